@@ -1,0 +1,2 @@
+//! The program `drumfire`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Foreign command lines to a Plan and a presentation.

@@ -1,0 +1,1 @@
+//! Moves bytes for a Plan on time and makes Samples.

@@ -1,0 +1,59 @@
+//! Departures from the letter of the RFC that a response was forgiven: each named and counted.
+
+/// Declares [`Leniency`] from one table: variant, stable name, what was forgiven.
+macro_rules! leniencies {
+    ($($variant:ident $name:literal $words:literal,)*) => {
+        /// One thing that a response was forgiven; the response stays ok.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Leniency {
+            $(#[doc = $words] $variant,)*
+        }
+
+        impl Leniency {
+            /// Every leniency, in the order of its index.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The stable name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What was forgiven, in words for a person.
+            #[must_use]
+            pub const fn words(self) -> &'static str {
+                match self { $(Self::$variant => $words,)* }
+            }
+        }
+    };
+}
+
+leniencies! {
+    HigherMinor "higher_minor" "a minor version above 1, read as HTTP/1.1 (RFC 9110 section 2.5)",
+    BareLf "bare_lf" "lines that end in LF alone (RFC 9112 section 2.2)",
+    ObsFold "obs_fold" "a header field folded over lines (RFC 9112 section 5.2)",
+    DuplicateLength "duplicate_length" "the same Content-Length more than once (RFC 9110 section 8.6)",
+    Excess "excess" "bytes after the response's end, thrown away with the connection",
+    LengthAndCoding "length_and_coding" "Content-Length beside Transfer-Encoding (RFC 9112 section 6.3)",
+    CodingInHttp10 "coding_in_http10" "Transfer-Encoding in an HTTP/1.0 response (RFC 9112 section 6.1)",
+    ChunkSpace "chunk_space" "white space after a chunk's size",
+    EmptyLine "empty_line" "an empty line before the status line (RFC 9112 section 2.2)",
+}
+
+/// A set of leniencies, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Leniencies(pub u16);
+
+impl Leniencies {
+    /// Adds one.
+    pub fn insert(&mut self, leniency: Leniency) {
+        self.0 |= 1 << leniency as u8;
+    }
+
+    /// Whether it is in the set.
+    #[must_use]
+    pub fn contains(self, leniency: Leniency) -> bool {
+        self.0 & (1 << leniency as u8) != 0
+    }
+}

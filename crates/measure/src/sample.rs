@@ -1,0 +1,65 @@
+//! The record of one finished exchange.
+
+use crate::{Leniencies, Outcome};
+use drumfire_units::Nanos;
+
+/// One exchange, made once, when it has ended in any way. Times count from the run's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When the schedule says that the request starts.
+    pub intended: Nanos,
+    /// The later of `intended` and the moment a connection was free to take the request. What lies
+    /// between is waiting that the target caused; what follows until `sent` is our own lag.
+    pub due: Nanos,
+    /// Just before the first write was handed to the kernel. Where nothing was written (a refused
+    /// connection), the moment the attempt began.
+    pub sent: Nanos,
+    /// The first byte of the response; [`Nanos::MAX`] where none came.
+    pub first_byte: Nanos,
+    /// The exchange finished, in any way.
+    pub end: Nanos,
+    /// Bytes written to the connection.
+    pub bytes_sent: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the response was forgiven.
+    pub leniencies: Leniencies,
+    /// Bytes read from the connection.
+    pub bytes_received: u64,
+    /// The final status; 0 where none came.
+    pub status: u16,
+    /// Which step it belongs to: an index into the plan's distinct step names.
+    pub step: u16,
+}
+
+const _: () = assert!(size_of::<Sample>() <= 64, "a sample fits a cache line");
+
+impl Sample {
+    /// `end − intended`: what a user of the target saw.
+    #[inline]
+    #[must_use]
+    pub fn response_time(&self) -> Nanos {
+        self.end - self.intended
+    }
+
+    /// `end − sent`.
+    #[inline]
+    #[must_use]
+    pub fn service_time(&self) -> Nanos {
+        self.end - self.sent
+    }
+
+    /// `due − intended`: the wait for a free connection.
+    #[inline]
+    #[must_use]
+    pub fn waiting(&self) -> Nanos {
+        self.due - self.intended
+    }
+
+    /// `sent − due`: our own lateness.
+    #[inline]
+    #[must_use]
+    pub fn lag(&self) -> Nanos {
+        self.sent - self.due
+    }
+}

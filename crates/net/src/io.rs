@@ -1,0 +1,167 @@
+//! The one seam between the engine and the world.
+//!
+//! The engine owns slots: small integers, one per connection. A driver gives each slot at most one
+//! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
+//! the test kit has a simulated one under virtual time.
+
+use drumfire_units::Nanos;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// A connection's place in the engine's table and in the driver's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+/// Where to dial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// TCP, from the given local address if there is one.
+    Tcp {
+        /// The peer.
+        peer: SocketAddr,
+        /// The local address to send from.
+        source: Option<IpAddr>,
+    },
+    /// A Unix socket.
+    Unix(PathBuf),
+}
+
+/// What a driver reports of a slot after a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Readiness {
+    /// The slot.
+    pub slot: Slot,
+    /// There may be bytes to receive, or the end of the stream, or an error.
+    pub readable: bool,
+    /// A connection that was being opened has made progress, or there is room to send.
+    pub writable: bool,
+    /// The peer has finished sending: receive until [`Received::End`].
+    pub peer_closed: bool,
+}
+
+/// What came of an attempt to receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// This many bytes, at the buffer's start; `drained` when there are no more for now.
+    Bytes {
+        /// How many; at least 1.
+        length: usize,
+        /// Whether a further attempt would find nothing.
+        drained: bool,
+    },
+    /// The peer has finished sending.
+    End,
+    /// Nothing for now; readiness will follow.
+    Nothing,
+}
+
+/// What came of an attempt to open a connection or to secure it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Done.
+    Done,
+    /// Under way; readiness will follow.
+    Pending,
+}
+
+/// Why a connection failed. The engine maps these to outcomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IoError {
+    /// The address refused.
+    Refused,
+    /// The kernel gave up connecting.
+    TimedOut,
+    /// No way to the address.
+    Unreachable,
+    /// The peer reset the connection.
+    Reset,
+    /// The peer closed before our bytes were out.
+    BrokenPipe,
+    /// No file descriptor left.
+    NoDescriptors,
+    /// No local port left.
+    NoPorts,
+    /// No kernel memory left for sockets.
+    NoMemory,
+    /// The certificate is outside its validity; the text names the dates.
+    TlsExpired(String),
+    /// The certificate is for another name.
+    TlsName(String),
+    /// The certificate has no trusted issuer.
+    TlsUntrusted(String),
+    /// The peer sent an alert.
+    TlsAlert(String),
+    /// The peer does not speak TLS as it should.
+    TlsProtocol(String),
+    /// Any other error of the operating system.
+    Other(String),
+}
+
+/// Figures of this thread's own health, cumulative since the driver was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadTimes {
+    /// CPU time of this thread, user and system.
+    pub cpu: Nanos,
+    /// Time this thread was ready to run and did not.
+    pub run_queue_delay: Nanos,
+}
+
+/// A driver: sockets and time for one worker thread.
+pub trait Io {
+    /// Time since the run's epoch; never decreases.
+    fn now(&self) -> Nanos;
+
+    /// Starts to open a connection. On [`Progress::Pending`], writability follows and
+    /// [`Io::finish_dial`] tells how it went. The slot must hold none.
+    ///
+    /// # Errors
+    /// When it fails at once; the slot stays empty.
+    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError>;
+
+    /// Asks how an attempt to open a connection went.
+    ///
+    /// # Errors
+    /// When it has failed; the caller closes the slot.
+    fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError>;
+
+    /// Starts TLS on an open connection, by the configuration with this index.
+    ///
+    /// # Errors
+    /// When the handshake failed; the caller closes the slot.
+    fn start_tls(&mut self, slot: Slot, config: usize) -> Result<Progress, IoError>;
+
+    /// Goes on with a TLS handshake after readiness.
+    ///
+    /// # Errors
+    /// As [`Io::start_tls`].
+    fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError>;
+
+    /// Sends what there is room for; fewer bytes than given means that writability follows.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError>;
+
+    /// Receives into the buffer.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError>;
+
+    /// Receives and throws away at most `limit` bytes without copying them, where the driver can.
+    /// `scratch` may be overwritten.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError>;
+
+    /// Closes the slot's connection, if it holds one, and forgets what is still to be sent.
+    fn close(&mut self, slot: Slot);
+
+    /// Waits for readiness or until a point in time, and replaces the list's contents.
+    /// Returns at once when something is ready; may return early with an empty list.
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>);
+
+    /// This thread's own times, for its health.
+    fn thread_times(&mut self) -> ThreadTimes;
+}

@@ -1,0 +1,329 @@
+//! HTTP requests and how they travel.
+
+use crate::Url;
+use drumfire_units::{ByteSize, Nanos};
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// An HTTP method: a token, kept as given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method(String);
+
+impl Method {
+    /// GET.
+    #[must_use]
+    pub fn get() -> Self {
+        Self("GET".to_owned())
+    }
+
+    /// Parses a token (RFC 9110 section 5.6.2); case is kept.
+    ///
+    /// # Errors
+    /// When the text is empty or holds a character that a token may not.
+    pub fn parse(text: &str) -> Result<Self, HeaderError> {
+        if is_token(text) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(HeaderError::Method(shorten(text)))
+        }
+    }
+
+    /// The method as it goes on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// One header field of a request; name and value are safe to put on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    name: String,
+    value: Vec<u8>,
+}
+
+impl Header {
+    /// A field with this name and value; white space around the value is removed.
+    ///
+    /// # Errors
+    /// When the name is not a token or the value holds CR, LF, NUL or another control character.
+    pub fn new(name: &str, value: &[u8]) -> Result<Self, HeaderError> {
+        if !is_token(name) {
+            return Err(HeaderError::Name(shorten(name)));
+        }
+        let value = value.trim_ascii();
+        if value.iter().any(|&b| (b < 0x20 && b != b'\t') || b == 0x7f) {
+            return Err(HeaderError::Value(name.to_owned()));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            value: value.to_vec(),
+        })
+    }
+
+    /// Parses `Name: value`.
+    ///
+    /// # Errors
+    /// When there is no colon, or as [`Header::new`] says.
+    pub fn parse(line: &str) -> Result<Self, HeaderError> {
+        let (name, value) = line
+            .split_once(':')
+            .ok_or_else(|| HeaderError::NoColon(shorten(line)))?;
+        Self::new(name.trim(), value.as_bytes())
+    }
+
+    /// The field's name as given.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The field's value.
+    #[must_use]
+    pub fn value(&self) -> &[u8] {
+        &self.value
+    }
+
+    /// Whether the field has this name, in any case.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+/// Whether the text is a token of RFC 9110 section 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+/// The first 64 characters, escaped, for a message.
+fn shorten(text: &str) -> String {
+    text.chars()
+        .take(64)
+        .collect::<String>()
+        .escape_default()
+        .to_string()
+}
+
+/// Why a method or header can't be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// The method is not a token.
+    Method(String),
+    /// The name is not a token.
+    Name(String),
+    /// The line has no colon.
+    NoColon(String),
+    /// The value of the named field holds a control character.
+    Value(String),
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method(text) => write!(
+                f,
+                "`{text}` is not a method; write a word such as GET or POST"
+            ),
+            Self::Name(text) => write!(f, "`{text}` is not a header name; write `Name: value`"),
+            Self::NoColon(text) => write!(f, "`{text}` has no colon; write `Name: value`"),
+            Self::Value(name) => write!(
+                f,
+                "the value of header `{name}` holds a control character; a header is one line of text"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for HeaderError {}
+
+/// A request's body, shared by all requests that send it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body(pub Option<Arc<[u8]>>);
+
+/// One request to send; what it means is fixed before the run.
+#[derive(Clone, Debug)]
+pub struct HttpRequest {
+    /// Where it goes and what it asks for.
+    pub url: Url,
+    /// The method.
+    pub method: Method,
+    /// Fields in the order given. A `Host` given here replaces the URL's.
+    pub headers: Vec<Header>,
+    /// The body; `None` sends neither a body nor a Content-Length.
+    pub body: Body,
+    /// The name under which its numbers are reported; one step per distinct name.
+    pub step: String,
+}
+
+/// Which version of HTTP to speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    Http1,
+}
+
+/// How requests travel.
+#[derive(Clone, Debug, Default)]
+pub struct HttpOptions {
+    /// The version to speak.
+    pub version: HttpVersion,
+    /// Whether to ask for compressed bodies and decode them.
+    pub compressed: Compressed,
+    /// What to do with a redirect.
+    pub redirects: Redirects,
+    /// Whether to send `Expect: 100-continue` before a body.
+    pub expect_continue: ExpectContinue,
+    /// Settings for https targets.
+    pub tls: Tls,
+    /// The proxy that requests go through; chosen per origin by the caller.
+    pub proxy: Option<Proxy>,
+    /// Addresses to use in place of a name's own: host, port, address.
+    pub resolve: Vec<(String, u16, IpAddr)>,
+    /// Local addresses to send from, used in turn.
+    pub source_addresses: Vec<IpAddr>,
+    /// A Unix socket to connect to in place of the URL's host.
+    pub unix_socket: Option<PathBuf>,
+}
+
+/// Whether bodies are decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compressed {
+    /// Send no Accept-Encoding; count bytes as they come.
+    #[default]
+    AsSent,
+    /// Ask for gzip, deflate, br and zstd, and decode at most this many bytes per body.
+    Decode(ByteSize),
+    /// Ask for gzip only and decode it, as Go's client does.
+    DecodeGzip(ByteSize),
+}
+
+/// Whether a body waits for `100 Continue`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExpectContinue {
+    /// The body follows the head at once.
+    #[default]
+    No,
+    /// The body waits for the server's word, or for this long.
+    Wait(Nanos),
+}
+
+/// What to do with a redirect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Redirects {
+    /// It is the response.
+    #[default]
+    Report,
+    /// Follow at most this many, then fail with `redirect_limit`.
+    Follow(u32),
+    /// A redirect with a Location is an error, as go-wrk has it.
+    Refuse,
+}
+
+/// Settings for https targets.
+#[derive(Clone, Debug, Default)]
+pub struct Tls {
+    /// Whether the server's certificate is verified; by default it is.
+    pub verify: Verify,
+    /// Trusted roots in PEM; the system's when `None`.
+    pub ca_pem: Option<Arc<[u8]>>,
+    /// The client's certificate chain and private key in PEM.
+    pub identity_pem: Option<(Arc<[u8]>, Arc<[u8]>)>,
+    /// Whether sessions are resumed.
+    pub resumption: Resumption,
+}
+
+/// Whether certificates are verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// Yes.
+    #[default]
+    Yes,
+    /// No, and the report says so.
+    No,
+}
+
+/// Whether TLS sessions are resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resumption {
+    /// A new connection resumes an earlier session where the server lets it.
+    #[default]
+    Resume,
+    /// Every handshake is a full one.
+    Full,
+}
+
+/// An HTTP proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its address; the scheme is http.
+    pub url: Url,
+    /// Hosts that are reached without it: names, suffixes with a leading dot, or `*`.
+    pub bypass: Vec<String>,
+}
+
+/// How many connections there are and how long they live.
+#[derive(Clone, Debug)]
+pub struct Connections {
+    /// How many are open at most; at least 1.
+    pub count: u32,
+    /// Whether a connection carries more than one request.
+    pub keep_alive: KeepAlive,
+    /// How long a slot waits at most before it dials a refusing target again.
+    pub backoff_max: Nanos,
+    /// How many worker threads; at least 1.
+    pub threads: u32,
+    /// Whether a worker spins shortly before a request is due.
+    pub spin: Spin,
+}
+
+/// Whether a connection carries more than one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepAlive {
+    /// As many as the server allows.
+    Yes,
+    /// At most this many, then it is closed.
+    AtMost(u64),
+    /// One request each, with `Connection: close`.
+    No,
+}
+
+/// Whether a worker spins shortly before a request is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spin {
+    /// Sleep; wakes some ten microseconds late.
+    #[default]
+    No,
+    /// Busy-wait the last stretch; wakes within a microsecond and costs CPU time.
+    Yes,
+}
+
+/// How long each phase of an exchange may take; [`Nanos::MAX`] is for ever.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// The whole exchange, from the moment a connection takes the request to its end.
+    pub total: Nanos,
+    /// Opening a connection.
+    pub connect: Nanos,
+    /// The TLS handshake.
+    pub tls: Nanos,
+    /// From the request's last byte to the end of the response's head.
+    pub head: Nanos,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            total: Nanos::from_secs(30),
+            connect: Nanos::from_secs(10),
+            tls: Nanos::from_secs(10),
+            head: Nanos::from_secs(30),
+        }
+    }
+}

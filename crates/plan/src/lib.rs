@@ -1,0 +1,48 @@
+//! What to do: targets, requests, load, thresholds.
+//!
+//! Knows the words of a run and checks them; a [`Plan`] that exists is a plan that can run.
+//! Must not know I/O, clocks or threads. Start reading at [`Plan`].
+
+mod expect;
+mod http;
+mod load;
+mod threshold;
+mod url;
+
+pub use expect::Expect;
+pub use http::{
+    Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions, HttpRequest,
+    HttpVersion, KeepAlive, Method, Proxy, Redirects, Resumption, Spin, Timeouts, Tls, Verify,
+};
+pub use load::{Arrivals, LatePolicy, Law, LawError, Load, Sequence, Stop};
+pub use threshold::{Comparison, Metric, Threshold, ThresholdError};
+pub use url::{Host, Origin, Scheme, Url, UrlError};
+
+use drumfire_units::Nanos;
+
+/// A checked description of a run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The requests, sent in turn; never empty.
+    pub requests: Vec<HttpRequest>,
+    /// When requests start, and how many at a time.
+    pub load: Load,
+    /// What ends the run.
+    pub stop: Stop,
+    /// Requests whose intended start lies in this first span are sent and not measured.
+    pub warmup: Nanos,
+    /// How requests travel.
+    pub http: HttpOptions,
+    /// How many connections there are and how long they live.
+    pub connections: Connections,
+    /// How long each phase of an exchange may take.
+    pub timeouts: Timeouts,
+    /// When a response is ok.
+    pub expect: Expect,
+    /// What the result must satisfy.
+    pub thresholds: Vec<Threshold>,
+    /// Where every random number comes from.
+    pub seed: u64,
+    /// The length of one interval; never zero.
+    pub interval: Nanos,
+}

@@ -1,0 +1,128 @@
+//! Load: when requests start, and what ends the run.
+
+use drumfire_units::{Nanos, Rate};
+
+/// One piece of a rate law. Times are spans from the piece's own start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Law {
+    /// `const(r, d)`: a constant rate for `duration`.
+    Const {
+        /// The rate.
+        rate: Rate,
+        /// How long; [`Nanos::MAX`] runs on until the stop condition.
+        duration: Nanos,
+    },
+    /// `line(a, b, d)`: a rate that changes linearly.
+    Line {
+        /// The rate at the start.
+        from: Rate,
+        /// The rate at the end.
+        to: Rate,
+        /// How long.
+        duration: Nanos,
+    },
+    /// `step(from, to, by, d)`: constant pieces, in either direction.
+    Step {
+        /// The first piece's rate.
+        from: Rate,
+        /// The last piece's rate.
+        to: Rate,
+        /// The change between pieces, without a sign; never zero.
+        by: Rate,
+        /// How long each piece lasts.
+        duration: Nanos,
+    },
+    /// `once(n)`: `count` at once.
+    Once {
+        /// How many.
+        count: u64,
+    },
+    /// `unlimited(d)`: as fast as the users allow.
+    Unlimited {
+        /// How long; [`Nanos::MAX`] runs on until the stop condition.
+        duration: Nanos,
+    },
+    /// `sine(mean, amplitude, period, d)`: mean + amplitude · sin(2πt / period).
+    Sine {
+        /// The mean rate.
+        mean: Rate,
+        /// The amplitude, at most the mean.
+        amplitude: Rate,
+        /// The period; never zero.
+        period: Nanos,
+        /// How long; [`Nanos::MAX`] runs on until the stop condition.
+        duration: Nanos,
+    },
+    /// `trace(file)`: the given times, ascending.
+    Trace {
+        /// Intended starts from the piece's start.
+        times: std::sync::Arc<[Nanos]>,
+    },
+}
+
+/// Pieces, one after the other, with exact seams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequence(pub Vec<Law>);
+
+/// How arrivals are spread at a given rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Evenly, exactly as the law says.
+    #[default]
+    Constant,
+    /// A Poisson process of the same rate, from the plan's seed.
+    Poisson,
+}
+
+/// What happens to an arrival when no connection is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LatePolicy {
+    /// It waits; the wait is part of its response time.
+    #[default]
+    Queue,
+    /// It waits at most this long, then it is dropped and counted.
+    Drop(Nanos),
+    /// It waits until the next one is due, then it is dropped and counted.
+    Skip,
+}
+
+/// When requests start, and how many at a time.
+#[derive(Clone, Debug)]
+pub enum Load {
+    /// Arrivals by a law, whatever the target does.
+    Open {
+        /// The law.
+        rate: Sequence,
+        /// How arrivals are spread.
+        arrivals: Arrivals,
+        /// What happens when no connection is free.
+        late: LatePolicy,
+    },
+    /// Users who start again when they have finished.
+    Closed {
+        /// How many; at least 1.
+        users: u32,
+        /// The pause between a response and the same user's next request.
+        think_time: Nanos,
+    },
+}
+
+/// What ends the run: whichever comes first. At least one is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stop {
+    /// No request starts after this span.
+    pub duration: Option<Nanos>,
+    /// Exactly this many requests start.
+    pub requests: Option<u64>,
+    /// How often the list of requests is gone through, exactly.
+    pub iterations: Option<u64>,
+}
+
+/// Why a text is not a rate law: what is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LawError {
+    /// The byte at which it goes wrong.
+    pub at: usize,
+    /// What is wrong and what would be right.
+    pub message: String,
+}

@@ -1,0 +1,1 @@
+//! Summaries and events to bytes.

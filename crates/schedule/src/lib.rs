@@ -1,0 +1,1 @@
+//! When: exact arrival laws.

@@ -1,0 +1,1 @@
+//! The built-in server to fire at.

@@ -1,0 +1,1 @@
+//! Virtual clock, simulated network and server.

@@ -1,0 +1,12 @@
+//! Exact quantities: what every other crate counts in.
+//!
+//! Knows integers with a unit and their text forms. Must not know clocks, plans or I/O.
+//! Start reading at [`Nanos`]; [`Rate`] is the other type with arithmetic of its own.
+
+mod nanos;
+mod rate;
+mod size;
+
+pub use nanos::{Nanos, ParseNanosError};
+pub use rate::{ParseRateError, Rate};
+pub use size::{ByteSize, ParseByteSizeError};

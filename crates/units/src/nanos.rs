@@ -1,0 +1,222 @@
+//! Time as whole nanoseconds.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A span of time, or a point in time since the start of a run, in whole nanoseconds.
+///
+/// Range 0 to about 584 years. Addition and subtraction saturate: a point in time before the
+/// start is the start, and [`Nanos::MAX`] means "never".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// The start of a run; an empty span.
+    pub const ZERO: Self = Self(0);
+    /// Later than anything that happens: "never".
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// A span of `n` microseconds.
+    #[must_use]
+    pub const fn from_micros(n: u64) -> Self {
+        Self(n * 1_000)
+    }
+
+    /// A span of `n` milliseconds.
+    #[must_use]
+    pub const fn from_millis(n: u64) -> Self {
+        Self(n * 1_000_000)
+    }
+
+    /// A span of `n` seconds.
+    #[must_use]
+    pub const fn from_secs(n: u64) -> Self {
+        Self(n * 1_000_000_000)
+    }
+
+    /// This span in seconds, for printing and for rates only.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// The same span as the standard library's type.
+    #[must_use]
+    pub const fn as_duration(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Nanos {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl From<Duration> for Nanos {
+    fn from(duration: Duration) -> Self {
+        Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Why a text is not a duration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseNanosError {
+    text: String,
+}
+
+impl fmt::Display for ParseNanosError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not a duration; write a number with a unit, such as 10s, 1m30s, 500ms, 250us or 2h",
+            self.text.escape_default()
+        )
+    }
+}
+
+impl std::error::Error for ParseNanosError {}
+
+/// Units by suffix, the longer spelling before its prefix.
+const UNITS: [(&str, u64); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+];
+
+impl FromStr for Nanos {
+    type Err = ParseNanosError;
+
+    /// Parses `10s`, `1m30s`, `1.5h`, `250us`; `0` needs no unit.
+    ///
+    /// # Errors
+    /// When a number lacks its unit, a unit is unknown, or the sum exceeds [`Nanos::MAX`].
+    fn from_str(text: &str) -> Result<Self, ParseNanosError> {
+        let fail = || ParseNanosError {
+            text: text.chars().take(64).collect(),
+        };
+        if text == "0" {
+            return Ok(Self::ZERO);
+        }
+        let mut rest = text;
+        let mut total: u128 = 0;
+        if rest.is_empty() {
+            return Err(fail());
+        }
+        while !rest.is_empty() {
+            let digits = rest
+                .find(|c: char| !c.is_ascii_digit() && c != '.')
+                .ok_or_else(fail)?;
+            let (number, tail) = rest.split_at(digits);
+            let length = tail
+                .find(|c: char| c.is_ascii_digit() || c == '.')
+                .unwrap_or(tail.len());
+            let (suffix, tail) = tail.split_at(length);
+            let (_, scale) = *UNITS
+                .iter()
+                .find(|(name, _)| *name == suffix)
+                .ok_or_else(fail)?;
+            total += decimal_times(number, scale).ok_or_else(fail)?;
+            rest = tail;
+        }
+        u64::try_from(total).map(Self).map_err(|_| fail())
+    }
+}
+
+/// `number` (decimal, at most 18 digits on either side of the point) times `scale`, rounded down.
+fn decimal_times(number: &str, scale: u64) -> Option<u128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if (whole.is_empty() && fraction.is_empty()) || whole.len() > 18 || fraction.len() > 18 {
+        return None;
+    }
+    let parse = |digits: &str| {
+        if digits.is_empty() {
+            Some(0)
+        } else {
+            digits.parse::<u128>().ok()
+        }
+    };
+    let tenths = 10_u128.pow(u32::try_from(fraction.len()).ok()?);
+    Some(parse(whole)? * u128::from(scale) + parse(fraction)? * u128::from(scale) / tenths)
+}
+
+impl fmt::Display for Nanos {
+    /// Prints the form that parses back to the same value: `1m30s`, `500ms`, `1s250ms`, `0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.write_str("0");
+        }
+        let mut rest = self.0;
+        for (name, scale) in [
+            ("h", UNITS[6].1),
+            ("m", UNITS[5].1),
+            ("s", UNITS[4].1),
+            ("ms", 1_000_000),
+            ("us", 1_000),
+            ("ns", 1),
+        ] {
+            if rest >= scale {
+                write!(f, "{}{name}", rest / scale)?;
+                rest %= scale;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_what_it_parses() {
+        for text in ["1m30s", "500ms", "250us", "2h", "1s250ms", "7ns", "0"] {
+            assert_eq!(text.parse::<Nanos>().unwrap().to_string(), text);
+        }
+        assert_eq!("1.5s".parse::<Nanos>(), Ok(Nanos::from_millis(1500)));
+        assert_eq!("1d".parse::<Nanos>(), Ok(Nanos::from_secs(86_400)));
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_duration() {
+        for text in [
+            "",
+            "10",
+            "s",
+            "-5s",
+            "1 week",
+            "1h30",
+            "∞",
+            "1..5s",
+            "1e3s",
+            "999999999h",
+            ".s",
+        ] {
+            assert!(text.parse::<Nanos>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Events per time as an exact ratio.
+
+use crate::Nanos;
+use std::fmt;
+use std::str::FromStr;
+
+/// A rate: `events` in each span of `per`, exact and never reduced to a float.
+///
+/// `90/m` is 90 events per 60 s; `0.2/s` is 2 events per 10 s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rate {
+    /// How many events happen in `per`; zero is a pause.
+    pub events: u64,
+    /// The span they happen in; never zero.
+    pub per: Nanos,
+}
+
+impl Rate {
+    /// `events` each second.
+    #[must_use]
+    pub const fn per_second(events: u64) -> Self {
+        Self {
+            events,
+            per: Nanos::from_secs(1),
+        }
+    }
+
+    /// Events per second, for printing only.
+    #[must_use]
+    pub fn as_per_second(self) -> f64 {
+        self.events as f64 * 1e9 / self.per.0 as f64
+    }
+}
+
+/// Why a text is not a rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseRateError {
+    text: String,
+}
+
+impl fmt::Display for ParseRateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not a rate; write requests per time, such as 500/s, 90/m, 0.2/s, or a bare number per second",
+            self.text.escape_default()
+        )
+    }
+}
+
+impl std::error::Error for ParseRateError {}
+
+impl FromStr for Rate {
+    type Err = ParseRateError;
+
+    /// Parses `500/s`, `90/m`, `1000/h`, `0.2/s`, `5/10s`, or a bare number per second.
+    ///
+    /// # Errors
+    /// When the number is negative, has more than nine decimals or digits beyond 10^15, or the
+    /// unit is unknown.
+    fn from_str(text: &str) -> Result<Self, ParseRateError> {
+        let fail = || ParseRateError {
+            text: text.chars().take(64).collect(),
+        };
+        let (number, unit) = text.split_once('/').unwrap_or((text, "s"));
+        let per = match unit {
+            "ms" | "s" | "m" | "h" | "d" => format!("1{unit}").parse::<Nanos>(),
+            span => span.parse::<Nanos>(),
+        }
+        .map_err(|_| fail())?;
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let digits = format!("{whole}{fraction}");
+        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        if !plain || whole.len() > 15 || fraction.len() > 9 || per == Nanos::ZERO {
+            return Err(fail());
+        }
+        let events = digits.parse::<u64>().map_err(|_| fail())?;
+        let scale = 10_u64.pow(u32::try_from(fraction.len()).map_err(|_| fail())?);
+        let shrink = common_divisor(events, scale);
+        let per = per.0.checked_mul(scale / shrink).ok_or_else(fail)?;
+        Ok(Self {
+            events: events / shrink,
+            per: Nanos(per),
+        })
+    }
+}
+
+/// The greatest common divisor; `scale` is not zero.
+fn common_divisor(a: u64, scale: u64) -> u64 {
+    let (mut a, mut b) = (a, scale);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+impl fmt::Display for Rate {
+    /// Prints the form that parses back to the same value: `500/s`, `90/m`, `1/5s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let per = self.per.to_string();
+        write!(
+            f,
+            "{}/{}",
+            self.events,
+            per.strip_prefix('1')
+                .filter(|u| u.parse::<u8>().is_err() && ["s", "m", "h", "ms"].contains(u))
+                .unwrap_or(&per)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_and_prints() {
+        assert_eq!("500/s".parse(), Ok(Rate::per_second(500)));
+        assert_eq!("500".parse(), Ok(Rate::per_second(500)));
+        assert_eq!(
+            "90/m".parse(),
+            Ok(Rate {
+                events: 90,
+                per: Nanos::from_secs(60)
+            })
+        );
+        assert_eq!(
+            "0.2/s".parse(),
+            Ok(Rate {
+                events: 1,
+                per: Nanos::from_secs(5)
+            })
+        );
+        for text in ["500/s", "90/m", "1/5s", "3/h", "1/11s"] {
+            assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_rate() {
+        for text in [
+            "",
+            "fast",
+            "-1/s",
+            "1/",
+            "/s",
+            "1/0",
+            "1e3",
+            "1/fortnight",
+            ".",
+            "NaN",
+            "inf",
+        ] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Sizes in bytes.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ByteSize(pub u64);
+
+/// Why a text is not a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseByteSizeError {
+    text: String,
+}
+
+impl fmt::Display for ParseByteSizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not a size; write bytes such as 512, 10kB, 64KiB, 1MB or 2GiB",
+            self.text.escape_default()
+        )
+    }
+}
+
+impl std::error::Error for ParseByteSizeError {}
+
+/// Units by suffix.
+const UNITS: [(&str, u64); 8] = [
+    ("B", 1),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+
+impl FromStr for ByteSize {
+    type Err = ParseByteSizeError;
+
+    /// Parses `512`, `10kB`, `64KiB`, `1MB`, `2GiB`.
+    ///
+    /// # Errors
+    /// When the number is not whole, the unit unknown, or the size beyond 2^64.
+    fn from_str(text: &str) -> Result<Self, ParseByteSizeError> {
+        let fail = || ParseByteSizeError {
+            text: text.chars().take(64).collect(),
+        };
+        let split = text
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len());
+        let (number, suffix) = text.split_at(split);
+        let scale = match suffix {
+            "" => 1,
+            suffix => {
+                UNITS
+                    .iter()
+                    .find(|(name, _)| *name == suffix)
+                    .ok_or_else(fail)?
+                    .1
+            }
+        };
+        let number = number.parse::<u64>().map_err(|_| fail())?;
+        number.checked_mul(scale).map(Self).ok_or_else(fail)
+    }
+}
+
+impl fmt::Display for ByteSize {
+    /// Prints a size for people, with three significant digits: `52.4 MB`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.0 as f64;
+        match self.0 {
+            0..1_000 => write!(f, "{} B", self.0),
+            1_000..1_000_000 => write!(f, "{} kB", three_digits(value / 1e3)),
+            1_000_000..1_000_000_000 => write!(f, "{} MB", three_digits(value / 1e6)),
+            _ => write!(f, "{} GB", three_digits(value / 1e9)),
+        }
+    }
+}
+
+/// `value` with three significant digits.
+fn three_digits(value: f64) -> String {
+    let decimals = if value < 10.0 {
+        2
+    } else {
+        usize::from(value < 100.0)
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_and_prints() {
+        assert_eq!("10kB".parse(), Ok(ByteSize(10_000)));
+        assert_eq!("64KiB".parse(), Ok(ByteSize(65_536)));
+        assert_eq!(ByteSize(52_400_000).to_string(), "52.4 MB");
+        assert!("ten".parse::<ByteSize>().is_err());
+        assert!("99999999999GiB".parse::<ByteSize>().is_err());
+    }
+}

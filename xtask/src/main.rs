@@ -1,0 +1,2 @@
+//! Tidy checks.
+fn main() {}
