@@ -93,6 +93,8 @@ pub enum IoError {
     TlsAlert(String),
     /// The peer does not speak TLS as it should.
     TlsProtocol(String),
+    /// The peer ended the stream without TLS's own farewell: what came may be cut short.
+    TlsNoCloseNotify,
     /// Any other error of the operating system.
     Other(String),
 }

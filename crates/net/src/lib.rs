@@ -1,8 +1,22 @@
 //! Sockets, timers, DNS, TLS, the only clock.
 //!
 //! Knows how to move bytes and tell the time. Must not know plans or samples.
-//! Start reading at [`Io`], the one seam between the engine and the world.
+//! Start reading at [`Io`], the one seam between the engine and the world, then [`Native`].
 
+mod clock;
+mod error;
 mod io;
+mod native;
+mod process;
+mod resolve;
+mod socket;
+mod tls;
 
+pub use clock::Clock;
 pub use io::{Address, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
+pub use native::{Native, NativeOptions, Waiting};
+pub use process::{
+    StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, steal_times,
+};
+pub use resolve::{ResolveError, resolve};
+pub use tls::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify};

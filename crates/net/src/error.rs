@@ -1,0 +1,57 @@
+//! From the system's error numbers and rustls's errors to [`IoError`].
+
+use crate::IoError;
+use rustix::io::Errno;
+use rustls::{CertificateError, Error as TlsError, InvalidMessage};
+
+impl From<Errno> for IoError {
+    fn from(errno: Errno) -> Self {
+        match errno {
+            Errno::CONNREFUSED => Self::Refused,
+            // A Unix socket whose path does not exist is as closed as a port nobody listens at.
+            Errno::NOENT => Self::Refused,
+            Errno::TIMEDOUT => Self::TimedOut,
+            Errno::HOSTUNREACH
+            | Errno::NETUNREACH
+            | Errno::NETDOWN
+            | Errno::ACCESS
+            | Errno::PERM => Self::Unreachable,
+            Errno::CONNRESET | Errno::CONNABORTED => Self::Reset,
+            Errno::PIPE => Self::BrokenPipe,
+            Errno::MFILE | Errno::NFILE => Self::NoDescriptors,
+            Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Self::NoPorts,
+            Errno::NOMEM | Errno::NOBUFS => Self::NoMemory,
+            other => Self::Other(other.to_string()),
+        }
+    }
+}
+
+impl From<TlsError> for IoError {
+    fn from(error: TlsError) -> Self {
+        match error {
+            TlsError::InvalidCertificate(reason) => certificate(&reason),
+            TlsError::AlertReceived(alert) => Self::TlsAlert(format!("{alert:?}")),
+            TlsError::InvalidMessage(InvalidMessage::InvalidContentType) => Self::TlsProtocol(
+                "the peer does not answer with TLS; it may expect plain http://".to_owned(),
+            ),
+            other => Self::TlsProtocol(other.to_string()),
+        }
+    }
+}
+
+/// A refused certificate, by the class of the reason.
+fn certificate(reason: &CertificateError) -> IoError {
+    let text = reason.to_string();
+    match reason {
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => {
+            IoError::TlsExpired(format!("{text} (by this machine's clock)"))
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            IoError::TlsName(text)
+        }
+        _ => IoError::TlsUntrusted(text),
+    }
+}

@@ -1,0 +1,318 @@
+//! The real driver: edge-triggered epoll, one for each worker thread.
+//!
+//! A socket is registered once, for everything, and never again: a request costs one send and one
+//! receive, and a wait that it shares with all that became ready at the same time.
+
+use crate::tls::{TlsIo, TlsStream};
+use crate::{
+    Address, Clock, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+    socket,
+};
+use drumfire_units::Nanos;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::{Errno, pread};
+use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
+use rustix::time::Timespec;
+use std::fs::File;
+use std::num::NonZeroU64;
+
+/// How many ready sockets one wait reports: enough to share its cost, few enough that the last of
+/// them is not kept waiting.
+const BATCH: usize = 128;
+
+/// With [`Waiting::Spin`], how long before the due time sleeping ends: longer than waking takes.
+const SPIN: Nanos = Nanos::from_micros(80);
+
+/// How a worker waits for the next point in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// It sleeps, and wakes some ten microseconds late.
+    Sleep,
+    /// It sleeps, and spins the last stretch.
+    Spin,
+}
+
+/// What a driver is made with.
+#[derive(Clone, Debug)]
+pub struct NativeOptions {
+    /// The clock that all workers of a run share.
+    pub clock: Clock,
+    /// How to wait.
+    pub waiting: Waiting,
+    /// TLS settings; [`Io::start_tls`] names one by its index.
+    pub tls: Vec<TlsConfig>,
+}
+
+/// The real driver for one worker thread. Make it on the thread that uses it.
+pub struct Native {
+    clock: Clock,
+    waiting: Waiting,
+    epoll: OwnedFd,
+    events: Vec<epoll::Event>,
+    sockets: Vec<Socket>,
+    tls: Vec<TlsConfig>,
+    tls_io: Option<Box<TlsIo>>,
+    schedstat: Option<File>,
+}
+
+/// One slot's connection.
+#[derive(Default)]
+struct Socket {
+    fd: Option<OwnedFd>,
+    /// Counts the slot's connections, so that a late event of an earlier one is recognised.
+    generation: u32,
+    /// Whether an event has told that opening the connection failed.
+    troubled: bool,
+    tls: Option<Box<TlsStream>>,
+}
+
+impl Native {
+    /// A driver for the calling thread, whose timers it makes precise.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor left for epoll.
+    pub fn new(options: &NativeOptions) -> Result<Self, IoError> {
+        // Without this the kernel may add 50 µs to each wait (prctl(2), PR_SET_TIMERSLACK). A
+        // refusal costs precision, which the run's lag then shows.
+        let _refused = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        Ok(Self {
+            clock: options.clock,
+            waiting: options.waiting,
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            events: Vec::with_capacity(BATCH),
+            sockets: Vec::new(),
+            tls: options.tls.iter().map(TlsConfig::for_worker).collect(),
+            tls_io: (!options.tls.is_empty()).then(|| Box::new(TlsIo::new())),
+            schedstat: File::open("/proc/thread-self/schedstat").ok(),
+        })
+    }
+
+    /// One look at epoll; `None` waits for an event for ever.
+    fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) {
+        self.events.clear();
+        let timeout = timeout.map(|span| Timespec {
+            tv_sec: (span.0 / 1_000_000_000) as i64,
+            tv_nsec: (span.0 % 1_000_000_000) as i64,
+        });
+        // A signal may end a wait early, which the caller's loop copes with.
+        let _interrupted = epoll::wait(
+            &self.epoll,
+            spare_capacity(&mut self.events),
+            timeout.as_ref(),
+        );
+        for event in &self.events {
+            let (flags, data) = (event.flags, event.data.u64());
+            let (slot, generation) = (data as u32, (data >> 32) as u32);
+            let socket = &mut self.sockets[slot as usize];
+            if socket.generation != generation || socket.fd.is_none() {
+                continue;
+            }
+            let broken = flags.intersects(EventFlags::ERR | EventFlags::HUP);
+            socket.troubled |= broken;
+            ready.push(Readiness {
+                slot: Slot(slot),
+                readable: broken || flags.intersects(EventFlags::IN | EventFlags::RDHUP),
+                writable: broken || flags.contains(EventFlags::OUT),
+                peer_closed: broken || flags.contains(EventFlags::RDHUP),
+            });
+        }
+    }
+
+    /// Sleeps until shortly before `until`, then looks without sleeping until it has come.
+    fn spin(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
+        loop {
+            let left = until - self.clock.now();
+            let timeout = if left > SPIN {
+                left - SPIN
+            } else {
+                Nanos::ZERO
+            };
+            self.look(Some(timeout), ready);
+            if !ready.is_empty() || self.clock.now() >= until {
+                return;
+            }
+        }
+    }
+}
+
+/// What a TLS connection needs beside its own state: its socket and the shared buffers.
+macro_rules! tls_parts {
+    ($self:ident, $slot:ident) => {{
+        let socket = &mut $self.sockets[$slot.0 as usize];
+        match (&socket.fd, &mut socket.tls, &mut $self.tls_io) {
+            (Some(fd), Some(tls), Some(io)) => Some((fd, tls, io)),
+            _ => None,
+        }
+    }};
+}
+
+impl Io for Native {
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
+        let index = slot.0 as usize;
+        if index >= self.sockets.len() {
+            self.sockets.resize_with(index + 1, Socket::default);
+        }
+        let (fd, progress) = socket::dial(address)?;
+        let socket = &mut self.sockets[index];
+        debug_assert!(socket.fd.is_none(), "the slot holds a connection");
+        socket.generation = socket.generation.wrapping_add(1);
+        socket.troubled = false;
+        let data = u64::from(socket.generation) << 32 | u64::from(slot.0);
+        let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&self.epoll, &fd, EventData::new_u64(data), all)?;
+        socket.fd = Some(fd);
+        Ok(progress)
+    }
+
+    fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError> {
+        let socket = &mut self.sockets[slot.0 as usize];
+        let Some(fd) = &socket.fd else {
+            return Err(IoError::BrokenPipe);
+        };
+        // Writable and untroubled is connected; only trouble is worth a system call.
+        if socket.troubled {
+            sockopt::socket_error(fd)??;
+            socket.troubled = false;
+        }
+        Ok(Progress::Done)
+    }
+
+    fn start_tls(&mut self, slot: Slot, config: usize) -> Result<Progress, IoError> {
+        let stream = TlsStream::new(&self.tls[config])?;
+        self.sockets[slot.0 as usize].tls = Some(Box::new(stream));
+        self.handshake(slot)
+    }
+
+    fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError> {
+        let Some((fd, tls, io)) = tls_parts!(self, slot) else {
+            return Err(IoError::BrokenPipe);
+        };
+        tls.handshake(fd, io)
+    }
+
+    #[inline]
+    fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
+        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
+            return tls.send(fd, io, bytes);
+        }
+        let Some(fd) = &self.sockets[slot.0 as usize].fd else {
+            return Err(IoError::BrokenPipe);
+        };
+        match send(fd, bytes, SendFlags::NOSIGNAL) {
+            Ok(sent) => Ok(sent),
+            Err(Errno::AGAIN) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
+        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
+            return tls.receive(fd, io, buffer);
+        }
+        let Some(fd) = &self.sockets[slot.0 as usize].fd else {
+            return Err(IoError::BrokenPipe);
+        };
+        let room = buffer.len();
+        received(
+            recv(fd, buffer, RecvFlags::empty()).map(|(_, length)| length),
+            room,
+        )
+    }
+
+    fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError> {
+        let room = usize::try_from(limit)
+            .unwrap_or(usize::MAX)
+            .min(scratch.len());
+        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
+            return tls.discard(fd, io, room);
+        }
+        let Some(fd) = &self.sockets[slot.0 as usize].fd else {
+            return Err(IoError::BrokenPipe);
+        };
+        // tcp(7): MSG_TRUNC throws the bytes away where they lie.
+        received(
+            recv(fd, &mut scratch[..room], RecvFlags::TRUNC).map(|(_, length)| length),
+            room,
+        )
+    }
+
+    fn close(&mut self, slot: Slot) {
+        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
+            tls.say_goodbye(fd, io);
+        }
+        if let Some(socket) = self.sockets.get_mut(slot.0 as usize) {
+            socket.tls = None;
+            socket.fd = None;
+        }
+    }
+
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
+        ready.clear();
+        match (until, self.waiting) {
+            (Nanos::MAX, _) => self.look(None, ready),
+            (Nanos::ZERO, _) | (_, Waiting::Sleep) => {
+                let left = if until == Nanos::ZERO {
+                    until
+                } else {
+                    until - self.clock.now()
+                };
+                self.look(Some(left), ready);
+            }
+            (_, Waiting::Spin) => self.spin(until, ready),
+        }
+        if self.tls_io.is_some() {
+            self.flush_ready(ready);
+        }
+    }
+
+    fn thread_times(&mut self) -> ThreadTimes {
+        let run_queue_delay = self.schedstat.as_ref().and_then(|file| {
+            let mut text = [0; 96];
+            let length = pread(file, &mut text, 0).ok()?;
+            let text = std::str::from_utf8(&text[..length]).ok()?;
+            text.split_whitespace().nth(1)?.parse().ok()
+        });
+        ThreadTimes {
+            cpu: Clock::thread_cpu(),
+            run_queue_delay: Nanos(run_queue_delay.unwrap_or(0)),
+        }
+    }
+}
+
+impl Native {
+    /// Sends encrypted bytes that waited for room; the engine does not know of them.
+    fn flush_ready(&mut self, ready: &[Readiness]) {
+        for readiness in ready.iter().filter(|readiness| readiness.writable) {
+            let slot = readiness.slot;
+            if let Some((fd, tls, _)) = tls_parts!(self, slot)
+                && tls.has_unsent()
+            {
+                // A broken connection shows itself to the receive that follows.
+                let _broken = tls.flush(fd);
+            }
+        }
+    }
+}
+
+/// What a receive into `room` bytes brought. Fewer bytes than there was room for are the last ones
+/// for now (epoll(7), question 9).
+#[inline]
+fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoError> {
+    match result {
+        Ok(0) => Ok(Received::End),
+        Ok(length) => Ok(Received::Bytes {
+            length,
+            drained: length < room,
+        }),
+        Err(Errno::AGAIN) => Ok(Received::Nothing),
+        Err(error) => Err(error.into()),
+    }
+}

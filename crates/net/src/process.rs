@@ -1,0 +1,60 @@
+//! What the machine allows this process, and what it takes away.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fs;
+
+/// How many file descriptors this process may open now; `None` is no limit.
+#[must_use]
+pub fn descriptor_limit() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
+/// Raises the soft limit of open file descriptors to the hard one and returns it.
+pub fn raise_descriptor_limit() -> Option<u64> {
+    let limit = getrlimit(Resource::Nofile);
+    // A refusal leaves the limit as it was, which the return value then says.
+    let _refused = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    );
+    descriptor_limit()
+}
+
+/// How many local ports one address has for outgoing connections; `None` where that is unknown.
+#[must_use]
+pub fn ephemeral_ports() -> Option<u64> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut bounds = text.split_whitespace().map(str::parse::<u64>);
+    let (low, high) = (bounds.next()?.ok()?, bounds.next()?.ok()?);
+    (high + 1).checked_sub(low)
+}
+
+/// CPU time of the whole machine, in the kernel's ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StealTimes {
+    /// Time in which this virtual machine wanted to run and its host ran something else.
+    pub steal: u64,
+    /// All time of all processors.
+    pub total: u64,
+}
+
+/// CPU time since boot; `None` where the kernel does not tell.
+#[must_use]
+pub fn steal_times() -> Option<StealTimes> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let numbers: Vec<u64> = text
+        .lines()
+        .next()?
+        .split_whitespace()
+        .skip(1)
+        .map_while(|n| n.parse().ok())
+        .collect();
+    // user nice system idle iowait irq softirq steal; what follows is contained in user.
+    Some(StealTimes {
+        steal: *numbers.get(7)?,
+        total: numbers.iter().take(8).sum(),
+    })
+}

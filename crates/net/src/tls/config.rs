@@ -1,0 +1,235 @@
+//! Settings for TLS, from PEM texts to something that connections share.
+
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::fmt;
+use std::sync::Arc;
+
+/// Sessions that one worker remembers per target.
+const SESSIONS: usize = 64;
+
+/// Whether the server's certificate is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsVerify {
+    /// Against the roots and the name.
+    Yes,
+    /// Not at all.
+    No,
+}
+
+/// What TLS to speak; texts are PEM.
+#[derive(Clone, Copy, Debug)]
+pub struct TlsOptions<'a> {
+    /// The name that the certificate must be for, and that is asked for (SNI) unless an address.
+    pub name: &'a str,
+    /// Trusted roots; the system's when `None`.
+    pub roots: Option<&'a [u8]>,
+    /// The client's certificate chain and its private key.
+    pub identity: Option<(&'a [u8], &'a [u8])>,
+    /// Whether the server's certificate is verified.
+    pub verify: TlsVerify,
+    /// Protocols to offer, best first; none when empty.
+    pub alpn: &'a [&'a [u8]],
+    /// Whether sessions are resumed; otherwise every handshake is a full one.
+    pub resume: bool,
+}
+
+/// Why no connection could ever be secured with these options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TlsSetupError {
+    /// The roots' text holds no certificate, or a broken one.
+    Roots(String),
+    /// The system has no trusted roots.
+    SystemRoots(String),
+    /// The client's certificate or key is unusable.
+    Identity(String),
+    /// The name is neither a DNS name nor an address.
+    Name(String),
+    /// The cryptography library refused.
+    Provider(String),
+}
+
+impl fmt::Display for TlsSetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Roots(text) => write!(f, "the CA file can't be used: {text}"),
+            Self::SystemRoots(text) => write!(
+                f,
+                "the system's trusted certificates can't be read ({text}); name a file with --cacert, or verify nothing with -k"
+            ),
+            Self::Identity(text) => write!(f, "the client certificate can't be used: {text}"),
+            Self::Name(text) => write!(f, "`{text}` is no name that a certificate could be for"),
+            Self::Provider(text) => write!(f, "TLS can't be set up: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for TlsSetupError {}
+
+/// Settings that all connections of one worker to one target share.
+#[derive(Clone)]
+pub struct TlsConfig {
+    pub(crate) client: Arc<ClientConfig>,
+    pub(crate) name: ServerName<'static>,
+    resume: bool,
+}
+
+impl fmt::Debug for TlsConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsConfig")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TlsConfig {
+    /// Reads the texts and prepares what every connection needs.
+    ///
+    /// # Errors
+    /// When a text is no PEM of its kind, key and certificate do not fit, or the name is none.
+    pub fn new(options: &TlsOptions<'_>) -> Result<Self, TlsSetupError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| TlsSetupError::Provider(error.to_string()))?;
+        let verified = match options.verify {
+            TlsVerify::Yes => builder.with_root_certificates(roots(options.roots)?),
+            TlsVerify::No => builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Unverified(provider))),
+        };
+        let mut client = match options.identity {
+            None => verified.with_no_client_auth(),
+            Some((chain, key)) => {
+                let (chain, key) = identity(chain, key)?;
+                verified
+                    .with_client_auth_cert(chain, key)
+                    .map_err(|error| TlsSetupError::Identity(error.to_string()))?
+            }
+        };
+        client.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
+        let name = ServerName::try_from(options.name.to_owned())
+            .map_err(|_| TlsSetupError::Name(options.name.escape_default().to_string()))?;
+        Ok(Self {
+            client: Arc::new(client),
+            name,
+            resume: options.resume,
+        }
+        .for_worker())
+    }
+
+    /// The same settings with a session store of their own, so that workers share no lock.
+    #[must_use]
+    pub fn for_worker(&self) -> Self {
+        let mut client = (*self.client).clone();
+        client.resumption = if self.resume {
+            Resumption::in_memory_sessions(SESSIONS)
+        } else {
+            Resumption::disabled()
+        };
+        Self {
+            client: Arc::new(client),
+            name: self.name.clone(),
+            resume: self.resume,
+        }
+    }
+}
+
+/// The given roots, or the system's.
+fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
+    let mut store = RootCertStore::empty();
+    if let Some(pem) = pem {
+        let bad = |text: String| TlsSetupError::Roots(text);
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            let certificate = certificate.map_err(|error| bad(error.to_string()))?;
+            store
+                .add(certificate)
+                .map_err(|error| bad(error.to_string()))?;
+        }
+        if store.is_empty() {
+            return Err(bad("it holds no certificate in PEM form".to_owned()));
+        }
+        return Ok(store);
+    }
+    let found = rustls_native_certs::load_native_certs();
+    store.add_parsable_certificates(found.certs);
+    if store.is_empty() {
+        let reason = found
+            .errors
+            .first()
+            .map_or_else(|| "none found".to_owned(), ToString::to_string);
+        return Err(TlsSetupError::SystemRoots(reason));
+    }
+    Ok(store)
+}
+
+/// The client's chain and key.
+fn identity(
+    chain: &[u8],
+    key: &[u8],
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsSetupError> {
+    let bad = |text: String| TlsSetupError::Identity(text);
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
+        .collect::<Result<_, _>>()
+        .map_err(|error| bad(format!("certificate: {error}")))?;
+    if chain.is_empty() {
+        return Err(bad(
+            "the certificate file holds no certificate in PEM form".to_owned()
+        ));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| bad(format!("key: {error}")))?;
+    Ok((chain, key))
+}
+
+/// Accepts every certificate; signatures of the handshake are still checked.
+#[derive(Debug)]
+struct Unverified(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(
+            message,
+            cert,
+            dss,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(
+            message,
+            cert,
+            dss,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
