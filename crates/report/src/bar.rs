@@ -1,0 +1,72 @@
+//! Bars and sparks: a number as a length of blocks.
+
+use crate::style::{Style, Unicode};
+
+/// Blocks of one to seven eighths.
+const EIGHTHS: [&str; 7] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+/// Columns of one to eight eighths.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The same where the terminal shows ASCII only.
+const LEVELS_ASCII: [char; 8] = ['_', '.', '.', '-', '-', '=', '=', '#'];
+
+/// A bar of `part` of `whole` in at most `columns`; whatever is not zero is seen.
+pub(crate) fn bar(part: u64, whole: u64, columns: usize, style: &Style) -> String {
+    if part == 0 || whole == 0 {
+        return String::new();
+    }
+    let share = (part as f64 / whole as f64).min(1.0);
+    let eighths = ((share * columns as f64 * 8.0).round() as usize).max(1);
+    match style.unicode {
+        Unicode::On => {
+            let rest = (eighths % 8).checked_sub(1).map_or("", |n| EIGHTHS[n]);
+            format!("{}{rest}", "█".repeat(eighths / 8))
+        }
+        Unicode::Off if eighths < 4 => ".".to_owned(),
+        Unicode::Off => "#".repeat((eighths + 4) / 8),
+    }
+}
+
+/// A column for each value, the tallest for `top`.
+pub(crate) fn spark(values: &[f64], top: f64, style: &Style) -> String {
+    let levels = match style.unicode {
+        Unicode::On => LEVELS,
+        Unicode::Off => LEVELS_ASCII,
+    };
+    let level = |value: f64| {
+        if top <= 0.0 || value <= 0.0 {
+            return ' ';
+        }
+        levels[((value / top * 8.0).ceil() as usize).clamp(1, 8) - 1]
+    };
+    values.iter().map(|&value| level(value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::Color;
+
+    #[test]
+    fn bars_are_proportional_and_never_vanish() {
+        let unicode = Style::default();
+        let ascii = Style::new(80, Color::Off, Unicode::Off);
+        for (part, fancy, plain) in [
+            (0, "", ""),
+            (1, "▏", "."),
+            (500, "█████", "#####"),
+            (560, "█████▋", "######"),
+            (1_000, "██████████", "##########"),
+            (2_000, "██████████", "##########"),
+        ] {
+            assert_eq!(bar(part, 1_000, 10, &unicode), fancy);
+            assert_eq!(bar(part, 1_000, 10, &ascii), plain);
+        }
+    }
+
+    #[test]
+    fn sparks_follow_their_values() {
+        let values = [0.0, 1.0, 40.0, 80.0, 90.0];
+        assert_eq!(spark(&values, 80.0, &Style::default()), " ▁▄██");
+        assert_eq!(spark(&[1.0], 0.0, &Style::default()), " ");
+    }
+}

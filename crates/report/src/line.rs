@@ -1,0 +1,235 @@
+//! One line of text whose pieces carry ink: widths are known before colour is added.
+
+use crate::style::{Color, Style};
+use unicode_width::UnicodeWidthStr;
+
+/// How a piece of text stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ink {
+    /// As the terminal has it.
+    #[default]
+    Plain,
+    /// A heading, or the number to look at first.
+    Bold,
+    /// What may be skipped.
+    Dim,
+    /// Good news.
+    Good,
+    /// A doubt.
+    Warn,
+    /// Bad news.
+    Bad,
+}
+
+impl Ink {
+    /// The SGR parameters; colours are of the sixteen, which every theme keeps readable.
+    const fn sgr(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Bold => Some("1"),
+            Self::Dim => Some("2"),
+            Self::Good => Some("32"),
+            Self::Warn => Some("33"),
+            Self::Bad => Some("31"),
+        }
+    }
+}
+
+/// A line in the making.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line(Vec<(String, Ink)>);
+
+impl Line {
+    /// An empty line.
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// A line of one piece.
+    pub(crate) fn of(text: impl Into<String>, ink: Ink) -> Self {
+        Self::new().with(text, ink)
+    }
+
+    /// Plain text.
+    pub(crate) fn plain(text: impl Into<String>) -> Self {
+        Self::of(text, Ink::Plain)
+    }
+
+    /// The line with one more piece.
+    pub(crate) fn with(mut self, text: impl Into<String>, ink: Ink) -> Self {
+        self.push(text, ink);
+        self
+    }
+
+    /// Appends a piece.
+    pub(crate) fn push(&mut self, text: impl Into<String>, ink: Ink) {
+        self.0.push((text.into(), ink));
+    }
+
+    /// Appends all of another line.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Appends spaces.
+    pub(crate) fn space(&mut self, columns: usize) {
+        if columns > 0 {
+            self.push(" ".repeat(columns), Ink::Plain);
+        }
+    }
+
+    /// How many columns it takes.
+    pub(crate) fn width(&self) -> usize {
+        self.0.iter().map(|(text, _)| text.width()).sum()
+    }
+
+    /// Appends it to `out`, cut to the page's width, without trailing blanks, with a line feed.
+    pub(crate) fn print(mut self, style: &Style, out: &mut String) {
+        self.clip(style.width(), style.glyph("…", "~"));
+        while let Some((text, _)) = self.0.last_mut() {
+            text.truncate(text.trim_end().len());
+            if !text.is_empty() {
+                break;
+            }
+            self.0.pop();
+        }
+        for (text, ink) in &self.0 {
+            match (style.color, ink.sgr()) {
+                (Color::On, Some(sgr)) if !text.is_empty() => {
+                    out.extend(["\u{1b}[", sgr, "m", text, "\u{1b}[0m"]);
+                }
+                _ => out.push_str(text),
+            }
+        }
+        out.push('\n');
+    }
+
+    /// Cuts what goes beyond `columns`, and ends it in `mark` where something was cut.
+    fn clip(&mut self, columns: usize, mark: &str) {
+        if self.width() <= columns {
+            return;
+        }
+        let mut room = columns.saturating_sub(mark.width());
+        for at in 0..self.0.len() {
+            let (text, _) = &mut self.0[at];
+            let width = text.width();
+            if width <= room {
+                room -= width;
+                continue;
+            }
+            let kept = fitting(text, room);
+            text.truncate(kept);
+            text.push_str(mark);
+            self.0.truncate(at + 1);
+            return;
+        }
+    }
+}
+
+/// How many bytes of `text` fit into `columns`.
+fn fitting(text: &str, columns: usize) -> usize {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    ends.take_while(|&end| text[..end].width() <= columns)
+        .last()
+        .unwrap_or(0)
+}
+
+/// Breaks prose into lines of at most `columns`, at spaces where there are any.
+pub(crate) fn wrap(prose: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in prose.split(' ').filter(|word| !word.is_empty()) {
+        if !line.is_empty() && line.width() + 1 + word.width() > columns {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        let mut rest = word;
+        while rest.width() > columns {
+            let first = rest.chars().next().map_or(0, char::len_utf8);
+            let (head, tail) = rest.split_at(fitting(rest, columns).max(first));
+            lines.push(head.to_owned());
+            rest = tail;
+        }
+        line.push_str(rest);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// Breaks items into lines of at most `columns`, never within an item, with `separator` between.
+pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut line = Line::new();
+    for item in items {
+        if line.width() > 0 && line.width() + separator.width() + item.width() > columns {
+            lines.push(std::mem::take(&mut line));
+        }
+        if line.width() > 0 {
+            line.push(separator, Ink::Dim);
+        }
+        line.append(item);
+    }
+    if line.width() > 0 {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::Unicode;
+
+    fn printed(line: Line, style: &Style) -> String {
+        let mut out = String::new();
+        line.print(style, &mut out);
+        out
+    }
+
+    #[test]
+    fn colour_surrounds_and_never_counts() {
+        let line = Line::of("bad", Ink::Bad).with(" news  ", Ink::Plain);
+        assert_eq!(line.width(), 10);
+        let colored = Style::new(80, Color::On, Unicode::On);
+        assert_eq!(
+            printed(line.clone(), &colored),
+            "\u{1b}[31mbad\u{1b}[0m news\n"
+        );
+        assert_eq!(printed(line, &Style::default()), "bad news\n");
+    }
+
+    #[test]
+    fn nothing_is_wider_than_the_page() {
+        let narrow = Style::new(40, Color::Off, Unicode::On);
+        let line = Line::plain("日本".repeat(15)).with("tail", Ink::Bold);
+        let shown = printed(line, &narrow);
+        assert!(
+            shown.trim_end().width() <= 40 && shown.ends_with("…\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn prose_breaks_at_spaces_and_long_words_anywhere() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrap("", 4), Vec::<String>::new());
+        assert_eq!(wrap("日本", 1), ["日", "本"]);
+    }
+
+    #[test]
+    fn items_stay_whole() {
+        let items = ["aa", "bb", "cc"].map(Line::plain).to_vec();
+        let lines = flow(items, ", ", 6);
+        let shown: Vec<_> = lines
+            .into_iter()
+            .map(|l| printed(l, &Style::default()))
+            .collect();
+        assert_eq!(shown, ["aa, bb\n", "cc\n"]);
+    }
+}

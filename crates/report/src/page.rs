@@ -1,0 +1,122 @@
+//! The page: parts under each other, each with its label in a gutter.
+
+use crate::line::{Ink, Line, flow, wrap};
+use crate::style::Style;
+
+/// Whether each part is followed by a sentence that says how to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Explain {
+    /// The numbers alone.
+    No,
+    /// A dim sentence under each part.
+    Yes,
+}
+
+/// How wide the gutter is; a narrow page has none, and a label has a line of its own.
+const GUTTER: usize = 13;
+/// From here on there is a gutter.
+const GUTTER_FROM: usize = 60;
+/// How far rows stand in where there is no gutter.
+const INDENT: usize = 2;
+
+/// A page in the making.
+pub(crate) struct Page<'a> {
+    /// How it is to look.
+    pub(crate) style: &'a Style,
+    explain: Explain,
+    out: String,
+}
+
+impl<'a> Page<'a> {
+    /// An empty page.
+    pub(crate) const fn new(style: &'a Style, explain: Explain) -> Self {
+        Self {
+            style,
+            explain,
+            out: String::new(),
+        }
+    }
+
+    /// The finished text.
+    pub(crate) fn finish(self) -> String {
+        self.out
+    }
+
+    /// How wide rows under a label may be.
+    pub(crate) const fn room(&self) -> usize {
+        self.style.width() - self.inset()
+    }
+
+    /// How wide rows of a block may be.
+    pub(crate) const fn block_room(&self) -> usize {
+        self.style.width() - INDENT
+    }
+
+    /// How far rows under a label stand in.
+    const fn inset(&self) -> usize {
+        if self.style.width() < GUTTER_FROM {
+            INDENT
+        } else {
+            GUTTER
+        }
+    }
+
+    /// Rows beside their label. No rows, no label.
+    pub(crate) fn part(&mut self, label: &str, rows: impl IntoIterator<Item = Line>) {
+        let mut label = Some(label);
+        for row in rows {
+            let mut line = Line::new();
+            if let Some(label) = label.take() {
+                line.push(label, Ink::Bold);
+                if self.inset() < GUTTER {
+                    std::mem::take(&mut line).print(self.style, &mut self.out);
+                }
+            }
+            line.space(self.inset() - line.width().min(self.inset()));
+            line.append(row);
+            line.print(self.style, &mut self.out);
+        }
+    }
+
+    /// Items beside their label, on as many lines as they need.
+    pub(crate) fn items(&mut self, label: &str, items: Vec<Line>) {
+        let separator = self.style.glyph(" · ", ", ");
+        let rows = flow(items, separator, self.room());
+        self.part(label, rows);
+    }
+
+    /// A heading on a line of its own, and rows under it that take the page's whole width.
+    pub(crate) fn block(&mut self, heading: Line, rows: impl IntoIterator<Item = Line>) {
+        heading.print(self.style, &mut self.out);
+        for row in rows {
+            let mut line = Line::new();
+            line.space(INDENT);
+            line.append(row);
+            line.print(self.style, &mut self.out);
+        }
+    }
+
+    /// A sentence on how to read what stands above, when the reader asked for it.
+    pub(crate) fn explain(&mut self, sentence: &str) {
+        if self.explain == Explain::Yes {
+            self.aside(sentence);
+        }
+    }
+
+    /// A dim sentence under what stands above.
+    pub(crate) fn aside(&mut self, sentence: &str) {
+        for text in wrap(sentence, self.block_room()) {
+            let mut line = Line::new();
+            line.space(INDENT);
+            line.push(text, Ink::Dim);
+            line.print(self.style, &mut self.out);
+        }
+    }
+
+    /// An empty line, unless the page is empty or ends in one.
+    pub(crate) fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+}

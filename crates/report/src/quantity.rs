@@ -1,0 +1,234 @@
+//! Numbers for people: three significant digits, the unit that fits, the form a flag would take.
+
+use crate::style::Unicode;
+use drumfire_units::{ByteSize, Nanos};
+
+/// Units of latency, each with its length in nanoseconds.
+const UNITS: [(&str, f64); 6] = [
+    ("ns", 1.0),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("min", 60e9),
+    ("h", 3600e9),
+];
+
+/// A latency with three significant digits: `850ns`, `12.3µs`, `1.20ms`, `2.05s`, `20.5min`.
+pub(crate) fn latency(nanos: Nanos, unicode: Unicode) -> String {
+    latency_f64(nanos.0 as f64, unicode)
+}
+
+/// The same for a mean, which need not be whole.
+pub(crate) fn latency_f64(nanos: f64, unicode: Unicode) -> String {
+    if nanos < 0.5 {
+        return "0".to_owned();
+    }
+    // A value moves on to the next unit as soon as rounding would give it four digits.
+    let fitting = UNITS.iter().find(|(_, length)| nanos / length < 999.5);
+    let (name, length) = *fitting.unwrap_or(&UNITS[5]);
+    let value = nanos / length;
+    let name = match unicode {
+        Unicode::Off if name == "µs" => "us",
+        _ => name,
+    };
+    match name {
+        "ns" => format!("{value:.0}{name}"),
+        _ => format!("{}{name}", three_digits(value)),
+    }
+}
+
+/// `value` (below 10^15) with three significant digits, or whole above 100.
+fn three_digits(value: f64) -> String {
+    let decimals = if value < 9.995 {
+        2
+    } else {
+        usize::from(value < 99.95)
+    };
+    format!("{value:.decimals$}")
+}
+
+/// The length of a run: `250ms`, `10s`, `10.3s`, `5m00s`, `2h05m`, `3d04h`.
+pub(crate) fn span(nanos: Nanos, unicode: Unicode) -> String {
+    let tenths = nanos.0.saturating_add(50_000_000) / 100_000_000;
+    let seconds = nanos.0.saturating_add(500_000_000) / 1_000_000_000;
+    match seconds {
+        _ if tenths < 10 => latency(nanos, unicode),
+        _ if tenths < 600 && tenths.is_multiple_of(10) => format!("{}s", tenths / 10),
+        _ if tenths < 600 => format!("{}.{}s", tenths / 10, tenths % 10),
+        0..3_600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+/// A count with separators: `1,234,567`.
+pub(crate) fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with the word it counts, which takes an `s` in the plural.
+pub(crate) fn counted(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(n))
+}
+
+/// A rate per second: `12,345/s`, `995.2/s`, `0.2/s`.
+pub(crate) fn rate(per_second: f64) -> String {
+    if !per_second.is_finite() || per_second >= 999.95 {
+        return format!(
+            "{}/s",
+            count(per_second as u64 + u64::from(per_second.fract() >= 0.5))
+        );
+    }
+    let decimals = match per_second {
+        v if v < 0.995 => 3,
+        v if v < 9.995 => 2,
+        _ => 1,
+    };
+    let text = format!("{per_second:.decimals$}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    match text {
+        "0" if per_second > 0.0 => "<0.001/s".to_owned(),
+        text => format!("{text}/s"),
+    }
+}
+
+/// A share of a whole: `12.3%`, `99.5%`. Never `0%` for something, never `100%` for less than all.
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "0%".to_owned();
+    }
+    let percent = part as f64 / whole as f64 * 100.0;
+    match percent {
+        _ if part == 0 => "0%".to_owned(),
+        _ if part == whole => "100%".to_owned(),
+        p if p < 0.01 => "<0.01%".to_owned(),
+        p if p < 0.995 => format!("{p:.2}%"),
+        p if p < 99.95 || part > whole => format!("{p:.1}%"),
+        p if p < 99.995 => format!("{p:.2}%"),
+        _ => ">99.99%".to_owned(),
+    }
+}
+
+/// A share from 0 to 1 that was measured, not counted: `31%`, `<1%`.
+pub(crate) fn busy(share: f64) -> String {
+    match share * 100.0 {
+        p if p > 0.0 && p < 0.5 => "<1%".to_owned(),
+        p => format!("{p:.0}%"),
+    }
+}
+
+/// Bytes per second: `1.21 MB/s`.
+pub(crate) fn throughput(bytes: u64, duration: Nanos) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds <= 0.0 {
+        return "0 B/s".to_owned();
+    }
+    format!("{}/s", ByteSize((bytes as f64 / seconds) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_fit_their_unit() {
+        for (nanos, text) in [
+            (0, "0"),
+            (1, "1ns"),
+            (850, "850ns"),
+            (999, "999ns"),
+            (1_000, "1.00µs"),
+            (9_994, "9.99µs"),
+            (9_996, "10.0µs"),
+            (12_345, "12.3µs"),
+            (99_960, "100µs"),
+            (999_400, "999µs"),
+            (999_600, "1.00ms"),
+            (1_200_000, "1.20ms"),
+            (999_999_999, "1.00s"),
+            (2_050_000_000, "2.05s"),
+            (61_000_000_000, "61.0s"),
+            (900_000_000_000, "900s"),
+            (1_230_000_000_000, "20.5min"),
+            (3_600_000_000_000, "60.0min"),
+            (72_000_000_000_000, "20.0h"),
+            (u64::MAX, "5124096h"),
+        ] {
+            assert_eq!(latency(Nanos(nanos), Unicode::On), text, "{nanos}");
+        }
+        assert_eq!(latency(Nanos(12_345), Unicode::Off), "12.3us");
+        assert_eq!(latency_f64(1_234.5, Unicode::On), "1.23µs");
+        assert_eq!(latency_f64(0.2, Unicode::On), "0");
+    }
+
+    #[test]
+    fn spans_read_like_a_clock() {
+        for (nanos, text) in [
+            (Nanos::ZERO, "0"),
+            (Nanos::from_millis(250), "250ms"),
+            (Nanos::from_secs(10), "10s"),
+            (Nanos::from_millis(10_340), "10.3s"),
+            (Nanos::from_millis(59_960), "1m00s"),
+            (Nanos::from_secs(300), "5m00s"),
+            (Nanos::from_secs(7_500), "2h05m"),
+            (Nanos::from_secs(273_600), "3d04h"),
+        ] {
+            assert_eq!(span(nanos, Unicode::On), text);
+        }
+    }
+
+    #[test]
+    fn counts_rates_and_shares() {
+        for (n, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (12_345_678, "12,345,678"),
+        ] {
+            assert_eq!(count(n), text);
+        }
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(counted(1, "thread"), "1 thread");
+        assert_eq!(counted(2_000, "thread"), "2,000 threads");
+        for (per_second, text) in [
+            (0.0, "0/s"),
+            (0.0002, "<0.001/s"),
+            (0.2, "0.2/s"),
+            (1.5, "1.5/s"),
+            (50.0, "50/s"),
+            (999.6, "999.6/s"),
+            (999.97, "1,000/s"),
+            (12_345.6, "12,346/s"),
+        ] {
+            assert_eq!(rate(per_second), text);
+        }
+        for (part, whole, text) in [
+            (0, 0, "0%"),
+            (0, 5, "0%"),
+            (5, 5, "100%"),
+            (1, 1_000_000, "<0.01%"),
+            (1, 2_000, "0.05%"),
+            (1, 8, "12.5%"),
+            (9_999, 10_000, "99.99%"),
+            (999_999, 1_000_000, ">99.99%"),
+            (3, 2, "150.0%"),
+        ] {
+            assert_eq!(share(part, whole), text);
+        }
+        assert_eq!(throughput(5_000_000, Nanos::from_secs(2)), "2.50 MB/s");
+        assert_eq!(throughput(5, Nanos::ZERO), "0 B/s");
+        assert_eq!(
+            (busy(0.314), busy(0.001), busy(0.0)),
+            ("31%".into(), "<1%".into(), "0%".into())
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! What to do about a failure.
+
+use drumfire_measure::Outcome;
+
+/// What a user may try; `None` where the outcome's own words say it all.
+pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
+    Some(match outcome {
+        Outcome::DnsNotFound => "check the host's spelling",
+        Outcome::DnsFailed | Outcome::DnsTimeout => "try again, or give the address with --resolve",
+        Outcome::ConnectRefused => "check that the server runs and listens at this port",
+        Outcome::ConnectTimeout | Outcome::ConnectUnreachable => {
+            "check the address, the route and firewalls; a full accept queue looks the same"
+        }
+        Outcome::TlsUntrusted => "give the issuer with --cacert, or skip verification with -k",
+        Outcome::TlsName => "use the name in the certificate, with --resolve if need be",
+        Outcome::TlsExpired => "renew the certificate, or skip verification with -k",
+        Outcome::TlsProtocol => "check that the port speaks TLS: http:// is for plain text",
+        Outcome::ProtoNotHttp => "check that the port speaks HTTP/1.1: a TLS port needs https://",
+        Outcome::ClosedReused => {
+            "the server closes idle connections; raise its keep-alive timeout to avoid this"
+        }
+        Outcome::TimeoutConnect
+        | Outcome::TimeoutTls
+        | Outcome::TimeoutHead
+        | Outcome::TimeoutBody
+        | Outcome::TimeoutTotal => {
+            "counted in the failed latency as at least this long; --timeout sets the limit"
+        }
+        Outcome::LocalMemory => "use fewer connections, or raise net.ipv4.tcp_mem",
+        Outcome::RedirectLimit => "raise -L",
+        Outcome::RedirectBlocked => "follow redirects with -L",
+        _ => return None,
+    })
+}

@@ -1,0 +1,240 @@
+//! Secrets never reach a report: what is one, and how it is blotted out.
+
+use std::borrow::Cow;
+
+/// What stands in a secret's place.
+pub const MASK: &str = "***";
+
+/// Words that make a name secret wherever they stand in it.
+const SECRET_WORDS: [&str; 10] = [
+    "authorization",
+    "cookie",
+    "credential",
+    "key",
+    "passwd",
+    "password",
+    "secret",
+    "session",
+    "signature",
+    "token",
+];
+
+/// Names that are secret as a whole, too short to be looked for inside others.
+const SECRET_NAMES: [&str; 6] = ["auth", "jwt", "pass", "pwd", "sid", "sig"];
+
+/// Whether a header, query parameter or setting of this name holds a secret.
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    SECRET_NAMES.contains(&name.as_str()) || SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// A header's value, or the mask when its name is secret.
+#[must_use]
+pub fn header_value<'a>(name: &str, value: &'a str) -> &'a str {
+    if is_secret(name) { MASK } else { value }
+}
+
+/// A URL without its user information and without the values of secret query parameters.
+///
+/// It need not be a valid URL: what stands before an `@` in the authority's place is masked too.
+#[must_use]
+pub fn url(text: &str) -> String {
+    let (scheme, rest) = match text.find("://") {
+        Some(at) => text.split_at(at + 3),
+        None => ("", text),
+    };
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let (authority, tail) = rest.split_at(end);
+    let mut out = String::from(scheme);
+    match authority.rsplit_once('@') {
+        Some((_, host)) => out.extend([MASK, "@", host]),
+        None => out.push_str(authority),
+    }
+    let Some(query) = tail.find(['?', '#']) else {
+        out.push_str(tail);
+        return out;
+    };
+    out.push_str(&tail[..query]);
+    mask_pairs(&tail[query..], &mut out);
+    out
+}
+
+/// Copies `?a=1&token=2#key=3` with the values of secret names masked.
+fn mask_pairs(query: &str, out: &mut String) {
+    const SEPARATORS: [char; 4] = ['?', '&', ';', '#'];
+    for piece in query.split_inclusive(SEPARATORS) {
+        let (pair, separator) = match piece.char_indices().next_back() {
+            Some((at, c)) if SEPARATORS.contains(&c) => piece.split_at(at),
+            _ => (piece, ""),
+        };
+        match pair.split_once('=') {
+            Some((name, value)) if !value.is_empty() && is_secret(&percent_decoded(name)) => {
+                out.extend([name, "=", MASK]);
+            }
+            _ => out.push_str(pair),
+        }
+        out.push_str(separator);
+    }
+}
+
+/// `%74oken` as `token`: a name is secret however it is spelled.
+fn percent_decoded(name: &str) -> Cow<'_, str> {
+    if !name.contains('%') {
+        return Cow::Borrowed(name);
+    }
+    let bytes = name.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes
+            .get(at + 1..at + 3)
+            .and_then(|d| str::from_utf8(d).ok());
+        let decoded = digits.and_then(|d| u8::from_str_radix(d, 16).ok());
+        match (bytes[at], decoded) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                at += 3;
+            }
+            (byte, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// A value of the lowered plan: masked when its key is secret, when it is a `Name: value` header
+/// with a secret name, and inside every word that is a URL.
+#[must_use]
+pub fn setting(key: &str, value: &str) -> String {
+    if is_secret(key) {
+        return MASK.to_owned();
+    }
+    if let Some((name, _)) = value.split_once(':')
+        && is_header_name(name)
+        && is_secret(name)
+    {
+        return format!("{name}: {MASK}");
+    }
+    let words = value.split(' ').map(|word| {
+        if word.contains("://") || word.contains('?') || word.contains('@') {
+            url(word)
+        } else {
+            word.to_owned()
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a text can be a header's name (RFC 9110 section 5.1).
+fn is_header_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn knows_secret_names() {
+        for name in [
+            "Authorization",
+            "proxy-authorization",
+            "Cookie",
+            "Set-Cookie",
+            "X-Auth-Token",
+            "x-api-key",
+            "APIKEY",
+            "client_secret",
+            "password",
+            "user_password",
+            "sig",
+        ] {
+            assert!(is_secret(name), "{name}");
+            assert_eq!(header_value(name, "CANARY"), MASK);
+        }
+        for name in [
+            "Accept",
+            "Host",
+            "Keep-Alive-Not",
+            "Content-Type",
+            "page",
+            "author",
+        ] {
+            assert_eq!(is_secret(name), name.contains("Key"), "{name}");
+        }
+        assert_eq!(header_value("Accept", "*/*"), "*/*");
+    }
+
+    #[test]
+    fn masks_urls() {
+        for (raw, shown) in [
+            ("http://h/p?a=1", "http://h/p?a=1"),
+            ("https://me:CANARY@h:1/p", "https://***@h:1/p"),
+            ("https://a@CANARY@h/", "https://***@h/"),
+            ("http://h/?token=CANARY&b=2", "http://h/?token=***&b=2"),
+            (
+                "http://h/?a=1;API_KEY=CANARY#frag",
+                "http://h/?a=1;API_KEY=***#frag",
+            ),
+            (
+                "http://h/#access_token=CANARY",
+                "http://h/#access_token=***",
+            ),
+            ("http://h/?%74oken=CANARY", "http://h/?%74oken=***"),
+            ("http://h?password=CANARY", "http://h?password=***"),
+            ("me:CANARY@h/p", "***@h/p"),
+            ("/p?secret=CANARY", "/p?secret=***"),
+            ("http://h/p?x=a@b", "http://h/p?x=a@b"),
+            ("http://h/?key=", "http://h/?key="),
+            ("http://h/?key=CANARY=x", "http://h/?key=***"),
+            ("", ""),
+        ] {
+            assert_eq!(url(raw), shown);
+        }
+    }
+
+    #[test]
+    fn masks_settings() {
+        for (key, value, shown) in [
+            (
+                "header",
+                "Authorization: Bearer CANARY",
+                "Authorization: ***",
+            ),
+            ("header", "x-api-key:CANARY", "x-api-key: ***"),
+            ("header", "Accept: text/html", "Accept: text/html"),
+            ("password", "CANARY", "***"),
+            (
+                "request",
+                "GET http://u:CANARY@h/?token=CANARY",
+                "GET http://***@h/?token=***",
+            ),
+            ("rate", "const(100,5m)", "const(100,5m)"),
+        ] {
+            assert_eq!(setting(key, value), shown);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_user_information_survives(
+            user in "[a-z:%@]{0,12}", host in "[a-z.]{1,9}", path in "(/[a-z]{0,5}){0,2}",
+        ) {
+            let shown = url(&format!("http://{user}CANARY@{host}{path}"));
+            prop_assert_eq!(shown, format!("http://***@{host}{path}"));
+        }
+
+        #[test]
+        fn any_text_is_taken(text in ".*") {
+            let shown = url(&text);
+            prop_assert!(shown.len() <= text.len() + 3 * (text.len() + 1));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! How text is to look: width, colour, and which characters the terminal shows.
+
+/// Whether text carries colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// Plain text: not one escape sequence.
+    #[default]
+    Off,
+    /// Bold, dim and three of the sixteen colours, by SGR sequences.
+    On,
+}
+
+/// Whether text may leave ASCII.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unicode {
+    /// ASCII only: `us`, `#`, `-`.
+    Off,
+    /// `µs`, block characters, `–`.
+    #[default]
+    On,
+}
+
+/// How text is to look. The caller knows the terminal; nothing here asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    width: u16,
+    /// Whether text carries colour.
+    pub color: Color,
+    /// Whether text may leave ASCII.
+    pub unicode: Unicode,
+}
+
+impl Style {
+    /// The narrowest page there is.
+    pub const WIDTH_MIN: u16 = 40;
+    /// The widest page there is.
+    pub const WIDTH_MAX: u16 = 200;
+
+    /// A style for a terminal of `width` columns; a width outside 40 to 200 becomes the nearest.
+    #[must_use]
+    pub const fn new(width: u16, color: Color, unicode: Unicode) -> Self {
+        let width = if width < Self::WIDTH_MIN {
+            Self::WIDTH_MIN
+        } else if width > Self::WIDTH_MAX {
+            Self::WIDTH_MAX
+        } else {
+            width
+        };
+        Self {
+            width,
+            color,
+            unicode,
+        }
+    }
+
+    /// How many columns a line may take.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width as usize
+    }
+
+    /// `fancy` where the terminal shows Unicode, `plain` elsewhere.
+    pub(crate) const fn glyph(&self, fancy: &'static str, plain: &'static str) -> &'static str {
+        match self.unicode {
+            Unicode::On => fancy,
+            Unicode::Off => plain,
+        }
+    }
+}
+
+impl Default for Style {
+    /// Plain Unicode text of 80 columns.
+    fn default() -> Self {
+        Self::new(80, Color::Off, Unicode::On)
+    }
+}

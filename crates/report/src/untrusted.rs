@@ -1,0 +1,143 @@
+//! Text from outside: the only way to print it escapes what could act on a terminal.
+
+use crate::style::Unicode;
+use std::borrow::Cow;
+use std::fmt;
+use std::fmt::Write as _;
+
+/// Text that a server, a certificate or a file supplied.
+///
+/// It has no `Display` and no access to the raw text, so it can't reach a terminal by accident.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Untrusted<'a>(Cow<'a, str>);
+
+impl<'a> Untrusted<'a> {
+    /// Takes text as it came.
+    #[must_use]
+    pub const fn new(text: &'a str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+
+    /// Takes bytes as they came; what is not UTF-8 becomes U+FFFD.
+    #[must_use]
+    pub fn from_bytes(bytes: &'a [u8]) -> Self {
+        Self(String::from_utf8_lossy(bytes))
+    }
+
+    /// The text with every character escaped that could act on a terminal or hide itself; with
+    /// [`Unicode::Off`] also every character outside ASCII.
+    #[must_use]
+    pub fn escaped(&self, unicode: Unicode) -> String {
+        self.escaped_up_to(usize::MAX, unicode)
+    }
+
+    /// The same, of at most `limit` characters of the original; a cut is marked.
+    #[must_use]
+    pub fn escaped_up_to(&self, limit: usize, unicode: Unicode) -> String {
+        let mut out = String::with_capacity(self.0.len().min(limit));
+        for (index, c) in self.0.chars().enumerate() {
+            if index == limit {
+                out.push_str(if unicode == Unicode::On { "…" } else { "..." });
+                break;
+            }
+            if is_dangerous(c) || (unicode == Unicode::Off && !c.is_ascii()) {
+                push_escape(&mut out, c);
+            } else {
+                out.push(c);
+            }
+        }
+        out
+    }
+}
+
+impl fmt::Debug for Untrusted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Untrusted({:?})", self.escaped(Unicode::Off))
+    }
+}
+
+/// Appends `\n`, `\x1b` or `\u{202e}`.
+fn push_escape(out: &mut String, c: char) {
+    let written = match c {
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\t' => out.write_str("\\t"),
+        c if (c as u32) < 0x100 => write!(out, "\\x{:02x}", c as u32),
+        c => write!(out, "\\u{{{:x}}}", c as u32),
+    };
+    debug_assert!(written.is_ok(), "a String takes any text");
+}
+
+/// Whether a character can move the cursor, reorder its neighbours or stay unseen: C0, DEL, C1,
+/// bidirectional controls, zero-width characters, fillers, tags and variation selectors.
+pub(crate) const fn is_dangerous(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{ad}' // soft hyphen
+        | '\u{34f}' // combining grapheme joiner
+        | '\u{61c}' // Arabic letter mark
+        | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
+        | '\u{17b4}' | '\u{17b5}' // invisible Khmer vowels
+        | '\u{180b}'..='\u{180f}' // Mongolian selectors and vowel separator
+        | '\u{200b}'..='\u{200f}' // zero-width, directional marks
+        | '\u{2028}'..='\u{202e}' // line and paragraph separators, embeddings, overrides
+        | '\u{2060}'..='\u{206f}' // joiners, isolates, deprecated controls
+        | '\u{fe00}'..='\u{fe0f}' // variation selectors
+        | '\u{feff}' // byte order mark
+        | '\u{fff0}'..='\u{fffb}' // interlinear annotation
+        | '\u{1bca0}'..='\u{1bca3}' // shorthand controls
+        | '\u{1d173}'..='\u{1d17a}' // musical controls
+        | '\u{e0000}'..='\u{e0fff}' // tags, more selectors
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn escapes_what_acts_on_a_terminal() {
+        for (raw, shown) in [
+            ("plain text", "plain text"),
+            ("\u{1b}]0;owned\u{7}", "\\x1b]0;owned\\x07"),
+            ("\u{9b}2J", "\\x9b2J"),
+            ("a\r\nb\tc\u{7f}", "a\\r\\nb\\tc\\x7f"),
+            ("gpj.\u{202e}exe", "gpj.\\u{202e}exe"),
+            ("zero\u{200b}width\u{feff}", "zero\\u{200b}width\\u{feff}"),
+            ("\u{e0041}", "\\u{e0041}"),
+            ("größe 日本", "größe 日本"),
+        ] {
+            assert_eq!(Untrusted::new(raw).escaped(Unicode::On), shown);
+        }
+        let ascii = Untrusted::new("größe").escaped(Unicode::Off);
+        assert_eq!(ascii, "gr\\xf6\\u{df}e".replace("\\u{df}", "\\xdf"));
+    }
+
+    #[test]
+    fn bounds_what_it_shows() {
+        let long = Untrusted::new("abcdef");
+        assert_eq!(long.escaped_up_to(3, Unicode::On), "abc…");
+        assert_eq!(long.escaped_up_to(3, Unicode::Off), "abc...");
+        assert_eq!(long.escaped_up_to(6, Unicode::On), "abcdef");
+        assert_eq!(
+            Untrusted::from_bytes(b"\xff\x1b").escaped(Unicode::Off),
+            "\\u{fffd}\\x1b"
+        );
+        assert_eq!(
+            format!("{:?}", Untrusted::new("\u{1b}")),
+            r#"Untrusted("\\x1b")"#
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn never_lets_a_control_through(raw in ".*", bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            for text in [Untrusted::new(&raw), Untrusted::from_bytes(&bytes)] {
+                prop_assert!(!text.escaped(Unicode::On).chars().any(|c| c.is_control() || is_dangerous(c)));
+                prop_assert!(text.escaped(Unicode::Off).chars().all(|c| matches!(c, ' '..='~')));
+            }
+        }
+    }
+}
