@@ -1,0 +1,108 @@
+//! Why a sequence can't be scheduled.
+
+use std::fmt;
+
+/// Why a sequence can't be scheduled; pieces are counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScheduleError {
+    /// The sequence has no piece.
+    Empty,
+    /// A piece that runs on for ever is followed by another.
+    NeverEnds {
+        /// Which piece.
+        piece: usize,
+    },
+    /// The durations up to and with this piece exceed 2^62 ns, some 146 years.
+    TooLong {
+        /// Which piece.
+        piece: usize,
+    },
+    /// There are more than 2^63 arrivals up to and with this piece.
+    TooManyArrivals {
+        /// Which piece.
+        piece: usize,
+    },
+    /// A `step` has more than [`ScheduleError::STEPS_MAX`] levels, or its `by` is zero.
+    TooManySteps {
+        /// Which piece.
+        piece: usize,
+    },
+    /// Two rates of one piece have no common denominator below 2^62.
+    TooFine {
+        /// Which piece.
+        piece: usize,
+    },
+    /// A `line` or a `step` level without an end, or a `sine` without a period.
+    NoSpan {
+        /// Which piece.
+        piece: usize,
+    },
+    /// The amplitude of a `sine` exceeds its mean, so that the rate would be negative.
+    NegativeRate {
+        /// Which piece.
+        piece: usize,
+    },
+    /// The times of a `trace` descend.
+    TraceOrder {
+        /// Which piece.
+        piece: usize,
+        /// The first time that is earlier than the one before it, counted from 0.
+        index: usize,
+    },
+}
+
+impl ScheduleError {
+    /// How many levels one `step` may have.
+    pub const STEPS_MAX: u64 = 100_000;
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the load has no piece; write a rate such as 500/s"),
+            Self::NeverEnds { piece } => write!(
+                f,
+                "piece {} never ends, but another follows; give it a duration",
+                piece + 1
+            ),
+            Self::TooLong { piece } => write!(
+                f,
+                "the durations up to piece {} exceed 146 years; shorten them",
+                piece + 1
+            ),
+            Self::TooManyArrivals { piece } => write!(
+                f,
+                "there are more than 2^63 arrivals up to piece {}; lower the rate",
+                piece + 1
+            ),
+            Self::TooManySteps { piece } => write!(
+                f,
+                "piece {} has no end or more than {} levels; make the change between levels larger",
+                piece + 1,
+                Self::STEPS_MAX
+            ),
+            Self::TooFine { piece } => write!(
+                f,
+                "the rates of piece {} have no common denominator; write them with fewer digits",
+                piece + 1
+            ),
+            Self::NoSpan { piece } => {
+                write!(f, "piece {} needs a finite duration or period", piece + 1)
+            }
+            Self::NegativeRate { piece } => write!(
+                f,
+                "the amplitude of piece {} exceeds its mean; lower it",
+                piece + 1
+            ),
+            Self::TraceOrder { piece, index } => write!(
+                f,
+                "time {} of the trace in piece {} is earlier than the one before it; sort them",
+                index + 1,
+                piece + 1
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ScheduleError {}

@@ -1,0 +1,127 @@
+//! Exponential gaps from a seed, in integers only: the same on every platform.
+
+use crate::curve::Level;
+
+/// Gaps of a Poisson process of rate 1, in units of 2^-64.
+#[derive(Clone, Debug)]
+pub(crate) struct Gaps {
+    state: [u64; 4],
+}
+
+impl Gaps {
+    /// The stream that belongs to `seed`; the state is filled by splitmix64.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut counter = seed;
+        let state = std::array::from_fn(|_| {
+            counter = counter.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut word = counter;
+            word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            word ^ (word >> 31)
+        });
+        Self { state }
+    }
+
+    /// A uniform word: xoshiro256++ 1.0 by Blackman and Vigna.
+    #[inline]
+    fn uniform(&mut self) -> u64 {
+        let [a, b, c, d] = &mut self.state;
+        let word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
+        let shifted = *b << 17;
+        *c ^= *a;
+        *d ^= *b;
+        *b ^= *c;
+        *a ^= *d;
+        *c ^= shifted;
+        *d = d.rotate_left(45);
+        word
+    }
+
+    /// One exponential variate of mean 1, by von Neumann's comparison method (1951).
+    ///
+    /// Draw u₁, then more as long as each is below its predecessor. The run has an odd length
+    /// with probability e^-u₁, which accepts u₁ as the fraction with just the density it needs;
+    /// each rejection adds one to the whole part, which makes that geometric. No logarithm is
+    /// taken, so that there is nothing to round.
+    #[inline]
+    pub(crate) fn draw(&mut self) -> Level {
+        let mut whole = 0_u64;
+        loop {
+            let fraction = self.uniform();
+            let mut previous = fraction;
+            let mut accept = true;
+            loop {
+                let next = self.uniform();
+                if next >= previous {
+                    break;
+                }
+                previous = next;
+                accept = !accept;
+            }
+            if accept {
+                return (u128::from(whole) << 64) | u128::from(fraction);
+            }
+            whole = whole.saturating_add(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(seed: u64, count: usize) -> Vec<f64> {
+        let mut gaps = Gaps::new(seed);
+        (0..count)
+            .map(|_| gaps.draw() as f64 / crate::curve::TWO_TO_64)
+            .collect()
+    }
+
+    /// The reference sequence of xoshiro256++ from the state 1, 2, 3, 4.
+    #[test]
+    fn the_generator_is_the_published_one() {
+        let mut gaps = Gaps {
+            state: [1, 2, 3, 4],
+        };
+        let words: Vec<_> = (0..4).map(|_| gaps.uniform()).collect();
+        assert_eq!(
+            words,
+            [
+                41_943_041,
+                58_720_359,
+                3_588_806_011_781_223,
+                3_591_011_842_654_386
+            ]
+        );
+    }
+
+    #[test]
+    fn gaps_are_exponential() {
+        for seed in [0, 1, 42, u64::MAX] {
+            let count = 100_000;
+            let mut sample = draws(seed, count);
+            let mean = sample.iter().sum::<f64>() / count as f64;
+            assert!((mean - 1.0).abs() < 0.015, "seed {seed}: mean {mean}");
+            let lagged = sample.windows(2).map(|w| (w[0] - 1.0) * (w[1] - 1.0));
+            let correlation = lagged.sum::<f64>() / count as f64;
+            assert!(correlation.abs() < 0.015, "seed {seed}: {correlation}");
+            sample.sort_by(f64::total_cmp);
+            let distance = sample
+                .iter()
+                .enumerate()
+                .map(|(k, x)| {
+                    let exact = 1.0 - (-x).exp();
+                    let (below, above) = (k as f64, (k + 1) as f64);
+                    (exact - below / count as f64)
+                        .abs()
+                        .max((above / count as f64 - exact).abs())
+                })
+                .fold(0.0, f64::max);
+            // Kolmogorov and Smirnov's critical value at 1 %: 1.63/√n.
+            assert!(
+                distance < 1.63 / (count as f64).sqrt(),
+                "{seed}: {distance}"
+            );
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! One compiled piece: a law, where it stands in time, and how many arrivals it has.
+
+use crate::ScheduleError;
+use crate::curve::{Curve, Level, Line, level_of};
+use crate::ratio::{Ratio, common};
+use crate::sine::Sine;
+use drumfire_plan::Law;
+use drumfire_units::{Nanos, Rate};
+use std::sync::Arc;
+
+/// Durations summed stay below this many nanoseconds, some 146 years.
+const TIME_LIMIT: u64 = 1 << 62;
+/// Arrivals summed stay below this.
+const COUNT_LIMIT: u64 = 1 << 63;
+
+/// One law in its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// When it starts, in nanoseconds from the run's start.
+    pub(crate) start: u64,
+    /// When it ends; `u64::MAX` is never.
+    pub(crate) end: u64,
+    /// The number of its first arrival, when arrivals are constant.
+    pub(crate) first: u64,
+    /// How many arrivals it has, when arrivals are constant.
+    pub(crate) count: u64,
+    /// The level that its process must stay below.
+    pub(crate) end_level: Level,
+    pub(crate) kind: Kind,
+}
+
+/// What a piece does.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Arrivals by a cumulative law.
+    Curve(Curve),
+    /// All at once.
+    Once,
+    /// Arrivals at given times, ascending.
+    Trace(Arc<[Nanos]>),
+    /// As fast as the users allow.
+    Unlimited,
+}
+
+impl Piece {
+    /// How long it lasts; `u64::MAX` less its start is for ever.
+    pub(crate) fn span(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// When its `n`-th arrival is due, from the run's start; `n` is below `count`.
+    #[inline]
+    pub(crate) fn arrival(&self, n: u64) -> u64 {
+        let span = self.span();
+        let local = match &self.kind {
+            Kind::Curve(curve) => curve.inverse(level_of(n), span).unwrap_or(span),
+            Kind::Trace(times) => {
+                let time = usize::try_from(n).ok().and_then(|n| times.get(n));
+                time.map_or(span, |time| time.0)
+            }
+            Kind::Once | Kind::Unlimited => 0,
+        };
+        self.start + local
+    }
+
+    /// How many of its arrivals are due before `t`, which counts from the run's start.
+    pub(crate) fn count_before(&self, t: u64) -> u64 {
+        let Some(local) = t.checked_sub(self.start).filter(|&local| local > 0) else {
+            return 0;
+        };
+        match &self.kind {
+            Kind::Curve(_) if t >= self.end => self.count,
+            Kind::Curve(curve) => count_at(curve, local).min(self.count),
+            Kind::Trace(times) => times.partition_point(|time| time.0 < local) as u64,
+            Kind::Once | Kind::Unlimited => self.count,
+        }
+    }
+}
+
+/// The least n with N(t) ≤ n, at most [`COUNT_LIMIT`]: how many arrivals are due before `t`.
+fn count_at(curve: &Curve, t: u64) -> u64 {
+    let (mut low, mut high) = (0, COUNT_LIMIT);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if curve.at_most(t, level_of(middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}
+
+/// Pieces under construction, each placed where the one before it ends.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    done: Vec<Piece>,
+    end: u64,
+    count: u64,
+}
+
+impl Pieces {
+    /// Adds what a law compiles to; `place` is the law's position, for messages.
+    pub(crate) fn push_law(&mut self, law: &Law, place: usize) -> Result<(), ScheduleError> {
+        let ratio = |rate: Rate| Ratio::of(rate).ok_or(ScheduleError::TooFine { piece: place });
+        match law {
+            Law::Const { rate, duration } => {
+                self.push_curve(Curve::Even(ratio(*rate)?), *duration, place)
+            }
+            Law::Line { from, to, duration } => {
+                let ends = [ratio(*from)?, ratio(*to)?];
+                self.push_line(ends, *duration, place)
+            }
+            Law::Step {
+                from,
+                to,
+                by,
+                duration,
+            } => {
+                if *duration == Nanos::MAX {
+                    return Err(ScheduleError::NoSpan { piece: place });
+                }
+                for level in levels([ratio(*from)?, ratio(*to)?, ratio(*by)?], place)? {
+                    self.push_curve(Curve::Even(level), *duration, place)?;
+                }
+                Ok(())
+            }
+            Law::Once { count } => self.push(Kind::Once, Nanos::ZERO, *count, place),
+            Law::Unlimited { duration } => self.push(Kind::Unlimited, *duration, 0, place),
+            Law::Sine {
+                mean,
+                amplitude,
+                period,
+                duration,
+            } => {
+                let curve = sine(ratio(*mean)?, ratio(*amplitude)?, *period, place)?;
+                self.push_curve(curve, *duration, place)
+            }
+            Law::Trace { times } => self.push_trace(times, place),
+        }
+    }
+
+    /// The pieces, in order.
+    pub(crate) fn finish(self) -> Result<Arc<[Piece]>, ScheduleError> {
+        if self.done.is_empty() {
+            return Err(ScheduleError::Empty);
+        }
+        Ok(self.done.into())
+    }
+
+    fn push_line(
+        &mut self,
+        ends: [Ratio; 2],
+        duration: Nanos,
+        place: usize,
+    ) -> Result<(), ScheduleError> {
+        if duration == Nanos::MAX {
+            return Err(ScheduleError::NoSpan { piece: place });
+        }
+        if duration == Nanos::ZERO {
+            return self.push_curve(Curve::Even(ends[0]), duration, place);
+        }
+        if duration.0 >= TIME_LIMIT {
+            return Err(ScheduleError::TooLong { piece: place });
+        }
+        let ([from, to], per) = common(ends).ok_or(ScheduleError::TooFine { piece: place })?;
+        let span = duration.0;
+        let line = Line {
+            from,
+            to,
+            per,
+            span,
+        };
+        self.push_curve(Curve::Line(line), duration, place)
+    }
+
+    fn push_trace(&mut self, times: &Arc<[Nanos]>, place: usize) -> Result<(), ScheduleError> {
+        if let Some(earlier) = times.windows(2).position(|pair| pair[1] < pair[0]) {
+            return Err(ScheduleError::TraceOrder {
+                piece: place,
+                index: earlier + 1,
+            });
+        }
+        let last = times.last().copied().unwrap_or_default();
+        if last.0 >= TIME_LIMIT {
+            return Err(ScheduleError::TooLong { piece: place });
+        }
+        let count = times.len() as u64;
+        self.push(Kind::Trace(Arc::clone(times)), last, count, place)
+    }
+
+    fn push_curve(
+        &mut self,
+        curve: Curve,
+        duration: Nanos,
+        place: usize,
+    ) -> Result<(), ScheduleError> {
+        let span = duration.0.min(u64::MAX - self.end);
+        let count = match (count_at(&curve, span), duration) {
+            (COUNT_LIMIT, Nanos::MAX) => COUNT_LIMIT - self.count,
+            (count, _) => count,
+        };
+        let end_level = curve.level_at(span);
+        self.push(Kind::Curve(curve), duration, count, place)?;
+        if let Some(piece) = self.done.last_mut() {
+            piece.end_level = end_level;
+        }
+        Ok(())
+    }
+
+    /// Adds a piece after the last one, within the limits.
+    fn push(
+        &mut self,
+        kind: Kind,
+        duration: Nanos,
+        count: u64,
+        place: usize,
+    ) -> Result<(), ScheduleError> {
+        if self.end == u64::MAX {
+            return Err(ScheduleError::NeverEnds {
+                piece: place.saturating_sub(1),
+            });
+        }
+        let start = self.end;
+        let end = start.saturating_add(duration.0);
+        if duration != Nanos::MAX && end >= TIME_LIMIT {
+            return Err(ScheduleError::TooLong { piece: place });
+        }
+        let first = self.count;
+        let after = first.checked_add(count).filter(|&n| n <= COUNT_LIMIT);
+        self.count = after.ok_or(ScheduleError::TooManyArrivals { piece: place })?;
+        self.end = end;
+        self.done.push(Piece {
+            start,
+            end,
+            first,
+            count,
+            end_level: 0,
+            kind,
+        });
+        Ok(())
+    }
+}
+
+/// The rates of a `step`: `from`, `from ± by` … as far as `to`.
+fn levels(rates: [Ratio; 3], place: usize) -> Result<Vec<Ratio>, ScheduleError> {
+    let fine = ScheduleError::TooFine { piece: place };
+    let ([from, to, by], per) = common(rates).ok_or_else(|| fine.clone())?;
+    let changes = from.abs_diff(to).checked_div(by).unwrap_or(u64::MAX);
+    let changes = if from == to { 0 } else { changes };
+    if changes >= ScheduleError::STEPS_MAX {
+        return Err(ScheduleError::TooManySteps { piece: place });
+    }
+    (0..=changes)
+        .map(|k| {
+            let change = k * by; // at most |to − from|
+            let events = if to < from {
+                from - change
+            } else {
+                from + change
+            };
+            Ratio::new(u128::from(events), u128::from(per)).ok_or_else(|| fine.clone())
+        })
+        .collect()
+}
+
+/// A sine law within its limits.
+fn sine(
+    mean: Ratio,
+    amplitude: Ratio,
+    period: Nanos,
+    place: usize,
+) -> Result<Curve, ScheduleError> {
+    if period == Nanos::ZERO || period.0 >= TIME_LIMIT {
+        return Err(ScheduleError::NoSpan { piece: place });
+    }
+    let products = |a: Ratio, b: Ratio| u128::from(a.events) * u128::from(b.per);
+    if products(amplitude, mean) > products(mean, amplitude) {
+        return Err(ScheduleError::NegativeRate { piece: place });
+    }
+    Ok(Curve::Sine(Sine::new(mean, amplitude, period.0)))
+}

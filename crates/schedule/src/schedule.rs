@@ -1,0 +1,135 @@
+//! A whole schedule: pieces one after the other.
+
+use crate::exponential::Gaps;
+use crate::piece::{Kind, Piece, Pieces};
+use crate::{Next, ScheduleError, Segment};
+use drumfire_plan::{Arrivals, Sequence};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// When every request of a run starts; cheap to clone.
+///
+/// Arrivals are numbered from 0 over the whole sequence, those of `unlimited` pieces excepted:
+/// they happen when a user is free and are not known here.
+///
+/// With [`Arrivals::Poisson`] the arrivals of each `const`, `line`, `step` and `sine` piece form a
+/// Poisson process of that rate: unit-rate exponential gaps from the seed are summed without
+/// rounding and mapped through the inverse of N(t). A piece's first gap starts at its seam, which
+/// the process, having no memory, does not notice. `once` and `trace` stay as they are. Arrivals
+/// depend on the seed and on nothing else, least of all on the number of workers.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pieces: Arc<[Piece]>,
+    gaps: Option<Gaps>,
+}
+
+impl Schedule {
+    /// Compiles a sequence; `seed` matters for [`Arrivals::Poisson`] only.
+    ///
+    /// # Errors
+    /// When the sequence is empty, a piece other than the last never ends, or a limit named by
+    /// [`ScheduleError`] is exceeded.
+    pub fn new(sequence: &Sequence, arrivals: Arrivals, seed: u64) -> Result<Self, ScheduleError> {
+        let mut pieces = Pieces::default();
+        for (place, law) in sequence.0.iter().enumerate() {
+            pieces.push_law(law, place)?;
+        }
+        Ok(Self {
+            pieces: pieces.finish()?,
+            gaps: match arrivals {
+                Arrivals::Constant => None,
+                Arrivals::Poisson => Some(Gaps::new(seed)),
+            },
+        })
+    }
+
+    /// When arrival `n` is due, or `None` when there are not so many.
+    ///
+    /// Constant arrivals take one inversion; a Poisson process is walked from its start.
+    #[must_use]
+    pub fn start_of(&self, n: u64) -> Option<Nanos> {
+        if self.gaps.is_some() {
+            return self.walk(|due| due.index < n).map(|due| due.at);
+        }
+        let after = self.pieces.partition_point(|piece| piece.first <= n);
+        let piece = self.pieces.get(after.checked_sub(1)?)?;
+        let local = n - piece.first;
+        (local < piece.count).then(|| Nanos(piece.arrival(local)))
+    }
+
+    /// How many arrivals are due before `t`; costs as [`Schedule::start_of`] does.
+    #[must_use]
+    pub fn count_before(&self, t: Nanos) -> u64 {
+        if self.gaps.is_none() {
+            return self.pieces.iter().map(|p| p.count_before(t.0)).sum();
+        }
+        let mut count = 0;
+        self.walk(|due| {
+            let before = due.at < t;
+            count += u64::from(before);
+            before
+        });
+        count
+    }
+
+    /// How many arrivals there are, or `None` when only the run will tell: a last piece runs on,
+    /// a piece is unlimited, or the number is random.
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        let random = |piece: &Piece| self.gaps.is_some() && matches!(piece.kind, Kind::Curve(_));
+        let unknown = |piece: &Piece| {
+            piece.end == u64::MAX || matches!(piece.kind, Kind::Unlimited) || random(piece)
+        };
+        if self.pieces.iter().any(unknown) {
+            return None;
+        }
+        self.pieces.last().map(|piece| piece.first + piece.count)
+    }
+
+    /// The sum of all durations, or `None` when the last piece runs on.
+    ///
+    /// `once` lasts no time and `trace` until its last arrival.
+    #[must_use]
+    pub fn duration(&self) -> Option<Nanos> {
+        let end = self.pieces.last()?.end;
+        (end != u64::MAX).then_some(Nanos(end))
+    }
+
+    /// The rate at `t` in arrivals per second, for display: infinite while unlimited, the mean of
+    /// a whole trace, 0 after the end.
+    #[must_use]
+    pub fn rate_at(&self, t: Nanos) -> f64 {
+        let current = self.pieces.partition_point(|piece| piece.end <= t.0);
+        let Some(piece) = self.pieces.get(current) else {
+            return 0.0;
+        };
+        let per_nano = match &piece.kind {
+            Kind::Curve(curve) => curve.rate_at(t.0 - piece.start),
+            Kind::Trace(_) => piece.count as f64 / piece.span() as f64,
+            Kind::Once => 0.0,
+            Kind::Unlimited => f64::INFINITY,
+        };
+        per_nano * 1e9
+    }
+
+    /// The share of worker number `worker`, from 0, of `of` workers: arrivals n ≡ worker (mod of).
+    ///
+    /// # Panics
+    /// When `worker` is not below `of`.
+    #[must_use]
+    pub fn segment(&self, worker: u32, of: u32) -> Segment {
+        Segment::new(Arc::clone(&self.pieces), self.gaps.clone(), worker, of)
+    }
+
+    /// The first arrival for which `pass` is false.
+    fn walk(&self, mut pass: impl FnMut(crate::Due) -> bool) -> Option<crate::Due> {
+        let mut segment = self.segment(0, 1);
+        loop {
+            match segment.peek() {
+                Next::At(due) if !pass(due) => return Some(due),
+                Next::End => return None,
+                Next::At(_) | Next::Unlimited { .. } => segment.advance(),
+            }
+        }
+    }
+}
