@@ -1,0 +1,48 @@
+//! Every crate says what it knows, what it must not know, and where to start reading.
+
+use crate::{Finding, Repository};
+
+/// The sentences that a library's first lines must hold, in lower case.
+const SENTENCES: &[&str] = &["knows", "must not know", "start reading"];
+
+/// Every `lib.rs` without its three sentences, and every `main.rs` without a word.
+#[must_use]
+pub fn check(repository: &Repository) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in repository.ending("/src/lib.rs") {
+        // Line breaks may fall anywhere in a sentence.
+        let words: Vec<&str> = docs(text).flat_map(str::split_whitespace).collect();
+        let docs = words.join(" ").to_lowercase();
+        for sentence in SENTENCES.iter().filter(|s| !docs.contains(**s)) {
+            let message = format!("the crate's `//!` lines lack \"{sentence} …\"");
+            findings.push(Finding::violation(path, 1, message));
+        }
+    }
+    for (path, text) in repository.ending("/src/main.rs") {
+        if docs(text).next().is_none() {
+            let message = "starts without `//!` lines that say what the program does".to_owned();
+            findings.push(Finding::violation(path, 1, message));
+        }
+    }
+    findings
+}
+
+/// The `//!` lines that a file starts with.
+fn docs(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map_while(|line| line.strip_prefix("//!"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::Repository;
+
+    #[test]
+    fn all_three_sentences_are_needed() {
+        let findings = |text: &str| check(&Repository::of(&[("crates/x/src/lib.rs", text)])).len();
+        let docs = "//! X.\n//!\n//! Knows a. Must\n//! not know b. Start reading at c.\n";
+        assert_eq!(findings(docs), 0);
+        assert_eq!(findings("//! X. Knows a.\n"), 2);
+        assert_eq!(findings(&format!("mod a;\n{docs}")), 3);
+    }
+}

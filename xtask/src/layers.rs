@@ -1,0 +1,216 @@
+//! Crates depend downwards: cargo's view of the workspace against ARCHITECTURE.md's table.
+
+use crate::architecture::{CrateRow, DEVELOPMENT, PAGE, crates};
+use crate::{Finding, Repository};
+use serde_json::Value;
+use std::process::Command;
+
+/// Crates that the tests of any crate may use, whatever their layer.
+const FOR_TESTS: &[&str] = &["testkit", "corpus"];
+
+/// Compares the table with `cargo metadata`.
+#[must_use]
+pub fn check(repository: &Repository) -> Vec<Finding> {
+    match members(repository) {
+        Ok(members) => compare(&crates(repository), &members),
+        Err(message) => vec![Finding::violation("Cargo.toml", 0, message)],
+    }
+}
+
+/// One crate of the workspace as cargo sees it; crates are named by their folders.
+#[derive(Debug)]
+struct Member {
+    name: String,
+    /// What the crate itself depends on, at run time or to be built.
+    uses: Vec<String>,
+    /// What only its tests depend on.
+    tests_use: Vec<String>,
+}
+
+/// Asks cargo.
+fn members(repository: &Repository) -> Result<Vec<Member>, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
+        .current_dir(repository.root())
+        .output()
+        .map_err(|error| format!("failed to run cargo metadata: {error}"))?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("failed to read what cargo metadata says: {error}"))?;
+    let packages = metadata["packages"].as_array();
+    Ok(packages.into_iter().flatten().map(member).collect())
+}
+
+fn member(package: &Value) -> Member {
+    let manifest = package["manifest_path"].as_str().unwrap_or("");
+    let mut member = Member {
+        name: last_folder(manifest.trim_end_matches("/Cargo.toml")),
+        uses: Vec::new(),
+        tests_use: Vec::new(),
+    };
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        // Only crates of the workspace have a path.
+        if let Some(path) = dependency["path"].as_str() {
+            let list = match dependency["kind"].as_str() {
+                Some("dev") => &mut member.tests_use,
+                _ => &mut member.uses,
+            };
+            list.push(last_folder(path));
+        }
+    }
+    member
+}
+
+fn last_folder(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+/// Everything in which the table and the workspace differ, and every arrow that points up.
+fn compare(rows: &[CrateRow<'_>], members: &[Member]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        findings.extend(arrows_up(row, &rows[..index], rows));
+        if !members.iter().any(|member| member.name == row.name) {
+            let message = format!("`{}` is not a crate of the workspace", row.name);
+            findings.push(Finding::violation(PAGE, row.line, message));
+        }
+    }
+    for member in members {
+        match rows.iter().find(|row| row.name == member.name) {
+            Some(row) => findings.extend(differences(row, member, rows)),
+            None => {
+                let message = format!("the crate `{}` has no row in the table", member.name);
+                findings.push(Finding::violation(PAGE, 0, message));
+            }
+        }
+    }
+    findings
+}
+
+/// The uses of a row that do not point down. Within layer 0 a crate may use one that stands above
+/// it in the table.
+fn arrows_up(row: &CrateRow<'_>, above: &[CrateRow<'_>], all: &[CrateRow<'_>]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let Some(layer) = row.layer else {
+        let message = format!("`{}` needs a layer: a number or `dev`", row.name);
+        return vec![Finding::violation(PAGE, row.line, message)];
+    };
+    for used in &row.uses {
+        let lower = layer_of(used, all).is_some_and(|other| other < layer);
+        let development = layer == DEVELOPMENT && layer_of(used, all).is_some();
+        let foundation = layer == 0 && above.iter().any(|other| other.name == *used);
+        if !(lower || development || foundation) {
+            let message = format!(
+                "`{}` may not use `{used}`: that is no lower layer",
+                row.name
+            );
+            findings.push(Finding::violation(PAGE, row.line, message));
+        }
+    }
+    findings
+}
+
+fn layer_of(name: &str, rows: &[CrateRow<'_>]) -> Option<u32> {
+    rows.iter().find(|row| row.name == name)?.layer
+}
+
+/// What a manifest has and its row has not, and the reverse; and what its tests may not use.
+fn differences(row: &CrateRow<'_>, member: &Member, rows: &[CrateRow<'_>]) -> Vec<Finding> {
+    let manifest = format!("{}/Cargo.toml", member.name);
+    let mut findings = Vec::new();
+    for used in &member.uses {
+        if !row.uses.contains(&used.as_str()) {
+            let message = format!("uses `{used}`, which its row in {PAGE} does not list");
+            findings.push(Finding::violation(&manifest, 0, message));
+        }
+    }
+    for used in &row.uses {
+        if !member.uses.iter().any(|other| other == used) {
+            let message = format!("`{}` does not use `{used}`; take it out", row.name);
+            findings.push(Finding::violation(PAGE, row.line, message));
+        }
+    }
+    for used in &member.tests_use {
+        let lower = layer_of(used, rows) < row.layer;
+        if !lower && !FOR_TESTS.contains(&used.as_str()) {
+            let message = format!("its tests may not use `{used}`: that is no lower layer");
+            findings.push(Finding::violation(&manifest, 0, message));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Member, compare};
+    use crate::Repository;
+    use crate::architecture::{PAGE, crates};
+
+    const PAGE_TEXT: &str = "| layer | crate | uses | effects |\n|---|---|---|---|\n\
+        | 0 | `units` | | none |\n| 0 | `plan` | `units` | none |\n\
+        | 1 | `net` | `units` | sockets |\n| dev | `testkit` | `plan` | none |\n";
+
+    fn findings(page: &str, members: &[(&str, &[&str], &[&str])]) -> Vec<String> {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let members: Vec<Member> = members
+            .iter()
+            .map(|(name, uses, tests_use)| Member {
+                name: (*name).to_owned(),
+                uses: own(uses),
+                tests_use: own(tests_use),
+            })
+            .collect();
+        let repository = Repository::of(&[(PAGE, page)]);
+        let found = compare(&crates(&repository), &members);
+        found.into_iter().map(|finding| finding.message).collect()
+    }
+
+    /// The workspace that the page describes, with `net`'s dependencies as given.
+    fn with_net(uses: &[&str], tests_use: &[&str]) -> Vec<String> {
+        let members: &[(&str, &[&str], &[&str])] = &[
+            ("units", &[], &[]),
+            ("plan", &["units"], &["testkit"]),
+            ("net", uses, tests_use),
+            ("testkit", &["plan"], &[]),
+        ];
+        findings(PAGE_TEXT, members)
+    }
+
+    #[test]
+    fn the_table_and_the_workspace_agree() {
+        assert!(with_net(&["units"], &[]).is_empty());
+        assert!(with_net(&["units"], &["plan", "testkit"]).is_empty());
+    }
+
+    #[test]
+    fn an_edge_must_be_listed_and_a_listed_edge_must_exist() {
+        let unlisted = with_net(&["units", "plan"], &[]);
+        assert_eq!(unlisted.len(), 1, "{unlisted:?}");
+        assert!(unlisted[0].contains("uses `plan`"), "{unlisted:?}");
+        let stale = with_net(&[], &[]);
+        assert!(stale[0].contains("does not use `units`"), "{stale:?}");
+    }
+
+    #[test]
+    fn tests_may_not_use_their_own_layer() {
+        let found = with_net(&["units"], &["net"]);
+        assert!(found[0].contains("tests may not use `net`"), "{found:?}");
+    }
+
+    #[test]
+    fn an_arrow_may_not_point_up() {
+        let page = PAGE_TEXT.replace("| `units` | | none", "| `units` | `net` | none");
+        let found = findings(&page, &[]);
+        assert!(
+            found.iter().any(|f| f.contains("may not use `net`")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn every_crate_has_a_row_and_every_row_a_crate() {
+        let found = findings(PAGE_TEXT, &[("web", &[], &[])]);
+        assert!(found.iter().any(|f| f.contains("`web` has no row")));
+        assert!(found.iter().any(|f| f.contains("`plan` is not a crate")));
+    }
+}

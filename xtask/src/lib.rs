@@ -1,0 +1,52 @@
+//! Tidy checks: the laws of STYLE.md and ARCHITECTURE.md that a machine can hold us to.
+//!
+//! Knows the repository as text and the workspace as cargo describes it, one check a file. Must not
+//! know how the program works: of the product it uses only the lists that the manual repeats.
+//! Start reading at [`Repository`], then any check; `tests/tidy.rs` runs them with `cargo test`.
+
+pub mod crate_docs;
+pub mod effects;
+pub mod file_length;
+pub mod file_names;
+pub mod function_length;
+pub mod ignored_tests;
+pub mod layers;
+pub mod links;
+pub mod manual;
+pub mod page_length;
+pub mod reasons;
+pub mod root_entries;
+pub mod sleeping;
+pub mod words;
+
+mod architecture;
+mod finding;
+mod mask;
+mod repository;
+mod rust_file;
+mod table;
+
+pub use finding::{Finding, Severity};
+pub use repository::Repository;
+pub use rust_file::RustFile;
+
+/// One check: reads the repository, returns what it found; nothing when all is well.
+pub type Check = fn(&Repository) -> Vec<Finding>;
+
+/// Every check by its name, in the order in which findings are shown.
+pub const CHECKS: &[(&str, Check)] = &[
+    ("layers", layers::check),
+    ("effects", effects::check),
+    ("crate docs", crate_docs::check),
+    ("function length", function_length::check),
+    ("file length", file_length::check),
+    ("file names", file_names::check),
+    ("words", words::check),
+    ("ignored tests", ignored_tests::check),
+    ("sleeping", sleeping::check),
+    ("dependency reasons", reasons::check),
+    ("root entries", root_entries::check),
+    ("page length", page_length::check),
+    ("links", links::check),
+    ("manual", manual::check),
+];

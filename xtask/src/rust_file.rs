@@ -1,0 +1,184 @@
+//! One Rust file: its text without comments and literals, and which of its lines are tests.
+
+use crate::mask::mask;
+
+/// A Rust file that has been read.
+#[derive(Debug)]
+pub struct RustFile {
+    /// From the repository's root.
+    pub path: String,
+    /// The source with comments and literals blanked out; lines as in the file.
+    pub code: String,
+    /// For every line, whether it belongs to a test.
+    test_lines: Vec<bool>,
+    /// Modules declared as `#[cfg(test)] mod name;`.
+    test_module_names: Vec<String>,
+}
+
+impl RustFile {
+    /// Analyses a file.
+    #[must_use]
+    pub fn new(path: &str, text: &str) -> Self {
+        let code = mask(text);
+        let all = path.contains("/tests/") || path.ends_with("/tests.rs");
+        let mut file = Self {
+            path: path.to_owned(),
+            test_lines: vec![all; text.lines().count()],
+            test_module_names: Vec::new(),
+            code,
+        };
+        file.find_test_items();
+        file
+    }
+
+    /// Marks the items behind `#[cfg(test)]`.
+    fn find_test_items(&mut self) {
+        let marks: Vec<usize> = self
+            .code
+            .match_indices("#[cfg(test)]")
+            .map(|(at, _)| at)
+            .collect();
+        for start in marks {
+            let item = skip_attributes(&self.code, start);
+            let end = item_end(&self.code, item);
+            let declaration = self.code[item..end].trim();
+            if let Some(name) = declaration
+                .strip_suffix(';')
+                .and_then(|d| d.strip_prefix("mod "))
+            {
+                self.test_module_names.push(name.trim().to_owned());
+            }
+            let (first, last) = (self.line_of(start), self.line_of(end.saturating_sub(1)));
+            for line in first..=last {
+                if let Some(mark) = self.test_lines.get_mut(line - 1) {
+                    *mark = true;
+                }
+            }
+        }
+    }
+
+    /// Says that the whole file is a test.
+    pub(crate) fn mark_as_test(&mut self) {
+        self.test_lines.fill(true);
+    }
+
+    /// Paths, without `.rs`, of the modules that exist for tests only.
+    pub(crate) fn test_modules(&self) -> Vec<String> {
+        let stem = self.path.strip_suffix(".rs").unwrap_or(&self.path);
+        let folder = match stem.rsplit_once('/') {
+            Some((folder, "lib" | "main" | "mod")) => folder,
+            _ => stem,
+        };
+        self.test_module_names
+            .iter()
+            .map(|name| format!("{folder}/{name}"))
+            .collect()
+    }
+
+    /// The line, from 1, that holds this byte.
+    #[must_use]
+    pub fn line_of(&self, at: usize) -> usize {
+        1 + self.code[..at].bytes().filter(|b| *b == b'\n').count()
+    }
+
+    /// Whether this line, from 1, belongs to a test.
+    #[must_use]
+    pub fn is_test_line(&self, line: usize) -> bool {
+        self.test_lines.get(line - 1).is_some_and(|test| *test)
+    }
+
+    /// How many lines are not tests.
+    #[must_use]
+    pub fn product_lines(&self) -> usize {
+        self.test_lines.iter().filter(|test| !**test).count()
+    }
+
+    /// Every word of the code, identifiers and keywords alike, with the byte it starts at.
+    pub fn words(&self) -> impl Iterator<Item = (usize, &str)> {
+        let mut at = 0;
+        self.code
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .map(move |word| {
+                let start = at;
+                // Every separator that is not ASCII was blanked or does not occur in Rust code.
+                at += word.len() + 1;
+                (start, word)
+            })
+            .filter(|(_, word)| !word.is_empty())
+    }
+}
+
+/// From an attribute to the item that it stands before.
+fn skip_attributes(code: &str, start: usize) -> usize {
+    let mut at = start;
+    while code[at..].starts_with("#[") {
+        at = matching(code, at + 1).unwrap_or(code.len());
+        at += code[at..].len() - code[at..].trim_start().len();
+    }
+    at
+}
+
+/// The end of the item that starts here: behind its closing brace or its semicolon.
+pub(crate) fn item_end(code: &str, start: usize) -> usize {
+    match body_start(code, start) {
+        Some(open) => matching(code, open).unwrap_or(code.len()),
+        None => code[start..]
+            .find(';')
+            .map_or(code.len(), |semicolon| start + semicolon + 1),
+    }
+}
+
+/// The opening brace of an item's body; `None` where a semicolon ends it first.
+pub(crate) fn body_start(code: &str, start: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (offset, byte) in code.bytes().enumerate().skip(start) {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'{' if depth == 0 => return Some(offset),
+            b';' if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Behind the bracket that closes the one at `open`; all three kinds are counted as one, which is
+/// enough for code that compiles.
+pub(crate) fn matching(code: &str, open: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (offset, byte) in code.bytes().enumerate().skip(open) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(offset + 1);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RustFile;
+
+    #[test]
+    fn tells_test_lines_from_the_rest() {
+        let text =
+            "fn a() {}\n#[cfg(test)]\n#[expect(x)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n";
+        let file = RustFile::new("crates/x/src/a.rs", text);
+        let tests: Vec<usize> = (1..=7).filter(|line| file.is_test_line(*line)).collect();
+        assert_eq!(tests, [2, 3, 4, 5, 6]);
+        assert_eq!(file.product_lines(), 2);
+    }
+
+    #[test]
+    fn finds_modules_that_exist_for_tests_only() {
+        let text = "#[cfg(test)]\nmod script;\nmod other;\n";
+        let of = |path: &str| RustFile::new(path, text).test_modules();
+        assert_eq!(of("crates/x/src/lib.rs"), ["crates/x/src/script"]);
+        assert_eq!(of("crates/x/src/a.rs"), ["crates/x/src/a/script"]);
+    }
+}

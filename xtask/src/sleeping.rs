@@ -1,0 +1,44 @@
+//! Nothing in a crate without effects sleeps, its tests included: time is an argument there.
+
+use crate::architecture::{Effects, crates};
+use crate::{Finding, Repository};
+
+/// Every word that sleeps, in the sources and tests of crates whose row says `none`.
+#[must_use]
+pub fn check(repository: &Repository) -> Vec<Finding> {
+    let pure: Vec<String> = crates(repository)
+        .into_iter()
+        .filter(|row| row.effects == Effects::None)
+        .map(|row| format!("crates/{}/", row.name))
+        .collect();
+    let mut findings = Vec::new();
+    for file in repository.rust_files() {
+        if !pure.iter().any(|folder| file.path.starts_with(folder)) {
+            continue;
+        }
+        for (at, _) in file.code.match_indices("thread::sleep") {
+            let message = "a pure crate takes the time as an argument; don't sleep".to_owned();
+            findings.push(Finding::violation(&file.path, file.line_of(at), message));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::Repository;
+
+    #[test]
+    fn tests_of_pure_crates_do_not_sleep() {
+        let page = "| layer | crate | uses | effects |\n|---|---|---|---|\n\
+                    | 1 | `x` | | none |\n| 1 | `net` | | sockets |\n";
+        let findings = |path: &str, text: &str| {
+            check(&Repository::of(&[("ARCHITECTURE.md", page), (path, text)])).len()
+        };
+        let sleeps = "#[cfg(test)]\nmod tests { fn a() { std::thread::sleep(x) } }";
+        assert_eq!(findings("crates/x/src/a.rs", sleeps), 1);
+        assert_eq!(findings("crates/net/src/a.rs", sleeps), 0);
+        assert_eq!(findings("crates/x/src/a.rs", "// thread::sleep"), 0);
+    }
+}

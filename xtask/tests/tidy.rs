@@ -1,0 +1,109 @@
+//! The laws that a machine can hold us to, checked against this repository.
+
+use xtask::{Check, Repository, Severity};
+
+/// This repository.
+fn repository() -> Repository {
+    match Repository::read() {
+        Ok(repository) => repository,
+        Err(error) => panic!("failed to read the repository: {error}"),
+    }
+}
+
+/// Fails with every violation that a check finds.
+fn clean(check: Check) {
+    let violations: Vec<String> = check(&repository())
+        .iter()
+        .filter(|finding| finding.severity == Severity::Violation)
+        .map(ToString::to_string)
+        .collect();
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+}
+
+#[test]
+fn crates_depend_downwards() {
+    clean(xtask::layers::check);
+}
+
+#[test]
+fn pure_crates_stay_pure() {
+    clean(xtask::effects::check);
+}
+
+#[test]
+fn crates_say_what_they_know() {
+    clean(xtask::crate_docs::check);
+}
+
+#[test]
+fn functions_fit_a_screen() {
+    clean(xtask::function_length::check);
+}
+
+#[test]
+fn files_hold_one_noun() {
+    clean(xtask::file_length::check);
+}
+
+#[test]
+fn file_names_say_something() {
+    clean(xtask::file_names::check);
+}
+
+#[test]
+fn identifiers_use_the_glossary() {
+    clean(xtask::words::check);
+}
+
+#[test]
+fn ignored_tests_say_why() {
+    clean(xtask::ignored_tests::check);
+}
+
+#[test]
+fn pure_crates_do_not_sleep() {
+    clean(xtask::sleeping::check);
+}
+
+#[test]
+fn dependencies_have_reasons() {
+    clean(xtask::reasons::check);
+}
+
+#[test]
+fn the_root_is_a_table_of_contents() {
+    clean(xtask::root_entries::check);
+}
+
+#[test]
+fn pages_are_short() {
+    clean(xtask::page_length::check);
+}
+
+#[test]
+fn links_lead_somewhere() {
+    clean(xtask::links::check);
+}
+
+#[test]
+fn the_manual_repeats_the_program() {
+    clean(xtask::manual::check);
+}
+
+/// A check that is not in the list would be missing from `cargo run -p xtask`.
+#[test]
+fn every_check_is_run() {
+    let repository = repository();
+    let listed = xtask::CHECKS.len();
+    let with_check = repository
+        .rust_files()
+        .iter()
+        .filter(|file| file.path.starts_with("xtask/src/"))
+        .filter(|file| file.code.contains("pub fn check(repository: &Repository)"))
+        .count();
+    assert_eq!(listed, with_check);
+    let tests = repository.text("xtask/tests/tidy.rs");
+    let tested = tests.matches("clean(xtask::").count();
+    // One more: the line above.
+    assert_eq!(listed + 1, tested);
+}
