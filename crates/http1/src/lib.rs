@@ -1,1 +1,52 @@
-//! HTTP/1.1, client side, sans-IO.
+//! HTTP/1.1, client side, sans-IO: bytes of responses in, events out; heads of requests to bytes.
+//!
+//! Knows RFC 9112 and what of RFC 9110 it takes to frame a message. Must not know sockets, clocks
+//! or plans. Every response is read strictly; the few departures that are forgiven are named
+//! ([`Notice`]) and reported with the response's end. Everything that a peer sends is bounded
+//! ([`Limits`]).
+//!
+//! A [`Machine`] is one connection; all machines of a worker use one [`Shared`]:
+//!
+//! ```
+//! use drumfire_http1::{Event, Machine, Persistence, RequestKind, Shared};
+//!
+//! let mut shared = Shared::default();
+//! let mut machine = Machine::new();
+//! machine.send(RequestKind::Normal, Persistence::KeepAlive);
+//! let mut input: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+//! let end = loop {
+//!     let step = machine.handle_input(input, &mut shared)?;
+//!     input = &input[step.consumed..];
+//!     if let Event::End(end) = step.event {
+//!         break end;
+//!     }
+//! };
+//! assert!(end.status == 200 && end.body_bytes == 2 && end.reusable);
+//! # Ok::<(), drumfire_http1::Error>(())
+//! ```
+//!
+//! Reading costs no allocation once a worker is warm. A response passes one of three readers of
+//! heads, each for what the one before leaves: a memory of recent heads (`shared`), httparse
+//! (`head`), and a strict reader of our own (`scan`), whose verdict is the specification.
+
+mod chunked;
+mod error;
+mod framing;
+mod head;
+mod headers;
+mod limits;
+mod machine;
+mod notices;
+pub mod request;
+mod scan;
+mod shared;
+mod sniff;
+
+pub use error::{Cut, Error};
+pub use framing::{BodyKind, RequestKind};
+pub use headers::{Head, Headers};
+pub use limits::Limits;
+pub use machine::{End, Event, Machine, Persistence, Step};
+pub use notices::{Notice, Notices};
+pub use shared::Shared;
+pub use sniff::NotHttp;

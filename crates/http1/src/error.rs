@@ -1,0 +1,127 @@
+//! How a response fails, one variant per class, and what to tell the user about it.
+
+use crate::sniff::NotHttp;
+use std::fmt;
+
+/// How the stream under a body ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The peer closed.
+    Closed,
+    /// The peer reset the connection.
+    Reset,
+}
+
+/// Why an exchange can't be finished. After any of these the connection must be closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The answer is not HTTP.
+    NotHttp(NotHttp),
+    /// The answer has no status line: text as an HTTP/0.9 server would send it. Its beginning,
+    /// escaped for a terminal.
+    Http09(Box<str>),
+    /// The status line names a protocol or version that is not HTTP/1.x (RFC 9112 section 2.3).
+    /// The line, escaped for a terminal.
+    Version(Box<str>),
+    /// The status line is malformed (RFC 9112 section 4).
+    StatusLine,
+    /// The status is not three digits (RFC 9112 section 4).
+    Status,
+    /// The reason phrase holds a forbidden character (RFC 9112 section 4).
+    Reason,
+    /// A CR stands without its LF in the head (RFC 9112 section 2.2).
+    BareCr,
+    /// A field line is malformed (RFC 9112 section 5).
+    Header,
+    /// The Content-Length is malformed or contradicts itself (RFC 9112 section 6.3).
+    ContentLength,
+    /// The Transfer-Encoding is anything but `chunked`, once (RFC 9112 section 6.1).
+    TransferCoding,
+    /// A chunk is malformed (RFC 9112 section 7.1).
+    Chunk,
+    /// A trailer field is malformed (RFC 9112 section 7.1.2).
+    Trailer,
+    /// A 101 that nobody asked for (RFC 9110 section 15.2.2).
+    Unexpected101,
+    /// The stream ended within the body.
+    Truncated(Cut),
+    /// The peer closed before the first byte of a final response.
+    Closed,
+    /// The peer closed within a head.
+    ClosedInHead,
+    /// The peer reset the connection before the body began.
+    Reset,
+    /// More bytes of head, or of trailers, than [`crate::Limits::head_bytes`].
+    LimitHead,
+    /// More fields than [`crate::Limits::header_count`].
+    LimitHeaderCount,
+    /// More interim responses than [`crate::Limits::interim`].
+    LimitInterim,
+    /// More chunk extensions than [`crate::Limits::chunk_extension_bytes`].
+    LimitChunkExtension,
+    /// A larger body than [`crate::Limits::body_bytes`].
+    LimitBody,
+    /// Bytes while no response is outstanding. No exchange has failed by it; the connection is to
+    /// be closed before its next use.
+    Unsolicited,
+}
+
+impl Error {
+    /// The stable name of the class, as the results use it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NotHttp(_) => "proto:not_http",
+            Self::Http09(_) => "proto:http09",
+            Self::Version(_) => "proto:version",
+            Self::StatusLine => "proto:status_line",
+            Self::Status => "proto:status",
+            Self::Reason => "proto:reason",
+            Self::BareCr => "proto:bare_cr",
+            Self::Header => "proto:header",
+            Self::ContentLength => "proto:content_length",
+            Self::TransferCoding => "proto:transfer_coding",
+            Self::Chunk => "proto:chunk",
+            Self::Trailer => "proto:trailer",
+            Self::Unexpected101 => "proto:unexpected_101",
+            Self::Truncated(_) => "truncated",
+            Self::Closed => "closed",
+            Self::ClosedInHead => "closed:in_head",
+            Self::Reset => "reset",
+            Self::LimitHead => "limit:head",
+            Self::LimitHeaderCount => "limit:header_count",
+            Self::LimitInterim => "limit:interim",
+            Self::LimitChunkExtension => "limit:chunk_ext",
+            Self::LimitBody => "limit:body",
+            Self::Unsolicited => "unsolicited",
+        }
+    }
+
+    /// What more there is to say than the class does: what the peer seems to speak, or how it
+    /// cut the stream. At most 80 printable ASCII characters, fit for a terminal.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotHttp(NotHttp::Tls) => Some("looks like TLS; use https".to_owned()),
+            Self::NotHttp(NotHttp::Http2) => Some("the peer speaks HTTP/2".to_owned()),
+            Self::NotHttp(NotHttp::Binary) => Some("the answer is binary".to_owned()),
+            Self::NotHttp(NotHttp::Greeting(text)) => Some(format!("the peer says {text}")),
+            Self::Http09(text) => Some(format!("the answer begins {text}")),
+            Self::Version(text) => Some(format!("the status line is {text}")),
+            Self::Truncated(Cut::Reset) => Some("the connection was reset".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self.hint() {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

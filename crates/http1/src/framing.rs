@@ -1,0 +1,159 @@
+//! Which fields frame a message, and what they say together (RFC 9112 section 6).
+
+use crate::{Error, Notice, Notices};
+
+/// What framing a request's response has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// Neither of the others.
+    Normal,
+    /// HEAD: the response has no body, whatever its fields say.
+    Head,
+    /// CONNECT: after a 2xx the connection is a tunnel.
+    Connect,
+}
+
+/// How a body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    /// There is none.
+    None,
+    /// After so many bytes.
+    Length(u64),
+    /// By its chunks.
+    Chunked,
+    /// When the peer closes.
+    Close,
+    /// There is none, and the connection has become a tunnel (RFC 9110 section 9.3.6).
+    Tunnel,
+}
+
+/// What a final head says about the rest of its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Framing {
+    pub(crate) content_length: Option<u64>,
+    pub(crate) body: BodyKind,
+    pub(crate) status: u16,
+    pub(crate) notices: Notices,
+    /// Whether the connection outlives the message, as far as the head says.
+    pub(crate) persistent: bool,
+}
+
+/// Collects what the fields of one head say about framing.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    length: Option<u64>,
+    chunked: bool,
+    close: bool,
+    keep_alive: bool,
+    notices: Notices,
+}
+
+impl Fields {
+    /// Takes note of one field; most have nothing to say.
+    #[inline]
+    pub(crate) fn note(&mut self, name: &[u8], value: &[u8]) -> Result<(), Error> {
+        match name.len() {
+            10 if name.eq_ignore_ascii_case(b"connection") => {
+                self.note_connection(value);
+                Ok(())
+            }
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.note_length(value),
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.note_coding(value),
+            _ => Ok(()),
+        }
+    }
+
+    fn note_connection(&mut self, value: &[u8]) {
+        for option in elements(value) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// RFC 9110 section 8.6: a list of the same decimal value may be read as that value; anything
+    /// else that is not a decimal number is an error.
+    fn note_length(&mut self, value: &[u8]) -> Result<(), Error> {
+        for element in elements(value) {
+            let length = decimal(element).ok_or(Error::ContentLength)?;
+            match self.length.replace(length) {
+                None => {}
+                Some(earlier) if earlier == length => self.notices.insert(Notice::DuplicateLength),
+                Some(_) => return Err(Error::ContentLength),
+            }
+        }
+        Ok(())
+    }
+
+    /// We never offer another coding (TE), so that `chunked`, once, is all that a server may use.
+    fn note_coding(&mut self, value: &[u8]) -> Result<(), Error> {
+        for element in elements(value) {
+            if self.chunked || !element.eq_ignore_ascii_case(b"chunked") {
+                return Err(Error::TransferCoding);
+            }
+            self.chunked = true;
+        }
+        Ok(())
+    }
+
+    /// What the fields say together, in a final response with this status and minor version to a
+    /// request of this kind.
+    pub(crate) fn resolve(mut self, status: u16, minor: u8, kind: RequestKind) -> Framing {
+        let body = self.body(status, kind);
+        let mut persistent = !self.close && (minor >= 1 || self.keep_alive);
+        if minor > 1 {
+            self.notices.insert(Notice::HigherMinor);
+        }
+        if self.chunked && self.length.is_some() {
+            self.notices.insert(Notice::LengthAndCoding);
+            persistent = false;
+        }
+        if self.chunked && minor == 0 {
+            self.notices.insert(Notice::CodingInHttp10);
+            persistent = false;
+        }
+        if body == BodyKind::Close {
+            persistent = false;
+        }
+        let content_length = if self.chunked { None } else { self.length };
+        Framing {
+            content_length,
+            body,
+            status,
+            notices: self.notices,
+            persistent,
+        }
+    }
+
+    /// RFC 9112 section 6.3, in its order. A 205 never has content (RFC 9110 section 15.3.6), so
+    /// that what follows one is excess.
+    fn body(&self, status: u16, kind: RequestKind) -> BodyKind {
+        if kind == RequestKind::Head || matches!(status, 204 | 205 | 304) {
+            return BodyKind::None;
+        }
+        if kind == RequestKind::Connect && (200..300).contains(&status) {
+            return BodyKind::Tunnel;
+        }
+        match (self.chunked, self.length) {
+            (true, _) => BodyKind::Chunked,
+            (false, Some(length)) => BodyKind::Length(length),
+            (false, None) => BodyKind::Close,
+        }
+    }
+}
+
+/// The elements of a comma-separated value, without the white space around them.
+fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)
+}
+
+/// A non-empty run of digits that fits.
+fn decimal(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0u64, |value, &byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        value.checked_mul(10)?.checked_add(digit)
+    })
+}

@@ -1,0 +1,158 @@
+//! A request's head, to bytes that no server can read in two ways.
+
+use crate::scan::{is_text, is_token};
+use std::fmt;
+
+/// How a request's body is framed (RFC 9112 section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestFraming {
+    /// No body, and no field that speaks of one.
+    None,
+    /// `Content-Length`.
+    Length(u64),
+    /// `Transfer-Encoding: chunked`.
+    Chunked,
+}
+
+/// Why a head is refused: it is not sent at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestError {
+    /// The method is not a token.
+    Method,
+    /// The target is empty or holds a space, a control or a byte beyond ASCII.
+    Target,
+    /// The host holds what a Host field can't.
+    Host,
+    /// This field's name is not a token.
+    Name(String),
+    /// This field's value holds a control character.
+    Value(String),
+    /// A Host field beside the host.
+    DuplicateHost,
+    /// A Content-Length or Transfer-Encoding field that is not what the body's framing says.
+    Framing(String),
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method => f.write_str("the method must be a token such as GET"),
+            Self::Target => f.write_str("the target must not be empty nor hold spaces, controls or bytes beyond ASCII; percent-encode them"),
+            Self::Host => f.write_str("the host must not hold spaces or controls"),
+            Self::Name(name) => write!(f, "the field name {name:?} is not a token of letters, digits and !#$%&'*+-.^_`|~"),
+            Self::Value(name) => write!(f, "the value of the field {name} holds a control character such as CR, LF or NUL"),
+            Self::DuplicateHost => f.write_str("a request has exactly one Host field"),
+            Self::Framing(name) => write!(f, "the field {name} contradicts the request's body; leave it out, it is written as needed"),
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+/// Writes a request's head, its final empty line included, behind what `out` holds. `host` is
+/// the Host field's value (RFC 9112 section 3.2). A framing field among `headers` may say what
+/// `framing` says, and stands then in its place.
+///
+/// # Errors
+/// When the head would be ambiguous or malformed; `out` is then as before.
+pub fn write_head<'h>(
+    out: &mut Vec<u8>,
+    method: &str,
+    target: &str,
+    host: &str,
+    headers: impl IntoIterator<Item = (&'h str, &'h [u8])>,
+    framing: RequestFraming,
+) -> Result<(), RequestError> {
+    let before = out.len();
+    let result = try_write_head(out, method, target, host, headers, framing);
+    if result.is_err() {
+        out.truncate(before);
+    }
+    result
+}
+
+fn try_write_head<'h>(
+    out: &mut Vec<u8>,
+    method: &str,
+    target: &str,
+    host: &str,
+    headers: impl IntoIterator<Item = (&'h str, &'h [u8])>,
+    framing: RequestFraming,
+) -> Result<(), RequestError> {
+    check_line(method, target, host)?;
+    for part in [method, " ", target, " HTTP/1.1\r\nHost: ", host, "\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    let mut framed = false;
+    for (name, value) in headers {
+        check_field(name, value)?;
+        if frames(name) {
+            if framed || !agrees(name, value, framing) {
+                return Err(RequestError::Framing(name.to_owned()));
+            }
+            framed = true;
+        }
+        write_field(out, name, value);
+    }
+    match framing {
+        RequestFraming::Length(length) if !framed => {
+            write_field(out, "Content-Length", length.to_string().as_bytes());
+        }
+        RequestFraming::Chunked if !framed => write_field(out, "Transfer-Encoding", b"chunked"),
+        _ => {}
+    }
+    out.extend_from_slice(b"\r\n");
+    Ok(())
+}
+
+fn check_line(method: &str, target: &str, host: &str) -> Result<(), RequestError> {
+    if !is_token_text(method) {
+        return Err(RequestError::Method);
+    }
+    if target.is_empty() || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(RequestError::Target);
+    }
+    // An empty host is right where the target has none (RFC 9110 section 7.2).
+    if !host.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(RequestError::Host);
+    }
+    Ok(())
+}
+
+fn check_field(name: &str, value: &[u8]) -> Result<(), RequestError> {
+    if !is_token_text(name) {
+        return Err(RequestError::Name(name.to_owned()));
+    }
+    if name.eq_ignore_ascii_case("host") {
+        return Err(RequestError::DuplicateHost);
+    }
+    if !value.iter().all(|&byte| is_text(byte)) {
+        return Err(RequestError::Value(name.to_owned()));
+    }
+    Ok(())
+}
+
+fn frames(name: &str) -> bool {
+    name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
+}
+
+/// Whether a framing field says what the framing is.
+fn agrees(name: &str, value: &[u8], framing: RequestFraming) -> bool {
+    let is_length = name.eq_ignore_ascii_case("content-length");
+    match framing {
+        RequestFraming::None => is_length && value == b"0",
+        RequestFraming::Length(length) => is_length && value == length.to_string().as_bytes(),
+        RequestFraming::Chunked => !is_length && value.eq_ignore_ascii_case(b"chunked"),
+    }
+}
+
+fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn is_token_text(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_token)
+}

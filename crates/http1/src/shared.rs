@@ -1,0 +1,130 @@
+//! What the connections of one worker share: limits, the memory of recent heads, spare buffers.
+
+use crate::Limits;
+use crate::framing::{Framing, RequestKind};
+use crate::head::Parsed;
+use crate::scan::Scan;
+
+/// How many heads are remembered. A target answers one request mostly with one head; a second
+/// covers the moment when its date changes, or two kinds of answer in turn.
+const HEADS: usize = 2;
+/// A longer head is not remembered: comparing it would cost as much as reading it.
+const HEAD_BYTES_REMEMBERED: usize = 2048;
+/// How many buffers for split heads are kept for the next one.
+const SPARES: usize = 64;
+/// A spare buffer that has grown beyond this is given back to the system.
+const SPARE_BYTES: usize = 8 * 1024;
+
+/// One worker's scratch. Every [`crate::Machine`] of the worker uses the same.
+#[derive(Debug)]
+pub struct Shared {
+    pub(crate) limits: Limits,
+    pub(crate) memory: HeadMemory,
+    /// The last head that was put together from pieces or unfolded: what [`crate::Head`] points to.
+    pub(crate) assembled: Vec<u8>,
+    #[expect(
+        clippy::vec_box,
+        reason = "a machine holds one by its box, to stay small"
+    )]
+    spares: Vec<Box<Assembly>>,
+}
+
+/// A head that has not arrived whole yet.
+#[derive(Debug, Default)]
+pub(crate) struct Assembly {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) scan: Scan,
+}
+
+impl Shared {
+    /// Scratch under these limits.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            memory: HeadMemory::default(),
+            assembled: Vec::new(),
+            spares: Vec::new(),
+        }
+    }
+
+    /// The limits it was made with.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// An empty assembly, a used one if there is one.
+    pub(crate) fn take_assembly(&mut self) -> Box<Assembly> {
+        self.spares.pop().unwrap_or_default()
+    }
+
+    /// Takes an assembly back whose bytes are needed no more.
+    pub(crate) fn give_back(&mut self, mut assembly: Box<Assembly>) {
+        if self.spares.len() < SPARES && assembly.bytes.capacity() <= SPARE_BYTES {
+            assembly.bytes.clear();
+            assembly.scan = Scan::default();
+            self.spares.push(assembly);
+        }
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+/// Remembers what the last heads meant. A head is read again only when it differs in a byte from
+/// all of them; equal bytes in answer to the same kind of request have equal meaning, so the
+/// memory can't be wrong.
+#[derive(Debug, Default)]
+pub(crate) struct HeadMemory {
+    entries: [Option<Remembered>; HEADS],
+    latest: usize,
+}
+
+#[derive(Debug)]
+struct Remembered {
+    bytes: Vec<u8>,
+    kind: RequestKind,
+    framing: Framing,
+}
+
+impl HeadMemory {
+    /// What the head means that `input` begins with, if it is remembered.
+    #[inline]
+    pub(crate) fn recall(&mut self, input: &[u8], kind: RequestKind) -> Option<Parsed> {
+        for step in 0..HEADS {
+            let index = (self.latest + step) % HEADS;
+            if let Some(entry) = &self.entries[index]
+                && entry.kind == kind
+                && input.starts_with(&entry.bytes)
+            {
+                self.latest = index;
+                return Some(Parsed {
+                    length: entry.bytes.len(),
+                    framing: entry.framing,
+                });
+            }
+        }
+        None
+    }
+
+    /// Remembers a head in place of the one used least recently.
+    pub(crate) fn learn(&mut self, head: &[u8], kind: RequestKind, framing: Framing) {
+        if head.len() > HEAD_BYTES_REMEMBERED {
+            return;
+        }
+        self.latest = (self.latest + HEADS - 1) % HEADS;
+        let entry = &mut self.entries[self.latest];
+        let mut bytes = entry.take().map(|old| old.bytes).unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(head);
+        *entry = Some(Remembered {
+            bytes,
+            kind,
+            framing,
+        });
+    }
+}
