@@ -3,10 +3,39 @@
 //! Knows how to record, merge and judge. Must not know I/O or clocks: every time is an argument.
 //! Start reading at [`Sample`], then [`Interval`], then [`Summary`].
 
+mod counts;
+mod encoding;
+mod errors;
+mod health;
+mod histogram;
+mod interval;
 mod leniency;
 mod outcome;
+mod quantile;
+mod run;
 mod sample;
+mod status;
+mod step;
+mod summary;
+mod threshold;
+mod verdict;
+mod window;
+mod window_series;
+mod words;
 
+pub use counts::{Bytes, Counts, OutcomeCounts};
+pub use encoding::DecodeError;
+pub use errors::{ErrorRow, MESSAGE_BYTES, MESSAGES};
+pub use health::{GeneratorHealth, WorkerHealth};
+pub use histogram::{HIGHEST, Histogram};
+pub use interval::{Interval, Latency};
 pub use leniency::{Leniencies, Leniency};
 pub use outcome::{Blame, Outcome};
+pub use run::{Model, RunEvent, RunInfo, Unfinished};
 pub use sample::Sample;
+pub use status::StatusCounts;
+pub use step::{STEPS, Step};
+pub use summary::Summary;
+pub use threshold::ThresholdResult;
+pub use verdict::{Validity, Verdict};
+pub use window::WindowedThresholds;

@@ -1,0 +1,132 @@
+//! Failures and what they had to say: counts are exact, texts are bounded.
+
+use crate::{Blame, Outcome, OutcomeCounts};
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// How many distinct messages are kept, over all outcomes.
+pub const MESSAGES: usize = 64;
+
+/// How many bytes of a message are kept.
+pub const MESSAGE_BYTES: usize = 200;
+
+/// Failures of one kind with one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorRow {
+    /// Who is to blame.
+    pub blame: Blame,
+    /// Their kind; its name is stable.
+    pub outcome: Outcome,
+    /// What it had to say: the detail, or [`Outcome::words`] for all that had none or whose
+    /// detail was over the bound.
+    pub message: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// The distinct messages of failures, at most [`MESSAGES`], each with its exact count.
+///
+/// What is kept must not depend on the order in which parts are merged, so it is a function of
+/// the set of messages alone. Rank the messages of each outcome alphabetically, take all first
+/// ones, then all second ones and so on (within a round by outcome) and stop at the bound. A
+/// message that makes it in the whole also makes it in every part, where fewer compete with it:
+/// it was never evicted, so its count is exact. One that does not is counted by its outcome only.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ErrorTable {
+    messages: BTreeMap<Outcome, BTreeMap<Box<str>, u64>>,
+    len: usize,
+}
+
+impl ErrorTable {
+    /// Counts one failure's detail. Allocates for a new message only.
+    pub(crate) fn record(&mut self, outcome: Outcome, detail: &str) {
+        self.add(outcome, &printable(detail), 1);
+    }
+
+    fn add(&mut self, outcome: Outcome, message: &str, count: u64) {
+        let messages = self.messages.entry(outcome).or_default();
+        if let Some(known) = messages.get_mut(message) {
+            *known += count;
+            return;
+        }
+        messages.insert(message.into(), count);
+        self.len += 1;
+        if self.len > MESSAGES {
+            self.evict();
+        }
+    }
+
+    /// Removes the last message by the order above: the alphabetically last one of the outcome
+    /// that has the most, of several such the last outcome.
+    fn evict(&mut self) {
+        let fullest = self
+            .messages
+            .iter_mut()
+            .max_by_key(|(outcome, messages)| (messages.len(), **outcome));
+        if let Some((_, messages)) = fullest {
+            messages.pop_last();
+            self.len -= 1;
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (outcome, messages) in &other.messages {
+            for (message, count) in messages {
+                self.add(*outcome, message, *count);
+            }
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.messages.clear();
+        self.len = 0;
+    }
+
+    /// One row per message, and one per outcome for its failures without a message of their own;
+    /// the most frequent first, equals by outcome and message.
+    pub(crate) fn rows(&self, outcomes: &OutcomeCounts) -> Vec<ErrorRow> {
+        let mut rows = Vec::new();
+        for (outcome, count) in outcomes.failures() {
+            let Some(blame) = outcome.blame() else {
+                continue;
+            };
+            let row = |message: &str, count| ErrorRow {
+                blame,
+                outcome,
+                message: message.to_owned(),
+                count,
+            };
+            let mut rest = count;
+            for (message, count) in self.messages.get(&outcome).into_iter().flatten() {
+                rest = rest.saturating_sub(*count);
+                rows.push(row(message, *count));
+            }
+            if rest > 0 {
+                rows.push(row(outcome.words(), rest));
+            }
+        }
+        // A stable sort: what the loop above put in order stays so among equals.
+        rows.sort_by_key(|row| Reverse(row.count));
+        rows
+    }
+}
+
+/// The first [`MESSAGE_BYTES`] of a text that a server may have chosen, control characters
+/// escaped, so that it can stand in a table and is the same wherever it is merged.
+fn printable(detail: &str) -> Cow<'_, str> {
+    let cut = &detail[..detail.floor_char_boundary(MESSAGE_BYTES)];
+    if !cut.contains(char::is_control) {
+        return Cow::Borrowed(cut);
+    }
+    let mut escaped = String::with_capacity(cut.len() * 2);
+    for c in cut.chars() {
+        if c.is_control() {
+            escaped.extend(c.escape_default());
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped.truncate(escaped.floor_char_boundary(MESSAGE_BYTES));
+    Cow::Owned(escaped)
+}

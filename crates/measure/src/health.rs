@@ -1,0 +1,99 @@
+//! How the generator itself fared: what it measures of its own threads.
+
+use crate::{Blame, Histogram, Interval, Outcome};
+use drumfire_units::Nanos;
+
+/// What a worker thread observes of itself. Merges by addition, the busiest share by maximum.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkerHealth {
+    /// CPU time used, user and system.
+    pub cpu: Nanos,
+    /// Time that passed, summed over the workers.
+    pub wall: Nanos,
+    /// Time ready to run and not running.
+    pub run_queue_delay: Nanos,
+    /// Time from one wait of the event loop to the next.
+    pub loop_turn: Histogram,
+    /// How much later than asked for a wait for a due time returned.
+    pub wake_lateness: Histogram,
+    /// The greatest CPU share of a worker, in millionths.
+    pub busiest_share_ppm: u32,
+}
+
+impl WorkerHealth {
+    /// Adds `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.cpu += other.cpu;
+        self.wall += other.wall;
+        self.run_queue_delay += other.run_queue_delay;
+        self.loop_turn.merge(&other.loop_turn);
+        self.wake_lateness.merge(&other.wake_lateness);
+        self.busiest_share_ppm = self.busiest_share_ppm.max(other.busiest_share_ppm);
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn reset(&mut self) {
+        self.cpu = Nanos::ZERO;
+        self.wall = Nanos::ZERO;
+        self.run_queue_delay = Nanos::ZERO;
+        self.loop_turn.reset();
+        self.wake_lateness.reset();
+        self.busiest_share_ppm = 0;
+    }
+}
+
+/// The generator's health over a whole run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GeneratorHealth {
+    /// Worker threads.
+    pub threads: u32,
+    /// The greatest CPU share of a worker thread, 0 to 1.
+    pub cpu_share_max: f64,
+    /// The 99th percentile of an event loop's turn; the greatest where there are too few turns.
+    pub loop_turn_p99: Nanos,
+    /// The 99th percentile of how late a wait returned; the greatest where there are too few.
+    pub wake_lateness_p99: Nanos,
+    /// Time that workers were ready to run and did not, summed.
+    pub run_queue_delay: Nanos,
+    /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
+    pub steal_share: f64,
+    /// Connections that were opened.
+    pub connections_opened: u64,
+    /// Whether workers spin before a due time, which makes their CPU share meaningless.
+    pub spin: bool,
+    /// What this program or its machine ran out of: the outcomes `local:*` that were seen.
+    pub limited_by: Vec<Outcome>,
+}
+
+impl GeneratorHealth {
+    /// What an interval, usually the merged one of a run, tells about the generator. The share of
+    /// steal and the use of spinning are not in it.
+    #[must_use]
+    pub fn of(interval: &Interval, threads: u32) -> Self {
+        let health = &interval.health;
+        Self {
+            threads,
+            cpu_share_max: f64::from(health.busiest_share_ppm) / 1e6,
+            loop_turn_p99: health.loop_turn.quantile_unchecked(0.99),
+            wake_lateness_p99: health.wake_lateness.quantile_unchecked(0.99),
+            run_queue_delay: health.run_queue_delay,
+            steal_share: 0.0,
+            connections_opened: interval.connections_opened,
+            spin: false,
+            limited_by: limits_reached(interval),
+        }
+    }
+}
+
+/// The generator's own failures in an interval. An exchange that the end of the run cut off is
+/// the generator's doing but no limit of it.
+pub(crate) fn limits_reached(interval: &Interval) -> Vec<Outcome> {
+    interval
+        .outcomes()
+        .failures()
+        .map(|(outcome, _)| outcome)
+        .filter(|outcome| {
+            outcome.blame() == Some(Blame::Generator) && *outcome != Outcome::LocalCancelled
+        })
+        .collect()
+}

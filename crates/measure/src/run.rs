@@ -1,0 +1,87 @@
+//! What is known of a run before it ends, and the one stream of events that it makes.
+
+use crate::{Interval, Summary};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// What makes a request start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Arrivals do not depend on completions.
+    Open,
+    /// A user starts again only when the last exchange has ended.
+    Closed,
+}
+
+impl Model {
+    /// The word used in reports and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// What is known of a run when it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunInfo {
+    /// The run's name, unique on this machine.
+    pub id: String,
+    /// When it started, in nanoseconds since 1970-01-01 00:00 UTC.
+    pub started_at_unix_ns: u64,
+    /// Open or closed.
+    pub model: Model,
+    /// Where every random number comes from.
+    pub seed: u64,
+    /// This program's version.
+    pub version: &'static str,
+    /// Worker threads.
+    pub threads: u32,
+    /// The plan's distinct step names; a sample's `step` is an index into them.
+    pub steps: Vec<Arc<str>>,
+    /// The rate that the schedule asks for, per second, where it is one number.
+    pub intended_rate: Option<f64>,
+    /// Connections that may be open at a time.
+    pub connections: u32,
+    /// The length of an interval; never zero.
+    pub interval: Nanos,
+    /// The span at the start whose requests are sent and not measured.
+    pub warmup: Nanos,
+    /// Whether certificates are verified; `None` without TLS.
+    pub tls_verified: Option<bool>,
+    /// Whether workers spin before a due time.
+    pub spin: bool,
+    /// The lowered plan as keys and values, secrets removed.
+    pub plan_text: Vec<(String, String)>,
+    /// What a reader must know, such as "TLS verification is off".
+    pub notes: Vec<String>,
+    /// What the load is kept on, as the user named it.
+    pub target: String,
+}
+
+/// What was still open when the run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Due, and neither sent nor dropped.
+    pub pending: u64,
+    /// Sent, and not ended.
+    pub in_flight: u64,
+}
+
+/// What a run tells its observers, in this order: `Started`, then any of the middle ones, then
+/// `Finished`.
+#[derive(Clone, Debug)]
+pub enum RunEvent {
+    /// The run begins.
+    Started(Arc<RunInfo>),
+    /// An interval is over, merged over all workers.
+    IntervalClosed(Arc<Interval>),
+    /// Something that a person should know now.
+    Warning(String),
+    /// No new requests are sent; what is in flight may finish.
+    Draining,
+    /// The run is over.
+    Finished(Arc<Summary>),
+}

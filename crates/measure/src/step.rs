@@ -1,0 +1,92 @@
+//! What happened to one step: one tag, scenario step or URL.
+
+use crate::{Bytes, Counts, Histogram, OutcomeCounts, Sample, StatusCounts};
+use std::sync::Arc;
+
+/// How many steps have figures of their own; the rest is summed under the step `other`.
+pub const STEPS: usize = 64;
+
+/// One step's share of an interval or of a run.
+///
+/// Nothing is due by step, so `counts.intended` is what was sent, and `counts.dropped` is 0; of a
+/// plan with one step they are the totals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The step's name in the plan.
+    pub name: Arc<str>,
+    /// Requests.
+    pub counts: Counts,
+    /// Bytes.
+    pub bytes: Bytes,
+    /// Response times of ok samples.
+    pub response_time: Histogram,
+    /// Service times of ok samples.
+    pub service_time: Histogram,
+    /// Statuses of all samples.
+    pub status: StatusCounts,
+    /// How exchanges ended.
+    pub errors: OutcomeCounts,
+}
+
+impl Step {
+    /// A step of which nothing is known yet.
+    #[must_use]
+    pub fn new(name: Arc<str>) -> Self {
+        Self {
+            name,
+            counts: Counts::default(),
+            bytes: Bytes::default(),
+            response_time: Histogram::new(),
+            service_time: Histogram::new(),
+            status: StatusCounts::default(),
+            errors: OutcomeCounts::default(),
+        }
+    }
+
+    /// The steps that an interval keeps figures for: none of a plan with one step, whose figures
+    /// are the totals; otherwise the first [`STEPS`] by name, and `other` for the rest.
+    pub(crate) fn all(names: &[Arc<str>]) -> Vec<Self> {
+        if names.len() <= 1 {
+            return Vec::new();
+        }
+        let mut steps: Vec<_> = names.iter().take(STEPS).cloned().map(Self::new).collect();
+        if names.len() > STEPS {
+            steps.push(Self::new(Arc::from("other")));
+        }
+        steps
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, sample: &Sample) {
+        self.counts.intended += 1;
+        self.counts.record(sample.outcome);
+        self.bytes.sent += u64::from(sample.bytes_sent);
+        self.bytes.received += sample.bytes_received;
+        self.status.record(sample.status);
+        self.errors.record(sample.outcome);
+        if sample.outcome == crate::Outcome::Ok {
+            self.response_time.record(sample.response_time());
+            self.service_time.record(sample.service_time());
+        }
+    }
+
+    /// Adds `other`, which must be of the same name.
+    pub fn merge(&mut self, other: &Self) {
+        debug_assert_eq!(self.name, other.name, "steps merge by name");
+        self.counts.merge(&other.counts);
+        self.bytes.merge(&other.bytes);
+        self.response_time.merge(&other.response_time);
+        self.service_time.merge(&other.service_time);
+        self.status.merge(&other.status);
+        self.errors.merge(&other.errors);
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.counts = Counts::default();
+        self.bytes = Bytes::default();
+        self.response_time.reset();
+        self.service_time.reset();
+        self.status.reset();
+        self.errors = OutcomeCounts::default();
+    }
+}

@@ -1,0 +1,143 @@
+//! Thresholds over sliding windows: every span of a given length in whole intervals.
+
+use crate::threshold::{figure_text, holds};
+use crate::window_series::Series;
+use crate::{Interval, Model, ThresholdResult};
+use drumfire_plan::Threshold;
+use drumfire_units::Nanos;
+
+/// Follows the thresholds that have a window through a run, one interval at a time.
+///
+/// A window is as many whole intervals as its length takes, rounded up, and moves by one. What it
+/// costs does not depend on its length, except for the memory: a few kilobytes for each interval
+/// within the window. A window in which the metric cannot be evaluated (too few samples for a
+/// quantile) is passed over; a threshold of which no window could be evaluated fails.
+#[derive(Clone, Debug)]
+pub struct WindowedThresholds {
+    trackers: Vec<Tracker>,
+}
+
+/// One threshold with a window, under one model. Which histogram is the latency depends on the
+/// model, which only the summary knows, so both are followed.
+#[derive(Clone, Debug)]
+struct Tracker {
+    /// The threshold's place in the plan.
+    index: usize,
+    model: Model,
+    threshold: Threshold,
+    series: Series,
+    worst: Worst,
+}
+
+/// What was seen of the windows so far.
+#[derive(Clone, Debug, Default)]
+struct Worst {
+    evaluated: u64,
+    failed: u64,
+    actual: Option<f64>,
+    why_not: Option<String>,
+}
+
+impl WindowedThresholds {
+    /// Follows those of `thresholds` that have a window; `interval` is the length of one.
+    #[must_use]
+    pub fn new(thresholds: &[Threshold], interval: Nanos) -> Self {
+        let mut trackers = Vec::new();
+        for (index, threshold) in thresholds.iter().enumerate() {
+            let Some(window) = threshold.window else {
+                continue;
+            };
+            for model in [Model::Open, Model::Closed] {
+                trackers.push(Tracker {
+                    index,
+                    model,
+                    threshold: threshold.clone(),
+                    series: Series::new(&threshold.metric, model, window, interval),
+                    worst: Worst::default(),
+                });
+            }
+        }
+        Self { trackers }
+    }
+
+    /// Takes the next interval, merged over all workers, in order of time.
+    pub fn absorb(&mut self, interval: &Interval) {
+        for tracker in &mut self.trackers {
+            tracker.absorb(interval);
+        }
+    }
+
+    /// What became of the threshold at `index` of the plan.
+    pub(crate) fn result(
+        &self,
+        index: usize,
+        threshold: &Threshold,
+        model: Model,
+    ) -> ThresholdResult {
+        let tracker = self
+            .trackers
+            .iter()
+            .find(|tracker| tracker.index == index && tracker.model == model);
+        match tracker {
+            Some(tracker) => tracker.result(),
+            None => ThresholdResult::of(threshold, Err("its windows were not followed".to_owned())),
+        }
+    }
+}
+
+impl Tracker {
+    fn absorb(&mut self, interval: &Interval) {
+        let (threshold, worst) = (&self.threshold, &mut self.worst);
+        self.series
+            .absorb(interval, |figure| worst.see(threshold, figure));
+    }
+
+    fn result(&self) -> ThresholdResult {
+        let threshold = &self.threshold;
+        let Some(actual) = self.worst.actual else {
+            let why = match &self.worst.why_not {
+                Some(why) => format!("no window could be evaluated: {why}"),
+                None => "the run was shorter than the window".to_owned(),
+            };
+            return ThresholdResult::of(threshold, Err(why));
+        };
+        let figure = figure_text(&threshold.metric, actual);
+        let Worst {
+            evaluated, failed, ..
+        } = self.worst;
+        ThresholdResult {
+            expression: threshold.expression.clone(),
+            passed: failed == 0,
+            actual: Some(actual),
+            actual_text: format!("{figure} in the worst of {evaluated} windows, {failed} failed"),
+        }
+    }
+}
+
+impl Worst {
+    /// Takes one window's figure.
+    fn see(&mut self, threshold: &Threshold, figure: Result<f64, String>) {
+        let actual = match figure {
+            Ok(actual) => actual,
+            Err(why) => {
+                self.why_not = Some(why);
+                return;
+            }
+        };
+        self.evaluated += 1;
+        let failed = !holds(threshold, actual);
+        let worse = self.actual.is_none_or(|worst| {
+            use drumfire_plan::Comparison as Is;
+            match threshold.comparison {
+                Is::Less | Is::AtMost => actual > worst,
+                Is::Greater | Is::AtLeast => actual < worst,
+                // Any figure that fails is as bad as another: the first one is told.
+                Is::Equal | Is::NotEqual => failed && self.failed == 0,
+            }
+        });
+        if worse {
+            self.actual = Some(actual);
+        }
+        self.failed += u64::from(failed);
+    }
+}

@@ -1,0 +1,156 @@
+//! What one window holds: additions on the right, subtractions on the left.
+
+use crate::threshold::{View, innermost};
+use crate::{Counts, Histogram, Interval, Model};
+use drumfire_plan::Metric;
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+
+/// The intervals within one window, and their sum.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    metric: Metric,
+    model: Model,
+    /// How many intervals a window has; at least 1.
+    length: usize,
+    /// The nominal length of one interval.
+    interval: Nanos,
+    parts: VecDeque<Part>,
+    /// For the rate: intervals in which nothing was due. They count once something is due again;
+    /// those at the end are the drain, in which no rate is kept.
+    idle: Vec<Part>,
+    /// The sum of the parts' histograms; its extremes are kept per part.
+    times: Histogram,
+}
+
+/// What one interval contributes.
+#[derive(Clone, Debug)]
+struct Part {
+    counts: Counts,
+    /// Responses with the status that the metric asks for.
+    responses: u64,
+    span: Nanos,
+    /// The distribution that the metric is about.
+    times: Option<Packed>,
+}
+
+impl Series {
+    pub(crate) fn new(metric: &Metric, model: Model, window: Nanos, interval: Nanos) -> Self {
+        let intervals = window.0.div_ceil(interval.0.max(1)).max(1);
+        Self {
+            metric: metric.clone(),
+            model,
+            length: usize::try_from(intervals).unwrap_or(usize::MAX),
+            interval,
+            parts: VecDeque::new(),
+            idle: Vec::new(),
+            times: Histogram::new(),
+        }
+    }
+
+    /// Takes the next interval and tells `see` the figure of each window that it completes.
+    pub(crate) fn absorb(&mut self, interval: &Interval, mut see: impl FnMut(Result<f64, String>)) {
+        let span = interval.end - interval.start;
+        let view = match View::of(&self.metric, interval, self.model, span) {
+            Ok(view) => view,
+            Err(why) => {
+                see(Err(why));
+                return;
+            }
+        };
+        let part = Part {
+            counts: view.counts,
+            responses: view.responses,
+            span,
+            times: view.times.map(Packed::new),
+        };
+        if let Some(times) = view.times {
+            self.times.merge(times);
+        }
+        if *innermost(&self.metric) != Metric::Rate {
+            self.push(part, &mut see);
+            return;
+        }
+        if span < self.interval {
+            return; // cut short by the end of the run
+        }
+        if interval.counts.intended == 0 {
+            self.idle.push(part);
+            return;
+        }
+        for idle in std::mem::take(&mut self.idle) {
+            self.push(idle, &mut see);
+        }
+        self.push(part, &mut see);
+    }
+
+    /// Moves the window by one part, whose times are in the sum already.
+    fn push(&mut self, part: Part, see: &mut impl FnMut(Result<f64, String>)) {
+        self.parts.push_back(part);
+        if self.parts.len() > self.length
+            && let Some(left) = self.parts.pop_front()
+            && let Some(times) = left.times
+        {
+            self.times.subtract(&times.unpack());
+        }
+        if self.parts.len() == self.length {
+            see(self.figure());
+        }
+    }
+
+    fn figure(&mut self) -> Result<f64, String> {
+        let mut counts = Counts::default();
+        let mut responses = 0;
+        let mut span = Nanos::ZERO;
+        let (mut min, mut max) = (u64::MAX, 0);
+        for part in &self.parts {
+            counts.merge(&part.counts);
+            responses += part.responses;
+            span += part.span;
+            if let Some(times) = &part.times {
+                min = min.min(times.min);
+                max = max.max(times.max);
+            }
+        }
+        (self.times.min, self.times.max) = (min, max);
+        let view = View {
+            times: Some(&self.times),
+            counts,
+            responses,
+            span,
+        };
+        view.figure(&self.metric)
+    }
+}
+
+/// A histogram in its compact encoding, a few kilobytes, with the exact figures beside it.
+#[derive(Clone, Debug)]
+struct Packed {
+    bytes: Vec<u8>,
+    min: u64,
+    max: u64,
+    sum: u128,
+    beyond: u64,
+}
+
+impl Packed {
+    fn new(histogram: &Histogram) -> Self {
+        Self {
+            bytes: histogram.encode_v2(),
+            min: histogram.min,
+            max: histogram.max,
+            sum: histogram.sum,
+            beyond: histogram.beyond,
+        }
+    }
+
+    #[expect(clippy::expect_used, reason = "the bytes come from our own encoder")]
+    fn unpack(&self) -> Histogram {
+        let mut histogram = Histogram::decode_v2(&self.bytes).expect("what was just encoded");
+        histogram.min = self.min;
+        histogram.max = self.max;
+        histogram.sum = self.sum;
+        histogram.beyond = self.beyond;
+        histogram
+    }
+}
