@@ -197,7 +197,8 @@ impl Pieces {
     ) -> Result<(), ScheduleError> {
         let span = duration.0.min(u64::MAX - self.end);
         let count = match (count_at(&curve, span), duration) {
-            (COUNT_LIMIT, Nanos::MAX) => COUNT_LIMIT - self.count,
+            (count, Nanos::MAX) => count.min(COUNT_LIMIT - self.count), // its end is out of reach
+            (COUNT_LIMIT, _) => return Err(ScheduleError::TooManyArrivals { piece: place }),
             (count, _) => count,
         };
         let end_level = curve.level_at(span);

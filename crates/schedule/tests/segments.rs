@@ -1,0 +1,191 @@
+//! Segments: the union over all workers is the whole, each arrival once and in order.
+
+use drumfire_plan::{Arrivals, Law, Sequence};
+use drumfire_schedule::{Due, Next, Schedule, share};
+use drumfire_units::{Nanos, Rate};
+use proptest::prelude::*;
+
+const MILLI: u64 = 1_000_000;
+
+/// All that a worker does, as long as it ends.
+fn walk(schedule: &Schedule, worker: u32, of: u32, limit: u64, until: Nanos) -> Vec<Next> {
+    let mut segment = schedule.segment(worker, of).limit(limit).until(until);
+    let mut steps = Vec::new();
+    while segment.peek() != Next::End {
+        assert!(steps.len() < 1_000_000, "runs on");
+        steps.push(segment.peek());
+        segment.advance();
+    }
+    segment.advance();
+    assert_eq!(segment.peek(), Next::End, "the end is the end");
+    steps
+}
+
+fn arrivals(steps: &[Next]) -> Vec<Due> {
+    let due = |step: &Next| match step {
+        Next::At(due) => Some(*due),
+        Next::Unlimited { .. } | Next::End => None,
+    };
+    steps.iter().filter_map(due).collect()
+}
+
+fn any_rate() -> impl Strategy<Value = Rate> {
+    (0..300_u64, 1..200_u64).prop_map(|(events, per)| Rate {
+        events,
+        per: Nanos(per * MILLI + 7),
+    })
+}
+
+fn any_law() -> impl Strategy<Value = Law> {
+    let span = || (0..400 * MILLI).prop_map(Nanos);
+    prop_oneof![
+        (any_rate(), span()).prop_map(|(rate, duration)| Law::Const { rate, duration }),
+        (any_rate(), any_rate(), span()).prop_map(|(from, to, duration)| Law::Line {
+            from,
+            to,
+            duration
+        }),
+        (0..40_u64).prop_map(|count| Law::Once { count }),
+        span().prop_map(|duration| Law::Unlimited { duration }),
+        (any_rate(), 1..100 * MILLI, span()).prop_map(|(mean, period, duration)| Law::Sine {
+            mean,
+            amplitude: mean,
+            period: Nanos(period),
+            duration,
+        }),
+        proptest::collection::vec(0..300 * MILLI, 0..20).prop_map(|mut times| {
+            times.sort_unstable();
+            Law::Trace {
+                times: times.into_iter().map(Nanos).collect(),
+            }
+        }),
+        (0..9_u64, 0..9_u64, 1..4_u64).prop_map(|(from, to, by)| Law::Step {
+            from: Rate::per_second(from * 50),
+            to: Rate::per_second(to * 50),
+            by: Rate::per_second(by * 50),
+            duration: Nanos(50 * MILLI),
+        }),
+    ]
+}
+
+fn any_sequence() -> impl Strategy<Value = Sequence> {
+    proptest::collection::vec(any_law(), 1..6).prop_map(Sequence)
+}
+
+fn any_arrivals() -> impl Strategy<Value = Arrivals> {
+    prop_oneof![Just(Arrivals::Constant), Just(Arrivals::Poisson)]
+}
+
+proptest! {
+    #[test]
+    fn segments_partition_the_whole(
+        sequence in any_sequence(),
+        kind in any_arrivals(),
+        of in 1_u32..16,
+        limit in prop_oneof![Just(u64::MAX), 0..200_u64],
+        until in prop_oneof![Just(u64::MAX), 0..1_000 * MILLI],
+        seed: u64,
+    ) {
+        let schedule = Schedule::new(&sequence, kind, seed).unwrap();
+        let until = Nanos(until);
+        let whole = arrivals(&walk(&schedule, 0, 1, u64::MAX, Nanos::MAX));
+        let expected: Vec<_> = whole
+            .iter()
+            .filter(|due| due.index < limit && due.at < until)
+            .copied()
+            .collect();
+        let mut union = Vec::new();
+        for worker in 0..of {
+            let own = arrivals(&walk(&schedule, worker, of, limit, until));
+            prop_assert!(own.iter().all(|due| due.index % u64::from(of) == u64::from(worker)));
+            prop_assert!(own.is_sorted_by_key(|due| due.index));
+            union.extend(own);
+        }
+        union.sort_by_key(|due| due.index);
+        prop_assert_eq!(union, expected);
+    }
+
+    #[test]
+    fn the_whole_is_what_start_of_says(
+        sequence in any_sequence(),
+        kind in any_arrivals(),
+        seed: u64,
+        t in 0..1_500 * MILLI,
+    ) {
+        let schedule = Schedule::new(&sequence, kind, seed).unwrap();
+        let whole = arrivals(&walk(&schedule, 0, 1, u64::MAX, Nanos::MAX));
+        prop_assert!(whole.is_sorted_by_key(|due| due.at));
+        for (n, due) in whole.iter().enumerate().step_by(1 + whole.len() / 50) {
+            prop_assert_eq!(due.index, n as u64);
+            prop_assert_eq!(schedule.start_of(due.index), Some(due.at));
+            prop_assert!(schedule.count_before(due.at) <= due.index);
+            prop_assert!(schedule.count_before(due.at + Nanos(1)) > due.index);
+        }
+        let count = whole.len() as u64;
+        prop_assert_eq!(schedule.start_of(count), None);
+        prop_assert_eq!(schedule.count_before(Nanos::MAX), count);
+        prop_assert!(schedule.total().is_none_or(|total| total == count));
+        let before = whole.iter().filter(|due| due.at < Nanos(t)).count() as u64;
+        prop_assert_eq!(schedule.count_before(Nanos(t)), before);
+        prop_assert!(whole.iter().all(|due| due.at <= schedule.duration().unwrap()));
+    }
+
+    #[test]
+    fn shares_add_up(total: u64, of in 1_u32..100) {
+        let sum: u64 = (0..of).map(|worker| share(total, worker, of)).sum();
+        prop_assert_eq!(sum, total);
+    }
+}
+
+#[test]
+fn a_long_run_stays_exact() {
+    let rate = Rate::per_second(300_007);
+    let law = Law::Const {
+        rate,
+        duration: Nanos::MAX,
+    };
+    let schedule = Schedule::new(&Sequence(vec![law]), Arrivals::Constant, 0).unwrap();
+    let mut segment = schedule.segment(3, 7);
+    for k in 0..1_000_000_u64 {
+        let index = 3 + 7 * k;
+        let at = u128::from(index) * u128::from(rate.per.0) / u128::from(rate.events);
+        let at = Nanos(u64::try_from(at).unwrap());
+        assert_eq!(segment.peek(), Next::At(Due { index, at }));
+        segment.advance();
+    }
+}
+
+#[test]
+fn unlimited_tells_its_span() {
+    let second = Nanos::from_secs(1);
+    let unlimited = |duration| Law::Unlimited { duration };
+    let sequence = Sequence(vec![
+        Law::Once { count: 1 },
+        unlimited(second),
+        Law::Once { count: 2 },
+        unlimited(Nanos::MAX),
+    ]);
+    let schedule = Schedule::new(&sequence, Arrivals::Poisson, 1).unwrap();
+    let at = |index, at| Next::At(Due { index, at });
+    let first = Next::Unlimited {
+        from: Nanos::ZERO,
+        until: second,
+    };
+    let last = |until| Next::Unlimited {
+        from: second,
+        until,
+    };
+    let whole = [
+        at(0, Nanos::ZERO),
+        first,
+        at(1, second),
+        at(2, second),
+        last(Nanos::MAX),
+    ];
+    assert_eq!(walk(&schedule, 0, 1, u64::MAX, Nanos::MAX), whole);
+    let odd = [first, at(1, second), last(Nanos(5 * second.0))];
+    let until = Nanos(5 * second.0);
+    assert_eq!(walk(&schedule, 1, 2, u64::MAX, until), odd);
+    assert_eq!(walk(&schedule, 0, 1, u64::MAX, second), whole[..2]);
+    assert_eq!(walk(&schedule, 0, 1, 1, Nanos::MAX), whole[..1]);
+}
