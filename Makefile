@@ -1,0 +1,46 @@
+# Everything that people run, one line each. `.ci/run` calls `make test` and nothing else.
+
+TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)
+DRUMFIRE = $(TARGET_DIR)/release/drumfire
+FUZZ_SECONDS ?= 600
+
+.PHONY: demo test peers format lint unit bench fuzz docs tidy
+
+# Ten seconds of load on the built-in target, and how to read the result.
+demo:
+	cargo build --release --locked --package drumfire
+	$(DRUMFIRE) demo
+
+# What must pass before a change is merged.
+test: format lint peers unit
+
+format:
+	cargo fmt --all -- --check
+
+lint:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Real servers for the tests that speak to them: nginx, haproxy, h2o.
+peers:
+	tools/install-peers.sh
+
+unit:
+	cargo test --workspace --locked --no-fail-fast
+
+# The laws of the code alone, with the advice that fails no test.
+tidy:
+	cargo run --quiet --locked --package xtask
+
+# The tables of docs/benchmarks.md. Takes minutes and wants an idle machine.
+bench:
+	cargo build --release --locked --package drumfire --package drumfire-bench
+	cargo run --release --locked --package drumfire-bench
+
+# Every fuzz target in turn; needs cargo-fuzz and a nightly compiler.
+fuzz:
+	cd fuzz && for target in $$(cargo +nightly fuzz list); do \
+	  cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
+	done
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Sees to it that the real servers are there that some tests speak to, from Debian's packages.
+# Nothing is started: the tests start what they need, on ports of their own.
+#
+# What is missing is installed when this may be done without a question (root, or sudo without a
+# password). Otherwise the script says what is missing; with CI=true that is a failure.
+set -euo pipefail
+
+peers=(nginx haproxy h2o)
+# Debian puts servers where an ordinary user's PATH does not look.
+PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+
+missing_peers() {
+  local peer
+  for peer in "${peers[@]}"; do
+    command -v "$peer" >/dev/null || echo "$peer"
+  done
+}
+
+# Runs a command as root; fails when that would need a password.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  else
+    sudo -n "$@"
+  fi
+}
+
+may_install() {
+  command -v apt-get >/dev/null && as_root true 2>/dev/null
+}
+
+# Debian asks this file before a package starts its service. Two of the servers want the same port,
+# so none may start. A file that is already there has its own reasons and is left alone.
+policy=/usr/sbin/policy-rc.d
+forbid_services() {
+  [ -e "$policy" ] && return
+  printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+  as_root chmod 755 "$policy"
+  trap 'as_root rm -f "$policy"' EXIT
+}
+
+install_packages() {
+  echo "peers: installing $*"
+  forbid_services
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq install --yes --no-install-recommends "$@" >/dev/null
+}
+
+mapfile -t missing < <(missing_peers)
+if [ "${#missing[@]}" -gt 0 ] && may_install; then
+  install_packages "${missing[@]}" || echo "peers: apt-get failed" >&2
+  mapfile -t missing < <(missing_peers)
+fi
+
+if [ "${#missing[@]}" -eq 0 ]; then
+  echo "peers: ${peers[*]} are there"
+  exit 0
+fi
+
+echo "peers: missing: ${missing[*]}" >&2
+echo "peers: the tests that speak to them can't run; on Debian: apt-get install ${missing[*]}" >&2
+if [ "${CI:-}" = true ]; then
+  exit 1
+fi
