@@ -2,10 +2,11 @@
 
 use crate::{Finding, Repository};
 
-/// The sentences that a library's first lines must hold, in lower case.
-const SENTENCES: &[&str] = &["knows", "must not know", "start reading"];
+/// The sentences that a library's first lines must hold, in lower case. What it knows can be said
+/// in too many ways to look for one.
+const SENTENCES: &[&str] = &["must not know", "start reading"];
 
-/// Every `lib.rs` without its three sentences, and every `main.rs` without a word.
+/// Every `lib.rs` without these sentences, and every `main.rs` without a word.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -38,11 +39,11 @@ mod tests {
     use crate::Repository;
 
     #[test]
-    fn all_three_sentences_are_needed() {
+    fn every_sentence_is_needed() {
         let findings = |text: &str| check(&Repository::of(&[("crates/x/src/lib.rs", text)])).len();
         let docs = "//! X.\n//!\n//! Knows a. Must\n//! not know b. Start reading at c.\n";
         assert_eq!(findings(docs), 0);
-        assert_eq!(findings("//! X. Knows a.\n"), 2);
-        assert_eq!(findings(&format!("mod a;\n{docs}")), 3);
+        assert_eq!(findings("//! X. Start reading at c.\n"), 1);
+        assert_eq!(findings(&format!("mod a;\n{docs}")), 2);
     }
 }

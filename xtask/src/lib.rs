@@ -4,6 +4,7 @@
 //! know how the program works: of the product it uses only the lists that the manual repeats.
 //! Start reading at [`Repository`], then any check; `tests/tidy.rs` runs them with `cargo test`.
 
+pub mod contracts;
 pub mod crate_docs;
 pub mod effects;
 pub mod file_length;
@@ -11,6 +12,7 @@ pub mod file_names;
 pub mod function_length;
 pub mod ignored_tests;
 pub mod layers;
+pub mod limits;
 pub mod links;
 pub mod manual;
 pub mod page_length;
@@ -49,4 +51,6 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("page length", page_length::check),
     ("links", links::check),
     ("manual", manual::check),
+    ("limits", limits::check),
+    ("contracts", contracts::check),
 ];
