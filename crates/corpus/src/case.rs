@@ -1,0 +1,100 @@
+//! What a case is.
+
+/// One response, how its stream ends, and what must come of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The file's name without its suffix.
+    pub name: String,
+    /// What the response is, in words.
+    pub what: String,
+    /// Why the outcome is right: a section of an RFC, or a reason.
+    pub why: String,
+    /// The request that it answers.
+    pub request: Request,
+    /// Limits that differ from the default: the name of the limit and its value.
+    pub limits: Vec<(String, u64)>,
+    /// What the server sends.
+    pub pieces: Vec<Piece>,
+    /// What it does then.
+    pub end: StreamEnd,
+    /// What must come of it.
+    pub expected: Expected,
+}
+
+impl Case {
+    /// All that the server sends, in one.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let length = self
+            .pieces
+            .iter()
+            .map(|piece| piece.bytes.len() * piece.times)
+            .sum();
+        let mut bytes = Vec::with_capacity(length);
+        for piece in &self.pieces {
+            for _ in 0..piece.times {
+                bytes.extend_from_slice(&piece.bytes);
+            }
+        }
+        bytes
+    }
+}
+
+/// Bytes, once or several times over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// How often; at least once.
+    pub times: usize,
+    /// What.
+    pub bytes: Vec<u8>,
+}
+
+/// The request that a case answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// GET on a connection that may persist.
+    Get,
+    /// GET with `Connection: close`.
+    Close,
+    /// HEAD.
+    Head,
+    /// CONNECT.
+    Connect,
+}
+
+/// What a server does after its last byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// Nothing: the connection stays open.
+    Open,
+    /// It closes.
+    Fin,
+    /// It resets the connection.
+    Rst,
+}
+
+/// What must come of a case. What is `None` or empty is not said to be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// The outcome's stable name, such as `ok` or `proto:chunk`. A plan that accepts every valid
+    /// status is meant.
+    pub outcome: String,
+    /// The outcome when the body is decoded by its Content-Encoding, where it differs.
+    pub when_compressed: Option<String>,
+    /// The outcome when redirects are followed, where it differs.
+    pub when_following: Option<String>,
+    /// The final status as sent.
+    pub status: Option<u16>,
+    /// Bytes of body that are read before the outcome, free of the transfer coding.
+    pub body: Option<u64>,
+    /// The same bytes.
+    pub content: Option<Vec<u8>>,
+    /// Interim responses before the final one.
+    pub interim: Option<u32>,
+    /// The stable names of all leniencies, in the order of their bits.
+    pub notices: Vec<String>,
+    /// Whether the connection may carry another request.
+    pub reusable: Option<bool>,
+    /// What the user is told beside the outcome.
+    pub hint: Option<String>,
+}
