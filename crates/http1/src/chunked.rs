@@ -125,11 +125,7 @@ impl Chunked {
                 expect(byte, b'\n', Error::Chunk)?;
                 (self.phase, self.digits) = (Phase::Size, 0);
             }
-            Phase::EndLf => {
-                expect(byte, b'\n', Error::Trailer)?;
-                return Ok(true);
-            }
-            _ => self.trailer(byte, limits)?,
+            _ => return self.trailer(byte, limits, notices),
         }
         Ok(false)
     }
@@ -182,13 +178,18 @@ impl Chunked {
     }
 
     /// Trailer fields are judged and dropped: nobody may merge them unasked (RFC 9110 section 6.5).
-    fn trailer(&mut self, byte: u8, limits: &Limits) -> Result<(), Error> {
+    /// Whether the byte was the last of the section.
+    fn trailer(&mut self, byte: u8, limits: &Limits, notices: &mut Notices) -> Result<bool, Error> {
         self.trailer_bytes += 1;
         if self.trailer_bytes > limits.head_bytes {
             return Err(Error::LimitHead);
         }
         self.phase = match (self.phase, byte) {
             (Phase::TrailerStart, b'\r') => Phase::EndLf,
+            (Phase::TrailerStart, b' ' | b'\t') if self.trailer_count > 0 => {
+                notices.insert(Notice::ObsFold);
+                Phase::TrailerValue
+            }
             (Phase::TrailerStart, _) if is_token(byte) => {
                 self.trailer_count += 1;
                 if self.trailer_count > limits.header_count {
@@ -201,9 +202,10 @@ impl Chunked {
             (Phase::TrailerValue, b'\r') => Phase::TrailerLf,
             (Phase::TrailerValue, _) if is_text(byte) => Phase::TrailerValue,
             (Phase::TrailerLf, b'\n') => Phase::TrailerStart,
+            (Phase::EndLf, b'\n') => return Ok(true),
             _ => return Err(Error::Trailer),
         };
-        Ok(())
+        Ok(false)
     }
 }
 

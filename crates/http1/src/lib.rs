@@ -1,7 +1,7 @@
 //! HTTP/1.1, client side, sans-IO: bytes of responses in, events out; heads of requests to bytes.
 //!
 //! Knows RFC 9112 and what of RFC 9110 it takes to frame a message. Must not know sockets, clocks
-//! or plans. Every response is read strictly; the few departures that are forgiven are named
+//! or plans. Start reading at [`Machine`]. Every response is read strictly; the few departures that are forgiven are named
 //! ([`Notice`]) and reported with the response's end. Everything that a peer sends is bounded
 //! ([`Limits`]).
 //!

@@ -1,0 +1,140 @@
+//! Every case of the corpus, whole, in two pieces at every place, and byte by byte.
+
+mod replay;
+
+use drumfire_corpus::Case;
+use drumfire_http1::Shared;
+use replay::{Setting, Transcript, replay};
+
+/// Compares what a machine said of a case with what the case expects.
+fn check(case: &Case, seen: &Transcript) {
+    let name = &case.name;
+    let expected = &case.expected;
+    let status = seen.head.as_ref().map(|head| head.status);
+    let outcome = match (&seen.error, &seen.end, status) {
+        (Some(error), _, _) => error.name(),
+        (None, None, _) => "none yet",
+        // The machine reads these as any other; the engine names them so.
+        (None, Some(_), Some(..=99 | 600..)) => "invalid_status",
+        (None, Some(_), _) => "ok",
+    };
+    assert_eq!(outcome, expected.outcome, "{name}: outcome");
+    // A limit that the head itself breaks leaves no head, yet a status.
+    if outcome != "limit:body" {
+        assert_eq!(status, expected.status, "{name}: status");
+    }
+    if let Some(body) = expected.body {
+        assert_eq!(seen.body.len() as u64, body, "{name}: body");
+    }
+    if let Some(content) = &expected.content {
+        assert_eq!(&seen.body, content, "{name}: content");
+    }
+    if let Some(hint) = &expected.hint {
+        let seen = seen.error.as_ref().and_then(|error| error.hint());
+        assert_eq!(seen.as_ref(), Some(hint), "{name}: hint");
+    }
+    let Some(end) = &seen.end else { return };
+    let notices: Vec<&str> = end.notices.iter().map(|notice| notice.name()).collect();
+    assert_eq!(notices, expected.notices, "{name}: notices");
+    assert_eq!(
+        end.interim,
+        expected.interim.unwrap_or(0),
+        "{name}: interim"
+    );
+    assert_eq!(
+        end.interim as usize,
+        seen.interim.len(),
+        "{name}: interim events"
+    );
+    assert_eq!(end.body_bytes, seen.body.len() as u64, "{name}: body bytes");
+    assert_eq!(Some(end.status), status, "{name}: status at the end");
+    if let Some(reusable) = expected.reusable {
+        assert_eq!(end.reusable, reusable, "{name}: reusable");
+    }
+}
+
+#[test]
+fn every_case_has_its_outcome() {
+    for case in drumfire_corpus::all() {
+        let setting = Setting::of(&case);
+        let mut shared = Shared::new(setting.limits);
+        check(&case, &replay([&case.bytes()[..]], setting, &mut shared));
+    }
+}
+
+#[test]
+fn a_remembered_head_means_what_it_meant() {
+    for case in drumfire_corpus::all() {
+        let setting = Setting::of(&case);
+        let mut shared = Shared::new(setting.limits);
+        let bytes = case.bytes();
+        let first = replay([&bytes[..]], setting, &mut shared);
+        for _ in 0..3 {
+            assert_eq!(
+                replay([&bytes[..]], setting, &mut shared),
+                first,
+                "{}",
+                case.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_head_is_remembered_for_its_kind_of_request_only() {
+    let mut shared = Shared::default();
+    let case = drumfire_corpus::find("00-control").expect("the control");
+    let get = Setting::of(&case);
+    let head = Setting {
+        kind: drumfire_http1::RequestKind::Head,
+        ..get
+    };
+    for _ in 0..2 {
+        let bytes = case.bytes();
+        assert_eq!(replay([&bytes[..]], get, &mut shared).body, b"hello");
+        assert_eq!(replay([&bytes[..]], head, &mut shared).body, b"");
+    }
+}
+
+/// Where to cut: everywhere in a short case; in a long one at its ends, and here and there.
+fn cuts(length: usize) -> Vec<usize> {
+    const EVERYWHERE: usize = 2048;
+    const NEAR: usize = 300;
+    if length <= EVERYWHERE {
+        return (0..=length).collect();
+    }
+    let between = (NEAR..length - NEAR).step_by(length / 50);
+    (0..NEAR)
+        .chain(between)
+        .chain(length - NEAR..=length)
+        .collect()
+}
+
+#[test]
+fn every_cut_in_two_gives_the_same_events() {
+    for case in drumfire_corpus::all() {
+        let setting = Setting::of(&case);
+        let mut shared = Shared::new(setting.limits);
+        let bytes = case.bytes();
+        let whole = replay([&bytes[..]], setting, &mut shared);
+        for cut in cuts(bytes.len()) {
+            let (first, second) = bytes.split_at(cut);
+            let seen = replay([first, second], setting, &mut shared);
+            assert_eq!(seen, whole, "{} cut at {cut}", case.name);
+        }
+    }
+}
+
+#[test]
+fn every_drip_gives_the_same_events() {
+    for case in drumfire_corpus::all() {
+        let setting = Setting::of(&case);
+        let mut shared = Shared::new(setting.limits);
+        let bytes = case.bytes();
+        let whole = replay([&bytes[..]], setting, &mut shared);
+        for size in [1, 2, 3, 7] {
+            let seen = replay(bytes.chunks(size), setting, &mut shared);
+            assert_eq!(seen, whole, "{} in pieces of {size}", case.name);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Replays bytes through a machine, cut as asked, and writes down what it says.
+
+use drumfire_corpus::{Case, Request, StreamEnd};
+use drumfire_http1::{
+    BodyKind, Error, Event, Limits, Machine, Notice, Notices, Persistence, RequestKind, Shared,
+};
+
+/// All that a machine said of one stream. Two transcripts of the same bytes must be equal, however
+/// the bytes were cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Transcript {
+    pub(crate) interim: Vec<u16>,
+    pub(crate) head: Option<SeenHead>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) end: Option<SeenEnd>,
+    pub(crate) error: Option<Error>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SeenHead {
+    pub(crate) status: u16,
+    pub(crate) fields: Vec<(String, Vec<u8>)>,
+    pub(crate) content_length: Option<u64>,
+    pub(crate) body: BodyKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SeenEnd {
+    pub(crate) reusable: bool,
+    pub(crate) notices: Notices,
+    pub(crate) status: u16,
+    pub(crate) interim: u32,
+    pub(crate) body_bytes: u64,
+}
+
+/// What a machine is told beside the bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) kind: RequestKind,
+    pub(crate) persistence: Persistence,
+    pub(crate) limits: Limits,
+    pub(crate) end: StreamEnd,
+}
+
+impl Setting {
+    pub(crate) fn of(case: &Case) -> Self {
+        let mut limits = Limits::default();
+        for (name, value) in &case.limits {
+            assert_eq!(name, "body_bytes", "{}: unknown limit", case.name);
+            limits.body_bytes = Some(*value);
+        }
+        let (kind, persistence) = match case.request {
+            Request::Get => (RequestKind::Normal, Persistence::KeepAlive),
+            Request::Close => (RequestKind::Normal, Persistence::Close),
+            Request::Head => (RequestKind::Head, Persistence::KeepAlive),
+            Request::Connect => (RequestKind::Connect, Persistence::KeepAlive),
+        };
+        Self {
+            kind,
+            persistence,
+            limits,
+            end: case.end,
+        }
+    }
+}
+
+/// Feeds the pieces one after the other, then ends the stream.
+pub(crate) fn replay<'p>(
+    pieces: impl IntoIterator<Item = &'p [u8]>,
+    setting: Setting,
+    shared: &mut Shared,
+) -> Transcript {
+    let mut machine = Machine::new();
+    machine.send(setting.kind, setting.persistence);
+    let mut seen = Transcript::default();
+    let mut tunnel = false;
+    for piece in pieces {
+        if let Some(end) = &mut seen.end {
+            // What arrives later is as much excess as what arrives at once.
+            if !tunnel && !piece.is_empty() {
+                let refusal = machine.handle_input(piece, shared).map(|_| ());
+                assert_eq!(refusal, Err(Error::Unsolicited));
+                end.notices.insert(Notice::Excess);
+                end.reusable = false;
+            }
+        } else if let Err(error) = feed(&mut machine, piece, shared, &mut seen, &mut tunnel) {
+            seen.error = Some(error);
+            assert!(machine.is_idle(), "an error ends the exchange");
+            return seen;
+        }
+    }
+    if seen.end.is_none() {
+        finish(&mut machine, setting.end, &mut seen);
+    }
+    seen
+}
+
+fn feed(
+    machine: &mut Machine,
+    mut input: &[u8],
+    shared: &mut Shared,
+    seen: &mut Transcript,
+    tunnel: &mut bool,
+) -> Result<(), Error> {
+    loop {
+        let step = machine.handle_input(input, shared)?;
+        assert!(step.consumed <= input.len());
+        input = &input[step.consumed..];
+        match step.event {
+            Event::NeedInput => {
+                assert!(input.is_empty(), "needs input and leaves some");
+                return Ok(());
+            }
+            Event::Interim(status) => seen.interim.push(status),
+            Event::Head(head) => {
+                *tunnel = head.body == BodyKind::Tunnel;
+                let fields = head
+                    .headers
+                    .iter()
+                    .map(|(name, value)| (name.to_owned(), value.to_vec()));
+                seen.head = Some(SeenHead {
+                    status: head.status,
+                    fields: fields.collect(),
+                    content_length: head.content_length,
+                    body: head.body,
+                });
+            }
+            Event::Body(bytes) => {
+                assert!(!bytes.is_empty(), "an empty piece of body");
+                seen.body.extend_from_slice(bytes);
+            }
+            Event::End(end) => {
+                seen.end = Some(seen_end(end));
+                assert!(input.is_empty() || *tunnel, "the end leaves nothing");
+                assert!(machine.is_idle());
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn finish(machine: &mut Machine, end: StreamEnd, seen: &mut Transcript) {
+    match end {
+        StreamEnd::Open => {}
+        StreamEnd::Fin => match machine.handle_end() {
+            Ok(end) => seen.end = end.map(seen_end),
+            Err(error) => seen.error = Some(error),
+        },
+        StreamEnd::Rst => seen.error = Some(machine.handle_reset()),
+    }
+}
+
+fn seen_end(end: drumfire_http1::End) -> SeenEnd {
+    SeenEnd {
+        reusable: end.reusable,
+        notices: end.notices,
+        status: end.status,
+        interim: end.interim,
+        body_bytes: end.body_bytes,
+    }
+}
