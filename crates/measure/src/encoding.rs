@@ -5,6 +5,9 @@ use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use std::fmt;
 
+/// What the compressed V2 encoding begins with.
+const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+
 /// Why bytes are not a histogram of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
@@ -50,6 +53,7 @@ impl Histogram {
     /// # Errors
     /// When the bytes are not in that encoding or describe other buckets.
     pub fn decode_v2(mut bytes: &[u8]) -> Result<Self, DecodeError> {
+        check_envelope(bytes)?;
         let buckets: Hdr<u64> = Deserializer::new()
             .deserialize(&mut bytes)
             .map_err(|error| DecodeError::Malformed(error.to_string()))?;
@@ -68,5 +72,22 @@ impl Histogram {
             .map(|(low, high, count)| u128::from(low + (high - low) / 2) * u128::from(count))
             .sum();
         Ok(decoded)
+    }
+}
+
+/// The compressed encoding begins with its cookie and the length of what follows.
+fn check_envelope(bytes: &[u8]) -> Result<(), DecodeError> {
+    let malformed = |why: &str| Err(DecodeError::Malformed(why.to_owned()));
+    let Some((cookie, rest)) = bytes.split_first_chunk::<4>() else {
+        return malformed("it is too short");
+    };
+    if u32::from_be_bytes(*cookie) != COMPRESSED_COOKIE {
+        return malformed("it does not begin with the cookie 1c849314");
+    }
+    match rest.split_first_chunk::<4>() {
+        Some((length, rest)) if rest.len() as u64 == u64::from(u32::from_be_bytes(*length)) => {
+            Ok(())
+        }
+        _ => malformed("it is not as long as it says"),
     }
 }

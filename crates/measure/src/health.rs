@@ -49,9 +49,10 @@ pub struct GeneratorHealth {
     pub threads: u32,
     /// The greatest CPU share of a worker thread, 0 to 1.
     pub cpu_share_max: f64,
-    /// The 99th percentile of an event loop's turn; the greatest where there are too few turns.
+    /// The 99th percentile of an event loop's turn; where there are too few turns for it, the
+    /// strictest percentile that they support.
     pub loop_turn_p99: Nanos,
-    /// The 99th percentile of how late a wait returned; the greatest where there are too few.
+    /// The same of how late a wait returned.
     pub wake_lateness_p99: Nanos,
     /// Time that workers were ready to run and did not, summed.
     pub run_queue_delay: Nanos,
@@ -74,8 +75,8 @@ impl GeneratorHealth {
         Self {
             threads,
             cpu_share_max: f64::from(health.busiest_share_ppm) / 1e6,
-            loop_turn_p99: health.loop_turn.quantile_unchecked(0.99),
-            wake_lateness_p99: health.wake_lateness.quantile_unchecked(0.99),
+            loop_turn_p99: health.loop_turn.near_p99().1,
+            wake_lateness_p99: health.wake_lateness.near_p99().1,
             run_queue_delay: health.run_queue_delay,
             steal_share: 0.0,
             connections_opened: interval.connections_opened,

@@ -79,10 +79,76 @@ impl Histogram {
         if rank == count {
             return self.max();
         }
+        if rank == 1 {
+            return self.min();
+        }
         // The crate takes a share and rounds the rank up. Half a rank below asks for exactly this
         // rank, whatever the rounding of the division.
         let share = (rank as f64 - 0.5) / count as f64;
         let value = self.buckets.value_at_quantile(share);
         Nanos(value.clamp(self.min, self.max))
+    }
+
+    /// The strictest of p99, p90 and p50 that the count supports, with its name; the greatest
+    /// time where it supports none.
+    pub(crate) fn near_p99(&self) -> (&'static str, Nanos) {
+        [("p99", 0.99), ("p90", 0.9), ("p50", 0.5)]
+            .into_iter()
+            .find_map(|(name, q)| Some((name, self.quantile(q)?)))
+            .unwrap_or_else(|| ("max", self.max()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ⌈q·n⌉ in integers, for a decimal q given in millionths.
+    fn exact_rank(count: u64, millionths: u64) -> u64 {
+        let product = u128::from(count) * u128::from(millionths);
+        u64::try_from(product.div_ceil(1_000_000)).unwrap()
+    }
+
+    #[test]
+    fn rank_of_a_decimal_is_that_of_the_decimal_number() {
+        let counts = (1..=3000).chain([
+            99_999,
+            100_000,
+            1_000_000,
+            1_000_003,
+            1 << 40,
+            (1 << 44) + 1,
+        ]);
+        for count in counts {
+            for millionths in [
+                1, 10_000, 70_000, 290_000, 500_000, 570_000, 750_000, 900_000, 950_000, 990_000,
+                999_000, 999_900, 999_990, 999_999, 1_000_000,
+            ] {
+                let q = millionths as f64 / 1e6;
+                let expected = exact_rank(count, millionths).max(1);
+                assert_eq!(rank(count, q), expected, "{q} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn support_has_the_published_minimum() {
+        for (q, least) in [
+            (0.5, 6),
+            (0.75, 13),
+            (0.9, 36),
+            (0.95, 72),
+            (0.99, 368),
+            (0.999, 3_688),
+            (0.9999, 36_887),
+            (0.1, 36),
+            (0.01, 368),
+            (0.0, 1),
+            (1.0, 1),
+        ] {
+            assert_eq!(Histogram::count_needed(q), least, "{q}");
+            assert!(Histogram::supports(least, q), "{q}");
+            assert!(!Histogram::supports(least - 1, q), "{q}");
+        }
     }
 }

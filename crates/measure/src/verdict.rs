@@ -2,7 +2,7 @@
 
 use crate::health::limits_reached;
 use crate::words::{share_text, time_text};
-use crate::{GeneratorHealth, Histogram, Interval, Model, RunInfo, Unfinished};
+use crate::{GeneratorHealth, Interval, Model, RunInfo, Unfinished};
 use drumfire_units::Nanos;
 
 /// Whether a run's figures can be believed.
@@ -38,13 +38,13 @@ pub struct Verdict {
 }
 
 /// The least lag that counts against a run.
-const LAG_LIMIT: Nanos = Nanos::from_millis(1);
-/// The share of the response time that lag may be.
-const LAG_SHARE: f64 = 0.1;
-/// How many times the limit makes an open-model run invalid.
-const LAG_INVALID: f64 = 10.0;
-/// The share of intended requests that has to be sent.
-const SENT_SHARE: f64 = 0.999;
+const LAG_SUSPECT: Nanos = Nanos::from_millis(1);
+/// Lag may be one part in so many of the latency.
+const LAG_PART: u64 = 10;
+/// The least lag that makes an open-model run worthless.
+const LAG_INVALID: Nanos = Nanos::from_millis(10);
+/// The share of intended requests that may be left unsent.
+const PENDING_SHARE: f64 = 0.001;
 /// The CPU share from which a thread counts as busy.
 const CPU_SHARE: f64 = 0.85;
 /// The longest turn of an event loop, at its 99th percentile.
@@ -72,7 +72,7 @@ impl Verdict {
         judge_limits(total, &mut found);
         judge_lag(info.model, total, &mut found);
         if info.model == Model::Open {
-            judge_sent(total, unfinished, &mut found);
+            judge_sent(info, total, unfinished, &mut found);
         }
         judge_pauses(total, &mut found);
         judge_threads(total, generator, &mut found);
@@ -120,28 +120,20 @@ fn judge_limits(total: &Interval, found: &mut Vec<Finding>) {
     }
 }
 
-/// The strictest quantile up to p99 that the count supports, with its name; the greatest value
-/// where none is.
-fn near_p99(histogram: &Histogram) -> (&'static str, Nanos) {
-    [("p99", 0.99), ("p90", 0.9), ("p50", 0.5)]
-        .into_iter()
-        .find_map(|(name, q)| Some((name, histogram.quantile(q)?)))
-        .unwrap_or_else(|| ("max", histogram.max()))
-}
-
+/// Lag is part of the response time, so a tenth of the response time is the most it may be; once
+/// it exceeds the service time, the response time speaks of us and no longer of the target.
 fn judge_lag(model: Model, total: &Interval, found: &mut Vec<Finding>) {
-    let (name, lag) = near_p99(&total.latency.lag);
+    let (name, lag) = total.latency.lag.near_p99();
+    let (_, service) = total.latency.service_time.near_p99();
     let latency = match model {
-        Model::Open => &total.latency.response_time,
-        Model::Closed => &total.latency.service_time,
+        Model::Open => total.latency.response_time.near_p99().1,
+        Model::Closed => service,
     };
-    let (_, response) = near_p99(latency);
-    let limit = (LAG_LIMIT.0 as f64).max(LAG_SHARE * response.0 as f64);
-    let lag = lag.0 as f64;
+    let limit = LAG_SUSPECT.max(Nanos(latency.0 / LAG_PART));
     if lag <= limit {
         return;
     }
-    let validity = if model == Model::Open && lag > LAG_INVALID * limit {
+    let validity = if model == Model::Open && lag > LAG_INVALID.max(service) {
         Validity::Invalid
     } else {
         Validity::Suspect
@@ -151,28 +143,27 @@ fn judge_lag(model: Model, total: &Interval, found: &mut Vec<Finding>) {
         format!(
             "requests left late by {} ({name} of lag, at most {} is allowed): the generator could \
              not keep its own schedule; lower the rate, add --threads or give it a core of its own",
-            time_text(lag),
-            time_text(limit)
+            time_text(lag.0 as f64),
+            time_text(limit.0 as f64)
         ),
     ));
 }
 
-/// Fewer sent than intended is the target's doing when requests waited for a connection, and ours
-/// when they did not.
-fn judge_sent(total: &Interval, unfinished: Unfinished, found: &mut Vec<Finding>) {
-    let intended = total.counts.intended;
-    let sent = total.counts.sent;
-    let latency = &total.latency;
-    let target_was_slow = latency.waiting.sum() >= latency.lag.sum() && latency.waiting.sum() > 0;
-    if sent as f64 >= SENT_SHARE * intended as f64 || target_was_slow {
+/// Requests that were due and never sent waited for the target when connections were the scarce
+/// thing, and for us when they were not. What the late policy drops had no free connection.
+fn judge_sent(info: &RunInfo, total: &Interval, unfinished: Unfinished, found: &mut Vec<Finding>) {
+    let Unfinished { pending, in_flight } = unfinished;
+    let (intended, latency) = (total.counts.intended, &total.latency);
+    let all_busy = in_flight >= u64::from(info.connections);
+    let waited = latency.waiting.sum() > latency.lag.sum();
+    if pending as f64 <= PENDING_SHARE * intended as f64 || all_busy || waited {
         return;
     }
     found.push(Finding(
         Validity::Suspect,
         format!(
-            "{sent} of {intended} intended requests were sent ({} pending, {} dropped) and it was \
-             not for want of a free connection: lower the rate or add --threads",
-            unfinished.pending, total.counts.dropped
+            "{pending} of {intended} requests were due and not sent, and not for want of a free \
+             connection: the generator could not keep up; lower the rate or add --threads"
         ),
     ));
 }
@@ -209,7 +200,7 @@ fn judge_threads(total: &Interval, generator: &GeneratorHealth, found: &mut Vec<
     }
     if generator.loop_turn_p99 > LOOP_TURN {
         suspect(format!(
-            "the event loop took {} a turn (p99): responses waited that long to be seen; use fewer \
+            "the event loop took {} for one turn in a hundred: responses waited that long to be seen; use fewer \
              connections per thread",
             time_text(generator.loop_turn_p99.0 as f64)
         ));

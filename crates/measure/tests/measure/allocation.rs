@@ -1,0 +1,83 @@
+//! Recording allocates nothing: the data plane's promise, counted.
+#![expect(
+    unsafe_code,
+    reason = "an allocator that counts is the only way to see allocations"
+)]
+
+use crate::samples;
+use drumfire_measure::{Interval, Leniencies, Outcome, Sample};
+use drumfire_units::Nanos;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that is ending has no counter any more, and nothing to count.
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+fn samples_of_every_kind() -> Vec<Sample> {
+    (0..100_000u64)
+        .map(|n| {
+            let start = Nanos(n * 10_000);
+            let took = Nanos(n.wrapping_mul(2_654_435_761) % 7_200_000_000_000);
+            let kinds = Outcome::ALL.len() as u64 * 2;
+            let outcome = Outcome::ALL.get((n % kinds) as usize);
+            let sample = match outcome {
+                None | Some(Outcome::Ok) => samples::late(start, Nanos(n % 5000), took),
+                Some(failure) => samples::failed(start, took, *failure),
+            };
+            Sample {
+                step: (n % 3) as u16,
+                leniencies: Leniencies((n % 512) as u16),
+                ..sample
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn a_hundred_thousand_records_and_no_allocation() {
+    let samples = samples_of_every_kind();
+    let names: Vec<Arc<str>> = ["a", "b", "c"].map(Arc::from).to_vec();
+    let mut interval = Interval::new(&names);
+    let counted = allocations(|| {
+        for sample in &samples {
+            interval.record_intended(1);
+            interval.record(sample);
+            interval.record_warmup(sample);
+            interval.record_connect(Nanos(7));
+        }
+        interval.record_dropped(1);
+    });
+    assert_eq!(counted, 0);
+    assert_eq!(interval.counts.sent, 100_000);
+    assert!(interval.latency.response_time.beyond() > 0);
+    // The counter itself works.
+    assert!(allocations(|| drop(Interval::new(&names))) > 0);
+}

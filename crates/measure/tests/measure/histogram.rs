@@ -1,0 +1,193 @@
+//! Histograms against sorted vectors.
+
+use crate::samples;
+use drumfire_measure::{HIGHEST, Histogram};
+use drumfire_units::Nanos;
+use proptest::prelude::*;
+
+const QUANTILES: [f64; 9] = [0.0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0];
+
+fn histogram_of(values: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    for value in values {
+        histogram.record(Nanos(*value));
+    }
+    histogram
+}
+
+/// The least value with at least ⌈q·n⌉ values at or below it, by counting.
+fn nearest_rank(sorted: &[u64], q: f64) -> u64 {
+    let thousandths = (q * 1000.0).round() as usize;
+    let rank = (thousandths * sorted.len()).div_ceil(1000).max(1);
+    sorted[rank - 1]
+}
+
+proptest! {
+    #![proptest_config(samples::cases(128))]
+
+    #[test]
+    fn quantiles_are_the_sorted_vector_s_to_three_digits(
+        mut values in prop::collection::vec(samples::time(41), 1..800)
+    ) {
+        values.iter_mut().for_each(|value| *value = (*value).min(HIGHEST));
+        let histogram = histogram_of(&values);
+        values.sort_unstable();
+        for q in QUANTILES {
+            let exact = nearest_rank(&values, q);
+            let shown = histogram.quantile_unchecked(q).0;
+            prop_assert!(shown >= exact, "{q}: {shown} < {exact}");
+            prop_assert!(shown - exact <= exact / 1024, "{q}: {shown} for {exact}");
+        }
+        prop_assert_eq!(histogram.beyond(), 0);
+    }
+
+    #[test]
+    fn extremes_sum_and_count_are_exact(
+        values in prop::collection::vec(samples::time(50), 1..400)
+    ) {
+        let histogram = histogram_of(&values);
+        let sum: u128 = values.iter().copied().map(u128::from).sum();
+        prop_assert_eq!(histogram.count(), values.len() as u64);
+        prop_assert_eq!(Some(&histogram.min().0), values.iter().min());
+        prop_assert_eq!(Some(&histogram.max().0), values.iter().max());
+        prop_assert_eq!(histogram.sum(), sum);
+        prop_assert_eq!(histogram.mean(), sum as f64 / values.len() as f64);
+        let beyond = values.iter().filter(|value| **value > HIGHEST).count();
+        prop_assert_eq!(histogram.beyond(), beyond as u64);
+    }
+
+    #[test]
+    fn what_is_beyond_the_range_stands_at_its_end(
+        inside in prop::collection::vec(samples::time(40), 1..50),
+        beyond in prop::collection::vec(HIGHEST + 1..u64::MAX, 1..50),
+    ) {
+        let all: Vec<u64> = inside.iter().chain(&beyond).copied().collect();
+        let histogram = histogram_of(&all);
+        let just_inside = histogram.quantile_unchecked(inside.len() as f64 / all.len() as f64);
+        prop_assert!(just_inside.0 < HIGHEST);
+        let first_beyond = (inside.len() + 1) as f64 / all.len() as f64;
+        prop_assert!(histogram.quantile_unchecked(first_beyond).0 >= HIGHEST);
+        prop_assert_eq!(Some(&histogram.max().0), beyond.iter().max());
+    }
+
+    #[test]
+    fn buckets_hold_every_sample_once(
+        values in prop::collection::vec(samples::time(41), 0..400)
+    ) {
+        let histogram = histogram_of(&values);
+        let mut seen = 0;
+        let mut below = None;
+        for (low, high, count) in histogram.buckets() {
+            prop_assert!(below.is_none_or(|below| below < low) && low <= high);
+            let inside = values.iter().filter(|v| (low..=high).contains(&(**v).min(HIGHEST)));
+            prop_assert_eq!(inside.count() as u64, count);
+            below = Some(high);
+            seen += count;
+        }
+        prop_assert_eq!(seen, histogram.count());
+    }
+
+    #[test]
+    fn taking_away_what_was_added_leaves_the_rest(
+        left in prop::collection::vec(samples::time(43), 0..200),
+        right in prop::collection::vec(samples::time(43), 0..200),
+    ) {
+        let rest = histogram_of(&left);
+        let mut both = rest.clone();
+        both.merge(&histogram_of(&right));
+        both.subtract(&histogram_of(&right));
+        prop_assert_eq!(both.count(), rest.count());
+        prop_assert_eq!(both.sum(), rest.sum());
+        prop_assert_eq!(both.beyond(), rest.beyond());
+        prop_assert!(both.buckets().eq(rest.buckets()));
+        prop_assert!(both.min() <= rest.min() && both.max() >= rest.max());
+        if rest.beyond() == 0 {
+            prop_assert!(rest.min().0 - both.min().0 <= rest.min().0 / 1024);
+            prop_assert!(both.max().0 - rest.max().0 <= rest.max().0 / 1024);
+        }
+    }
+
+    #[test]
+    fn the_interchange_encoding_keeps_every_bucket(
+        values in prop::collection::vec(samples::time(41), 0..400)
+    ) {
+        let histogram = histogram_of(&values);
+        let decoded = Histogram::decode_v2(&histogram.encode_v2()).unwrap();
+        prop_assert!(decoded.buckets().eq(histogram.buckets()));
+        prop_assert_eq!(decoded.count(), histogram.count());
+        prop_assert!((decoded.mean() - histogram.mean()).abs() <= histogram.mean() / 1000.0 + 0.5);
+    }
+
+    #[test]
+    fn hostile_bytes_are_refused_without_a_panic(
+        values in prop::collection::vec(samples::time(41), 1..40),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+        noise in prop::collection::vec(any::<u8>(), 0..100),
+    ) {
+        let mut bytes = histogram_of(&values).encode_v2();
+        let place = at.index(bytes.len());
+        bytes[place] = byte;
+        // Either it is refused or it is some histogram of ours: what matters is the return.
+        if let Ok(decoded) = Histogram::decode_v2(&bytes) {
+            prop_assert!(decoded.quantile_unchecked(0.5).0 <= decoded.max().0);
+        }
+        bytes.truncate(place);
+        prop_assert!(Histogram::decode_v2(&bytes).is_err());
+        prop_assert!(Histogram::decode_v2(&noise).is_err());
+    }
+}
+
+#[test]
+fn the_encoding_is_the_compressed_v2_that_other_tools_read() {
+    let bytes = histogram_of(&[1, 2, 3]).encode_v2();
+    assert_eq!(bytes[..4], [0x1c, 0x84, 0x93, 0x14], "the cookie");
+    assert_eq!(
+        bytes.len(),
+        8 + u32::from_be_bytes(bytes[4..8].try_into().unwrap()) as usize
+    );
+    assert_eq!(bytes[8] & 0x0f, 8, "a zlib stream");
+}
+
+#[test]
+fn an_empty_histogram_is_all_zero() {
+    let empty = Histogram::new();
+    assert!(empty.is_empty());
+    assert_eq!((empty.min(), empty.max()), (Nanos::ZERO, Nanos::ZERO));
+    assert_eq!((empty.mean(), empty.stddev()), (0.0, 0.0));
+    assert_eq!(empty.quantile(0.5), None);
+    assert_eq!(empty.quantile(1.0), None);
+    assert_eq!(empty.quantile_unchecked(0.99), Nanos::ZERO);
+    assert_eq!(empty.buckets().count(), 0);
+}
+
+#[test]
+fn a_quantile_needs_its_samples() {
+    let mut histogram = Histogram::new();
+    for n in 1..=367 {
+        histogram.record(Nanos::from_millis(n));
+    }
+    assert_eq!(histogram.quantile(0.99), None);
+    assert_eq!(histogram.quantile(1.0), Some(Nanos::from_millis(367)));
+    assert_eq!(histogram.quantile(0.0), Some(Nanos::from_millis(1)));
+    histogram.record(Nanos::from_millis(368));
+    let p99 = histogram.quantile(0.99).unwrap();
+    assert!(
+        (Nanos::from_millis(365)..Nanos::from_millis(366)).contains(&p99),
+        "{p99}"
+    );
+}
+
+#[test]
+fn the_deviation_is_that_of_the_population() {
+    let histogram = histogram_of(&[100, 100, 300, 300]);
+    assert_eq!(histogram.stddev(), 100.0);
+    assert_eq!(histogram_of(&[7, 7, 7]).stddev(), 0.0);
+}
+
+#[test]
+fn reset_leaves_an_empty_histogram() {
+    let mut histogram = histogram_of(&[5, HIGHEST + 1]);
+    histogram.reset();
+    assert_eq!(histogram, Histogram::new());
+}

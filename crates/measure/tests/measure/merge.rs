@@ -1,0 +1,214 @@
+//! Any partition of the samples, merged in any order, is the whole, bit for bit.
+
+use crate::samples;
+use drumfire_measure::{Interval, Outcome, Sample};
+use drumfire_units::Nanos;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// What one worker sees: a sample, what a failure had to say, and the parts that are no samples.
+#[derive(Clone, Debug)]
+struct Seen {
+    sample: Sample,
+    detail: Option<u8>,
+    extra: u64,
+    worker: usize,
+}
+
+fn seen(steps: u16) -> impl Strategy<Value = Seen> {
+    let detail = prop::option::of(any::<u8>());
+    (
+        samples::any_sample(steps),
+        detail,
+        0..1_000_000u64,
+        0..6usize,
+    )
+        .prop_map(|(sample, detail, extra, worker)| Seen {
+            sample,
+            detail,
+            extra,
+            worker,
+        })
+}
+
+fn record(interval: &mut Interval, seen: &Seen) {
+    let extra = seen.extra;
+    interval.record(&seen.sample);
+    interval.record_intended(extra % 3);
+    interval.record_dropped(extra % 2);
+    interval.record_connect(Nanos(extra));
+    interval.record_tls(Nanos(extra * 2));
+    interval.interim += extra % 5;
+    interval.health.cpu += Nanos(extra);
+    interval.health.wall += Nanos(extra * 2);
+    interval.health.run_queue_delay += Nanos(extra / 2);
+    interval.health.loop_turn.record(Nanos(extra));
+    interval.health.wake_lateness.record(Nanos(extra * 7));
+    let share = extra as u32; // below a million
+    interval.health.busiest_share_ppm = interval.health.busiest_share_ppm.max(share);
+    if extra.is_multiple_of(4) {
+        interval.record_warmup(&seen.sample);
+    }
+    if let (Some(detail), true) = (seen.detail, seen.sample.outcome != Outcome::Ok) {
+        interval.record_error_detail(seen.sample.outcome, &format!("detail {detail}"));
+    }
+}
+
+fn names(count: u16) -> Vec<Arc<str>> {
+    (0..count).map(|n| Arc::from(format!("step {n}"))).collect()
+}
+
+/// The whole recorded at once, and the parts of six workers with a span each.
+fn whole_and_parts(all: &[Seen], steps: &[Arc<str>]) -> (Interval, Vec<Interval>) {
+    let mut whole = Interval::new(steps);
+    let mut parts = vec![Interval::new(steps); 6];
+    for seen in all {
+        record(&mut whole, seen);
+        record(&mut parts[seen.worker], seen);
+    }
+    for (index, part) in (3..).zip(&mut parts) {
+        part.index = index;
+        part.start = Nanos::from_secs(index);
+        part.end = Nanos::from_secs(index + 1);
+    }
+    (whole.index, whole.start, whole.end) = (3, Nanos::from_secs(3), Nanos::from_secs(9));
+    (whole, parts)
+}
+
+fn merged(steps: &[Arc<str>], parts: &[Interval]) -> Interval {
+    let mut sum = Interval::new(steps);
+    for part in parts {
+        sum.merge(part);
+    }
+    sum
+}
+
+proptest! {
+    #![proptest_config(samples::cases(24))]
+
+    #[test]
+    fn every_partition_and_order_gives_the_whole(
+        all in prop::collection::vec(seen(3), 0..300),
+        order in Just([0, 1, 2, 3, 4, 5]).prop_shuffle(),
+        cut in 0..=6usize,
+    ) {
+        let steps = names(3);
+        let (whole, parts) = whole_and_parts(&all, &steps);
+        let parts = order.map(|n| parts[n].clone());
+        // Commutative: any order, one after the other.
+        let in_line = merged(&steps, &parts);
+        prop_assert_eq!(&in_line, &whole);
+        // Associative: two groups first, then the groups.
+        let (left, right) = parts.split_at(cut);
+        let groups = [merged(&steps, left), merged(&steps, right)];
+        let grouped = merged(&steps, &groups);
+        prop_assert_eq!(&grouped, &whole);
+        prop_assert_eq!(grouped.errors(), whole.errors());
+        let q = grouped.latency.response_time.quantile_unchecked(0.9);
+        prop_assert_eq!(q, whole.latency.response_time.quantile_unchecked(0.9));
+    }
+
+    #[test]
+    fn errors_add_up_to_the_failures(all in prop::collection::vec(seen(1), 0..400)) {
+        let mut interval = Interval::new(&names(1));
+        all.iter().for_each(|seen| record(&mut interval, seen));
+        let rows = interval.errors();
+        let sum: u64 = rows.iter().map(|row| row.count).sum();
+        prop_assert_eq!(sum, interval.counts.failed);
+        prop_assert!(rows.is_sorted_by(|a, b| a.count >= b.count));
+        prop_assert!(rows.len() <= drumfire_measure::MESSAGES + Outcome::COUNT);
+        for row in &rows {
+            prop_assert_eq!(Some(row.blame), row.outcome.blame());
+        }
+    }
+
+    #[test]
+    fn steps_add_up_to_the_total(all in prop::collection::vec(samples::any_sample(80), 0..300)) {
+        let mut interval = Interval::new(&names(80));
+        for sample in &all {
+            interval.record(sample);
+        }
+        prop_assert_eq!(interval.steps.len(), 65);
+        prop_assert_eq!(&*interval.steps[64].name, "other");
+        let others = all.iter().filter(|sample| sample.step >= 64).count();
+        prop_assert_eq!(interval.steps[64].counts.sent, others as u64);
+        let mut times = drumfire_measure::Histogram::new();
+        let mut sent = 0;
+        for step in &interval.steps {
+            times.merge(&step.response_time);
+            sent += step.counts.sent;
+        }
+        prop_assert_eq!(sent, interval.counts.sent);
+        prop_assert_eq!(times, interval.latency.response_time);
+    }
+}
+
+#[test]
+fn a_sample_is_counted_where_it_belongs() {
+    let mut interval = Interval::new(&names(1));
+    let ms = Nanos::from_millis;
+    interval.record(&samples::late(ms(1), ms(2), ms(10)));
+    interval.record(&samples::failed(ms(5), ms(30), Outcome::TimeoutTotal));
+    let (counts, latency) = (interval.counts, &interval.latency);
+    assert_eq!((counts.sent, counts.ok, counts.failed), (2, 1, 1));
+    assert_eq!((counts.timed_out, counts.intended), (1, 0));
+    assert_eq!(latency.response_time.max(), ms(12));
+    assert_eq!(latency.service_time.max(), ms(10));
+    assert_eq!(latency.first_byte.max(), ms(5));
+    assert_eq!((latency.lag.count(), latency.lag.max()), (2, ms(2)));
+    assert_eq!((latency.waiting.count(), latency.waiting.max()), (2, ms(0)));
+    assert_eq!((latency.failed.count(), latency.failed.max()), (1, ms(30)));
+    assert_eq!(interval.status().collect::<Vec<_>>(), [(200, 1)]);
+    assert_eq!(interval.status_counts().get(0), 1);
+}
+
+#[test]
+fn warm_up_is_counted_and_nothing_else_of_it() {
+    let steps = names(2);
+    let mut interval = Interval::new(&steps);
+    interval.record_warmup(&samples::ok(Nanos(1), Nanos(2)));
+    assert_eq!((interval.warmup.intended, interval.warmup.ok), (1, 1));
+    interval.warmup = drumfire_measure::Counts::default();
+    assert_eq!(interval, Interval::new(&steps));
+}
+
+#[test]
+fn reset_leaves_an_empty_interval() {
+    let steps = names(2);
+    let mut interval = Interval::new(&steps);
+    interval.record(&samples::failed(Nanos(1), Nanos(2), Outcome::Reset));
+    interval.record_error_detail(Outcome::Reset, "by peer");
+    interval.record_connect(Nanos(5));
+    interval.health.loop_turn.record(Nanos(9));
+    interval.reset(0, Nanos::ZERO);
+    assert_eq!(interval, Interval::new(&steps));
+}
+
+#[test]
+fn one_talkative_outcome_does_not_silence_the_others() {
+    let mut interval = Interval::new(&names(1));
+    for n in 0..1000 {
+        interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::HttpStatus));
+        interval.record_error_detail(Outcome::HttpStatus, &format!("{n:04}"));
+    }
+    interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::TlsName));
+    interval.record_error_detail(Outcome::TlsName, "for example.org");
+    let rows = interval.errors();
+    assert!(rows.iter().any(|row| row.message == "for example.org"));
+    assert_eq!(rows[0].message, Outcome::HttpStatus.words());
+    assert_eq!(rows[0].count, 1000 - 63);
+    assert_eq!(rows.len(), 65);
+}
+
+#[test]
+fn a_message_is_printable_and_short() {
+    let mut interval = Interval::new(&names(1));
+    interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::Decode));
+    interval.record_error_detail(Outcome::Decode, "\u{1b}[31mred\n");
+    interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::Reset));
+    interval.record_error_detail(Outcome::Reset, &"ü\n".repeat(500));
+    for row in interval.errors() {
+        assert!(!row.message.contains(char::is_control), "{}", row.message);
+        assert!(row.message.len() <= drumfire_measure::MESSAGE_BYTES);
+    }
+}

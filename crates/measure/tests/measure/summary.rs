@@ -1,0 +1,91 @@
+//! The books of a run balance, and its figures are those of its intervals.
+
+use crate::samples::{self, healthy};
+use drumfire_measure::{
+    GeneratorHealth, Interval, Model, RunInfo, Summary, Unfinished, Validity, WindowedThresholds,
+};
+use drumfire_units::Nanos;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// Closes the books over these intervals.
+fn finish(info: &Arc<RunInfo>, intervals: &[Interval], unfinished: Unfinished) -> Summary {
+    let windows = WindowedThresholds::new(&[], info.interval);
+    let mut summary = Summary::new(info.clone());
+    for interval in intervals {
+        summary.absorb(interval);
+    }
+    let generator = GeneratorHealth::of(&summary.total, 1);
+    summary.finish(Nanos::from_secs(10), unfinished, generator, &[], &windows)
+}
+
+proptest! {
+    #![proptest_config(samples::cases(24))]
+
+    #[test]
+    fn the_books_balance_exactly(
+        all in prop::collection::vec((samples::any_sample(1), 0..4usize), 1..200),
+        dropped in 0..1000u64,
+        pending in 0..1000u64,
+        in_flight in 0..1000u64,
+    ) {
+        let info = samples::run(Model::Open, &["all"]);
+        let mut intervals = vec![Interval::new(&info.steps); 4];
+        for (sample, worker) in &all {
+            intervals[*worker].record_intended(1);
+            intervals[*worker].record(sample);
+        }
+        intervals[0].record_intended(dropped + pending + in_flight);
+        intervals[3].record_dropped(dropped);
+        let unfinished = Unfinished { pending, in_flight };
+        let summary = finish(&info, &intervals, unfinished);
+        prop_assert_eq!(summary.conservation(), Ok(()));
+        prop_assert_eq!(summary.total.counts.sent, all.len() as u64 + in_flight);
+        prop_assert_eq!(summary.achieved_per_s(), all.len() as f64 / 10.0);
+
+        let mut lost = summary.clone();
+        lost.total.counts.intended += 1;
+        prop_assert!(lost.conservation().unwrap_err().contains("intended is not"));
+        let mut lost = summary;
+        lost.total.counts.failed += 1;
+        prop_assert!(lost.conservation().unwrap_err().contains("sent is not"));
+    }
+}
+
+#[test]
+fn books_that_do_not_balance_condemn_the_run() {
+    let info = samples::run(Model::Open, &["all"]);
+    let mut interval = healthy(&info);
+    interval.record_intended(1);
+    let summary = finish(&info, &[interval], Unfinished::default());
+    assert_eq!(summary.verdict.validity, Validity::Invalid);
+    assert!(summary.verdict.reasons[0].contains("1001 intended is not 1000 sent"));
+}
+
+#[test]
+fn the_only_step_is_the_total() {
+    let info = samples::run(Model::Open, &["all"]);
+    let summary = finish(&info, &[healthy(&info)], Unfinished::default());
+    let steps = summary.steps();
+    assert_eq!(steps.len(), 1);
+    assert_eq!(&*steps[0].name, "all");
+    assert_eq!(steps[0].counts, summary.total.counts);
+    assert_eq!(steps[0].response_time, summary.total.latency.response_time);
+    assert_eq!(steps[0].status.get(200), 1000);
+}
+
+#[test]
+fn the_intended_rate_is_the_plan_s_or_what_became_due() {
+    let info = samples::run(Model::Open, &["all"]);
+    let summary = finish(&info, &[healthy(&info)], Unfinished::default());
+    assert_eq!(summary.intended_per_s(), Some(100.0));
+    let planned = Arc::new(RunInfo {
+        intended_rate: Some(123.0),
+        ..(*info).clone()
+    });
+    let summary = finish(&planned, &[healthy(&info)], Unfinished::default());
+    assert_eq!(summary.intended_per_s(), Some(123.0));
+    let info = samples::run(Model::Closed, &["all"]);
+    let summary = finish(&info, &[healthy(&info)], Unfinished::default());
+    assert_eq!(summary.intended_per_s(), None);
+}

@@ -1,0 +1,283 @@
+//! Thresholds on merged data: whole runs, steps, and every sliding window.
+
+use crate::samples;
+use drumfire_measure::{
+    GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, ThresholdResult, Unfinished,
+    WindowedThresholds,
+};
+use drumfire_plan::{Comparison, Metric, Threshold};
+use drumfire_units::Nanos;
+use proptest::prelude::*;
+
+fn ms(n: u64) -> Nanos {
+    Nanos::from_millis(n)
+}
+
+fn threshold(metric: Metric, comparison: Comparison, bound: f64) -> Threshold {
+    Threshold {
+        expression: "as written".to_owned(),
+        metric,
+        comparison,
+        bound,
+        window: None,
+    }
+}
+
+/// Runs these intervals, a second each, and returns the fate of each threshold.
+fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<ThresholdResult> {
+    let info = samples::run(model, &STEPS);
+    let mut summary = Summary::new(info.clone());
+    let mut windows = WindowedThresholds::new(thresholds, info.interval);
+    for interval in intervals {
+        summary.absorb(interval);
+        windows.absorb(interval);
+    }
+    let duration = Nanos::from_secs(intervals.len() as u64);
+    let unfinished = Unfinished::default();
+    let generator = GeneratorHealth::default();
+    let summary = summary.finish(duration, unfinished, generator, thresholds, &windows);
+    summary.thresholds
+}
+
+const STEPS: [&str; 2] = ["login", "search"];
+
+fn interval(second: u64) -> Interval {
+    let info = samples::run(Model::Open, &STEPS);
+    let mut interval = Interval::new(&info.steps);
+    interval.reset(second, Nanos::from_secs(second));
+    interval.end = Nanos::from_secs(second + 1);
+    interval
+}
+
+/// One second: 1000 requests of 1 to 1000 ms, half of them by each step, those of `search` sent
+/// 2 ms late; 10 more failed.
+fn second(number: u64) -> Interval {
+    let mut interval = interval(number);
+    for n in 1..=1000 {
+        let step = u16::from(n % 2 == 0);
+        let mut sample = samples::late(ms(n), ms(2 * u64::from(step)), ms(n));
+        sample.step = step;
+        interval.record_intended(1);
+        interval.record(&sample);
+    }
+    for n in 0..10 {
+        let mut sample = samples::failed(ms(n), ms(1), Outcome::HttpStatus);
+        sample.status = 500;
+        interval.record_intended(1);
+        interval.record(&sample);
+    }
+    interval
+}
+
+#[test]
+fn each_metric_looks_at_its_own_figure() {
+    use Comparison::{AtLeast, AtMost, Equal, Greater, Less, NotEqual};
+    let step = |name: &str, metric| Metric::Step(name.to_owned(), Box::new(metric));
+    let lag = |metric| Metric::Lag(Box::new(metric));
+    let table = [
+        (Metric::Quantile(0.99), Less, 1e9, true, "991 ms"),
+        (Metric::Quantile(0.99), Less, 50e6, false, "991 ms"),
+        (Metric::Mean, AtMost, 501.5e6, true, "502 ms"),
+        (Metric::Min, Equal, 1e6, true, "1 ms"),
+        (Metric::Max, Greater, 1002e6, false, "1 s"),
+        (Metric::Max, AtLeast, 1002e6, true, "1 s"),
+        (Metric::Rate, AtLeast, 1010.0, true, "1010/s"),
+        (Metric::Rate, Greater, 1010.0, false, "1010/s"),
+        (Metric::Failed, Less, 0.01, true, "0.99 %"),
+        (Metric::Failed, Less, 0.009, false, "0.99 %"),
+        (Metric::Status(500), Equal, 0.0, false, "20"),
+        (Metric::Status(503), Equal, 0.0, true, "0"),
+        (Metric::Status(200), NotEqual, 0.0, true, "2000"),
+        (lag(Metric::Quantile(0.99)), Less, 1e6, false, "2 ms"),
+        (lag(Metric::Mean), Less, 1e6, true, "990 µs"),
+        (step("login", Metric::Max), Equal, 999e6, true, "999 ms"),
+        (step("login", Metric::Rate), Equal, 510.0, true, "510/s"),
+        (step("login", Metric::Status(500)), Equal, 20.0, true, "20"),
+        (step("search", Metric::Failed), Equal, 0.0, true, "0 %"),
+    ];
+    let thresholds: Vec<_> = table
+        .iter()
+        .map(|(metric, comparison, bound, ..)| threshold(metric.clone(), *comparison, *bound))
+        .collect();
+    let seen = fates(Model::Open, &[second(0), second(1)], &thresholds);
+    for ((metric, comparison, bound, passed, text), seen) in table.iter().zip(&seen) {
+        let name = format!("{metric:?} {comparison:?} {bound}");
+        assert_eq!(seen.passed, *passed, "{name}: {}", seen.actual_text);
+        assert_eq!(seen.actual_text, *text, "{name}");
+        assert_eq!(seen.expression, "as written");
+    }
+}
+
+#[test]
+fn the_model_says_which_time_is_the_latency() {
+    let max = [threshold(Metric::Max, Comparison::Equal, 0.0)];
+    let actual = |model| fates(model, &[second(0)], &max)[0].actual;
+    assert_eq!(actual(Model::Open), Some(1002e6));
+    assert_eq!(actual(Model::Closed), Some(1000e6));
+}
+
+#[test]
+fn what_cannot_be_evaluated_fails_and_says_why() {
+    let step = |name: &str, metric| Metric::Step(name.to_owned(), Box::new(metric));
+    let lag = Metric::Lag(Box::new(Metric::Mean));
+    let table = [
+        (
+            Metric::Quantile(0.9999),
+            "p99.99 needs 36887 samples and there were 1000",
+        ),
+        (
+            step("logout", Metric::Mean),
+            "the plan has no step `logout`",
+        ),
+        (step("login", lag), "lag is not kept for single steps"),
+        (Metric::Lag(Box::new(Metric::Rate)), "lag has only times"),
+    ];
+    for (metric, why) in table {
+        // Whatever the figure were, it would hold.
+        let always = [threshold(metric, Comparison::AtLeast, 0.0)];
+        let seen = &fates(Model::Open, &[second(0)], &always)[0];
+        assert!(!seen.passed);
+        assert_eq!(seen.actual, None);
+        assert_eq!(seen.actual_text, why);
+    }
+    let always = [threshold(Metric::Mean, Comparison::AtLeast, 0.0)];
+    let seen = &fates(Model::Open, &[interval(0)], &always)[0];
+    assert_eq!(
+        (seen.passed, &*seen.actual_text),
+        (false, "there were no samples")
+    );
+}
+
+#[test]
+fn a_bad_minute_fails_although_the_run_is_good() {
+    let mut slow = interval(5);
+    for n in 0..1000 {
+        slow.record_intended(1);
+        slow.record(&samples::ok(ms(n), ms(90)));
+    }
+    let mut intervals: Vec<_> = (0..10)
+        .map(|number| {
+            let mut fast = interval(number);
+            for n in 0..1000 {
+                fast.record_intended(1);
+                fast.record(&samples::ok(ms(n), ms(10)));
+            }
+            fast
+        })
+        .collect();
+    intervals[5] = slow;
+    let whole = threshold(Metric::Quantile(0.5), Comparison::Less, 50e6);
+    let windowed = |seconds| Threshold {
+        window: Some(Nanos::from_secs(seconds)),
+        ..whole.clone()
+    };
+    let rules = [whole.clone(), windowed(1), windowed(3), windowed(11)];
+    let seen = fates(Model::Open, &intervals, &rules);
+    assert!(seen[0].passed);
+    assert!(!seen[1].passed);
+    assert_eq!(
+        seen[1].actual_text,
+        "90 ms in the worst of 10 windows, 1 failed"
+    );
+    assert!(seen[2].passed, "the median of three seconds is good");
+    assert_eq!(
+        seen[2].actual_text,
+        "10 ms in the worst of 8 windows, 0 failed"
+    );
+    assert!(!seen[3].passed);
+    assert_eq!(seen[3].actual_text, "the run was shorter than the window");
+}
+
+#[test]
+fn the_rate_does_not_count_the_drain() {
+    let full = |number| {
+        let mut full = interval(number);
+        for n in 0..100 {
+            full.record_intended(1);
+            full.record(&samples::ok(ms(n), ms(1)));
+        }
+        full
+    };
+    let rule = [Threshold {
+        window: Some(Nanos::from_secs(1)),
+        ..threshold(Metric::Rate, Comparison::AtLeast, 100.0)
+    }];
+    let mut cut_short = full(2);
+    cut_short.end = cut_short.start + ms(1);
+    let seen = &fates(
+        Model::Open,
+        &[full(0), full(1), cut_short, interval(3)],
+        &rule,
+    )[0];
+    assert_eq!(
+        seen.actual_text,
+        "100/s in the worst of 2 windows, 0 failed"
+    );
+    // A gap within the run does count.
+    let seen = &fates(Model::Open, &[full(0), interval(1), full(2)], &rule)[0];
+    assert_eq!(seen.actual_text, "0/s in the worst of 3 windows, 1 failed");
+}
+
+/// What a window's figure should be: from the merge of its intervals, done afresh.
+fn figure(metric: &Metric, window: &[Interval]) -> Option<f64> {
+    let mut sum = interval(0);
+    for interval in window {
+        sum.merge(interval);
+    }
+    let times = |histogram: &Histogram, metric: &Metric| match metric {
+        _ if histogram.is_empty() => None,
+        Metric::Quantile(q) => Some(histogram.quantile(*q)?.0 as f64),
+        Metric::Mean => Some(histogram.mean()),
+        Metric::Min => Some(histogram.min().0 as f64),
+        _ => Some(histogram.max().0 as f64),
+    };
+    let counts = sum.counts;
+    match metric {
+        Metric::Rate => Some(counts.finished() as f64 / window.len() as f64),
+        Metric::Failed if counts.sent == 0 => None,
+        Metric::Failed => Some(counts.failed as f64 / counts.sent as f64),
+        Metric::Status(status) => Some(sum.status_counts().get(*status) as f64),
+        Metric::Lag(inner) => times(&sum.latency.lag, inner),
+        Metric::Step(_, inner) => times(&sum.steps[0].response_time, inner),
+        metric => times(&sum.latency.response_time, metric),
+    }
+}
+
+proptest! {
+    #![proptest_config(samples::cases(24))]
+
+    #[test]
+    fn every_window_is_seen_and_the_worst_is_told(
+        seconds in prop::collection::vec(
+            prop::collection::vec(samples::any_sample(2), 0..30), 1..12),
+        length in 1..5u64,
+    ) {
+        let intervals: Vec<_> = (0..).zip(&seconds).map(|(number, samples)| {
+            let mut interval = interval(number);
+            interval.record_intended(samples.len() as u64 + 1);
+            interval.record_dropped(1);
+            samples.iter().for_each(|sample| interval.record(sample));
+            interval
+        }).collect();
+        let step = Metric::Step("login".to_owned(), Box::new(Metric::Mean));
+        let metrics = [
+            Metric::Quantile(0.5), Metric::Quantile(0.9), Metric::Mean, Metric::Min, Metric::Max,
+            Metric::Rate, Metric::Failed, Metric::Status(200),
+            Metric::Lag(Box::new(Metric::Quantile(0.75))), step,
+        ];
+        let rules: Vec<_> = metrics.iter().map(|metric| Threshold {
+            window: Some(Nanos(length * 1_000_000_000 - 1)), // rounded up to whole intervals
+            ..threshold(metric.clone(), Comparison::AtMost, 1e12)
+        }).collect();
+        for (rule, seen) in rules.iter().zip(fates(Model::Open, &intervals, &rules)) {
+            let figures: Vec<f64> = intervals
+                .windows(length as usize)
+                .filter_map(|window| figure(&rule.metric, window))
+                .collect();
+            let worst = figures.iter().copied().reduce(f64::max);
+            prop_assert_eq!(seen.actual, worst, "{:?}", rule.metric);
+            let passed = worst.is_some_and(|worst| worst <= 1e12);
+            prop_assert_eq!(seen.passed, passed, "{:?}: {}", rule.metric, seen.actual_text);
+        }
+    }
+}
