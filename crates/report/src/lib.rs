@@ -6,11 +6,15 @@
 
 mod bar;
 mod calendar;
+pub mod csv;
+pub mod json;
 mod line;
+pub mod live;
 mod page;
 mod quantity;
 mod remedy;
 pub mod secret;
 pub mod style;
 mod table;
+pub mod text;
 pub mod untrusted;

@@ -83,9 +83,8 @@ impl Line {
         self.0.iter().map(|(text, _)| text.width()).sum()
     }
 
-    /// Appends it to `out`, cut to the page's width, without trailing blanks, with a line feed.
-    pub(crate) fn print(mut self, style: &Style, out: &mut String) {
-        self.clip(style.width(), style.glyph("…", "~"));
+    /// Removes the blanks at its end.
+    pub(crate) fn trim_end(&mut self) {
         while let Some((text, _)) = self.0.last_mut() {
             text.truncate(text.trim_end().len());
             if !text.is_empty() {
@@ -93,6 +92,12 @@ impl Line {
             }
             self.0.pop();
         }
+    }
+
+    /// Appends it to `out`, cut to the page's width, without trailing blanks, with a line feed.
+    pub(crate) fn print(mut self, style: &Style, out: &mut String) {
+        self.clip(style.width(), style.glyph("…", "~"));
+        self.trim_end();
         for (text, ink) in &self.0 {
             match (style.color, ink.sgr()) {
                 (Color::On, Some(sgr)) if !text.is_empty() => {
@@ -105,7 +110,7 @@ impl Line {
     }
 
     /// Cuts what goes beyond `columns`, and ends it in `mark` where something was cut.
-    fn clip(&mut self, columns: usize, mark: &str) {
+    pub(crate) fn clip(&mut self, columns: usize, mark: &str) {
         if self.width() <= columns {
             return;
         }

@@ -96,6 +96,13 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Lines that take the page's whole width.
+    pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = Line>) {
+        for line in lines {
+            line.print(self.style, &mut self.out);
+        }
+    }
+
     /// A sentence on how to read what stands above, when the reader asked for it.
     pub(crate) fn explain(&mut self, sentence: &str) {
         if self.explain == Explain::Yes {

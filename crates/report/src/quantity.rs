@@ -1,4 +1,4 @@
-//! Numbers for people: three significant digits, the unit that fits, the form a flag would take.
+//! Numbers for people: three significant digits, the unit that fits, SI's spaces.
 
 use crate::style::Unicode;
 use drumfire_units::{ByteSize, Nanos};
@@ -13,7 +13,7 @@ const UNITS: [(&str, f64); 6] = [
     ("h", 3600e9),
 ];
 
-/// A latency with three significant digits: `850ns`, `12.3µs`, `1.20ms`, `2.05s`, `20.5min`.
+/// A latency with three significant digits: `850 ns`, `12.3 µs`, `1.20 ms`, `2.05 s`, `20.5 min`.
 pub(crate) fn latency(nanos: Nanos, unicode: Unicode) -> String {
     latency_f64(nanos.0 as f64, unicode)
 }
@@ -32,8 +32,8 @@ pub(crate) fn latency_f64(nanos: f64, unicode: Unicode) -> String {
         _ => name,
     };
     match name {
-        "ns" => format!("{value:.0}{name}"),
-        _ => format!("{}{name}", three_digits(value)),
+        "ns" => format!("{value:.0} {name}"),
+        _ => format!("{} {name}", three_digits(value)),
     }
 }
 
@@ -47,14 +47,14 @@ fn three_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The length of a run: `250ms`, `10s`, `10.3s`, `5m00s`, `2h05m`, `3d04h`.
+/// The length of a run: `250 ms`, `10 s`, `10.3 s`, `5m00s`, `2h05m`, `3d04h`.
 pub(crate) fn span(nanos: Nanos, unicode: Unicode) -> String {
     let tenths = nanos.0.saturating_add(50_000_000) / 100_000_000;
     let seconds = nanos.0.saturating_add(500_000_000) / 1_000_000_000;
     match seconds {
         _ if tenths < 10 => latency(nanos, unicode),
-        _ if tenths < 600 && tenths.is_multiple_of(10) => format!("{}s", tenths / 10),
-        _ if tenths < 600 => format!("{}.{}s", tenths / 10, tenths % 10),
+        _ if tenths < 600 && tenths.is_multiple_of(10) => format!("{} s", tenths / 10),
+        _ if tenths < 600 => format!("{}.{} s", tenths / 10, tenths % 10),
         0..3_600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
         _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24),
@@ -101,28 +101,37 @@ pub(crate) fn rate(per_second: f64) -> String {
     }
 }
 
-/// A share of a whole: `12.3%`, `99.5%`. Never `0%` for something, never `100%` for less than all.
+/// A share of a whole: `12.3 %`, `99.5 %`. Never `0 %` for something, never `100 %` for less than all.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
-        return "0%".to_owned();
+        return "0 %".to_owned();
     }
     let percent = part as f64 / whole as f64 * 100.0;
     match percent {
-        _ if part == 0 => "0%".to_owned(),
-        _ if part == whole => "100%".to_owned(),
-        p if p < 0.01 => "<0.01%".to_owned(),
-        p if p < 0.995 => format!("{p:.2}%"),
-        p if p < 99.95 || part > whole => format!("{p:.1}%"),
-        p if p < 99.995 => format!("{p:.2}%"),
-        _ => ">99.99%".to_owned(),
+        _ if part == 0 => "0 %".to_owned(),
+        _ if part == whole => "100 %".to_owned(),
+        p if p < 0.01 => "<0.01 %".to_owned(),
+        p if p < 0.995 => format!("{p:.2} %"),
+        p if p < 99.95 || part > whole => format!("{p:.1} %"),
+        p if p < 99.995 => format!("{p:.2} %"),
+        _ => ">99.99 %".to_owned(),
     }
 }
 
-/// A share from 0 to 1 that was measured, not counted: `31%`, `<1%`.
+/// The same to tenths of a percent, for columns that line up at the point.
+pub(crate) fn share_tenths(part: u64, whole: u64) -> String {
+    match part as f64 / whole.max(1) as f64 * 100.0 {
+        p if part > 0 && p < 0.05 => "<0.1 %".to_owned(),
+        p if part < whole && p >= 99.95 => ">99.9 %".to_owned(),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// A share from 0 to 1 that was measured, not counted: `31 %`, `<1 %`.
 pub(crate) fn busy(share: f64) -> String {
     match share * 100.0 {
-        p if p > 0.0 && p < 0.5 => "<1%".to_owned(),
-        p => format!("{p:.0}%"),
+        p if p > 0.0 && p < 0.5 => "<1 %".to_owned(),
+        p => format!("{p:.0} %"),
     }
 }
 
@@ -143,30 +152,30 @@ mod tests {
     fn latencies_fit_their_unit() {
         for (nanos, text) in [
             (0, "0"),
-            (1, "1ns"),
-            (850, "850ns"),
-            (999, "999ns"),
-            (1_000, "1.00µs"),
-            (9_994, "9.99µs"),
-            (9_996, "10.0µs"),
-            (12_345, "12.3µs"),
-            (99_960, "100µs"),
-            (999_400, "999µs"),
-            (999_600, "1.00ms"),
-            (1_200_000, "1.20ms"),
-            (999_999_999, "1.00s"),
-            (2_050_000_000, "2.05s"),
-            (61_000_000_000, "61.0s"),
-            (900_000_000_000, "900s"),
-            (1_230_000_000_000, "20.5min"),
-            (3_600_000_000_000, "60.0min"),
-            (72_000_000_000_000, "20.0h"),
-            (u64::MAX, "5124096h"),
+            (1, "1 ns"),
+            (850, "850 ns"),
+            (999, "999 ns"),
+            (1_000, "1.00 µs"),
+            (9_994, "9.99 µs"),
+            (9_996, "10.0 µs"),
+            (12_345, "12.3 µs"),
+            (99_960, "100 µs"),
+            (999_400, "999 µs"),
+            (999_600, "1.00 ms"),
+            (1_200_000, "1.20 ms"),
+            (999_999_999, "1.00 s"),
+            (2_050_000_000, "2.05 s"),
+            (61_000_000_000, "61.0 s"),
+            (900_000_000_000, "900 s"),
+            (1_230_000_000_000, "20.5 min"),
+            (3_600_000_000_000, "60.0 min"),
+            (72_000_000_000_000, "20.0 h"),
+            (u64::MAX, "5124096 h"),
         ] {
             assert_eq!(latency(Nanos(nanos), Unicode::On), text, "{nanos}");
         }
-        assert_eq!(latency(Nanos(12_345), Unicode::Off), "12.3us");
-        assert_eq!(latency_f64(1_234.5, Unicode::On), "1.23µs");
+        assert_eq!(latency(Nanos(12_345), Unicode::Off), "12.3 us");
+        assert_eq!(latency_f64(1_234.5, Unicode::On), "1.23 µs");
         assert_eq!(latency_f64(0.2, Unicode::On), "0");
     }
 
@@ -174,9 +183,9 @@ mod tests {
     fn spans_read_like_a_clock() {
         for (nanos, text) in [
             (Nanos::ZERO, "0"),
-            (Nanos::from_millis(250), "250ms"),
-            (Nanos::from_secs(10), "10s"),
-            (Nanos::from_millis(10_340), "10.3s"),
+            (Nanos::from_millis(250), "250 ms"),
+            (Nanos::from_secs(10), "10 s"),
+            (Nanos::from_millis(10_340), "10.3 s"),
             (Nanos::from_millis(59_960), "1m00s"),
             (Nanos::from_secs(300), "5m00s"),
             (Nanos::from_secs(7_500), "2h05m"),
@@ -212,23 +221,32 @@ mod tests {
             assert_eq!(rate(per_second), text);
         }
         for (part, whole, text) in [
-            (0, 0, "0%"),
-            (0, 5, "0%"),
-            (5, 5, "100%"),
-            (1, 1_000_000, "<0.01%"),
-            (1, 2_000, "0.05%"),
-            (1, 8, "12.5%"),
-            (9_999, 10_000, "99.99%"),
-            (999_999, 1_000_000, ">99.99%"),
-            (3, 2, "150.0%"),
+            (0, 0, "0 %"),
+            (0, 5, "0 %"),
+            (5, 5, "100 %"),
+            (1, 1_000_000, "<0.01 %"),
+            (1, 2_000, "0.05 %"),
+            (1, 8, "12.5 %"),
+            (9_999, 10_000, "99.99 %"),
+            (999_999, 1_000_000, ">99.99 %"),
+            (3, 2, "150.0 %"),
         ] {
             assert_eq!(share(part, whole), text);
+        }
+        for (part, whole, text) in [
+            (0, 0, "0.0 %"),
+            (1, 1_000_000, "<0.1 %"),
+            (1, 8, "12.5 %"),
+            (99_999, 100_000, ">99.9 %"),
+            (5, 5, "100.0 %"),
+        ] {
+            assert_eq!(share_tenths(part, whole), text);
         }
         assert_eq!(throughput(5_000_000, Nanos::from_secs(2)), "2.50 MB/s");
         assert_eq!(throughput(5, Nanos::ZERO), "0 B/s");
         assert_eq!(
             (busy(0.314), busy(0.001), busy(0.0)),
-            ("31%".into(), "<1%".into(), "0%".into())
+            ("31 %".into(), "<1 %".into(), "0 %".into())
         );
     }
 }

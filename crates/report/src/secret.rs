@@ -162,12 +162,12 @@ mod tests {
         for name in [
             "Accept",
             "Host",
-            "Keep-Alive-Not",
+            "Keep-Alive",
             "Content-Type",
             "page",
             "author",
         ] {
-            assert_eq!(is_secret(name), name.contains("Key"), "{name}");
+            assert!(!is_secret(name), "{name}");
         }
         assert_eq!(header_value("Accept", "*/*"), "*/*");
     }

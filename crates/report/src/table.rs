@@ -30,7 +30,7 @@ pub(crate) struct Table {
 }
 
 /// The widest gap between columns.
-const GAP: usize = 3;
+const GAP: usize = 2;
 
 impl Table {
     /// A table without rows.
@@ -48,10 +48,12 @@ impl Table {
     }
 
     /// The lines, each at most `width` wide if dropping columns can make it so. There is a line of
-    /// headings when a column has one.
+    /// headings when a column has one; the first is the table's own label.
     pub(crate) fn lines(mut self, width: usize) -> Vec<Line> {
         if self.columns.iter().any(|column| !column.heading.is_empty()) {
-            let headings = self.columns.iter().map(|c| Line::of(c.heading, Ink::Dim));
+            let inks = [Ink::Bold].into_iter().chain(std::iter::repeat(Ink::Dim));
+            let headings = self.columns.iter().zip(inks);
+            let headings = headings.map(|(column, ink)| Line::of(column.heading, ink));
             self.rows.insert(0, headings.collect());
         }
         let mut widths = self.widths();
@@ -151,14 +153,14 @@ mod tests {
     fn cells_line_up() {
         assert_eq!(
             shown(40),
-            "name          p50      p95\nresponse   1.23ms   12.3ms\nlag           9µs        –\n"
+            "name         p50     p95\nresponse  1.23ms  12.3ms\nlag          9µs       –\n"
         );
     }
 
     #[test]
     fn gaps_shrink_before_columns_go() {
         assert!(shown(22).starts_with("name        p50    p95\n"));
-        assert!(shown(21).starts_with("name          p50\n"));
+        assert!(shown(21).starts_with("name         p50\n"));
         assert!(shown(3).starts_with("name\n"));
     }
 }

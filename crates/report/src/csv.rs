@@ -1,0 +1,101 @@
+//! The histograms of a run as CSV (RFC 4180, with line feeds alone).
+
+use crate::secret;
+use crate::untrusted::is_dangerous;
+use drumfire_measure::{Histogram, Summary};
+use std::fmt::Write as _;
+
+/// Every bucket that holds a sample, under the header
+/// `metric,low_ns,high_ns,count,cumulative,quantile`.
+///
+/// A bucket holds `count` samples from `low_ns` to `high_ns`, both inclusive; `cumulative` counts
+/// those of this and all lower buckets, and `quantile` (0 to 1) is their share. The metrics are
+/// `response_time`, `service_time`, `lag`, `waiting`, `failed`, and, where there is more than one
+/// step, `step(name).response_time` and `step(name).service_time`.
+#[must_use]
+pub fn histogram(summary: &Summary) -> Vec<u8> {
+    let mut out = String::from("metric,low_ns,high_ns,count,cumulative,quantile\n");
+    let latency = &summary.total.latency;
+    for (metric, histogram) in [
+        ("response_time", &latency.response_time),
+        ("service_time", &latency.service_time),
+        ("lag", &latency.lag),
+        ("waiting", &latency.waiting),
+        ("failed", &latency.failed),
+    ] {
+        push_rows(&mut out, metric, histogram);
+    }
+    let steps = summary.steps();
+    if steps.len() > 1 {
+        for step in steps {
+            let name = secret::url(&step.name);
+            push_rows(
+                &mut out,
+                &format!("step({name}).response_time"),
+                &step.response_time,
+            );
+            push_rows(
+                &mut out,
+                &format!("step({name}).service_time"),
+                &step.service_time,
+            );
+        }
+    }
+    out.into_bytes()
+}
+
+/// One row for each bucket.
+fn push_rows(out: &mut String, metric: &str, histogram: &Histogram) {
+    let metric = text_cell(metric);
+    let mut cumulative = 0_u64;
+    for (low, high, count) in histogram.buckets() {
+        cumulative += count;
+        let quantile = cumulative as f64 / histogram.count() as f64;
+        let written = writeln!(
+            out,
+            "{metric},{low},{high},{count},{cumulative},{quantile:.6}"
+        );
+        debug_assert!(written.is_ok(), "a String takes any text");
+    }
+}
+
+/// A text as a cell that no spreadsheet takes for a formula, and no reader for two cells: what
+/// starts like a formula gets an apostrophe, what could act unseen becomes U+FFFD, and what holds a
+/// separator is quoted.
+fn text_cell(text: &str) -> String {
+    let mut cell: String = text
+        .chars()
+        .map(|c| if is_dangerous(c) { '\u{fffd}' } else { c })
+        .collect();
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
+        cell.insert(0, '\'');
+    }
+    if cell.contains([',', '"', ';', '\'']) || cell.trim() != cell {
+        cell = format!("\"{}\"", cell.replace('"', "\"\""));
+    }
+    cell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_data_and_nothing_else() {
+        for (text, cell) in [
+            ("response_time", "response_time"),
+            ("step(a,b).lag", "\"step(a,b).lag\""),
+            ("say \"hi\"", "\"say \"\"hi\"\"\""),
+            ("=1+1", "\"'=1+1\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("-2", "\"'-2\""),
+            ("\t=1", "\"'\u{fffd}=1\""),
+            (
+                "two\nlines\u{1b}[2J\u{202e}",
+                "two\u{fffd}lines\u{fffd}[2J\u{fffd}",
+            ),
+        ] {
+            assert_eq!(text_cell(text), cell);
+        }
+    }
+}

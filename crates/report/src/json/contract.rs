@@ -1,0 +1,350 @@
+//! The document's shape, field by field.
+
+use super::distribution::Distribution;
+use super::lowered::LoweredPlan;
+use crate::calendar::rfc3339;
+use crate::secret;
+use drumfire_measure::{
+    ErrorRow, GeneratorHealth, Interval, Leniency, Outcome, RunInfo, Step, Summary,
+};
+use drumfire_units::Nanos;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The whole document.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    schema: &'static str,
+    run: Run<'a>,
+    verdict: Verdict<'a>,
+    requests: Requests,
+    rate: Rate,
+    bytes: Bytes,
+    latency: Latency,
+    status: BTreeMap<String, u64>,
+    errors: Vec<Error>,
+    leniencies: BTreeMap<&'static str, u64>,
+    warmup: Warmup,
+    steps: Vec<StepFigures>,
+    generator: Generator,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    id: &'a str,
+    started_at: String,
+    duration_ns: u64,
+    model: &'static str,
+    seed: u64,
+    target: String,
+    connections: u32,
+    interval_ns: u64,
+    plan: LoweredPlan<'a>,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Verdict<'a> {
+    validity: &'static str,
+    reasons: &'a [String],
+    thresholds: Vec<Threshold<'a>>,
+}
+
+#[derive(Serialize)]
+struct Threshold<'a> {
+    expression: &'a str,
+    passed: bool,
+    actual: Option<f64>,
+    actual_text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Requests {
+    intended: u64,
+    sent: u64,
+    ok: u64,
+    failed: u64,
+    dropped: u64,
+    in_flight: u64,
+    timed_out: u64,
+    pending: u64,
+    interim_responses: u64,
+}
+
+#[derive(Serialize)]
+struct Rate {
+    intended_per_s: Option<f64>,
+    achieved_per_s: f64,
+}
+
+#[derive(Serialize)]
+struct Bytes {
+    sent: u64,
+    received: u64,
+}
+
+#[derive(Serialize)]
+struct Latency {
+    response_time: Distribution,
+    service_time: Distribution,
+    first_byte: Distribution,
+    waiting: Distribution,
+    lag: Distribution,
+    connect: Distribution,
+    tls_handshake: Distribution,
+    failed: Distribution,
+}
+
+#[derive(Serialize)]
+struct Error {
+    blame: &'static str,
+    kind: &'static str,
+    message: String,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct Warmup {
+    duration_ns: u64,
+    sent: u64,
+    ok: u64,
+    failed: u64,
+}
+
+#[derive(Serialize)]
+struct StepFigures {
+    name: String,
+    requests: StepRequests,
+    rate: StepRate,
+    bytes: Bytes,
+    latency: StepLatency,
+    status: BTreeMap<String, u64>,
+    errors: Vec<Error>,
+}
+
+#[derive(Serialize)]
+struct StepRequests {
+    sent: u64,
+    ok: u64,
+    failed: u64,
+    timed_out: u64,
+}
+
+#[derive(Serialize)]
+struct StepRate {
+    achieved_per_s: f64,
+}
+
+#[derive(Serialize)]
+struct StepLatency {
+    response_time: Distribution,
+    service_time: Distribution,
+}
+
+#[derive(Serialize)]
+struct Generator {
+    threads: u32,
+    cpu_share_max: f64,
+    loop_turn_p99_ns: u64,
+    wake_lateness_p99_ns: u64,
+    run_queue_delay_ns: u64,
+    steal_share: f64,
+    connections_opened: u64,
+    tls_verified: Option<bool>,
+    spin: bool,
+    limited_by: Vec<&'static str>,
+}
+
+impl<'a> Document<'a> {
+    /// The document of a finished run.
+    pub(super) fn of(summary: &'a Summary) -> Self {
+        let total = &summary.total;
+        Self {
+            schema: super::SCHEMA,
+            run: Run::of(&summary.info, summary.duration),
+            verdict: Verdict::of(summary),
+            requests: Requests::of(summary),
+            rate: Rate {
+                intended_per_s: summary.intended_per_s().map(finite),
+                achieved_per_s: finite(summary.achieved_per_s()),
+            },
+            bytes: Bytes {
+                sent: total.bytes.sent,
+                received: total.bytes.received,
+            },
+            latency: Latency::of(total),
+            status: statuses(total.status()),
+            errors: total.errors().into_iter().map(Error::of).collect(),
+            leniencies: Leniency::ALL
+                .iter()
+                .zip(total.leniencies)
+                .filter(|(_, n)| *n > 0)
+                .map(|(leniency, n)| (leniency.name(), n))
+                .collect(),
+            warmup: Warmup {
+                duration_ns: summary.info.warmup.0,
+                sent: total.warmup.sent,
+                ok: total.warmup.ok,
+                failed: total.warmup.failed,
+            },
+            steps: step_figures(summary),
+            generator: Generator::of(&summary.generator, &summary.info),
+            notes: &summary.info.notes,
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    fn of(info: &'a RunInfo, duration: Nanos) -> Self {
+        Self {
+            id: &info.id,
+            started_at: rfc3339(info.started_at_unix_ns),
+            duration_ns: duration.0,
+            model: info.model.name(),
+            seed: info.seed,
+            target: secret::url(&info.target),
+            connections: info.connections,
+            interval_ns: info.interval.0,
+            plan: LoweredPlan(&info.plan_text),
+            version: info.version,
+        }
+    }
+}
+
+impl<'a> Verdict<'a> {
+    fn of(summary: &'a Summary) -> Self {
+        let thresholds = summary.thresholds.iter().map(|threshold| Threshold {
+            expression: &threshold.expression,
+            passed: threshold.passed,
+            actual: threshold.actual.filter(|actual| actual.is_finite()),
+            actual_text: &threshold.actual_text,
+        });
+        Self {
+            validity: summary.verdict.validity.name(),
+            reasons: &summary.verdict.reasons,
+            thresholds: thresholds.collect(),
+        }
+    }
+}
+
+impl Requests {
+    fn of(summary: &Summary) -> Self {
+        let counts = &summary.total.counts;
+        Self {
+            intended: counts.intended,
+            sent: counts.sent,
+            ok: counts.ok,
+            failed: counts.failed,
+            dropped: counts.dropped,
+            in_flight: summary.unfinished.in_flight,
+            timed_out: counts.timed_out,
+            pending: summary.unfinished.pending,
+            interim_responses: summary.total.interim,
+        }
+    }
+}
+
+impl Latency {
+    fn of(total: &Interval) -> Self {
+        Self {
+            response_time: Distribution::of(&total.latency.response_time),
+            service_time: Distribution::of(&total.latency.service_time),
+            first_byte: Distribution::of(&total.latency.first_byte),
+            waiting: Distribution::of(&total.latency.waiting),
+            lag: Distribution::of(&total.latency.lag),
+            connect: Distribution::of(&total.connect),
+            tls_handshake: Distribution::of(&total.tls_handshake),
+            failed: Distribution::of(&total.latency.failed),
+        }
+    }
+}
+
+impl Error {
+    /// The message came from outside: what looks like a URL in it may carry a secret.
+    fn of(row: ErrorRow) -> Self {
+        Self {
+            blame: row.blame.name(),
+            kind: row.outcome.name(),
+            message: secret::setting("", &row.message),
+            count: row.count,
+        }
+    }
+
+    /// A step knows its failures by kind only.
+    fn of_kind((outcome, count): (Outcome, u64)) -> Option<Self> {
+        Some(Self {
+            blame: outcome.blame()?.name(),
+            kind: outcome.name(),
+            message: outcome.words().to_owned(),
+            count,
+        })
+    }
+}
+
+/// The figures of each step, over the whole run's span.
+fn step_figures(summary: &Summary) -> Vec<StepFigures> {
+    let steps = summary.steps().into_iter();
+    steps
+        .map(|step| StepFigures::of(&step, summary.duration))
+        .collect()
+}
+
+impl StepFigures {
+    fn of(step: &Step, duration: Nanos) -> Self {
+        let counts = &step.counts;
+        Self {
+            name: secret::url(&step.name),
+            requests: StepRequests {
+                sent: counts.sent,
+                ok: counts.ok,
+                failed: counts.failed,
+                timed_out: counts.timed_out,
+            },
+            rate: StepRate {
+                achieved_per_s: finite(counts.finished() as f64 / duration.as_secs_f64()),
+            },
+            bytes: Bytes {
+                sent: step.bytes.sent,
+                received: step.bytes.received,
+            },
+            latency: StepLatency {
+                response_time: Distribution::of(&step.response_time),
+                service_time: Distribution::of(&step.service_time),
+            },
+            status: statuses(step.status.iter()),
+            errors: step.errors.failures().filter_map(Error::of_kind).collect(),
+        }
+    }
+}
+
+impl Generator {
+    fn of(health: &GeneratorHealth, info: &RunInfo) -> Self {
+        Self {
+            threads: health.threads,
+            cpu_share_max: finite(health.cpu_share_max),
+            loop_turn_p99_ns: health.loop_turn_p99.0,
+            wake_lateness_p99_ns: health.wake_lateness_p99.0,
+            run_queue_delay_ns: health.run_queue_delay.0,
+            steal_share: finite(health.steal_share),
+            connections_opened: health.connections_opened,
+            tls_verified: info.tls_verified,
+            spin: health.spin,
+            limited_by: health
+                .limited_by
+                .iter()
+                .map(|outcome| outcome.name())
+                .collect(),
+        }
+    }
+}
+
+/// Statuses by their digits.
+fn statuses(counts: impl Iterator<Item = (u16, u64)>) -> BTreeMap<String, u64> {
+    counts.map(|(status, n)| (status.to_string(), n)).collect()
+}
+
+/// JSON has no infinity and no NaN: a rate over no time is 0.
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}

@@ -1,0 +1,63 @@
+//! A histogram in the contract.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use drumfire_measure::Histogram;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The quantiles of the contract; one that the count cannot support is absent.
+const QUANTILES: [(&str, f64); 8] = [
+    ("0.5", 0.5),
+    ("0.75", 0.75),
+    ("0.9", 0.9),
+    ("0.95", 0.95),
+    ("0.99", 0.99),
+    ("0.999", 0.999),
+    ("0.9999", 0.9999),
+    ("0.99999", 0.99999),
+];
+
+/// A distribution: an empty one has the count 0 and no other key.
+#[derive(Serialize)]
+pub(super) struct Distribution {
+    count: u64,
+    #[serde(flatten)]
+    spread: Option<Spread>,
+}
+
+/// What a distribution that is not empty has beside its count. Times are nanoseconds.
+#[derive(Serialize)]
+struct Spread {
+    min: u64,
+    mean: u64,
+    stddev: u64,
+    max: u64,
+    /// Samples beyond the histogram's range: counted in its last bucket.
+    beyond: u64,
+    quantiles: BTreeMap<&'static str, u64>,
+    /// HdrHistogram V2, compressed, base64.
+    histogram: String,
+}
+
+impl Distribution {
+    /// The distribution that a histogram holds.
+    pub(super) fn of(histogram: &Histogram) -> Self {
+        let spread = (histogram.count() > 0).then(|| Spread {
+            min: histogram.min().0,
+            mean: histogram.mean().round() as u64,
+            stddev: histogram.stddev().round() as u64,
+            max: histogram.max().0,
+            beyond: histogram.beyond(),
+            quantiles: QUANTILES
+                .iter()
+                .filter_map(|(name, q)| Some((*name, histogram.quantile(*q)?.0)))
+                .collect(),
+            histogram: STANDARD.encode(histogram.encode_v2()),
+        });
+        Self {
+            count: histogram.count(),
+            spread,
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The JSON contract `drumfire.summary.v1`, described by `docs/schema/drumfire.summary.v1.json`.
+
+mod contract;
+mod distribution;
+mod lowered;
+
+use crate::untrusted::is_dangerous;
+use contract::Document;
+use drumfire_measure::Summary;
+use std::fmt::Write as _;
+
+/// The name and version of the contract; fields are only ever added to it.
+pub const SCHEMA: &str = "drumfire.summary.v1";
+
+/// The summary of a run as one JSON object, indented, with a line feed at its end.
+///
+/// Times are integers in nanoseconds, sizes in bytes, rates in 1/s. Characters that could act on a
+/// terminal are written as `\u` escapes, so the text is safe to look at.
+#[must_use]
+#[expect(
+    clippy::expect_used,
+    reason = "the contract has string keys only, and its own types never fail to serialize"
+)]
+pub fn summary(summary: &Summary) -> Vec<u8> {
+    let text = serde_json::to_string_pretty(&Document::of(summary)).expect("string keys only");
+    let mut out = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        // The serializer escapes what JSON demands. What is dangerous beyond that stands inside
+        // strings, for the structure is ASCII; the line feeds are its indentation.
+        if c != '\n' && is_dangerous(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                let written = write!(out, "\\u{unit:04x}");
+                debug_assert!(written.is_ok(), "a String takes any text");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out.push('\n');
+    out.into_bytes()
+}

@@ -1,0 +1,134 @@
+//! The table of latencies: a row for each kind, a column for each quantile that is supported.
+
+use super::main_latency;
+use crate::line::{Ink, Line};
+use crate::page::Page;
+use crate::quantity::{count, counted, latency, latency_f64};
+use crate::style::Style;
+use crate::table::{Column, Side, Table};
+use drumfire_measure::{Histogram, Model, Summary};
+
+/// Heading, quantile and how early the column gives way.
+const QUANTILES: [(&str, f64, u8); 5] = [
+    ("p50", 0.5, 0),
+    ("p90", 0.9, 2),
+    ("p95", 0.95, 4),
+    ("p99", 0.99, 0),
+    ("p99.9", 0.999, 1),
+];
+
+/// Prints the table and what to know about it.
+pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
+    let rows = rows(summary);
+    if rows.is_empty() {
+        page.part("Latency", [Line::of("nothing was measured", Ink::Dim)]);
+        return;
+    }
+    let mut table = Table::new(columns());
+    for (index, (name, histogram)) in rows.iter().enumerate() {
+        let ink = if index == 0 { Ink::Bold } else { Ink::Plain };
+        table.row(cells(name, histogram, ink, page.style));
+    }
+    let lines = table.lines(page.style.width());
+    page.lines(lines);
+    print_asides(summary, page);
+    page.explain(match summary.info.model {
+        Model::Open => {
+            "Response time is what a user saw: from the moment the request was due to its end. \
+             Service time starts when it was sent; waiting is the time without a free connection, \
+             which the target caused; lag is the generator's own lateness. p99 of 20 ms: 99 of 100 \
+             took 20 ms or less."
+        }
+        Model::Closed => {
+            "Service time runs from the moment a request was sent to its end; lag is the \
+             generator's own lateness. p99 of 20 ms: 99 of 100 took 20 ms or less."
+        }
+    });
+}
+
+/// The kinds of latency that have samples, the main one first.
+fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
+    let latency = &summary.total.latency;
+    let mut rows = vec![main_latency(summary)];
+    if summary.info.model == Model::Open {
+        rows.push(("service", &latency.service_time));
+        rows.push(("waiting", &latency.waiting));
+    }
+    rows.push(("lag", &latency.lag));
+    rows.push(("failed", &latency.failed));
+    rows.retain(|(_, histogram)| histogram.count() > 0);
+    rows
+}
+
+/// The name, the extremes, the mean and the quantiles.
+fn columns() -> Vec<Column> {
+    let number = |heading, dispensable| Column {
+        heading,
+        side: Side::Right,
+        dispensable,
+    };
+    let mut columns = vec![Column {
+        heading: "Latency",
+        side: Side::Left,
+        dispensable: 0,
+    }];
+    columns.extend([number("min", 5), number("mean", 3)]);
+    columns.extend(QUANTILES.map(|(heading, _, dispensable)| number(heading, dispensable)));
+    columns.push(number("max", 0));
+    columns
+}
+
+/// One row's cells; a quantile that the count cannot support is a dash.
+fn cells(name: &str, histogram: &Histogram, ink: Ink, style: &Style) -> Vec<Line> {
+    let cell = |text: String| Line::of(text, ink);
+    let mut cells = vec![
+        Line::of(name, ink),
+        cell(latency(histogram.min(), style.unicode)),
+        cell(latency_f64(histogram.mean(), style.unicode)),
+    ];
+    cells.extend(QUANTILES.map(|(_, q, _)| quantile_cell(histogram, q, ink, style)));
+    cells.push(cell(latency(histogram.max(), style.unicode)));
+    cells
+}
+
+/// A quantile, or a dash.
+pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Style) -> Line {
+    match histogram.quantile(q) {
+        Some(value) => Line::of(latency(value, style.unicode), ink),
+        None => Line::of(style.glyph("–", "-"), Ink::Dim),
+    }
+}
+
+/// What the table cannot say by itself.
+fn print_asides(summary: &Summary, page: &mut Page<'_>) {
+    let (_, main) = main_latency(summary);
+    if summary.info.model == Model::Closed {
+        page.aside(
+            "Closed model: service time is the latency here. A user waits for its answer before \
+             it asks again, so the waiting that a slow target causes is not in these numbers; an \
+             open model (-r) shows it.",
+        );
+    }
+    let unsupported = QUANTILES
+        .iter()
+        .filter(|(_, q, _)| main.quantile(*q).is_none());
+    let needs: Vec<_> = unsupported
+        .map(|(name, q, _)| format!("{name} needs {}", count(Histogram::count_needed(*q))))
+        .collect();
+    if main.count() > 0 && !needs.is_empty() {
+        let dash = page.style.glyph("–", "-");
+        let samples = counted(main.count(), "sample");
+        page.aside(&format!(
+            "{dash} {samples} are too few: {}.",
+            needs.join(", ")
+        ));
+    }
+    let latency = &summary.total.latency;
+    let beyond = main.beyond() + latency.failed.beyond();
+    if beyond > 0 {
+        page.aside(&format!(
+            "{} beyond the histogram's range of 1 h, counted at its end.",
+            counted(beyond, "sample")
+        ));
+    }
+}

@@ -1,0 +1,74 @@
+//! The summary as a person reads it: the verdict first, then what was run, then the numbers.
+
+mod distribution;
+mod latency;
+mod outcome;
+mod run;
+mod step;
+mod verdict;
+
+use crate::line::{Ink, Line};
+use crate::page::{Explain, Page};
+use crate::secret;
+use crate::style::{Style, Unicode};
+use crate::untrusted::Untrusted;
+use drumfire_measure::{Histogram, Model, Summary};
+
+/// How many characters of a foreign text are shown.
+const FOREIGN_MAX: usize = 300;
+
+/// The summary of a run as text. No line is wider than the style's width.
+#[must_use]
+pub fn summary(summary: &Summary, style: &Style) -> String {
+    print(summary, Page::new(style, Explain::No))
+}
+
+/// The same, with a sentence under each part that says how to read it.
+#[must_use]
+pub fn summary_explained(summary: &Summary, style: &Style) -> String {
+    print(summary, Page::new(style, Explain::Yes))
+}
+
+/// The parts, in the order in which a reader needs them.
+fn print(summary: &Summary, mut page: Page<'_>) -> String {
+    let parts: [fn(&Summary, &mut Page<'_>); 11] = [
+        verdict::print,
+        run::print_plan,
+        outcome::print_requests,
+        latency::print,
+        distribution::print,
+        step::print,
+        outcome::print_status,
+        outcome::print_errors,
+        outcome::print_forgiven,
+        run::print_transport,
+        run::print_notes,
+    ];
+    for part in parts {
+        page.gap();
+        part(summary, &mut page);
+    }
+    let mut text = page.finish();
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// The histogram that is *the* latency of the run's model, and the name that `time` follows.
+fn main_latency(summary: &Summary) -> (&'static str, &Histogram) {
+    let latency = &summary.total.latency;
+    match summary.info.model {
+        Model::Open => ("response", &latency.response_time),
+        Model::Closed => ("service", &latency.service_time),
+    }
+}
+
+/// Text that others wrote, bounded, without what acts on a terminal and without secrets in URLs.
+fn foreign(text: &str, unicode: Unicode) -> String {
+    Untrusted::new(&secret::setting("", text)).escaped_up_to(FOREIGN_MAX, unicode)
+}
+
+/// A number of things: quiet when there are none.
+fn tally(text: String, n: u64, ink: Ink) -> Line {
+    Line::of(text, if n == 0 { Ink::Dim } else { ink })
+}

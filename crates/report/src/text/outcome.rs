@@ -1,0 +1,253 @@
+//! How exchanges ended: counts, statuses, errors by blame, what was forgiven.
+
+use super::{foreign, tally};
+use crate::line::{Ink, Line, wrap};
+use crate::page::Page;
+use crate::quantity::{count, counted, rate, share, share_tenths};
+use crate::remedy::remedy;
+use crate::table::{Column, Side, Table};
+use drumfire_measure::{Blame, ErrorRow, Leniency, Outcome, Summary};
+use std::cmp::Reverse;
+use unicode_width::UnicodeWidthStr;
+
+/// How many statuses are shown; the rarest give way.
+const STATUS_MAX: usize = 12;
+/// How many messages of one kind of failure are shown; the rarest give way.
+const MESSAGES_MAX: usize = 3;
+
+/// A column without a heading that never gives way.
+const fn column(side: Side) -> Column {
+    Column {
+        heading: "",
+        side,
+        dispensable: 0,
+    }
+}
+
+/// Prints how many requests there were, and how fast.
+pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
+    let counts = &summary.total.counts;
+    let unfinished = &summary.unfinished;
+    let mut failed = format!("{} failed", count(counts.failed));
+    if counts.failed > 0 {
+        failed.push_str(&format!(" ({})", share(counts.failed, counts.sent)));
+    }
+    let mut items = vec![
+        Line::of(format!("{} sent", count(counts.sent)), Ink::Bold),
+        tally(format!("{} ok", count(counts.ok)), counts.ok, Ink::Plain),
+        tally(failed, counts.failed, Ink::Bad),
+    ];
+    if counts.timed_out > 0 {
+        let text = format!("{} of them timed out", count(counts.timed_out));
+        items.push(Line::of(text, Ink::Bad));
+    }
+    let dropped = format!("{} dropped", count(counts.dropped));
+    items.push(tally(dropped, counts.dropped, Ink::Warn));
+    let in_flight = format!("{} in flight", count(unfinished.in_flight));
+    items.push(tally(in_flight, unfinished.in_flight, Ink::Warn));
+    if unfinished.pending > 0 {
+        let text = format!("{} due but not sent", count(unfinished.pending));
+        items.push(Line::of(text, Ink::Warn));
+    }
+    page.items("Requests", items);
+    print_rate(summary, page);
+    page.explain(
+        "Every request that was due is counted exactly once: sent, dropped or never sent; and what \
+         was sent is ok, failed or still in flight.",
+    );
+}
+
+/// Prints how fast requests ended, beside how fast they should have.
+fn print_rate(summary: &Summary, page: &mut Page<'_>) {
+    let achieved = summary.achieved_per_s();
+    let mut items = vec![Line::of(format!("{} achieved", rate(achieved)), Ink::Bold)];
+    if let Some(intended) = summary.intended_per_s().filter(|intended| *intended > 0.0) {
+        let part = share((achieved * 1e3) as u64, (intended * 1e3) as u64);
+        items.push(Line::plain(format!(
+            "{part} of {} intended",
+            rate(intended)
+        )));
+    }
+    page.items("Rate", items);
+}
+
+/// Prints how often each status came.
+pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
+    let mut statuses: Vec<(u16, u64)> = summary.total.status().collect();
+    let whole = statuses.iter().map(|(_, n)| n).sum();
+    statuses.sort_by_key(|&(status, n)| (Reverse(n), status));
+    let hidden = statuses.split_off(statuses.len().min(STATUS_MAX));
+    statuses.sort_unstable();
+    let mut table = Table::new([Side::Left, Side::Right, Side::Right].map(column));
+    for (status, n) in statuses {
+        let ink = match status {
+            100..400 => Ink::Plain,
+            400..500 => Ink::Warn,
+            _ => Ink::Bad,
+        };
+        table.row(vec![
+            Line::of(status.to_string(), ink),
+            Line::plain(count(n)),
+            Line::of(share_tenths(n, whole), Ink::Dim),
+        ]);
+    }
+    if !hidden.is_empty() {
+        let n = hidden.iter().map(|(_, n)| n).sum();
+        table.row(vec![
+            Line::plain(format!("{} others", hidden.len())),
+            Line::plain(count(n)),
+            Line::of(share_tenths(n, whole), Ink::Dim),
+        ]);
+    }
+    let lines = table.lines(page.room());
+    page.part("Status", lines);
+    if whole > 0 {
+        page.explain("The statuses that the target answered with, ok or not.");
+    }
+}
+
+/// Failures of one kind, whatever they had to say.
+struct Kind {
+    outcome: Outcome,
+    blame: Blame,
+    count: u64,
+    messages: Vec<ErrorRow>,
+}
+
+/// The kinds of failure by blame, within a blame the most frequent first.
+fn kinds(errors: Vec<ErrorRow>) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for row in errors {
+        match kinds.iter_mut().find(|kind| kind.outcome == row.outcome) {
+            Some(kind) => {
+                kind.count += row.count;
+                kind.messages.push(row);
+            }
+            None => kinds.push(Kind {
+                outcome: row.outcome,
+                blame: row.blame,
+                count: row.count,
+                messages: vec![row],
+            }),
+        }
+    }
+    kinds.sort_by_key(|kind| (kind.blame, Reverse(kind.count)));
+    kinds
+}
+
+/// Prints each kind of failure under who is to blame, with what to do about it.
+pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
+    let kinds = kinds(summary.total.errors());
+    let mut table = Table::new([Side::Left, Side::Right, Side::Left].map(column));
+    let mut blame = None;
+    for kind in &kinds {
+        let again = blame.replace(kind.blame) == Some(kind.blame);
+        table.row(vec![
+            Line::of(if again { "" } else { kind.blame.name() }, Ink::Bold),
+            Line::of(count(kind.count), Ink::Bad),
+            Line::plain(kind.outcome.name()),
+        ]);
+    }
+    let heads = table.lines(page.room()).into_iter().zip(&kinds);
+    let rows: Vec<_> = heads
+        .flat_map(|(head, kind)| kind_lines(head, kind, page))
+        .collect();
+    page.part("Errors", rows);
+    if !kinds.is_empty() {
+        page.explain(
+            "Failures by who is to blame: the target, the network between, the plan, or this \
+             generator. The name of each kind is stable, so scripts may rely on it.",
+        );
+    }
+}
+
+/// One kind of failure: its head, what was said, and what to do about it.
+fn kind_lines(mut head: Line, kind: &Kind, page: &Page<'_>) -> Vec<Line> {
+    let style = page.style;
+    head.trim_end();
+    let indent = head.width() - kind.outcome.name().len();
+    let say = |row: &ErrorRow| foreign(&row.message, style.unicode);
+    let mut rows = match kind.messages.as_slice() {
+        [only] => described(head, indent, &say(only), Ink::Plain, page),
+        _ => vec![head],
+    };
+    if let [_, _, ..] = kind.messages.as_slice() {
+        let times = style.glyph("×", "x");
+        let (shown, hidden) = kind
+            .messages
+            .split_at(kind.messages.len().min(MESSAGES_MAX));
+        for row in shown {
+            let text = format!("{} {times} {}", count(row.count), say(row));
+            rows.extend(below(&text, indent, "", Ink::Plain, page));
+        }
+        if !hidden.is_empty() {
+            let n = hidden.iter().map(|row| row.count).sum();
+            let others = counted(hidden.len() as u64, "other message");
+            let text = format!("{} in {others}", count(n));
+            rows.extend(below(&text, indent, "", Ink::Dim, page));
+        }
+    }
+    if let Some(remedy) = remedy(kind.outcome) {
+        rows.extend(below(
+            remedy,
+            indent,
+            style.glyph("→ ", "-> "),
+            Ink::Dim,
+            page,
+        ));
+    }
+    rows
+}
+
+/// A head with its text beside it where it fits, else below.
+fn described(mut head: Line, indent: usize, text: &str, ink: Ink, page: &Page<'_>) -> Vec<Line> {
+    let beside = Line::of(format!("  {text}"), ink);
+    if head.width() + beside.width() <= page.room() {
+        head.append(beside);
+        return vec![head];
+    }
+    let mut rows = vec![head];
+    rows.extend(below(text, indent, "", ink, page));
+    rows
+}
+
+/// A text in lines that stand in, the first behind a mark.
+fn below(text: &str, indent: usize, mark: &str, ink: Ink, page: &Page<'_>) -> Vec<Line> {
+    let indent = indent.min(page.room() / 2);
+    let texts = wrap(text, page.room() - indent - mark.width());
+    let blank = " ".repeat(mark.width());
+    let lines = texts.into_iter().enumerate().map(|(index, text)| {
+        let mut line = Line::new();
+        line.space(indent);
+        line.push(if index == 0 { mark } else { &blank }, ink);
+        line.with(text, ink)
+    });
+    lines.collect()
+}
+
+/// Prints what responses were forgiven, by name.
+pub(super) fn print_forgiven(summary: &Summary, page: &mut Page<'_>) {
+    let mut table = Table::new([Side::Right, Side::Left].map(column));
+    let counts = summary.total.leniencies.iter().zip(Leniency::ALL);
+    let forgiven: Vec<_> = counts.filter(|(n, _)| **n > 0).collect();
+    for (n, leniency) in &forgiven {
+        table.row(vec![
+            Line::of(count(**n), Ink::Warn),
+            Line::plain(leniency.name()),
+        ]);
+    }
+    let heads = table.lines(page.room()).into_iter().zip(&forgiven);
+    let rows: Vec<_> = heads
+        .flat_map(|(mut head, (_, leniency))| {
+            head.trim_end();
+            let indent = head.width() - leniency.name().len();
+            described(head, indent, leniency.words(), Ink::Dim, page)
+        })
+        .collect();
+    page.part("Forgiven", rows);
+    if !forgiven.is_empty() {
+        page.explain(
+            "Departures from the standard that did no harm; these responses are counted as ok.",
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! What was run, what it ran over, and how the generator fared.
+
+use super::foreign;
+use crate::line::{Ink, Line, wrap};
+use crate::page::Page;
+use crate::quantity::{busy, count, counted, latency, rate, span, throughput};
+use crate::secret;
+use drumfire_measure::{Histogram, Model, Summary};
+use drumfire_units::{ByteSize, Nanos};
+
+/// Prints the target and the load.
+pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
+    let info = &summary.info;
+    let unicode = page.style.unicode;
+    let target = foreign(&secret::url(&info.target), unicode);
+    page.part(
+        "Target",
+        wrap(&target, page.room()).into_iter().map(Line::plain),
+    );
+    let model = match info.model {
+        Model::Open => "open model",
+        Model::Closed => "closed model",
+    };
+    let mut items = vec![model.to_owned()];
+    items.extend(info.intended_rate.map(rate));
+    if summary.duration > Nanos::ZERO {
+        items.push(span(summary.duration, unicode));
+    }
+    items.push(counted(u64::from(info.connections), "connection"));
+    items.push(counted(u64::from(info.threads), "thread"));
+    items.push(format!("seed {}", info.seed));
+    page.items("Load", items.into_iter().map(Line::plain).collect());
+    if info.warmup > Nanos::ZERO {
+        let left_out = format!(
+            "{} of the first {} left out",
+            counted(summary.total.warmup.sent, "request"),
+            span(info.warmup, unicode)
+        );
+        page.part("Warm-up", [Line::plain(left_out)]);
+    }
+    page.explain(match info.model {
+        Model::Open => {
+            "Open model: requests start when the schedule says, whether or not the target keeps \
+             up, as the users of a public service do."
+        }
+        Model::Closed => {
+            "Closed model: each connection starts its next request when the last has ended, so a \
+             slow target slows the load down."
+        }
+    });
+}
+
+/// Prints bytes, connections and the generator's own health.
+pub(super) fn print_transport(summary: &Summary, page: &mut Page<'_>) {
+    let bytes = &summary.total.bytes;
+    let received = throughput(bytes.received, summary.duration);
+    let items = [
+        format!("{} sent", ByteSize(bytes.sent)),
+        format!("{} received ({received})", ByteSize(bytes.received)),
+    ];
+    page.items("Bytes", items.map(Line::plain).to_vec());
+    print_connections(summary, page);
+    print_generator(summary, page);
+    page.explain(
+        "Generator: this program judges itself. A busy thread, a late wake-up or a long wait for a \
+         processor would show up as latency that the target did not cause.",
+    );
+}
+
+/// How many connections, and what opening them took.
+fn print_connections(summary: &Summary, page: &mut Page<'_>) {
+    let total = &summary.total;
+    let mut items = vec![Line::plain(format!(
+        "{} opened",
+        count(total.connections_opened)
+    ))];
+    let opening = |name, histogram: &Histogram| {
+        let text = |nanos| latency(nanos, page.style.unicode);
+        let (p50, max) = (histogram.quantile_unchecked(0.5), histogram.max());
+        Line::plain(format!("{name} p50 {}, max {}", text(p50), text(max)))
+    };
+    if total.connect.count() > 0 {
+        items.push(opening("connect", &total.connect));
+    }
+    if total.tls_handshake.count() > 0 {
+        items.push(opening("TLS handshake", &total.tls_handshake));
+    }
+    if total.interim > 0 {
+        items.push(Line::plain(counted(total.interim, "interim response")));
+    }
+    page.items("Connections", items);
+}
+
+/// How busy and how late the generator itself was.
+fn print_generator(summary: &Summary, page: &mut Page<'_>) {
+    let generator = &summary.generator;
+    let text = |nanos| latency(nanos, page.style.unicode);
+    let spinning = if generator.spin { ", spinning" } else { "" };
+    let mut items = vec![
+        format!("busiest thread {}{spinning}", busy(generator.cpu_share_max)),
+        format!("loop turn {} (p99)", text(generator.loop_turn_p99)),
+        format!("woke {} late (p99)", text(generator.wake_lateness_p99)),
+        format!("queued {} for a core", text(generator.run_queue_delay)),
+    ];
+    if generator.steal_share > 0.0 {
+        items.push(format!(
+            "{} stolen by the hypervisor",
+            busy(generator.steal_share)
+        ));
+    }
+    page.items("Generator", items.into_iter().map(Line::plain).collect());
+}
+
+/// Prints what a reader has to know beside the numbers.
+pub(super) fn print_notes(summary: &Summary, page: &mut Page<'_>) {
+    let style = page.style;
+    let mut rows = Vec::new();
+    for note in &summary.info.notes {
+        let note = foreign(note, style.unicode);
+        for (index, text) in wrap(&note, page.room() - 2).into_iter().enumerate() {
+            let bullet = if index == 0 {
+                style.glyph("· ", "- ")
+            } else {
+                "  "
+            };
+            rows.push(Line::of(bullet, Ink::Dim).with(text, Ink::Plain));
+        }
+    }
+    page.part("Notes", rows);
+}

@@ -1,0 +1,74 @@
+//! The table of steps, where there is more than one.
+
+use super::foreign;
+use super::latency::quantile_cell;
+use crate::line::{Ink, Line};
+use crate::page::Page;
+use crate::quantity::{count, latency};
+use crate::secret;
+use crate::table::{Column, Side, Table};
+use drumfire_measure::{Model, Step, Summary};
+
+/// No name takes more columns.
+const NAME_MAX: usize = 40;
+
+/// Prints a row for each step.
+pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
+    let steps = summary.steps();
+    if steps.len() < 2 {
+        return;
+    }
+    let number = |heading, dispensable| Column {
+        heading,
+        side: Side::Right,
+        dispensable,
+    };
+    let mut table = Table::new([
+        Column {
+            heading: "Steps",
+            side: Side::Left,
+            dispensable: 0,
+        },
+        number("sent", 0),
+        number("failed", 1),
+        number("p50", 3),
+        number("p90", 5),
+        number("p99", 0),
+        number("p99.9", 4),
+        number("max", 2),
+    ]);
+    for step in &steps {
+        table.row(cells(step, summary.info.model, page));
+    }
+    let lines = table.lines(page.style.width());
+    page.lines(lines);
+    page.explain("The same numbers for each step of the plan; latencies are of ok responses.");
+}
+
+/// One step's cells.
+fn cells(step: &Step, model: Model, page: &Page<'_>) -> Vec<Line> {
+    let style = page.style;
+    let histogram = match model {
+        Model::Open => &step.response_time,
+        Model::Closed => &step.service_time,
+    };
+    let name = foreign(&secret::url(&step.name), style.unicode);
+    let mut name = Line::plain(name);
+    name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
+    let failed = if step.counts.failed > 0 {
+        Ink::Bad
+    } else {
+        Ink::Dim
+    };
+    let quantile = |q| quantile_cell(histogram, q, Ink::Plain, style);
+    vec![
+        name,
+        Line::plain(count(step.counts.sent)),
+        Line::of(count(step.counts.failed), failed),
+        quantile(0.5),
+        quantile(0.9),
+        quantile(0.99),
+        quantile(0.999),
+        Line::plain(latency(histogram.max(), style.unicode)),
+    ]
+}
