@@ -1,1 +1,76 @@
 //! Foreign command lines to a Plan and a presentation.
+//!
+//! Knows the flags, defaults, error texts and report shapes of other load generators. Must not
+//! know the engine or touch files: a dialect runs nothing, and what its flags name is read
+//! through [`Source`]. Start reading at [`parse`], then at a dialect's own folder.
+
+mod go_text;
+mod go_wrk;
+mod grammar;
+mod outcome;
+mod presentation;
+mod source;
+
+pub use outcome::Outcome;
+pub use presentation::Presentation;
+pub use source::Source;
+
+/// A tool whose command line is understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// go-wrk: as fast as possible for so many seconds.
+    GoWrk,
+}
+
+/// What a dialect must be told about the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Defaults {
+    /// How many cores a run may use when the command line does not say; at least 1.
+    pub cores: u32,
+}
+
+impl Dialect {
+    /// Every dialect, in the order of their names.
+    pub const ALL: &'static [Self] = &[Self::GoWrk];
+
+    /// The name of the tool's program, which is also the subcommand's.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GoWrk => "go-wrk",
+        }
+    }
+}
+
+/// The dialect that a program of this name speaks: a link called `go-wrk` behaves as go-wrk.
+#[must_use]
+pub fn for_program(name: &str) -> Option<Dialect> {
+    Dialect::ALL.iter().copied().find(|d| d.name() == name)
+}
+
+/// Turns the tool's arguments (without the program's name) into a run, or into what the tool
+/// prints in place of one.
+#[must_use]
+pub fn parse(
+    dialect: Dialect,
+    args: &[String],
+    source: &dyn Source,
+    defaults: Defaults,
+) -> Outcome {
+    match dialect {
+        Dialect::GoWrk => go_wrk::parse(args, source, defaults),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_known_by_its_whole_name() {
+        assert_eq!(for_program("go-wrk"), Some(Dialect::GoWrk));
+        for name in ["", "drumfire", "go-wrk2", "Go-Wrk", "wrk"] {
+            assert_eq!(for_program(name), None, "{name}");
+        }
+    }
+}

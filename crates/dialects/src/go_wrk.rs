@@ -1,0 +1,50 @@
+//! go-wrk: as many requests as fit into so many seconds, by so many users, over HTTP.
+//!
+//! Knows go-wrk's flags, its texts and its report, in today's shape and in an older one. What it
+//! does otherwise than the original, and why, is in `docs/dialects/go-wrk.md`.
+
+mod args;
+mod error_text;
+mod errors;
+mod lower;
+mod render;
+mod request;
+mod targets;
+
+pub(crate) use render::Presentation;
+
+use crate::grammar::go_flag::Failure;
+use crate::outcome::LastWords;
+use crate::{Defaults, Outcome, Source};
+
+/// The program's name, which its usage text and its User-Agent bear.
+const PROGRAM: &str = "go-wrk";
+
+/// The version of go-wrk whose command line and report this is.
+const VERSION: &str = "0.10";
+
+/// What is printed when the user asks the run to end.
+pub(crate) const STOPPING: &str = "stopping...\n";
+
+/// Turns go-wrk's arguments into a run, or into what go-wrk prints in place of one.
+pub(crate) fn parse(args: &[String], source: &dyn Source, defaults: Defaults) -> Outcome {
+    let lowered = args::parse(args)
+        .map_err(refusal)
+        .and_then(|args| lower::lower(&args, source, defaults));
+    match lowered {
+        Ok((plan, presentation)) => Outcome::Run {
+            plan: Box::new(plan),
+            presentation: presentation.into(),
+        },
+        Err(words) => words.into(),
+    }
+}
+
+/// What go-wrk prints when its flags can't be read.
+fn refusal(failure: Failure) -> LastWords {
+    let usage = args::go_usage();
+    match failure {
+        Failure::HelpWanted => LastWords::on_stderr(usage, 0),
+        Failure::Mistake(message) => LastWords::on_stderr(format!("{message}\n{usage}"), 2),
+    }
+}

@@ -1,0 +1,137 @@
+//! What Go's HTTP client says of a failure: the keys of go-wrk's error counts.
+
+use drumfire_measure::Outcome;
+
+/// The text of an outcome, as far as it needs no status. `host` is the target's name, where all
+/// requests go to one.
+///
+/// Go adds particulars in places (the resolver's address, the certificate's dates, what the
+/// server sent); a key without them counts what belongs together.
+pub(super) fn error_text(outcome: Outcome, host: Option<&str>) -> String {
+    if let Some(text) = name_text(outcome, host) {
+        return text;
+    }
+    connection_text(outcome)
+        .or_else(|| timeout_text(outcome))
+        .or_else(|| protocol_text(outcome))
+        .unwrap_or_else(|| outcome.words())
+        .to_owned()
+}
+
+/// Failures in which the target's name matters.
+fn name_text(outcome: Outcome, host: Option<&str>) -> Option<String> {
+    let subject = host.map_or_else(|| "lookup".to_owned(), |host| format!("lookup {host}"));
+    Some(match outcome {
+        Outcome::DnsNotFound | Outcome::DnsEmpty => format!("{subject}: no such host"),
+        Outcome::DnsFailed => format!("{subject}: server misbehaving"),
+        Outcome::DnsTimeout => format!("{subject}: i/o timeout"),
+        Outcome::TlsName => format!(
+            "x509: certificate is not valid for {}",
+            host.unwrap_or("the host's name")
+        ),
+        _ => return None,
+    })
+}
+
+/// Failures of a connection or of this machine.
+fn connection_text(outcome: Outcome) -> Option<&'static str> {
+    Some(match outcome {
+        Outcome::ConnectRefused => "connection refused",
+        Outcome::ConnectTimeout => "connection timed out",
+        Outcome::ConnectUnreachable => "no route to host",
+        Outcome::ConnectReset | Outcome::Reset => "connection reset by peer",
+        Outcome::LocalDescriptors => "too many open files",
+        Outcome::LocalPorts => "cannot assign requested address",
+        Outcome::LocalMemory => "cannot allocate memory",
+        Outcome::LocalCancelled => "context canceled",
+        Outcome::TlsExpired => "x509: certificate has expired or is not yet valid",
+        Outcome::TlsUntrusted => "x509: certificate signed by unknown authority",
+        Outcome::TlsAlert => "tls: handshake failure",
+        Outcome::TlsProtocol => "tls: first record does not look like a TLS handshake",
+        Outcome::Send => "broken pipe",
+        Outcome::Closed => "EOF",
+        Outcome::ClosedInHead | Outcome::Truncated => "unexpected EOF",
+        Outcome::ClosedReused => "http: server closed idle connection",
+        _ => return None,
+    })
+}
+
+/// Failures because time was up.
+fn timeout_text(outcome: Outcome) -> Option<&'static str> {
+    Some(match outcome {
+        Outcome::TimeoutConnect => "i/o timeout",
+        Outcome::TimeoutTls => "net/http: TLS handshake timeout",
+        Outcome::TimeoutHead => "net/http: timeout awaiting response headers",
+        Outcome::TimeoutBody => {
+            "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
+        }
+        Outcome::TimeoutTotal => "context deadline exceeded",
+        _ => return None,
+    })
+}
+
+/// Responses that HTTP forbids, or that the plan does.
+fn protocol_text(outcome: Outcome) -> Option<&'static str> {
+    Some(match outcome {
+        Outcome::ProtoNotHttp
+        | Outcome::ProtoHttp09
+        | Outcome::ProtoStatusLine
+        | Outcome::ProtoReason => "malformed HTTP response",
+        Outcome::ProtoVersion => "malformed HTTP version",
+        Outcome::ProtoStatus => "malformed HTTP status code",
+        Outcome::ProtoBareCr | Outcome::ProtoHeader | Outcome::ProtoTrailer => {
+            "malformed MIME header line"
+        }
+        Outcome::ProtoContentLength => "bad Content-Length",
+        Outcome::ProtoTransferCoding => "unsupported transfer encoding",
+        Outcome::ProtoChunk => "invalid byte in chunk length",
+        Outcome::ProtoUnexpected101 => "received status code 101",
+        Outcome::LimitHead | Outcome::LimitHeaderCount => {
+            "net/http: server response headers exceeded the limit; aborted"
+        }
+        Outcome::LimitInterim => "net/http: too many 1xx informational responses",
+        Outcome::LimitChunkExtension => "chunked encoding contains too much non-data",
+        Outcome::Decode => "gzip: invalid header",
+        Outcome::RedirectLimit => "stopped after 10 redirects",
+        Outcome::RedirectBlocked => "redirection not allowed",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_texts_that_scripts_know_are_gos() {
+        for (outcome, text) in [
+            (Outcome::ConnectRefused, "connection refused"),
+            (Outcome::Closed, "EOF"),
+            (Outcome::Truncated, "unexpected EOF"),
+            (
+                Outcome::TimeoutHead,
+                "net/http: timeout awaiting response headers",
+            ),
+            (Outcome::RedirectBlocked, "redirection not allowed"),
+            (
+                Outcome::TlsUntrusted,
+                "x509: certificate signed by unknown authority",
+            ),
+            (Outcome::DnsNotFound, "lookup nowhere.invalid: no such host"),
+        ] {
+            assert_eq!(error_text(outcome, Some("nowhere.invalid")), text);
+        }
+        assert_eq!(error_text(Outcome::DnsEmpty, None), "lookup: no such host");
+    }
+
+    #[test]
+    fn a_timeout_says_so() {
+        for &outcome in Outcome::ALL.iter().filter(|o| o.is_timeout()) {
+            let text = error_text(outcome, None);
+            assert!(
+                text.contains("timeout") || text.contains("deadline exceeded"),
+                "{outcome:?}: {text}"
+            );
+        }
+    }
+}

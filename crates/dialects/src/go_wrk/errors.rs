@@ -1,0 +1,161 @@
+//! go-wrk's error counts: how many failures had which text.
+
+use super::error_text::error_text;
+use drumfire_measure::{Interval, Outcome};
+use drumfire_plan::Expect;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Counts by text, sorted by text so that two runs compare line by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ErrorCounts(BTreeMap<String, u64>);
+
+impl ErrorCounts {
+    /// The failures of a run. `host` is the target's name, where all requests go to one.
+    pub(super) fn of(total: &Interval, host: Option<&str>) -> Self {
+        let mut counts = Self::default();
+        let mut by_status = 0;
+        for (outcome, count) in total.outcomes().failures() {
+            match outcome {
+                Outcome::HttpStatus | Outcome::InvalidStatus => by_status += count,
+                _ => counts.add(error_text(outcome, host), count),
+            }
+        }
+        for (status, count) in refused_statuses(total, by_status) {
+            counts.add(format!("received status code {status}"), count);
+            by_status -= count;
+        }
+        // What is left brought no status that could be read.
+        if by_status > 0 {
+            counts.add("malformed HTTP status code".to_owned(), by_status);
+        }
+        counts
+    }
+
+    fn add(&mut self, text: String, count: u64) {
+        *self.0.entry(text).or_default() += count;
+    }
+
+    /// How many errors there were.
+    pub(super) fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// `text=count`, joined by commas.
+    pub(super) fn as_list(&self) -> String {
+        let pairs: Vec<_> = self.0.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        pairs.join(",")
+    }
+
+    /// As Go prints a map: `map[text:count text:count]`.
+    pub(super) fn as_map(&self) -> String {
+        let pairs: Vec<_> = self.0.iter().map(|(k, v)| format!("{k}:{v}")).collect();
+        format!("map[{}]", pairs.join(" "))
+    }
+}
+
+/// The statuses for which `failed` responses were refused, with their counts, which add up to
+/// `failed` at most.
+///
+/// The books count every final status, those of responses that failed for another reason too: a
+/// redirect that is not allowed, a 404 cut short. Where there are such, redirects give way first,
+/// then the most frequent status.
+fn refused_statuses(total: &Interval, failed: u64) -> Vec<(u16, u64)> {
+    let mut statuses: Vec<(u16, u64)> = total
+        .status()
+        .filter(|&(status, _)| status >= 200 && !Expect::GoWrk.accepts(status))
+        .collect();
+    let seen: u64 = statuses.iter().map(|(_, count)| count).sum();
+    let mut surplus = seen.saturating_sub(failed);
+    statuses.sort_by_key(|&(status, count)| (status / 100 != 3, Reverse(count)));
+    for (_, count) in &mut statuses {
+        let taken = surplus.min(*count);
+        *count -= taken;
+        surplus -= taken;
+    }
+    statuses.retain(|(_, count)| *count > 0);
+    statuses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_measure::{Leniencies, Sample};
+    use drumfire_units::Nanos;
+
+    fn interval(samples: &[(Outcome, u16, u64)]) -> Interval {
+        let mut interval = Interval::new(&[]);
+        for &(outcome, status, count) in samples {
+            for _ in 0..count {
+                interval.record(&Sample {
+                    intended: Nanos::ZERO,
+                    due: Nanos::ZERO,
+                    sent: Nanos::ZERO,
+                    first_byte: Nanos(5),
+                    end: Nanos(9),
+                    bytes_sent: 1,
+                    outcome,
+                    leniencies: Leniencies::default(),
+                    bytes_received: 1,
+                    status,
+                    step: 0,
+                });
+            }
+        }
+        interval
+    }
+
+    fn list(samples: &[(Outcome, u16, u64)]) -> String {
+        ErrorCounts::of(&interval(samples), Some("h")).as_list()
+    }
+
+    #[test]
+    fn statuses_are_counted_one_by_one() {
+        assert_eq!(
+            list(&[
+                (Outcome::Ok, 200, 3),
+                (Outcome::Ok, 301, 2),
+                (Outcome::HttpStatus, 503, 2),
+                (Outcome::HttpStatus, 404, 1),
+            ]),
+            "received status code 404=1,received status code 503=2"
+        );
+    }
+
+    #[test]
+    fn a_refused_redirect_is_no_status() {
+        assert_eq!(
+            list(&[
+                (Outcome::RedirectBlocked, 302, 4),
+                (Outcome::RedirectBlocked, 301, 1),
+                (Outcome::HttpStatus, 304, 2),
+                (Outcome::HttpStatus, 404, 1),
+            ]),
+            "received status code 304=2,received status code 404=1,redirection not allowed=5"
+        );
+    }
+
+    #[test]
+    fn counts_add_up_to_the_failures() {
+        let samples = [
+            (Outcome::HttpStatus, 500, 3),
+            (Outcome::Truncated, 404, 2),
+            (Outcome::Closed, 0, 1),
+            (Outcome::InvalidStatus, 700, 2),
+            (Outcome::InvalidStatus, 0, 1),
+        ];
+        let counts = ErrorCounts::of(&interval(&samples), None);
+        assert_eq!(counts.total(), 9);
+        assert!(counts.as_list().contains("received status code 700=2"));
+    }
+
+    #[test]
+    fn a_map_reads_as_in_go() {
+        assert_eq!(ErrorCounts::default().as_map(), "map[]");
+        let counts = ErrorCounts::of(
+            &interval(&[(Outcome::ConnectRefused, 0, 2), (Outcome::Closed, 0, 1)]),
+            None,
+        );
+        assert_eq!(counts.as_map(), "map[EOF:1 connection refused:2]");
+    }
+}

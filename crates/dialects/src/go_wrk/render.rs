@@ -1,0 +1,195 @@
+//! go-wrk's output: the banner and the report, in today's shape and in an older one.
+
+use super::errors::ErrorCounts;
+use crate::go_text::duration;
+use drumfire_measure::Summary;
+use drumfire_units::Nanos;
+use std::fmt::Write as _;
+
+/// Which go-wrk's report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Version 0.10 as it is today.
+    Current,
+    /// As of June 2024: no `Overall` lines, and error counts as Go prints a map, always.
+    Seed,
+}
+
+/// How go-wrk shows a run and its result.
+#[derive(Clone, Debug)]
+pub(crate) struct Presentation {
+    pub(super) shape: Shape,
+    /// As given on the command line, also where nothing runs.
+    pub(super) seconds: i64,
+    /// As given on the command line, also where nothing runs.
+    pub(super) users: i64,
+    /// What the banner calls the target.
+    pub(super) target: String,
+    /// The host that all requests go to, if it is one.
+    pub(super) host: Option<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// The quantiles that are printed, with their labels and the tabs that follow.
+const QUANTILES: [(&str, f64); 7] = [
+    ("10%:\t\t\t", 0.1),
+    ("50%:\t\t\t", 0.5),
+    ("75%:\t\t\t", 0.75),
+    ("99%:\t\t\t", 0.99),
+    ("99.9%:\t\t\t", 0.999),
+    ("99.9999%:\t\t", 0.999_999),
+    ("99.99999%:\t\t", 0.999_999_9),
+];
+
+impl Presentation {
+    /// The two lines that open a run.
+    pub(crate) fn banner(&self) -> String {
+        format!(
+            "Running {}s test @ {}\n  {} goroutine(s) running concurrently\n",
+            self.seconds, self.target, self.users
+        )
+    }
+
+    /// The banner and the report of a run in which nobody starts a request.
+    pub(super) fn empty_report(&self) -> String {
+        format!(
+            "{}{}",
+            self.banner(),
+            self.failures_only(&ErrorCounts::default())
+        )
+    }
+
+    /// The report of a run.
+    pub(crate) fn report(&self, summary: &Summary) -> String {
+        let errors = ErrorCounts::of(&summary.total, self.host.as_deref());
+        if summary.total.counts.ok == 0 {
+            self.failures_only(&errors)
+        } else {
+            self.full_report(summary, &errors)
+        }
+    }
+
+    /// The report of a run without one success.
+    fn failures_only(&self, errors: &ErrorCounts) -> String {
+        format!(
+            "Error: No statistics collected / no requests found\n{}",
+            self.error_lines(errors)
+        )
+    }
+
+    /// The report of a run with successes. Times are service times: from the moment the request
+    /// was sent to its last byte, the opening of a connection included.
+    fn full_report(&self, summary: &Summary, errors: &ErrorCounts) -> String {
+        let (times, span) = (&summary.total.latency.service_time, summary.duration);
+        let (ok, bytes) = (summary.total.counts.ok, summary.total.bytes.received);
+        let rate = format!("{:.2}", per_second(ok, span));
+        let transfer = size(per_second(bytes, span));
+        let mut out = String::new();
+        // Writing to a String can't fail.
+        let _ = writeln!(
+            out,
+            "{ok} requests in {}, {} read",
+            duration(span),
+            size(bytes as f64)
+        );
+        let _ = writeln!(out, "Requests/sec:\t\t{rate}\nTransfer/sec:\t\t{transfer}");
+        if self.shape == Shape::Current {
+            let _ = writeln!(
+                out,
+                "Overall Requests/sec:\t{rate}\nOverall Transfer/sec:\t{transfer}"
+            );
+        }
+        let _ = writeln!(out, "Fastest Request:\t{}", micros(times.min()));
+        let _ = writeln!(out, "Avg Req Time:\t\t{}", micros(nearest(times.mean())));
+        let _ = writeln!(out, "Slowest Request:\t{}", micros(times.max()));
+        out.push_str(&self.error_lines(errors));
+        for (label, q) in QUANTILES {
+            let _ = writeln!(out, "{label}{}", micros(times.quantile_unchecked(q)));
+        }
+        let _ = writeln!(out, "stddev:\t\t\t{}", micros(nearest(times.stddev())));
+        out
+    }
+
+    /// How many errors there were, and of what kinds.
+    fn error_lines(&self, errors: &ErrorCounts) -> String {
+        let total = errors.total();
+        let kinds = match self.shape {
+            Shape::Seed => format!("Error Counts:\t\t{}\n", errors.as_map()),
+            Shape::Current if total > 0 => format!("Error Counts:\t\t{}\n", errors.as_list()),
+            Shape::Current => String::new(),
+        };
+        format!("Number of Errors:\t{total}\n{kinds}")
+    }
+}
+
+/// So many in a span, per second; 0 without a span.
+fn per_second(count: u64, span: Nanos) -> f64 {
+    if span == Nanos::ZERO {
+        return 0.0;
+    }
+    count as f64 / span.as_secs_f64()
+}
+
+/// A figure in nanoseconds as a span.
+fn nearest(ns: f64) -> Nanos {
+    Nanos(ns.round() as u64)
+}
+
+/// A span at go-wrk's resolution, whole microseconds.
+fn micros(span: Nanos) -> String {
+    duration(Nanos::from_micros(span.0 / 1_000))
+}
+
+/// A size as go-wrk prints it: in units of 1024, each used only beyond its own size.
+fn size(bytes: f64) -> String {
+    const KIB: f64 = 1024.0;
+    let (scale, unit) = if bytes > KIB * KIB * KIB {
+        (KIB * KIB * KIB, "GB")
+    } else if bytes > KIB * KIB {
+        (KIB * KIB, "MB")
+    } else if bytes > KIB {
+        (KIB, "KB")
+    } else {
+        (1.0, "bytes")
+    };
+    format!("{:.2}{unit}", bytes / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_takes_its_unit_beyond_it() {
+        for (bytes, text) in [
+            (0.0, "0.00bytes"),
+            (1024.0, "1024.00bytes"),
+            (1025.0, "1.00KB"),
+            (1_048_576.0, "1024.00KB"),
+            (1_048_577.0, "1.00MB"),
+            (54_997_811.2, "52.45MB"),
+            (1_073_741_824.0, "1024.00MB"),
+            (1_073_741_825.0, "1.00GB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn times_are_cut_to_microseconds() {
+        for (ns, text) in [
+            (0, "0s"),
+            (999, "0s"),
+            (98_999, "98µs"),
+            (46_608_001, "46.608ms"),
+            (1_001_867_999, "1.001867s"),
+        ] {
+            assert_eq!(micros(Nanos(ns)), text);
+        }
+    }
+
+    #[test]
+    fn nothing_happens_in_no_time() {
+        assert_eq!(per_second(5, Nanos::ZERO).to_string(), "0");
+    }
+}

@@ -1,0 +1,159 @@
+//! What each of go-wrk's requests carries besides its URL.
+
+use super::PROGRAM;
+use super::args::Args;
+use drumfire_plan::{Body, Compressed, Header, HeaderError, HttpRequest, Method, Url};
+use drumfire_units::ByteSize;
+use std::sync::Arc;
+
+/// The most that one compressed body may decode to.
+const DECODED_MAX: ByteSize = ByteSize(1 << 30);
+
+/// Fields that say where a message ends. Go's client makes them itself and leaves out the user's.
+const FRAMING: [&str; 3] = ["Content-Length", "Trailer", "Transfer-Encoding"];
+
+/// The method and the fields of every request.
+pub(super) struct RequestParts {
+    method: Method,
+    headers: Vec<Header>,
+    /// Names of the user's fields that are not sent.
+    left_out: Vec<String>,
+}
+
+impl RequestParts {
+    /// Reads them from the command line.
+    pub(super) fn of(args: &Args) -> Result<Self, HeaderError> {
+        let method = match args.method.as_str() {
+            "" => Method::get(),
+            text => Method::parse(text)?,
+        };
+        let (mut headers, mut left_out) = (Vec::<Header>::new(), Vec::new());
+        for line in &args.headers {
+            let header = Header::parse(line)?;
+            if FRAMING.iter().any(|name| header.is(name)) {
+                left_out.push(header.name().to_owned());
+                continue;
+            }
+            // go-wrk keeps its headers in a map: of two with the same spelling the last one
+            // counts. A request has one Host, however it is spelled.
+            let host = header.is("Host");
+            headers
+                .retain(|earlier| earlier.name() != header.name() && !(host && earlier.is("Host")));
+            headers.push(header);
+        }
+        if !args.host.is_empty() {
+            headers.retain(|header| !header.is("Host"));
+            headers.insert(0, Header::new("Host", args.host.as_bytes())?);
+        }
+        if !headers.iter().any(|header| header.is("User-Agent")) {
+            headers.push(Header::new("User-Agent", PROGRAM.as_bytes())?);
+        }
+        Ok(Self {
+            method,
+            headers,
+            left_out,
+        })
+    }
+
+    /// Names of the user's fields that are not sent.
+    pub(super) fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Whether to ask for gzip. Like Go's client, not where the user speaks of encodings or
+    /// ranges, and not where no body comes back.
+    pub(super) fn compressed(&self, args: &Args) -> Compressed {
+        let spoken_of = |name: &str| self.headers.iter().any(|header| header.is(name));
+        let bodiless = self.method.as_str() == "HEAD";
+        if args.no_compression || bodiless || spoken_of("Accept-Encoding") || spoken_of("Range") {
+            Compressed::AsSent
+        } else {
+            Compressed::DecodeGzip(DECODED_MAX)
+        }
+    }
+
+    /// One request for each URL, with its text as the name of its step.
+    pub(super) fn requests(
+        &self,
+        urls: Vec<(String, Url)>,
+        body: Option<&Arc<[u8]>>,
+    ) -> Vec<HttpRequest> {
+        let body = self.body(body);
+        urls.into_iter()
+            .map(|(step, url)| HttpRequest {
+                url,
+                method: self.method.clone(),
+                headers: self.headers.clone(),
+                body: body.clone(),
+                step,
+            })
+            .collect()
+    }
+
+    /// The body. Methods that usually have one announce an empty one, as Go's client does.
+    fn body(&self, body: Option<&Arc<[u8]>>) -> Body {
+        let announced = matches!(self.method.as_str(), "PATCH" | "POST" | "PUT");
+        Body(match body {
+            Some(bytes) => Some(Arc::clone(bytes)),
+            None if announced => Some(Arc::from([])),
+            None => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(headers: &[&str], host: &str) -> Vec<String> {
+        let args = Args {
+            headers: headers.iter().map(|&line| line.to_owned()).collect(),
+            host: host.to_owned(),
+            ..Args::default()
+        };
+        let parts = RequestParts::of(&args).unwrap();
+        let line = |h: &Header| format!("{}: {}", h.name(), String::from_utf8_lossy(h.value()));
+        parts.headers.iter().map(line).collect()
+    }
+
+    #[test]
+    fn of_two_fields_with_one_spelling_the_last_counts() {
+        assert_eq!(
+            lines(&["A: 1", "a: 2", "A: 3"], ""),
+            ["a: 2", "A: 3", "User-Agent: go-wrk"]
+        );
+    }
+
+    #[test]
+    fn the_users_own_agent_and_host_count() {
+        assert_eq!(
+            lines(&["user-agent: mine", "Host: theirs"], ""),
+            ["user-agent: mine", "Host: theirs"]
+        );
+        assert_eq!(
+            lines(&["Host: a", "host: b"], ""),
+            ["host: b", "User-Agent: go-wrk"]
+        );
+        assert_eq!(
+            lines(&["host: theirs"], "ours"),
+            ["Host: ours", "User-Agent: go-wrk"]
+        );
+    }
+
+    #[test]
+    fn gzip_is_asked_for_unless_the_user_speaks_of_it() {
+        let asks = |headers: &[&str], method: &str| {
+            let args = Args {
+                headers: headers.iter().map(|&line| line.to_owned()).collect(),
+                method: method.to_owned(),
+                ..Args::default()
+            };
+            let parts = RequestParts::of(&args).unwrap();
+            parts.compressed(&args) != Compressed::AsSent
+        };
+        assert!(asks(&[], "GET"));
+        assert!(!asks(&["accept-encoding: br"], "GET"));
+        assert!(!asks(&["Range: bytes=0-1"], "GET"));
+        assert!(!asks(&[], "HEAD"));
+    }
+}

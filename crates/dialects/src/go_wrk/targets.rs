@@ -1,0 +1,150 @@
+//! Where go-wrk's requests go: the URL on the command line, or the lines of the playback file.
+
+use super::args::Args;
+use super::lower::mistake;
+use crate::Source;
+use crate::go_text::open_failed;
+use crate::outcome::LastWords;
+use drumfire_plan::Url;
+use std::fmt::Write as _;
+
+/// URLs as they were written, and where.
+pub(super) struct Targets {
+    /// The playback file's name; `None` for the command line.
+    file: Option<String>,
+    /// Each URL with the number of its line, from 1.
+    lines: Vec<(usize, String)>,
+    /// Words of the command line that nobody reads.
+    ignored: Vec<String>,
+}
+
+impl Targets {
+    /// Finds what to request; `None` when the command line names nothing. The playback file
+    /// stands above the URL.
+    pub(super) fn find(args: &Args, source: &dyn Source) -> Result<Option<Self>, LastWords> {
+        if let Some(path) = &args.playback {
+            return Self::in_file(path, args, source).map(Some);
+        }
+        let mut words = args.words.iter().cloned();
+        Ok(words.next().filter(|url| !url.is_empty()).map(|url| Self {
+            file: None,
+            lines: vec![(1, url)],
+            ignored: words.collect(),
+        }))
+    }
+
+    /// The lines of the playback file: one URL each, blank ones skipped.
+    fn in_file(path: &str, args: &Args, source: &dyn Source) -> Result<Self, LastWords> {
+        let bytes = source
+            .read(path)
+            .map_err(|error| LastWords::on_stdout(format!("{}\n", open_failed(path, &error)), 1))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| mistake(format!("{path} is not UTF-8 text; write one URL a line")))?;
+        let lines: Vec<_> = text
+            .trim_start_matches('\u{feff}')
+            .lines()
+            .enumerate()
+            .map(|(index, line)| (index + 1, line.trim().to_owned()))
+            .filter(|(_, line)| !line.is_empty())
+            .collect();
+        if lines.is_empty() {
+            return Err(mistake(format!("{path} has no URL; write one URL a line")));
+        }
+        Ok(Self {
+            file: Some(path.to_owned()),
+            lines,
+            ignored: args.words.clone(),
+        })
+    }
+
+    /// The URLs, each with the text that stands for it in reports.
+    pub(super) fn urls(&self) -> Result<Vec<(String, Url)>, LastWords> {
+        self.lines
+            .iter()
+            .map(|(number, text)| {
+                let url = Url::parse(&sendable(text)).map_err(|error| {
+                    mistake(match &self.file {
+                        Some(file) => format!("{file} line {number}: {error}"),
+                        None => error.to_string(),
+                    })
+                })?;
+                Ok((shown(text, &url), url))
+            })
+            .collect()
+    }
+
+    /// What the banner calls the target, which these URLs came from.
+    pub(super) fn title(&self, urls: &[(String, Url)]) -> String {
+        match (&self.file, urls) {
+            (_, [(text, _)]) => text.clone(),
+            (file, urls) => {
+                let file = file.as_deref().unwrap_or_default();
+                format!("{file} ({} URLs)", urls.len())
+            }
+        }
+    }
+
+    /// Words of the command line that nobody reads.
+    pub(super) fn ignored_words(&self) -> &[String] {
+        &self.ignored
+    }
+}
+
+/// The URL as it was written, unless it holds a password, which no output may show.
+fn shown(text: &str, url: &Url) -> String {
+    match url.userinfo {
+        Some(_) => url.to_string(),
+        None => text.to_owned(),
+    }
+}
+
+/// The URL with only those characters escaped that a request line can't carry: a space (`+` in
+/// the query, as go-wrk has it, `%20` before it) and whatever is not ASCII. Everything else goes
+/// out as given, `%20` and `a=b=c` included.
+fn sendable(url: &str) -> String {
+    let (mut out, mut space) = (String::with_capacity(url.len()), "%20");
+    let authority_end = url
+        .find("://")
+        .and_then(|at| url[at + 3..].find(['/', '?', '#']).map(|end| at + 3 + end))
+        .unwrap_or(url.len());
+    let (origin, target) = url.split_at(authority_end);
+    out.push_str(origin);
+    for c in target.chars() {
+        match c {
+            ' ' => out.push_str(space),
+            '?' => {
+                space = "+";
+                out.push('?');
+            }
+            c if c.is_ascii() => out.push(c),
+            c => {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    // Writing to a String can't fail.
+                    let _ = write!(out, "%{byte:02X}");
+                }
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_request_line_cannot_carry_is_escaped() {
+        for (url, expected) in [
+            ("http://h/p?a=hello world", "http://h/p?a=hello+world"),
+            ("http://h/a b?c d", "http://h/a%20b?c+d"),
+            ("http://h/?q=a%20b&x=a=b=c", "http://h/?q=a%20b&x=a=b=c"),
+            ("http://h/?flag&a=1", "http://h/?flag&a=1"),
+            ("http://h/?", "http://h/?"),
+            ("http://h?grün=ü", "http://h?gr%C3%BCn=%C3%BC"),
+            ("http://bad host/", "http://bad host/"),
+            ("no scheme", "no scheme"),
+        ] {
+            assert_eq!(sendable(url), expected);
+        }
+    }
+}

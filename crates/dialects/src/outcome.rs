@@ -1,0 +1,66 @@
+//! What a foreign command line comes to.
+
+use crate::Presentation;
+use drumfire_plan::Plan;
+
+/// A run, or what the tool prints in place of one.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A plan to run and the shape in which its result is printed.
+    Run {
+        /// What to do.
+        plan: Box<Plan>,
+        /// How the run and its result are shown.
+        presentation: Presentation,
+    },
+    /// Nothing is run: help, a version, or a mistake on the command line.
+    Print {
+        /// What goes to standard output.
+        stdout: String,
+        /// What goes to standard error.
+        stderr: String,
+        /// The code to exit with.
+        exit: u8,
+    },
+}
+
+/// Why nothing is run: the tool's last words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LastWords {
+    /// What goes to standard output.
+    pub(crate) stdout: String,
+    /// What goes to standard error.
+    pub(crate) stderr: String,
+    /// The code to exit with.
+    pub(crate) exit: u8,
+}
+
+impl LastWords {
+    /// Text on standard output.
+    pub(crate) fn on_stdout(stdout: String, exit: u8) -> Self {
+        Self {
+            stdout,
+            stderr: String::new(),
+            exit,
+        }
+    }
+
+    /// Text on standard error.
+    pub(crate) fn on_stderr(stderr: String, exit: u8) -> Self {
+        Self {
+            stdout: String::new(),
+            stderr,
+            exit,
+        }
+    }
+}
+
+impl From<LastWords> for Outcome {
+    fn from(words: LastWords) -> Self {
+        Self::Print {
+            stdout: words.stdout,
+            stderr: words.stderr,
+            exit: words.exit,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A case file: a sentence on what it shows, then sections.
+
+use drumfire_dialects::{Dialect, Source, for_program};
+use std::io;
+use std::path::Path;
+
+/// One case.
+pub(crate) struct Case {
+    /// What the case shows.
+    preamble: String,
+    /// Titles and texts, in their order.
+    pub(crate) sections: Vec<(String, String)>,
+}
+
+impl Case {
+    /// Reads the file.
+    pub(crate) fn read(path: &Path) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "a test reads its data files")]
+        let text = std::fs::read_to_string(path).unwrap();
+        let (mut preamble, mut sections) = (String::new(), Vec::<(String, String)>::new());
+        for line in text.split_inclusive('\n') {
+            match (line.strip_prefix("== "), sections.last_mut()) {
+                (Some(title), _) => sections.push((title.trim_end().to_owned(), String::new())),
+                (None, Some((_, body))) => body.push_str(line),
+                (None, None) => preamble.push_str(line),
+            }
+        }
+        assert!(!preamble.trim().is_empty(), "{path:?} says what it shows");
+        Self { preamble, sections }
+    }
+
+    /// Replaces the file's sections.
+    pub(crate) fn rewrite(&self, path: &Path, sections: &[(String, String)]) {
+        std::fs::write(path, format!("{}{}", self.preamble, Self::text(sections))).unwrap();
+    }
+
+    /// Sections as they stand in a file.
+    pub(crate) fn text(sections: &[(String, String)]) -> String {
+        let section = |(title, body): &(String, String)| format!("== {title}\n{body}");
+        sections.iter().map(section).collect()
+    }
+
+    /// The text of a section.
+    pub(crate) fn section(&self, title: &str) -> Option<&str> {
+        let found = self.sections.iter().find(|(name, _)| name == title);
+        found.map(|(_, body)| body.as_str())
+    }
+
+    /// The tool that the command line names, and its arguments.
+    pub(crate) fn command_line(&self) -> (Dialect, Vec<String>) {
+        let mut words = words(self.section("argv").expect("a case has a command line"));
+        let program = words.remove(0);
+        let name = program.rsplit('/').next().unwrap();
+        (for_program(name).expect("a dialect"), words)
+    }
+}
+
+impl Source for Case {
+    /// A file of the case; what it does not have is missing.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        match self.section(&format!("file {path}")) {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => Err(io::Error::from_raw_os_error(2)),
+        }
+    }
+}
+
+/// Splits a command line at white space; single quotes hold a word together.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    for c in line.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            c if c.is_whitespace() && !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}

@@ -1,0 +1,106 @@
+//! Runs the cases of `conformance/dialects/`: a command line to its exit code and output, or to
+//! its plan and the report of a made-up run.
+//!
+//! A case is a file of sections, `== title` and lines. What the harness works out is compared
+//! with what the file says, section by section; none may be missing. With `REWRITE_CASES` set in
+//! the environment the files are rewritten, for a person to review as a diff.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod case;
+mod made_up_run;
+mod plan_text;
+
+use case::Case;
+use drumfire_dialects::{Defaults, Outcome, Presentation, parse};
+use std::path::{Path, PathBuf};
+
+/// The sections that a case gives; every other one is worked out.
+const GIVEN: [&str; 3] = ["argv", "file ", "run"];
+
+fn folder(dialect: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../conformance/dialects")
+        .join(dialect)
+}
+
+/// Works out every section that the case does not give.
+fn answer(case: &Case) -> Vec<(String, String)> {
+    let (dialect, args) = case.command_line();
+    let mut sections = Vec::new();
+    let mut add = |title: &str, text: String| {
+        if !text.is_empty() {
+            sections.push((title.to_owned(), text));
+        }
+    };
+    match parse(dialect, &args, case, Defaults { cores: 2 }) {
+        Outcome::Print {
+            stdout,
+            stderr,
+            exit,
+        } => {
+            add("exit", format!("{exit}\n"));
+            add("stdout", stdout);
+            add("stderr", stderr);
+        }
+        Outcome::Run { plan, presentation } => {
+            add("plan", plan_text::plan_text(&plan));
+            add("notes", notes(&presentation));
+            let summary = made_up_run::summary(case.section("run").unwrap_or_default());
+            add("start", presentation.render_start(&summary.info));
+            if case.section("run").is_some() {
+                add("finish", presentation.render_finish(&summary));
+                let exit = presentation.exit_code(&summary);
+                add("exit", format!("{exit}\n"));
+            }
+        }
+    }
+    sections
+}
+
+fn notes(presentation: &Presentation) -> String {
+    let line = |note: &String| format!("{note}\n");
+    presentation.notes().iter().map(line).collect()
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let case = Case::read(path);
+    let given = |title: &str| GIVEN.iter().any(|start| title.starts_with(start));
+    let (mut whole, expected): (Vec<_>, Vec<_>) = case
+        .sections
+        .iter()
+        .cloned()
+        .partition(|(title, _)| given(title));
+    let actual = answer(&case);
+    if actual == expected {
+        return Ok(());
+    }
+    if std::env::var_os("REWRITE_CASES").is_some() {
+        whole.extend(actual);
+        case.rewrite(path, &whole);
+        return Ok(());
+    }
+    Err(format!(
+        "{}\n--- expected\n{}--- actual\n{}",
+        path.display(),
+        Case::text(&expected),
+        Case::text(&actual)
+    ))
+}
+
+fn check_all(dialect: &str) {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder(dialect))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "case"))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no cases for {dialect}");
+    let failures: Vec<String> = paths.iter().filter_map(|path| check(path).err()).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn go_wrk_cases() {
+    check_all("go-wrk");
+}
