@@ -226,15 +226,18 @@ pub enum Redirects {
     Refuse,
 }
 
+/// Certificates or a key as text, shared by all connections.
+pub type Pem = Arc<[u8]>;
+
 /// Settings for https targets.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {
     /// Whether the server's certificate is verified; by default it is.
     pub verify: Verify,
     /// Trusted roots in PEM; the system's when `None`.
-    pub ca_pem: Option<Arc<[u8]>>,
+    pub ca_pem: Option<Pem>,
     /// The client's certificate chain and private key in PEM.
-    pub identity_pem: Option<(Arc<[u8]>, Arc<[u8]>)>,
+    pub identity_pem: Option<(Pem, Pem)>,
     /// Whether sessions are resumed.
     pub resumption: Resumption,
 }

@@ -3,24 +3,34 @@
 //! Knows the words of a run and checks them; a [`Plan`] that exists is a plan that can run.
 //! Must not know I/O, clocks or threads. Start reading at [`Plan`].
 
+mod check;
 mod expect;
+mod host;
 mod http;
+mod law_text;
 mod load;
+mod nearest;
+mod reference;
+mod scan;
 mod threshold;
+mod threshold_text;
 mod url;
 
+pub use check::Diagnostic;
 pub use expect::Expect;
 pub use http::{
     Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions, HttpRequest,
-    HttpVersion, KeepAlive, Method, Proxy, Redirects, Resumption, Spin, Timeouts, Tls, Verify,
+    HttpVersion, KeepAlive, Method, Pem, Proxy, Redirects, Resumption, Spin, Timeouts, Tls, Verify,
 };
+pub use law_text::ReadTrace;
 pub use load::{Arrivals, LatePolicy, Law, LawError, Load, Sequence, Stop};
+pub use reference::JoinError;
 pub use threshold::{Comparison, Metric, Threshold, ThresholdError};
 pub use url::{Host, Origin, Scheme, Url, UrlError};
 
 use drumfire_units::Nanos;
 
-/// A checked description of a run.
+/// A description of a run, checked by [`Plan::check`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The requests, sent in turn; never empty.

@@ -107,7 +107,7 @@ pub enum Load {
     },
 }
 
-/// What ends the run: whichever comes first. At least one is set.
+/// What ends the run: whichever comes first. At least one is set, unless the load ends by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
     /// No request starts after this span.

@@ -1,5 +1,6 @@
 //! URLs: where a request goes and what it asks for.
 
+use crate::host;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -12,6 +13,33 @@ pub enum Scheme {
     Https,
 }
 
+impl Scheme {
+    /// The scheme's name in lower case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    /// The port when none is given.
+    #[must_use]
+    pub const fn default_port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+
+    /// The scheme with this name, in any case.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        [Self::Http, Self::Https]
+            .into_iter()
+            .find(|scheme| scheme.as_str().eq_ignore_ascii_case(name))
+    }
+}
+
 /// A host: a name or an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
@@ -19,6 +47,17 @@ pub enum Host {
     Name(String),
     /// An address.
     Address(IpAddr),
+}
+
+impl fmt::Display for Host {
+    /// The form inside a URL: IPv6 addresses stand in brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Address(IpAddr::V4(address)) => write!(f, "{address}"),
+            Self::Address(IpAddr::V6(address)) => write!(f, "[{address}]"),
+        }
+    }
 }
 
 /// What a connection is made to: scheme, host and port.
@@ -30,6 +69,26 @@ pub struct Origin {
     pub host: Host,
     /// The port, never 0.
     pub port: u16,
+}
+
+impl Origin {
+    /// The value of a Host field: the port stands only when it is not the scheme's own
+    /// (RFC 9110 section 7.2).
+    #[must_use]
+    pub fn host_header(&self) -> String {
+        if self.port == self.scheme.default_port() {
+            self.host.to_string()
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    /// `http://localhost:8080`, without the scheme's own port.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme.as_str(), self.host_header())
+    }
 }
 
 /// An absolute http or https URL. The query is kept as given.
@@ -50,6 +109,14 @@ pub struct UrlError {
     pub message: String,
 }
 
+impl UrlError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+        }
+    }
+}
+
 impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -57,3 +124,214 @@ impl fmt::Display for UrlError {
 }
 
 impl std::error::Error for UrlError {}
+
+/// A longer URL is refused, in bytes.
+pub(crate) const LENGTH_MAX: usize = 64 * 1024;
+
+impl Url {
+    /// Parses an absolute http or https URL.
+    ///
+    /// The path is kept as given, but for characters beyond ASCII, which become percent-encoded
+    /// UTF-8; the query is kept as given, whatever it holds; a fragment is dropped. Dot segments
+    /// stay: who writes `/a/../b` wants to see what the target makes of it.
+    ///
+    /// # Errors
+    /// When the text is longer than 64 KiB, holds a space or a control character, has no scheme
+    /// or another one than http and https, or when user, host or port are not valid. An IPv4
+    /// address must be in its usual form, an IPv6 address in brackets and without a zone, a host
+    /// name in ASCII.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        check_length(text)?;
+        check_characters(text)?;
+        let (scheme, rest) = split_scheme(text)?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, tail) = rest.split_at(end);
+        let (user, place) = match authority.rsplit_once('@') {
+            Some((user, place)) => (Some(user), place),
+            None => (None, authority),
+        };
+        let (host, port) = host::parse(place, scheme)?;
+        let tail = tail.split('#').next().unwrap_or_default();
+        Ok(Self {
+            origin: Origin {
+                scheme,
+                host,
+                port: port.unwrap_or_else(|| scheme.default_port()),
+            },
+            target: target_of(tail),
+            userinfo: user.map(userinfo).transpose()?.flatten(),
+        })
+    }
+
+    /// The path, without the query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Url {
+    /// The URL without user and password, which no output may show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.origin, self.target)
+    }
+}
+
+fn check_length(text: &str) -> Result<(), UrlError> {
+    if text.len() > LENGTH_MAX {
+        let length = text.len();
+        return Err(UrlError::new(format!(
+            "the URL has {length} bytes; at most {LENGTH_MAX} are accepted"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what can't stand on a request line.
+fn check_characters(text: &str) -> Result<(), UrlError> {
+    let bad = |byte: u8| byte <= 0x20 || byte == 0x7f;
+    let Some(at) = text.bytes().position(bad) else {
+        return Ok(());
+    };
+    let what = match text.as_bytes()[at] {
+        b' ' => "a space; write %20 in its place".to_owned(),
+        b'\r' => "a carriage return (0x0d); a URL is one line".to_owned(),
+        b'\n' => "a line feed (0x0a); a URL is one line".to_owned(),
+        b'\t' => "a tab (0x09); write %09 in its place".to_owned(),
+        byte => format!("the control character 0x{byte:02x}; write %{byte:02X} in its place"),
+    };
+    Err(UrlError::new(format!(
+        "byte {at} of URL `{}` is {what}",
+        excerpt(text)
+    )))
+}
+
+/// The scheme and what follows its `://`.
+fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    };
+    if let Some((name, rest)) = text.split_once("://").filter(|(name, _)| is_name(name)) {
+        let scheme = Scheme::named(name).ok_or_else(|| {
+            UrlError::new(format!(
+                "scheme `{}` is not supported; write http:// or https://",
+                excerpt(name)
+            ))
+        })?;
+        return Ok((scheme, rest));
+    }
+    let bare = text
+        .split_once(':')
+        .map_or(("", text), |(name, rest)| match Scheme::named(name) {
+            Some(scheme) => (scheme.as_str(), rest),
+            None => ("", text),
+        });
+    let (name, rest) = (bare.0, excerpt(bare.1.trim_start_matches('/')));
+    if rest.is_empty() {
+        return Err(UrlError::new(
+            "the URL names no host; write http://host:port/path",
+        ));
+    }
+    let scheme = if name.is_empty() { "http" } else { name };
+    Err(UrlError::new(format!(
+        "`{}` has no scheme followed by `://`; write `{scheme}://{rest}`",
+        excerpt(text)
+    )))
+}
+
+/// Path and query for the request line.
+fn target_of(tail: &str) -> String {
+    let (path, query) = tail.split_at(tail.find('?').unwrap_or(tail.len()));
+    let mut target = String::with_capacity(tail.len() + 1);
+    if !path.starts_with('/') {
+        target.push('/');
+    }
+    encode_beyond_ascii(&mut target, path.as_bytes());
+    target.push_str(query);
+    target
+}
+
+/// Appends bytes, those beyond ASCII percent-encoded.
+pub(crate) fn encode_beyond_ascii(out: &mut String, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for &byte in bytes {
+        if byte.is_ascii() {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            out.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+    }
+}
+
+/// `user:password`, decoded; `None` when it is empty.
+fn userinfo(text: &str) -> Result<Option<String>, UrlError> {
+    // No message here repeats the text: it is a secret.
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (user, password) = text.split_once(':').unwrap_or((text, ""));
+    let (user, password) = (decode(user)?, decode(password)?);
+    if user.contains(':') {
+        return Err(UrlError::new(
+            "the user name in the URL holds a colon (%3A), which Basic authentication can't carry",
+        ));
+    }
+    let both = format!("{user}:{password}");
+    if both.contains(char::is_control) {
+        return Err(UrlError::new(
+            "user or password in the URL hold a control character, which no header may carry",
+        ));
+    }
+    Ok(Some(both))
+}
+
+/// Percent-decoded UTF-8.
+fn decode(text: &str) -> Result<String, UrlError> {
+    let wrong = || {
+        UrlError::new(
+            "user or password in the URL are not percent-encoded UTF-8; write % as %25, and @ as %40",
+        )
+    };
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        rest = tail;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let [high, low, ..] = *tail else {
+            return Err(wrong());
+        };
+        let (high, low) = digit(high).zip(digit(low)).ok_or_else(wrong)?;
+        bytes.push(u8::try_from(high * 16 + low).map_err(|_| wrong())?);
+        rest = &tail[2..];
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
+
+/// The first 80 characters, escaped, without user and password, for a message.
+pub(crate) fn excerpt(text: &str) -> String {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let end = text[start..]
+        .find(['/', '?', '#'])
+        .map_or(text.len(), |at| start + at);
+    let shown = match text[start..end].rfind('@') {
+        Some(at) => format!("{}…{}", &text[..start], &text[start + at..]),
+        None => text.to_owned(),
+    };
+    let escape = |c: char| -> String {
+        if c.is_control() {
+            c.escape_default().collect()
+        } else {
+            c.to_string()
+        }
+    };
+    shown.chars().take(80).map(escape).collect()
+}

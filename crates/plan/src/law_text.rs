@@ -1,0 +1,346 @@
+//! Rate laws as text: `line(5,200,60s) const(200,5m)`.
+
+use crate::nearest::suggestion;
+use crate::scan::{Scan, excerpt};
+use crate::{Law, LawError, Sequence};
+use drumfire_units::{Nanos, Rate};
+use std::fmt;
+use std::str::FromStr;
+
+/// A longer text is refused, in bytes; lists belong into a trace.
+const LENGTH_MAX: usize = 1 << 20;
+/// Finite durations are shorter than this, some 146 years.
+const DURATION_LIMIT: Nanos = Nanos(1 << 62);
+
+/// The laws: name, least and greatest number of arguments, form.
+const FORMS: [(&str, usize, usize, &str); 7] = [
+    ("const", 1, 2, "const(RATE, DURATION)"),
+    ("line", 3, 3, "line(FROM, TO, DURATION)"),
+    ("once", 1, 1, "once(COUNT)"),
+    ("sine", 3, 4, "sine(MEAN, AMPLITUDE, PERIOD, DURATION)"),
+    ("step", 4, 4, "step(FROM, TO, BY, DURATION)"),
+    ("trace", 1, 1, "trace(FILE)"),
+    ("unlimited", 0, 1, "unlimited(DURATION)"),
+];
+
+/// Reads a trace: the text between the parentheses to times, ascending, or what is wrong.
+pub type ReadTrace<'a> = dyn FnMut(&str) -> Result<Vec<Nanos>, String> + 'a;
+
+impl FromStr for Sequence {
+    type Err = LawError;
+
+    /// As [`Sequence::parse_with`], but without traces, whose files this crate can't read.
+    ///
+    /// # Errors
+    /// As [`Sequence::parse_with`] says, and for each `trace`.
+    fn from_str(text: &str) -> Result<Self, LawError> {
+        Self::parse_with(text, &mut |_| {
+            Err("a trace can't be read here; give a rate law".to_owned())
+        })
+    }
+}
+
+impl Sequence {
+    /// Parses pieces with white space between them: `line(5,200,60s) const(200,5m)`.
+    ///
+    /// A bare rate, such as `500/s`, is `const` without a duration. `const`, `sine` and
+    /// `unlimited` without a duration run on until the stop condition; nothing may follow them.
+    ///
+    /// # Errors
+    /// When there is no piece, a law is unknown, a rate, duration or count is not one, or a law's
+    /// own rule is broken: durations are above zero and below 2^62 ns, `by` and `period` are not
+    /// zero, an amplitude is at most the mean.
+    pub fn parse_with(text: &str, read_trace: &mut ReadTrace<'_>) -> Result<Self, LawError> {
+        if text.len() > LENGTH_MAX {
+            let message = format!("the load is longer than {LENGTH_MAX} bytes");
+            return Err(LawError {
+                at: LENGTH_MAX,
+                message,
+            });
+        }
+        let mut scan = Scan::new(text);
+        let mut laws: Vec<Law> = Vec::new();
+        scan.skip_space();
+        while !scan.is_done() {
+            if laws.last().is_some_and(Law::runs_on) {
+                return Err(LawError {
+                    at: scan.at(),
+                    message: "nothing can follow a piece that runs on; \
+                              give the piece before it a duration, as in const(200,5m)"
+                        .to_owned(),
+                });
+            }
+            laws.push(piece(&mut scan, read_trace)?);
+            scan.skip_space();
+        }
+        if laws.is_empty() {
+            return Err(LawError {
+                at: 0,
+                message: "the load is empty; write a rate such as 500/s, or laws such as \
+                          line(5,200,60s) const(200,5m)"
+                    .to_owned(),
+            });
+        }
+        Ok(Self(laws))
+    }
+}
+
+/// One argument and the byte where it starts.
+#[derive(Clone, Copy, Debug)]
+struct Argument<'a> {
+    at: usize,
+    text: &'a str,
+}
+
+impl Argument<'_> {
+    fn error(self, message: impl Into<String>) -> LawError {
+        LawError {
+            at: self.at,
+            message: message.into(),
+        }
+    }
+
+    fn rate(self) -> Result<Rate, LawError> {
+        self.text.parse().map_err(|e| self.error(format!("{e}")))
+    }
+
+    /// A span above zero and below 2^62 ns.
+    fn duration(self) -> Result<Nanos, LawError> {
+        let duration: Nanos = self.text.parse().map_err(|e| self.error(format!("{e}")))?;
+        if duration == Nanos::ZERO {
+            return Err(self.error("nothing fits into a duration of 0; write one such as 10s"));
+        }
+        if duration >= DURATION_LIMIT {
+            let text = excerpt(self.text);
+            return Err(self.error(format!("`{text}` is longer than 146 years; write less")));
+        }
+        Ok(duration)
+    }
+
+    fn count(self) -> Result<u64, LawError> {
+        let digits = !self.text.starts_with('+');
+        let count = self.text.parse().ok().filter(|_| digits);
+        let text = excerpt(self.text);
+        count.ok_or_else(|| self.error(format!("`{text}` is not a count; write one such as 100")))
+    }
+}
+
+/// Parses one piece.
+fn piece(scan: &mut Scan<'_>, read_trace: &mut ReadTrace<'_>) -> Result<Law, LawError> {
+    let start = scan.at();
+    let word = scan.take_while(|c| !c.is_whitespace() && !"(),".contains(c));
+    let after_word = scan.clone();
+    scan.skip_space();
+    if !scan.eat("(") {
+        *scan = after_word;
+        return bare(word, start);
+    }
+    let Some(&(name, least, most, form)) = FORMS.iter().find(|form| form.0 == word) else {
+        let names = FORMS.iter().map(|form| form.0);
+        let all: Vec<_> = names.clone().collect();
+        return Err(LawError {
+            at: start,
+            message: format!(
+                "`{}` is not a law{}; the laws are {}",
+                excerpt(word),
+                suggestion(word, names),
+                all.join(", ")
+            ),
+        });
+    };
+    let arguments = arguments(scan, name == "trace")?;
+    if !(least..=most).contains(&arguments.len()) {
+        let count = arguments.len();
+        return Err(LawError {
+            at: start,
+            message: format!("`{name}` has {count} arguments here; write {form}"),
+        });
+    }
+    law(name, &arguments, read_trace)
+}
+
+/// A word without parentheses: a rate, or `unlimited`.
+fn bare(word: &str, at: usize) -> Result<Law, LawError> {
+    if word == "unlimited" {
+        return Ok(Law::Unlimited {
+            duration: Nanos::MAX,
+        });
+    }
+    if let Ok(rate) = word.parse() {
+        return Ok(Law::Const {
+            rate,
+            duration: Nanos::MAX,
+        });
+    }
+    let names = FORMS.iter().map(|form| form.0);
+    let message = match FORMS.iter().find(|form| form.0 == word) {
+        Some(form) => format!("`{word}` needs its arguments; write {}", form.3),
+        None => format!(
+            "`{}` is neither a rate nor a law{}; write a rate such as 500/s, or a law such as \
+             const(200,5m)",
+            excerpt(word),
+            suggestion(word, names)
+        ),
+    };
+    Err(LawError { at, message })
+}
+
+/// What stands between the parentheses, the first of which is taken. A file's name may hold
+/// commas.
+fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>, LawError> {
+    let mut arguments = Vec::new();
+    loop {
+        scan.skip_space();
+        let at = scan.at();
+        let text = scan.take_while(|c| c != ')' && (is_file || !",(".contains(c)));
+        let text = text.trim_end();
+        let end = scan.at();
+        let last = scan.eat(")");
+        if !last && !scan.eat(",") {
+            let message = "a closing parenthesis is missing; write `)`".to_owned();
+            return Err(LawError { at: end, message });
+        }
+        let argument = Argument { at, text };
+        if !text.is_empty() {
+            arguments.push(argument);
+        } else if !last || !arguments.is_empty() {
+            return Err(argument.error("an argument is missing here"));
+        }
+        if last {
+            return Ok(arguments);
+        }
+    }
+}
+
+/// A law from the right number of arguments.
+fn law(
+    name: &str,
+    arguments: &[Argument<'_>],
+    read_trace: &mut ReadTrace<'_>,
+) -> Result<Law, LawError> {
+    let optional = |k: usize| arguments.get(k).map_or(Ok(Nanos::MAX), |a| a.duration());
+    Ok(match (name, arguments) {
+        ("const", [rate, ..]) => Law::Const {
+            rate: rate.rate()?,
+            duration: optional(1)?,
+        },
+        ("line", [from, to, duration]) => Law::Line {
+            from: from.rate()?,
+            to: to.rate()?,
+            duration: duration.duration()?,
+        },
+        ("once", [count]) => Law::Once {
+            count: count.count()?,
+        },
+        ("sine", [mean, amplitude, period, ..]) => Law::Sine {
+            mean: mean.rate()?,
+            amplitude: amplitude_below(mean.rate()?, amplitude)?,
+            period: period.duration()?,
+            duration: optional(3)?,
+        },
+        ("step", [from, to, by, duration]) => Law::Step {
+            from: from.rate()?,
+            to: to.rate()?,
+            by: match by.rate()? {
+                Rate { events: 0, .. } => {
+                    return Err(by.error("a step of 0 never arrives; write the change, such as 10"));
+                }
+                rate => rate,
+            },
+            duration: duration.duration()?,
+        },
+        ("trace", [file]) => Law::Trace {
+            times: read_trace(file.text)
+                .map_err(|message| file.error(message))?
+                .into(),
+        },
+        _ => Law::Unlimited {
+            duration: optional(0)?,
+        },
+    })
+}
+
+/// An amplitude that leaves the rate at 0 or above.
+fn amplitude_below(mean: Rate, argument: &Argument<'_>) -> Result<Rate, LawError> {
+    let amplitude = argument.rate()?;
+    let product = |a: Rate, b: Rate| u128::from(a.events) * u128::from(b.per.0);
+    if product(amplitude, mean) > product(mean, amplitude) {
+        return Err(argument.error(format!(
+            "an amplitude of {amplitude} would make the rate negative; write at most {mean}"
+        )));
+    }
+    Ok(amplitude)
+}
+
+impl Law {
+    /// Whether it lasts until the stop condition.
+    #[must_use]
+    pub fn runs_on(&self) -> bool {
+        match self {
+            Self::Const { duration, .. }
+            | Self::Unlimited { duration }
+            | Self::Sine { duration, .. } => *duration == Nanos::MAX,
+            Self::Line { .. } | Self::Step { .. } | Self::Once { .. } | Self::Trace { .. } => false,
+        }
+    }
+}
+
+/// A duration as one more argument, or nothing when it is for ever.
+struct Lasting(Nanos);
+
+impl fmt::Display for Lasting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Nanos::MAX => Ok(()),
+            duration => write!(f, ",{duration}"),
+        }
+    }
+}
+
+impl fmt::Display for Law {
+    /// Prints the form that parses back to the same law. A trace has forgotten its file and
+    /// prints how many times it holds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Const { rate, duration } => write!(f, "const({rate}{})", Lasting(*duration)),
+            Self::Line { from, to, duration } => write!(f, "line({from},{to},{duration})"),
+            Self::Step {
+                from,
+                to,
+                by,
+                duration,
+            } => write!(f, "step({from},{to},{by},{duration})"),
+            Self::Once { count } => write!(f, "once({count})"),
+            Self::Unlimited {
+                duration: Nanos::MAX,
+            } => f.write_str("unlimited"),
+            Self::Unlimited { duration } => write!(f, "unlimited({duration})"),
+            Self::Sine {
+                mean,
+                amplitude,
+                period,
+                duration,
+            } => write!(f, "sine({mean},{amplitude},{period}{})", Lasting(*duration)),
+            Self::Trace { times } => write!(f, "trace({} times)", times.len()),
+        }
+    }
+}
+
+impl fmt::Display for Sequence {
+    /// The pieces with a space between them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, law) in self.0.iter().enumerate() {
+            let space = if k == 0 { "" } else { " " };
+            write!(f, "{space}{law}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for LawError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: {}", self.at, self.message)
+    }
+}
+
+impl std::error::Error for LawError {}

@@ -1,0 +1,73 @@
+//! The known name that a misspelt one was probably meant to be.
+
+/// Longer names are not compared.
+const LENGTH_MAX: usize = 64;
+
+/// The candidate that needs the fewest edits, if a third of the letters or fewer must change.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let name: Vec<char> = name.chars().take(LENGTH_MAX + 1).collect();
+    if name.len() > LENGTH_MAX {
+        return None;
+    }
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= 4 * LENGTH_MAX)
+        .map(|candidate| (edits(&name, candidate), candidate))
+        .min_by_key(|&(edits, _)| edits)
+        .filter(|&(edits, candidate)| 3 * edits <= name.len().max(candidate.len()))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance, letters in any case.
+fn edits(name: &[char], candidate: &str) -> usize {
+    let mut row: Vec<usize> = (0..=name.len()).collect();
+    for letter in candidate.chars() {
+        let mut diagonal = row[0];
+        row[0] += 1;
+        for (k, other) in name.iter().enumerate() {
+            let change = usize::from(!letter.eq_ignore_ascii_case(other));
+            let best = (diagonal + change).min(row[k] + 1).min(row[k + 1] + 1);
+            diagonal = std::mem::replace(&mut row[k + 1], best);
+        }
+    }
+    row[name.len()]
+}
+
+/// `; did you mean …?`, or nothing.
+pub(crate) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, candidates).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_was_meant() {
+        let laws = [
+            "const",
+            "line",
+            "step",
+            "once",
+            "unlimited",
+            "sine",
+            "trace",
+        ];
+        for (name, meant) in [
+            ("lien", None), // two of four letters
+            ("lines", Some("line")),
+            ("Const", Some("const")),
+            ("unlimted", Some("unlimited")),
+            ("tarce", None),
+            ("steps", Some("step")),
+            ("", None),
+            ("wholly different", None),
+        ] {
+            assert_eq!(nearest(name, laws), meant, "{name}");
+        }
+        assert_eq!(nearest(&"x".repeat(100), laws), None);
+    }
+}

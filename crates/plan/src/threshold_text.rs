@@ -1,0 +1,394 @@
+//! Thresholds as text: `p99<50ms over 60s`.
+
+use crate::nearest::suggestion;
+use crate::scan::{Scan, excerpt};
+use crate::{Comparison, Metric, Threshold, ThresholdError};
+use drumfire_units::{Nanos, Rate};
+use std::fmt;
+use std::str::FromStr;
+
+/// A longer expression is refused, in bytes.
+const LENGTH_MAX: usize = 1024;
+/// The words that a metric starts with.
+const NAMES: [&str; 11] = [
+    "p99", "avg", "mean", "med", "min", "max", "rate", "failed", "status", "lag", "step",
+];
+/// Comparisons by spelling, the longer one before its prefix.
+const COMPARISONS: [(&str, Comparison); 6] = [
+    ("<=", Comparison::AtMost),
+    (">=", Comparison::AtLeast),
+    ("==", Comparison::Equal),
+    ("!=", Comparison::NotEqual),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+];
+
+fn fail<T>(at: usize, message: impl Into<String>) -> Result<T, ThresholdError> {
+    Err(ThresholdError {
+        at,
+        message: message.into(),
+    })
+}
+
+impl FromStr for Threshold {
+    type Err = ThresholdError;
+
+    /// Parses a metric, a comparison, a bound and perhaps `over` and a window; white space
+    /// between them is free.
+    ///
+    /// Metrics: `p99`, `p99.9` (also `p(99)`), `avg` or `mean`, `med`, `min` and `max` against a
+    /// duration; `rate` against a rate; `failed` against a percentage or a share from 0 to 1;
+    /// `status(500)` against a count. `lag.` before a time looks at the lag; `step(NAME).` before
+    /// any of them at one step.
+    ///
+    /// # Errors
+    /// When a word is unknown, a bound is not of its metric's kind, or something is left over.
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        if text.len() > LENGTH_MAX {
+            return fail(
+                LENGTH_MAX,
+                format!("a threshold has at most {LENGTH_MAX} bytes"),
+            );
+        }
+        let mut scan = Scan::new(text);
+        let metric = metric(&mut scan)?;
+        let comparison = comparison(&mut scan)?;
+        let bound = bound(&mut scan, &metric)?;
+        let window = window(&mut scan)?;
+        Ok(Self {
+            expression: text.trim().to_owned(),
+            metric,
+            comparison,
+            bound,
+            window,
+        })
+    }
+}
+
+/// A metric with its prefixes.
+fn metric(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
+    scan.skip_space();
+    let (start, mut after) = (scan.at(), scan.clone());
+    if after.take_while(is_letter) != "step" {
+        return plain_or_lag(scan);
+    }
+    *scan = after;
+    let name = step_name(scan, start)?;
+    Ok(Metric::Step(name, Box::new(plain_or_lag(scan)?)))
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+/// `(NAME).`; the name may hold parentheses, but not one followed by a dot.
+fn step_name(scan: &mut Scan<'_>, start: usize) -> Result<String, ThresholdError> {
+    const FORM: &str = "write step(NAME) and a metric, such as step(login).p95<200ms";
+    scan.skip_space();
+    if !scan.eat("(") {
+        return fail(start, FORM);
+    }
+    let at = scan.at();
+    let mut search = scan.rest();
+    let mut length = 0;
+    loop {
+        let Some(close) = search.find(')') else {
+            return fail(at, format!("the step's name has no end; {FORM}"));
+        };
+        length += close;
+        search = &search[close + 1..];
+        if search.trim_start().starts_with('.') {
+            break;
+        }
+        length += 1;
+    }
+    let name = scan.rest()[..length].trim().to_owned();
+    if name.is_empty() {
+        return fail(at, format!("the step has no name; {FORM}"));
+    }
+    scan.eat(&scan.rest()[..=length]);
+    scan.skip_space();
+    scan.eat(".");
+    Ok(name)
+}
+
+fn plain_or_lag(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
+    scan.skip_space();
+    let mut after = scan.clone();
+    if after.take_while(is_letter) != "lag" {
+        return plain(scan);
+    }
+    after.skip_space();
+    if !after.eat(".") {
+        return fail(
+            after.at(),
+            "write which value of the lag is meant, such as lag.p99<1ms",
+        );
+    }
+    after.skip_space();
+    let at = after.at();
+    let metric = plain(&mut after)?;
+    *scan = after;
+    match metric {
+        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
+            Ok(Metric::Lag(Box::new(metric)))
+        }
+        _ => fail(at, "lag has times only: p99, avg, med, min or max"),
+    }
+}
+
+/// A metric without prefix.
+fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
+    scan.skip_space();
+    let start = scan.at();
+    let word = scan.take_while(is_letter);
+    Ok(match word {
+        "p" => Metric::Quantile(quantile(scan)?),
+        "avg" | "mean" => Metric::Mean,
+        "med" => Metric::Quantile(0.5),
+        "min" => Metric::Min,
+        "max" => Metric::Max,
+        "rate" => Metric::Rate,
+        "failed" => Metric::Failed,
+        "status" => Metric::Status(status(scan)?),
+        "" => {
+            return fail(
+                start,
+                "a metric is missing; write a threshold such as p99<50ms, rate>=995/s or failed<0.1%",
+            );
+        }
+        word => {
+            return fail(
+                start,
+                format!(
+                    "`{}` is not a metric{}; the metrics are {}",
+                    excerpt(word),
+                    suggestion(word, NAMES),
+                    NAMES.join(", ")
+                ),
+            );
+        }
+    })
+}
+
+/// The number of `p99.9` or `p(99.9)`, as a share; exact in that it is the double nearest to the
+/// decimal that was written.
+fn quantile(scan: &mut Scan<'_>) -> Result<f64, ThresholdError> {
+    scan.skip_space();
+    let inside = scan.eat("(");
+    scan.skip_space();
+    let at = scan.at();
+    let digits = scan.take_while(|c| c.is_ascii_digit() || c == '.');
+    scan.skip_space();
+    let closed = !inside || scan.eat(")");
+    let decimals = digits
+        .split_once('.')
+        .map_or(0, |(_, decimals)| decimals.len());
+    match share(digits) {
+        Some(q) if closed && q > 0.0 && q <= 1.0 && decimals <= 6 => Ok(q),
+        _ => fail(
+            at,
+            "a percentile is a number above 0 and up to 100, such as p99 or p99.9",
+        ),
+    }
+}
+
+/// A percentage without its sign, as a share.
+fn share(digits: &str) -> Option<f64> {
+    decimal(digits)?;
+    format!("{digits}e-2").parse().ok()
+}
+
+/// A number in plain digits, such as 995 or 0.5.
+fn decimal(digits: &str) -> Option<f64> {
+    let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    digits.parse().ok().filter(|n: &f64| plain && n.is_finite())
+}
+
+fn status(scan: &mut Scan<'_>) -> Result<u16, ThresholdError> {
+    scan.skip_space();
+    let open = scan.eat("(");
+    scan.skip_space();
+    let at = scan.at();
+    let digits = scan.take_while(|c| c.is_ascii_digit());
+    scan.skip_space();
+    let closed = scan.eat(")");
+    match digits.parse::<u16>() {
+        Ok(status @ 100..=999) if open && closed && digits.len() == 3 => Ok(status),
+        _ => fail(at, "write a status of three digits, as in status(500)==0"),
+    }
+}
+
+fn comparison(scan: &mut Scan<'_>) -> Result<Comparison, ThresholdError> {
+    scan.skip_space();
+    for (spelling, comparison) in COMPARISONS {
+        if scan.eat(spelling) {
+            return Ok(comparison);
+        }
+    }
+    let here = scan.rest().chars().next();
+    let hint = match here {
+        Some('=') => "for equality write ==",
+        Some('≤') => "write <=",
+        Some('≥') => "write >=",
+        _ => "write one of < <= > >= == !=",
+    };
+    fail(scan.at(), format!("a comparison is expected here; {hint}"))
+}
+
+/// The bound, in the metric's unit.
+fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
+    scan.skip_space();
+    let at = scan.at();
+    let text = scan.take_while(|c| !c.is_whitespace());
+    let shown = excerpt(text);
+    let (value, right) = match unit_of(metric) {
+        Unit::Time => (
+            text.parse().ok().map(|Nanos(ns)| ns as f64),
+            "a duration with its unit, such as 50ms",
+        ),
+        Unit::PerSecond => (per_second(text), "a rate such as 995/s"),
+        Unit::Share => (
+            match text.strip_suffix('%') {
+                Some(digits) => share(digits),
+                None => decimal(text),
+            }
+            .filter(|share| *share <= 1.0),
+            "a percentage such as 0.1%, or a share from 0 to 1",
+        ),
+        Unit::Count => (
+            decimal(text)
+                .and_then(|_| text.parse::<u32>().ok())
+                .map(f64::from),
+            "a count such as 0",
+        ),
+    };
+    match value {
+        Some(value) => Ok(value),
+        None if text.is_empty() => fail(at, format!("a bound is missing; write {right}")),
+        None => fail(at, format!("`{shown}` can't be the bound; write {right}")),
+    }
+}
+
+/// What a metric is compared with.
+enum Unit {
+    Time,
+    PerSecond,
+    Share,
+    Count,
+}
+
+fn unit_of(metric: &Metric) -> Unit {
+    match metric {
+        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Lag(_) => {
+            Unit::Time
+        }
+        Metric::Rate => Unit::PerSecond,
+        Metric::Failed => Unit::Share,
+        Metric::Status(_) => Unit::Count,
+        Metric::Step(_, inner) => unit_of(inner),
+    }
+}
+
+fn per_second(text: &str) -> Option<f64> {
+    let number = decimal(text.strip_suffix("/s").unwrap_or(text));
+    number.or_else(|| text.parse().ok().map(Rate::as_per_second))
+}
+
+/// `over 60s`, or the end.
+fn window(scan: &mut Scan<'_>) -> Result<Option<Nanos>, ThresholdError> {
+    scan.skip_space();
+    if scan.is_done() {
+        return Ok(None);
+    }
+    let (at, rest) = (scan.at(), scan.rest());
+    if scan.take_while(is_letter) != "over" {
+        let rest = excerpt(rest);
+        return fail(
+            at,
+            format!("`{rest}` is left over; end here, or write a window such as over 60s"),
+        );
+    }
+    scan.skip_space();
+    let at = scan.at();
+    let text = scan.take_while(|c| !c.is_whitespace());
+    scan.skip_space();
+    match text.parse() {
+        Ok(span) if span != Nanos::ZERO && scan.is_done() => Ok(Some(span)),
+        _ => fail(
+            at,
+            "write a window's length and nothing after it, such as over 60s",
+        ),
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+        })
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Quantile(q) => write!(f, "p{}", Percent(*q)),
+            Self::Mean => f.write_str("avg"),
+            Self::Min => f.write_str("min"),
+            Self::Max => f.write_str("max"),
+            Self::Rate => f.write_str("rate"),
+            Self::Failed => f.write_str("failed"),
+            Self::Status(status) => write!(f, "status({status})"),
+            Self::Lag(metric) => write!(f, "lag.{metric}"),
+            Self::Step(name, metric) => write!(f, "step({name}).{metric}"),
+        }
+    }
+}
+
+/// A share as a percentage with at most ten decimals, without the sign.
+struct Percent(f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.10}", self.0 * 100.0);
+        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+impl fmt::Display for Threshold {
+    /// The canonical form, which parses back to the same rule.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.metric, self.comparison)?;
+        match unit_of(&self.metric) {
+            Unit::Time => write!(f, "{}", Nanos(self.bound as u64))?,
+            Unit::PerSecond => write!(f, "{}/s", self.bound)?,
+            Unit::Count => write!(f, "{}", self.bound)?,
+            Unit::Share => {
+                let percent = Percent(self.bound).to_string();
+                if share(&percent) == Some(self.bound) {
+                    write!(f, "{percent}%")?;
+                } else {
+                    write!(f, "{}", self.bound)?;
+                }
+            }
+        }
+        match self.window {
+            Some(window) => write!(f, " over {window}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ThresholdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: {}", self.at, self.message)
+    }
+}
+
+impl std::error::Error for ThresholdError {}
