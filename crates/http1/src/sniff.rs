@@ -25,7 +25,7 @@ const FRAME_BYTES: usize = 9;
 /// Enough of a TLS record's header to know it.
 const RECORD_BYTES: usize = 3;
 /// The longest quotation in an error, in characters after escaping.
-const QUOTE_CHARS: usize = 60;
+const QUOTE_CHARS: usize = 56;
 
 /// How other protocols greet: SSH, SMTP and FTP, POP3, IMAP, Redis, VNC, Icecast, AMQP, rsync, NATS.
 const GREETINGS: [&[u8]; 11] = [
@@ -133,4 +133,42 @@ fn quote(text: &[u8]) -> Box<str> {
         quoted.extend(escaped.map(char::from));
     }
     quoted.into_boxed_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{judge, judge_ended};
+
+    #[test]
+    fn hints_are_short_and_printable() {
+        let escapes = [0xff; 100];
+        for stream in [
+            &b"\x1b[2J\x1b]0;x\x07"[..],
+            &escapes,
+            b"SSH-\xc2\x9b1m\n",
+            b"\"\\\n",
+        ] {
+            let hint = judge_ended(stream).hint().expect("a hint");
+            assert!(hint.len() <= 80, "{hint}");
+            assert!(
+                hint.bytes()
+                    .all(|byte| byte == b' ' || byte.is_ascii_graphic()),
+                "{hint}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_verdict_is_that_of_the_shortest_clear_prefix() {
+        for stream in [
+            &b"SSH-2.0-x\r\nmore\0"[..],
+            b"\x15\x03\x03\0\x02",
+            b"hello\nHTTP/1.1",
+            &[b'x'; 99],
+        ] {
+            let shortest = (0..=stream.len()).find_map(|length| judge(&stream[..length]));
+            assert!(shortest.is_some());
+            assert_eq!(shortest, judge(stream));
+        }
+    }
 }
