@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub(super) struct Document<'a> {
     schema: &'static str,
     run: Run<'a>,
-    verdict: Verdict<'a>,
+    verdict: Verdict,
     requests: Requests,
     rate: Rate,
     bytes: Bytes,
@@ -27,7 +27,7 @@ pub(super) struct Document<'a> {
     warmup: Warmup,
     steps: Vec<StepFigures>,
     generator: Generator,
-    notes: &'a [String],
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -45,18 +45,18 @@ struct Run<'a> {
 }
 
 #[derive(Serialize)]
-struct Verdict<'a> {
+struct Verdict {
     validity: &'static str,
-    reasons: &'a [String],
-    thresholds: Vec<Threshold<'a>>,
+    reasons: Vec<String>,
+    thresholds: Vec<Threshold>,
 }
 
 #[derive(Serialize)]
-struct Threshold<'a> {
-    expression: &'a str,
+struct Threshold {
+    expression: String,
     passed: bool,
     actual: Option<f64>,
-    actual_text: &'a str,
+    actual_text: String,
 }
 
 #[derive(Serialize)]
@@ -190,7 +190,7 @@ impl<'a> Document<'a> {
             },
             steps: step_figures(summary),
             generator: Generator::of(&summary.generator, &summary.info),
-            notes: &summary.info.notes,
+            notes: summary.info.notes.iter().map(prose).collect(),
         }
     }
 }
@@ -212,17 +212,17 @@ impl<'a> Run<'a> {
     }
 }
 
-impl<'a> Verdict<'a> {
-    fn of(summary: &'a Summary) -> Self {
+impl Verdict {
+    fn of(summary: &Summary) -> Self {
         let thresholds = summary.thresholds.iter().map(|threshold| Threshold {
-            expression: &threshold.expression,
+            expression: prose(&threshold.expression),
             passed: threshold.passed,
             actual: threshold.actual.filter(|actual| actual.is_finite()),
-            actual_text: &threshold.actual_text,
+            actual_text: prose(&threshold.actual_text),
         });
         Self {
             validity: summary.verdict.validity.name(),
-            reasons: &summary.verdict.reasons,
+            reasons: summary.verdict.reasons.iter().map(prose).collect(),
             thresholds: thresholds.collect(),
         }
     }
@@ -261,12 +261,11 @@ impl Latency {
 }
 
 impl Error {
-    /// The message came from outside: what looks like a URL in it may carry a secret.
     fn of(row: ErrorRow) -> Self {
         Self {
             blame: row.blame.name(),
             kind: row.outcome.name(),
-            message: secret::setting("", &row.message),
+            message: prose(&row.message),
             count: row.count,
         }
     }
@@ -342,6 +341,11 @@ impl Generator {
 /// Statuses by their digits.
 fn statuses(counts: impl Iterator<Item = (u16, u64)>) -> BTreeMap<String, u64> {
     counts.map(|(status, n)| (status.to_string(), n)).collect()
+}
+
+/// A text that others wrote: what looks like a URL or a header in it may carry a secret.
+fn prose(text: impl AsRef<str>) -> String {
+    secret::setting("", text.as_ref())
 }
 
 /// JSON has no infinity and no NaN: a rate over no time is 0.

@@ -1,0 +1,60 @@
+//! The CSV of histograms: a shape that spreadsheets and scripts can rely on.
+
+mod fixture;
+
+use drumfire_report::csv;
+
+#[test]
+fn rows_hold_every_sample_once() {
+    let run = fixture::open();
+    let text = String::from_utf8(csv::histogram(&run)).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next(),
+        Some("metric,low_ns,high_ns,count,cumulative,quantile")
+    );
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert!(rows.iter().all(|row| row.len() == 6));
+    let latency = &run.total.latency;
+    for (metric, histogram) in [
+        ("response_time", &latency.response_time),
+        ("service_time", &latency.service_time),
+        ("lag", &latency.lag),
+        ("waiting", &latency.waiting),
+        ("failed", &latency.failed),
+    ] {
+        let of_metric: Vec<_> = rows.iter().filter(|row| row[0] == metric).collect();
+        let mut cumulative = 0;
+        for row in &of_metric {
+            let number = |at: usize| row[at].parse::<u64>().unwrap();
+            assert!(number(1) <= number(2));
+            cumulative += number(3);
+            assert_eq!(number(4), cumulative);
+        }
+        assert_eq!(cumulative, histogram.count());
+        assert_eq!(of_metric.last().unwrap()[5], "1.000000");
+    }
+}
+
+#[test]
+fn an_empty_run_has_a_header() {
+    let text = String::from_utf8(csv::histogram(&fixture::empty())).unwrap();
+    assert_eq!(text, "metric,low_ns,high_ns,count,cumulative,quantile\n");
+}
+
+#[test]
+fn foreign_names_stay_in_their_cell() {
+    let text = String::from_utf8(csv::histogram(&fixture::hostile())).unwrap();
+    assert!(text.contains("\n\"step(=1+1\u{fffd}]0"), "{text}");
+    for (name, run) in fixture::all() {
+        let text = String::from_utf8(csv::histogram(&run)).unwrap();
+        assert!(!text.contains(fixture::CANARY), "{name}");
+        for line in text.lines() {
+            assert!(
+                !line.starts_with(['=', '+', '-', '@', '\t']),
+                "{name}: {line}"
+            );
+            assert!(!line.contains(char::is_control), "{name}: {line}");
+        }
+    }
+}

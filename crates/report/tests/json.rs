@@ -1,0 +1,144 @@
+//! The JSON contract: real output against its schema, and the promises that a schema cannot make.
+
+mod fixture;
+
+use base64::Engine as _;
+use drumfire_measure::Histogram;
+use drumfire_report::json;
+use serde_json::Value;
+
+const SCHEMA: &str = include_str!("../../../docs/schema/drumfire.summary.v1.json");
+
+fn document(run: &drumfire_measure::Summary) -> Value {
+    serde_json::from_slice(&json::summary(run)).unwrap()
+}
+
+/// Forbids every field that the schema does not name, so that none stays undocumented.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.contains_key("properties") && !map.contains_key("additionalProperties") {
+                map.insert("additionalProperties".to_owned(), Value::Bool(false));
+            }
+            map.values_mut().for_each(close);
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_run_satisfies_the_schema() {
+    let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    close(&mut schema);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for (name, run) in fixture::all() {
+        let document = document(&run);
+        let faults: Vec<_> = validator
+            .iter_errors(&document)
+            .map(|fault| format!("{}: {fault}", fault.instance_path))
+            .collect();
+        assert!(faults.is_empty(), "{name}: {faults:#?}");
+    }
+    let mut broken = document(&fixture::open());
+    broken["requests"]["sent"] = Value::from("many");
+    assert!(!validator.is_valid(&broken), "the schema forbids something");
+    let mut extra = document(&fixture::open());
+    extra["latency"]["lag"]["p50"] = Value::from(1);
+    assert!(!validator.is_valid(&extra), "unknown fields are found");
+}
+
+#[test]
+fn the_first_keys_are_those_of_the_contract() {
+    let text = String::from_utf8(json::summary(&fixture::open())).unwrap();
+    let keys = [
+        "schema", "run", "verdict", "requests", "rate", "bytes", "latency", "status",
+    ];
+    let places: Vec<_> = keys
+        .iter()
+        .map(|key| text.find(&format!("\n  \"{key}\":")))
+        .collect();
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{places:?}"
+    );
+    assert!(text.ends_with("}\n"));
+}
+
+#[test]
+fn numbers_are_the_summary_s() {
+    let run = fixture::open();
+    let document = document(&run);
+    assert_eq!(document["schema"], "drumfire.summary.v1");
+    assert_eq!(
+        document["run"]["started_at"],
+        "2026-01-31T23:59:59.123456789Z"
+    );
+    assert_eq!(document["run"]["duration_ns"], 10_000_000_000_u64);
+    assert_eq!(document["run"]["plan"]["header"][1], "Authorization: ***");
+    let requests = &document["requests"];
+    let number = |key: &str| requests[key].as_u64().unwrap();
+    assert_eq!(
+        number("intended"),
+        number("sent") + number("dropped") + number("pending")
+    );
+    assert_eq!(
+        number("sent"),
+        number("ok") + number("failed") + number("in_flight")
+    );
+    assert_eq!(document["status"]["503"], 48);
+    assert_eq!(document["verdict"]["thresholds"][0]["passed"], false);
+    assert_eq!(document["leniencies"]["bare_lf"], 19);
+    assert_eq!(document["rate"]["intended_per_s"], 1_000.0);
+    let errors = document["errors"].as_array().unwrap();
+    let failed: u64 = errors.iter().map(|e| e["count"].as_u64().unwrap()).sum();
+    assert_eq!(failed, number("failed"));
+}
+
+#[test]
+fn histograms_come_back() {
+    let run = fixture::open();
+    let distribution = &document(&run)["latency"]["response_time"];
+    let text = distribution["histogram"].as_str().unwrap();
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .unwrap();
+    let back = Histogram::decode_v2(&bytes).unwrap();
+    let sent = &run.total.latency.response_time;
+    assert!(back.buckets().eq(sent.buckets()));
+    let p99 = distribution["quantiles"]["0.99"].as_u64().unwrap();
+    assert_eq!(Some(p99), sent.quantile(0.99).map(|nanos| nanos.0));
+    assert!(
+        distribution["quantiles"].get("0.9999").is_none(),
+        "9,909 cannot support it"
+    );
+}
+
+#[test]
+fn empty_distributions_have_a_count_alone() {
+    let document = document(&fixture::empty());
+    for key in ["response_time", "lag", "connect", "failed"] {
+        assert_eq!(document["latency"][key], serde_json::json!({ "count": 0 }));
+    }
+    assert_eq!(document["rate"]["achieved_per_s"], 0.0);
+    assert_eq!(document["steps"][0]["rate"]["achieved_per_s"], 0.0);
+}
+
+#[test]
+fn nothing_acts_on_a_terminal_and_no_secret_is_told() {
+    for (name, run) in fixture::all() {
+        let text = String::from_utf8(json::summary(&run)).unwrap();
+        assert!(!text.contains(fixture::CANARY), "{name}");
+        for c in text.chars() {
+            let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}');
+            assert!(c == '\n' || !(c.is_control() || hidden), "{name}: {c:?}");
+        }
+    }
+    let run = fixture::hostile();
+    let document = document(&run);
+    let target = document["run"]["target"].as_str().unwrap();
+    assert!(
+        target.contains("\u{9b}2J\r\n\u{202e}"),
+        "escaped, and the same text"
+    );
+}
