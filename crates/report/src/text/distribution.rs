@@ -67,10 +67,9 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 fn rows(histogram: &Histogram) -> Vec<Row> {
     let low = histogram.quantile_unchecked(BODY.0).0;
     let high = histogram.quantile_unchecked(BODY.1).0;
-    let candidates = SERIES.iter().map(|series| bounds(series, low, high));
+    let mut candidates = SERIES.iter().map(|series| bounds(series, low, high));
     let bounds = candidates
-        .filter(|bounds| bounds.len() < ROWS_MAX)
-        .last()
+        .rfind(|bounds| bounds.len() < ROWS_MAX)
         .unwrap_or_default();
     let mut rows: Vec<Row> = bounds
         .into_iter()

@@ -37,11 +37,12 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         }
     }
     page.part("Verdict", rows);
+    print_thresholds(&summary.thresholds, page);
     page.explain(
         "Valid: the generator kept its own schedule, so the numbers are the target's. Suspect or \
-         invalid: something on this side got in the way, and the reason says what.",
+         invalid: something on this side got in the way, and the reason says what. A threshold shows the rule that was \
+         asked for and the value that was measured.",
     );
-    print_thresholds(&summary.thresholds, page);
 }
 
 /// One row for each threshold: passed or not, the rule, what was measured.
@@ -73,5 +74,4 @@ fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
     }
     let lines = table.lines(page.room());
     page.part("Thresholds", lines);
-    page.explain("Each rule that was asked for, and the value that was measured for it.");
 }

@@ -1,7 +1,6 @@
 //! The text summary: golden pages, and what holds for every page.
 
-mod fixture;
-
+use crate::fixture;
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::text;
 use proptest::prelude::*;

@@ -1,7 +1,6 @@
 //! The line of each second.
 
-mod fixture;
-
+use crate::fixture;
 use drumfire_measure::{Interval, Model, Outcome};
 use drumfire_report::live::{self, Progress};
 use drumfire_report::style::{Color, Style, Unicode};
@@ -53,7 +52,7 @@ fn narrow_lines_keep_the_essence() {
     let narrow = Style::new(50, Color::Off, Unicode::On);
     assert_eq!(
         live::line(&second(2, 1_000, 0), &progress(3_000), &narrow),
-        "   3 s    1,000/s  0 failed  p99 2.02 ms"
+        "   3 s    1,000/s  0 failed  p99 2.01 ms"
     );
 }
 

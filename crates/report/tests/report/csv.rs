@@ -1,7 +1,6 @@
 //! The CSV of histograms: a shape that spreadsheets and scripts can rely on.
 
-mod fixture;
-
+use crate::fixture;
 use drumfire_report::csv;
 
 #[test]

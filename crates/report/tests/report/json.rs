@@ -1,13 +1,12 @@
 //! The JSON contract: real output against its schema, and the promises that a schema cannot make.
 
-mod fixture;
-
+use crate::fixture;
 use base64::Engine as _;
 use drumfire_measure::Histogram;
 use drumfire_report::json;
 use serde_json::Value;
 
-const SCHEMA: &str = include_str!("../../../docs/schema/drumfire.summary.v1.json");
+const SCHEMA: &str = include_str!("../../../../docs/schema/drumfire.summary.v1.json");
 
 fn document(run: &drumfire_measure::Summary) -> Value {
     serde_json::from_slice(&json::summary(run)).unwrap()

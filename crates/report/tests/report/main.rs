@@ -1,0 +1,12 @@
+//! Real summaries through every format: golden pages, the JSON schema, and what holds for all.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails by a panic"
+)]
+
+mod csv;
+mod fixture;
+mod json;
+mod live;
+mod text;
