@@ -1,12 +1,21 @@
 //! HdrHistogram's V2 interchange encoding, compressed: the form that other tools read.
 
 use crate::histogram::{DIGITS, HIGHEST, Histogram};
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use std::fmt;
+use std::io::Read;
 
 /// What the compressed V2 encoding begins with.
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
+
+/// The header of the encoding without compression.
+const HEADER_BYTES: usize = 40;
+
+/// The most that the encoding without compression takes: a header, and nine bytes for each of the
+/// buckets, 2048 for the first 11 bits and 1024 for each of the 31 above.
+const ENCODED_BYTES: usize = HEADER_BYTES + 9 * (2048 + 31 * 1024);
 
 /// Why bytes are not a histogram of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,14 +61,12 @@ impl Histogram {
     ///
     /// # Errors
     /// When the bytes are not in that encoding or describe other buckets.
-    pub fn decode_v2(mut bytes: &[u8]) -> Result<Self, DecodeError> {
-        check_envelope(bytes)?;
+    pub fn decode_v2(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let inner = inflate(bytes)?;
+        check_layout(&inner)?;
         let buckets: Hdr<u64> = Deserializer::new()
-            .deserialize(&mut bytes)
+            .deserialize(&mut &*inner)
             .map_err(|error| DecodeError::Malformed(error.to_string()))?;
-        if (buckets.low(), buckets.high(), buckets.sigfig()) != (1, HIGHEST, DIGITS) {
-            return Err(DecodeError::OtherBuckets);
-        }
         let mut decoded = Self::new();
         if buckets.is_empty() {
             return Ok(decoded);
@@ -75,19 +82,56 @@ impl Histogram {
     }
 }
 
-/// The compressed encoding begins with its cookie and the length of what follows.
-fn check_envelope(bytes: &[u8]) -> Result<(), DecodeError> {
-    let malformed = |why: &str| Err(DecodeError::Malformed(why.to_owned()));
+fn malformed<T>(why: &str) -> Result<T, DecodeError> {
+    Err(DecodeError::Malformed(why.to_owned()))
+}
+
+/// The encoding within the compressed one, which is its cookie, the length of what follows, and a
+/// zlib stream. At most [`ENCODED_BYTES`] come out of it, whatever it says.
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let Some((cookie, rest)) = bytes.split_first_chunk::<4>() else {
         return malformed("it is too short");
     };
     if u32::from_be_bytes(*cookie) != COMPRESSED_COOKIE {
         return malformed("it does not begin with the cookie 1c849314");
     }
-    match rest.split_first_chunk::<4>() {
-        Some((length, rest)) if rest.len() as u64 == u64::from(u32::from_be_bytes(*length)) => {
-            Ok(())
-        }
-        _ => malformed("it is not as long as it says"),
+    let Some((length, stream)) = rest.split_first_chunk::<4>() else {
+        return malformed("it is too short");
+    };
+    if stream.len() as u64 != u64::from(u32::from_be_bytes(*length)) {
+        return malformed("it is not as long as it says");
     }
+    let mut inner = Vec::new();
+    ZlibDecoder::new(stream)
+        .take(ENCODED_BYTES as u64 + 1)
+        .read_to_end(&mut inner)
+        .map_err(|error| DecodeError::Malformed(error.to_string()))?;
+    if inner.len() > ENCODED_BYTES {
+        return malformed("it is larger than any histogram");
+    }
+    Ok(inner)
+}
+
+/// Checks what the header asks for before anyone allocates by it. The header is eight fields of
+/// four bytes and one of eight: cookie, length of the counts, offset, digits, the bounds (two
+/// fields each) and a ratio.
+fn check_layout(inner: &[u8]) -> Result<(), DecodeError> {
+    let Some((header, counts)) = inner.split_first_chunk::<HEADER_BYTES>() else {
+        return malformed("its header is cut short");
+    };
+    let field = |at: usize| {
+        let bytes = &header[at..at + 4];
+        bytes
+            .iter()
+            .fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte))
+    };
+    if field(4) != counts.len() as u64 {
+        return malformed("its counts are not as long as it says");
+    }
+    let low = field(16) << 32 | field(20);
+    let high = field(24) << 32 | field(28);
+    if (field(12), low, high) != (u64::from(DIGITS), 1, HIGHEST) {
+        return Err(DecodeError::OtherBuckets);
+    }
+    Ok(())
 }

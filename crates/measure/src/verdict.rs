@@ -113,8 +113,9 @@ fn judge_limits(total: &Interval, found: &mut Vec<Finding>) {
         found.push(Finding(
             Validity::Invalid,
             format!(
-                "generator-limited: {count} requests failed here, not at the target: {}",
-                outcome.words()
+                "generator-limited: {} ({count} × {}); such failures say nothing of the target",
+                outcome.words(),
+                outcome.name()
             ),
         ));
     }

@@ -1,9 +1,10 @@
 //! Histograms against sorted vectors.
 
 use crate::samples;
-use drumfire_measure::{HIGHEST, Histogram};
+use drumfire_measure::{DecodeError, HIGHEST, Histogram};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
+use std::io::Write;
 
 const QUANTILES: [f64; 9] = [0.0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0];
 
@@ -147,6 +148,47 @@ fn the_encoding_is_the_compressed_v2_that_other_tools_read() {
         8 + u32::from_be_bytes(bytes[4..8].try_into().unwrap()) as usize
     );
     assert_eq!(bytes[8] & 0x0f, 8, "a zlib stream");
+}
+
+/// Wraps an encoding without compression the way the compressed one does.
+fn compressed(inner: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut stream = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    stream.write_all(inner)?;
+    let stream = stream.finish()?;
+    let mut bytes = vec![0x1c, 0x84, 0x93, 0x14];
+    bytes.extend((stream.len() as u32).to_be_bytes());
+    bytes.extend(stream);
+    Ok(bytes)
+}
+
+#[test]
+fn a_header_that_asks_for_too_much_is_refused() {
+    let refused = |inner: &[u8]| Histogram::decode_v2(&compressed(inner).unwrap()).unwrap_err();
+    let mut header = vec![0x1c, 0x84, 0x93, 0x13];
+    header.extend([0; 8]);
+    header.extend(3_u32.to_be_bytes());
+    header.extend(1_u64.to_be_bytes());
+    header.extend(HIGHEST.to_be_bytes());
+    header.extend(1_f64.to_be_bytes());
+    assert!(
+        Histogram::decode_v2(&compressed(&header).unwrap())
+            .unwrap()
+            .is_empty()
+    );
+    let mut boasts = header.clone();
+    boasts[4..8].fill(0xff);
+    assert!(matches!(refused(&boasts), DecodeError::Malformed(_)));
+    let mut wide = header.clone();
+    wide[24] = 0x3f;
+    assert_eq!(refused(&wide), DecodeError::OtherBuckets);
+    let mut fine = header.clone();
+    fine[15] = 5;
+    assert_eq!(refused(&fine), DecodeError::OtherBuckets);
+    let bomb = vec![0; 100_000_000];
+    assert_eq!(
+        refused(&bomb).to_string(),
+        "not a histogram in the V2 encoding: it is larger than any histogram"
+    );
 }
 
 #[test]

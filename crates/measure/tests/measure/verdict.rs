@@ -158,7 +158,7 @@ fn what_the_generator_lacks_makes_the_run_invalid() {
                     total.record(&samples::failed(ms(1), ms(1), Outcome::LocalPorts));
                 },
                 Validity::Invalid,
-                "generator-limited: 1 requests failed here, not at the target: this machine has no port",
+                "(1 × local:ports)",
             ),
             case(
                 "cut off by the end of the run",
