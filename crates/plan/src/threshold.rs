@@ -1,6 +1,8 @@
 //! Thresholds: what the result must satisfy.
 
+use crate::threshold_text::share;
 use drumfire_units::Nanos;
+use std::fmt;
 
 /// What a threshold looks at. Times are nanoseconds, rates per second, shares from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,3 +67,94 @@ pub struct ThresholdError {
     /// What is wrong and what would be right.
     pub message: String,
 }
+
+/// What a metric is compared with.
+pub(crate) enum Unit {
+    Time,
+    PerSecond,
+    Share,
+    Count,
+}
+
+pub(crate) fn unit_of(metric: &Metric) -> Unit {
+    match metric {
+        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Lag(_) => {
+            Unit::Time
+        }
+        Metric::Rate => Unit::PerSecond,
+        Metric::Failed => Unit::Share,
+        Metric::Status(_) => Unit::Count,
+        Metric::Step(_, inner) => unit_of(inner),
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+        })
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Quantile(q) => write!(f, "p{}", Percent(*q)),
+            Self::Mean => f.write_str("avg"),
+            Self::Min => f.write_str("min"),
+            Self::Max => f.write_str("max"),
+            Self::Rate => f.write_str("rate"),
+            Self::Failed => f.write_str("failed"),
+            Self::Status(status) => write!(f, "status({status})"),
+            Self::Lag(metric) => write!(f, "lag.{metric}"),
+            Self::Step(name, metric) => write!(f, "step({name}).{metric}"),
+        }
+    }
+}
+
+/// A share as a percentage with at most ten decimals, without the sign.
+struct Percent(f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.10}", self.0 * 100.0);
+        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+impl fmt::Display for Threshold {
+    /// The canonical form, which parses back to the same rule.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.metric, self.comparison)?;
+        match unit_of(&self.metric) {
+            Unit::Time => write!(f, "{}", Nanos(self.bound as u64))?,
+            Unit::PerSecond => write!(f, "{}/s", self.bound)?,
+            Unit::Count => write!(f, "{}", self.bound)?,
+            Unit::Share => {
+                let percent = Percent(self.bound).to_string();
+                if share(&percent) == Some(self.bound) {
+                    write!(f, "{percent}%")?;
+                } else {
+                    write!(f, "{}", self.bound)?;
+                }
+            }
+        }
+        match self.window {
+            Some(window) => write!(f, " over {window}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for ThresholdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: {}", self.at, self.message)
+    }
+}
+
+impl std::error::Error for ThresholdError {}

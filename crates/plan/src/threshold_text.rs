@@ -2,9 +2,9 @@
 
 use crate::nearest::suggestion;
 use crate::scan::{Scan, excerpt};
+use crate::threshold::{Unit, unit_of};
 use crate::{Comparison, Metric, Threshold, ThresholdError};
 use drumfire_units::{Nanos, Rate};
-use std::fmt;
 use std::str::FromStr;
 
 /// A longer expression is refused, in bytes.
@@ -194,7 +194,7 @@ fn quantile(scan: &mut Scan<'_>) -> Result<f64, ThresholdError> {
 }
 
 /// A percentage without its sign, as a share.
-fn share(digits: &str) -> Option<f64> {
+pub(crate) fn share(digits: &str) -> Option<f64> {
     decimal(digits)?;
     format!("{digits}e-2").parse().ok()
 }
@@ -270,26 +270,6 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     }
 }
 
-/// What a metric is compared with.
-enum Unit {
-    Time,
-    PerSecond,
-    Share,
-    Count,
-}
-
-fn unit_of(metric: &Metric) -> Unit {
-    match metric {
-        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Lag(_) => {
-            Unit::Time
-        }
-        Metric::Rate => Unit::PerSecond,
-        Metric::Failed => Unit::Share,
-        Metric::Status(_) => Unit::Count,
-        Metric::Step(_, inner) => unit_of(inner),
-    }
-}
-
 fn per_second(text: &str) -> Option<f64> {
     let number = decimal(text.strip_suffix("/s").unwrap_or(text));
     number.or_else(|| text.parse().ok().map(Rate::as_per_second))
@@ -321,74 +301,3 @@ fn window(scan: &mut Scan<'_>) -> Result<Option<Nanos>, ThresholdError> {
         ),
     }
 }
-
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Less => "<",
-            Self::AtMost => "<=",
-            Self::Greater => ">",
-            Self::AtLeast => ">=",
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-        })
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Quantile(q) => write!(f, "p{}", Percent(*q)),
-            Self::Mean => f.write_str("avg"),
-            Self::Min => f.write_str("min"),
-            Self::Max => f.write_str("max"),
-            Self::Rate => f.write_str("rate"),
-            Self::Failed => f.write_str("failed"),
-            Self::Status(status) => write!(f, "status({status})"),
-            Self::Lag(metric) => write!(f, "lag.{metric}"),
-            Self::Step(name, metric) => write!(f, "step({name}).{metric}"),
-        }
-    }
-}
-
-/// A share as a percentage with at most ten decimals, without the sign.
-struct Percent(f64);
-
-impl fmt::Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = format!("{:.10}", self.0 * 100.0);
-        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
-    }
-}
-
-impl fmt::Display for Threshold {
-    /// The canonical form, which parses back to the same rule.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.metric, self.comparison)?;
-        match unit_of(&self.metric) {
-            Unit::Time => write!(f, "{}", Nanos(self.bound as u64))?,
-            Unit::PerSecond => write!(f, "{}/s", self.bound)?,
-            Unit::Count => write!(f, "{}", self.bound)?,
-            Unit::Share => {
-                let percent = Percent(self.bound).to_string();
-                if share(&percent) == Some(self.bound) {
-                    write!(f, "{percent}%")?;
-                } else {
-                    write!(f, "{}", self.bound)?;
-                }
-            }
-        }
-        match self.window {
-            Some(window) => write!(f, " over {window}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for ThresholdError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at byte {}: {}", self.at, self.message)
-    }
-}
-
-impl std::error::Error for ThresholdError {}
