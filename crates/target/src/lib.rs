@@ -1,1 +1,58 @@
 //! The built-in server to fire at.
+//!
+//! Answers HTTP/1.x on plain or sealed sockets faster than a client asks, holds many idle
+//! connections in little memory, and goes wrong on request in ways that are exact: delays from a
+//! law and a seed, stalls, resets, slow bodies. Must not know plans or samples.
+//!
+//! Start reading at [`Server::start`]; [`Options`] and [`Behaviour`] list everything that can be
+//! asked of it, the latter also of a single request by its query.
+//!
+//! | path | answer |
+//! |---|---|
+//! | `/plaintext` | `Hello, World!` |
+//! | `/echo` | the request's line and fields as text, and the length of its body |
+//! | `/gzip?size=N` | a compressed body of N bytes for who accepts gzip, else a plain one |
+//! | `/redirect?to=URL&n=3` | n redirects in a row, the last one to URL |
+//! | `/counters` | [`Counters`] as JSON |
+//! | `/arrivals` | the arrival log: a line of nanoseconds for each request |
+//! | any other | a body of [`Behaviour::size`] bytes |
+//!
+//! Inside, behaviour and protocol are apart: `planner` turns a request into a plan, whatever
+//! carried it; `http1` turns bytes into requests and plans into bytes; `carry` and `drive` let a
+//! connection carry plans out; `worker` is the thread around it all.
+
+mod answer;
+mod arrivals;
+mod cache;
+mod carry;
+mod clock;
+mod connection;
+mod counters;
+mod drive;
+mod error;
+mod fault;
+mod http1;
+mod law;
+mod listener;
+mod options;
+mod outgoing;
+mod planner;
+mod poller;
+mod random;
+mod request;
+mod server;
+mod shared;
+mod slots;
+mod timers;
+mod tls;
+mod worker;
+
+pub use counters::Counters;
+pub use error::StartError;
+pub use fault::{Chance, Drip, ParseFaultError, Stall, StatusOdds};
+pub use law::{Law, ParseLawError};
+pub use options::{
+    ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, Options, TlsOptions,
+};
+pub use server::{Running, Server};
+pub use tls::TlsMaterial;

@@ -1,0 +1,24 @@
+//! The smallest use of the library: `cargo run --example serve -- 127.0.0.1:8080 [tls]`.
+//! Serves until its standard input ends, then prints what it counted.
+#![expect(clippy::print_stdout, reason = "an example talks to its terminal")]
+
+use drumfire_target::{Listen, Options, Server, TlsOptions};
+use std::error::Error;
+use std::io::Read as _;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".into());
+    let tls = arguments.next().map(|_| TlsOptions::default());
+    let running = Server::start(Options {
+        listen: vec![Listen::Tcp(address.parse()?)],
+        tls,
+        ..Options::default()
+    })?;
+    for address in running.addresses() {
+        println!("listening at {address}");
+    }
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    println!("{:?}", running.stop());
+    Ok(())
+}

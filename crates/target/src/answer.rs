@@ -1,0 +1,188 @@
+//! What a request gets, before any protocol has made bytes of it.
+
+use crate::fault::Drip;
+use drumfire_units::Nanos;
+use std::sync::LazyLock;
+
+/// What happens to a request, and after how long.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// How long the request is held, when a law says so; shown in the answer.
+    pub(crate) delay: Option<Nanos>,
+    pub(crate) act: Act,
+    /// Whether the same request gets the same again.
+    pub(crate) constancy: Constancy,
+    /// Whether it is counted and logged.
+    pub(crate) counting: Counting,
+}
+
+/// Whether the plan for equal requests is equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Constancy {
+    Constant,
+    Varying,
+}
+
+/// Whether a request belongs to the load or only asks about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counting {
+    Counted,
+    Uncounted,
+}
+
+/// What is done in the end.
+#[derive(Debug)]
+pub(crate) enum Act {
+    /// A proper answer.
+    Answer(Answer),
+    /// The connection is closed in place of an answer.
+    Hangup,
+    /// The connection is reset in place of an answer.
+    Reset,
+}
+
+/// A proper answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Fields beyond those that frame the body.
+    pub(crate) fields: Vec<(&'static str, String)>,
+    pub(crate) body: Body,
+    /// Whether the body is sent or only described.
+    pub(crate) content: Content,
+    /// Chunk size, when the body has no length of its own.
+    pub(crate) chunked: Option<u32>,
+    pub(crate) drip: Option<Drip>,
+    pub(crate) afterwards: Afterwards,
+}
+
+/// Whether a body follows the head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Sent,
+    /// An answer to HEAD.
+    Described,
+}
+
+/// What the plan wants of the connection after the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Afterwards {
+    Stay,
+    Close,
+}
+
+/// A body, produced while it is sent.
+#[derive(Debug, Default)]
+pub(crate) enum Body {
+    #[default]
+    Empty,
+    /// These bytes from `at` on.
+    Bytes { bytes: Vec<u8>, at: usize },
+    /// The filler text from `at` to `end`.
+    Filler { at: u64, end: u64 },
+}
+
+/// The longest piece of filler handed out at once.
+pub(crate) const FILLER_PIECE: usize = 256 * 1024;
+
+/// Filler: lines of text that compress and that a person recognizes.
+static FILLER: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let line = b"This is filler: text that a drumfire target sends as it is.\n";
+    line.iter().copied().cycle().take(FILLER_PIECE).collect()
+});
+
+impl Body {
+    pub(crate) fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::Bytes {
+            bytes: bytes.into(),
+            at: 0,
+        }
+    }
+
+    pub(crate) fn filler(size: u64) -> Self {
+        Self::Filler { at: 0, end: size }
+    }
+
+    /// Bytes still to come.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Empty => 0,
+            Self::Bytes { bytes, at } => (bytes.len() - at) as u64,
+            Self::Filler { at, end } => end - at,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The next bytes, at most `limit`; empty at the end only (or when the limit is 0).
+    pub(crate) fn piece(&self, limit: u64) -> &[u8] {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        match self {
+            Self::Empty => &[],
+            Self::Bytes { bytes, at } => &bytes[*at..bytes.len().min(at.saturating_add(limit))],
+            Self::Filler { at, end } => {
+                // Both fit: `from` is below FILLER_PIECE, and so is what follows it.
+                let from = (at % FILLER_PIECE as u64) as usize;
+                let rest = usize::try_from(end - at).unwrap_or(usize::MAX);
+                let length = rest.min(limit).min(FILLER_PIECE - from);
+                &FILLER[from..from + length]
+            }
+        }
+    }
+
+    /// Leaves the next `n` bytes behind.
+    pub(crate) fn advance(&mut self, n: u64) {
+        debug_assert!(n <= self.len());
+        match self {
+            Self::Empty => {}
+            Self::Bytes { at, .. } => *at += usize::try_from(n).unwrap_or(usize::MAX),
+            Self::Filler { at, .. } => *at += n,
+        }
+        if self.is_empty() {
+            *self = Self::Empty;
+        }
+    }
+
+    /// Moves everything that is left to the end of `out`.
+    pub(crate) fn drain_to(&mut self, out: &mut Vec<u8>) {
+        while !self.is_empty() {
+            let piece = self.piece(u64::MAX);
+            out.extend_from_slice(piece);
+            let length = piece.len() as u64;
+            self.advance(length);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collect(mut body: Body, limit: u64) -> Vec<u8> {
+        let mut all = Vec::new();
+        while !body.is_empty() {
+            let piece = body.piece(limit);
+            assert!(!piece.is_empty() && piece.len() as u64 <= limit);
+            all.extend_from_slice(piece);
+            let length = piece.len() as u64;
+            body.advance(length);
+        }
+        all
+    }
+
+    #[test]
+    fn a_body_is_the_same_in_any_pieces() {
+        let size = FILLER_PIECE as u64 + 1_000;
+        let whole = collect(Body::filler(size), u64::MAX);
+        assert_eq!(whole.len() as u64, size);
+        assert_eq!(collect(Body::filler(size), 777), whole);
+        assert_eq!(whole[FILLER_PIECE..], whole[..1_000]);
+        assert_eq!(collect(Body::bytes(&b"hello"[..]), 2), b"hello");
+        let mut drained = Vec::new();
+        Body::filler(size).drain_to(&mut drained);
+        assert_eq!(drained, whole);
+        assert!(Body::filler(0).is_empty() && Body::Empty.piece(9).is_empty());
+    }
+}

@@ -1,0 +1,227 @@
+//! From input to a request, to its plan, to its answer.
+
+use crate::answer::{Act, Afterwards, Answer, Constancy, Counting, Plan};
+use crate::cache::ANSWER_MAX;
+use crate::clock;
+use crate::connection::{
+    Chunks, Closing, Connection, Fate, Held, Manner, Pace, Phase, Receiving, Work,
+};
+use crate::drive::Driver;
+use crate::http1::{self, CONTINUE, Head, HeadRead, Persistence, Refusal, parse_head};
+use drumfire_units::Nanos;
+
+/// The largest body that is copied behind its head, so that one write takes several answers.
+const JOINED_BODY_MAX: u64 = 16 * 1024;
+
+/// What one step of reading came to.
+pub(crate) enum Step {
+    /// More input is needed.
+    Starved,
+    /// Go on.
+    Onward,
+    /// The connection ends.
+    End(Fate),
+}
+
+impl Driver {
+    /// One step through the input.
+    pub(crate) fn read_request(
+        &mut self,
+        connection: &mut Connection,
+        work: &mut Work,
+        rest: &mut &[u8],
+    ) -> Step {
+        if rest.is_empty() {
+            return Step::Starved;
+        }
+        if let Some(receiving) = &mut work.receiving {
+            match receiving.body.read(rest) {
+                Ok(length) => *rest = &rest[length..],
+                Err(refusal) => return self.refuse(work, refusal),
+            }
+            if !receiving.body.is_complete() {
+                return Step::Starved;
+            }
+            return self.body_received(connection, work);
+        }
+        match parse_head(rest) {
+            Ok(HeadRead::Partial) => Step::Starved,
+            Ok(HeadRead::Whole(head)) => self.head_received(connection, work, head, rest),
+            Err(refusal) => self.refuse(work, refusal),
+        }
+    }
+
+    fn head_received<'a>(
+        &mut self,
+        connection: &mut Connection,
+        work: &mut Work,
+        head: Head<'a>,
+        rest: &mut &'a [u8],
+    ) -> Step {
+        let intent = match self.planner.intent(&head.request) {
+            Ok(intent) => intent,
+            Err(bad) => {
+                http1::write_refusal(&mut work.plain, 400, &bad.0);
+                return self.refused(work);
+            }
+        };
+        if intent.counting() == Counting::Counted {
+            self.own().tallies.requests.add(1);
+            if self.own().arrivals.is_on() {
+                self.own().arrivals.record(clock::now());
+            }
+        }
+        let (bytes, behind) = rest.split_at(head.length);
+        *rest = behind;
+        let manner = Manner {
+            persistence: head.persistence,
+            chunks: if head.request.protocol == "HTTP/1.0" {
+                Chunks::Unknown
+            } else {
+                Chunks::Known
+            },
+        };
+        if head.body.is_complete() {
+            let plan = self.planner.plan(intent, 0);
+            return self.schedule(connection, work, plan, manner, bytes);
+        }
+        if head.expects_continue && rest.is_empty() {
+            work.plain.extend_from_slice(CONTINUE);
+        }
+        work.receiving = Some(Receiving {
+            intent,
+            body: head.body,
+            manner,
+        });
+        Step::Onward
+    }
+
+    fn body_received(&mut self, connection: &mut Connection, work: &mut Work) -> Step {
+        let Some(Receiving {
+            intent,
+            body,
+            manner,
+        }) = work.receiving.take()
+        else {
+            return Step::Starved;
+        };
+        let plan = self.planner.plan(intent, body.received());
+        self.schedule(connection, work, plan, manner, &[])
+    }
+
+    /// Carries a plan out now or later. `request` is the head that the plan answers, or empty when
+    /// there was more to the request.
+    fn schedule(
+        &mut self,
+        connection: &mut Connection,
+        work: &mut Work,
+        plan: Plan,
+        manner: Manner,
+        request: &[u8],
+    ) -> Step {
+        let delay = plan.delay.unwrap_or(Nanos::ZERO);
+        let due = match (&mut self.free_at, plan.counting) {
+            (Some(free_at), Counting::Counted) => {
+                let now = clock::now();
+                *free_at = now.max(*free_at) + delay;
+                (*free_at > now).then_some(*free_at)
+            }
+            _ => (delay > Nanos::ZERO).then(|| clock::now() + delay),
+        };
+        if let Some(due) = due {
+            self.timers.set(due, connection.token);
+            work.phase = Phase::Held(Box::new(Held { plan, manner }));
+            return Step::Onward;
+        }
+        let known = plan.constancy == Constancy::Constant && self.free_at.is_none();
+        let start = work.plain.len();
+        if let Some(fate) = self.perform(connection, work, plan, manner) {
+            return Step::End(fate);
+        }
+        if known && !request.is_empty() && matches!(work.phase, Phase::Reading) {
+            self.cache.insert(request, &work.plain[start..]);
+        }
+        Step::Onward
+    }
+
+    /// Carries a plan out; returns a fate when the connection does not survive it.
+    pub(crate) fn perform(
+        &mut self,
+        connection: &mut Connection,
+        work: &mut Work,
+        plan: Plan,
+        manner: Manner,
+    ) -> Option<Fate> {
+        let constancy = plan.constancy;
+        let delay = plan.delay;
+        match plan.act {
+            Act::Answer(answer) => {
+                work.unsent_answers += u32::from(plan.counting == Counting::Counted);
+                self.answer(connection, work, answer, delay, (manner, constancy));
+                None
+            }
+            Act::Hangup => {
+                self.own().tallies.faults.add(1);
+                let _ = self.send(connection, work);
+                Some(Fate::Closed)
+            }
+            Act::Reset => {
+                self.own().tallies.faults.add(1);
+                Some(Fate::Reset)
+            }
+        }
+    }
+
+    fn answer(
+        &self,
+        connection: &mut Connection,
+        work: &mut Work,
+        mut answer: Answer,
+        delay: Option<Nanos>,
+        (manner, constancy): (Manner, Constancy),
+    ) {
+        connection.answered += 1;
+        if self.close_after.is_some_and(|n| connection.answered >= n) {
+            answer.afterwards = Afterwards::Close;
+        }
+        if manner.chunks == Chunks::Unknown {
+            answer.chunked = None;
+        }
+        http1::write_answer(&mut work.plain, &mut answer, delay, manner.persistence);
+        if answer.afterwards == Afterwards::Close || manner.persistence == Persistence::Ends {
+            work.closing = Closing::Yes;
+        }
+        let joined_max = match constancy {
+            Constancy::Constant => ANSWER_MAX as u64,
+            Constancy::Varying => JOINED_BODY_MAX,
+        };
+        if answer.drip.is_none() && answer.body.len() <= joined_max {
+            answer.body.drain_to(&mut work.plain);
+            if work.closing == Closing::No && work.plain.len() < ANSWER_MAX {
+                return;
+            }
+        }
+        work.pace = answer.drip.map(|drip| Pace {
+            drip,
+            allowed: drip.size,
+            next: clock::now() + drip.interval,
+            armed: false,
+        });
+        work.body = answer.body;
+        work.phase = Phase::Sending;
+    }
+
+    fn refuse(&self, work: &mut Work, refusal: Refusal) -> Step {
+        refusal.write(&mut work.plain);
+        self.refused(work)
+    }
+
+    /// A refusal is written; nothing after it is understood any more.
+    fn refused(&self, work: &mut Work) -> Step {
+        self.own().tallies.refused.add(1);
+        work.receiving = None;
+        work.closing = Closing::Midway;
+        work.phase = Phase::Sending;
+        Step::Onward
+    }
+}

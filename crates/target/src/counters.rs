@@ -1,0 +1,133 @@
+//! What a server counts.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a server has counted since its start, all workers together.
+///
+/// Requests for `/counters` and `/arrivals` are counted nowhere but in connections and bytes:
+/// asking changes no answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Connections accepted.
+    pub connections: u64,
+    /// Connections that ended, in any way.
+    pub connections_ended: u64,
+    /// Requests whose head arrived whole and well-formed.
+    pub requests: u64,
+    /// Answers whose last byte was handed to the kernel, refusals of malformed requests not
+    /// among them.
+    pub responses: u64,
+    /// Malformed or oversized requests.
+    pub refused: u64,
+    /// Requests that were answered with a reset or a bare close on purpose.
+    pub faults: u64,
+    /// Bytes read from sockets.
+    pub bytes_received: u64,
+    /// Bytes handed to sockets.
+    pub bytes_sent: u64,
+    /// TLS handshakes that failed.
+    pub tls_failed: u64,
+    /// Connections that could not be accepted: no descriptors or no memory.
+    pub accept_failed: u64,
+}
+
+impl Counters {
+    /// The counters as one JSON object.
+    pub(crate) fn to_json(self) -> String {
+        let mut text = String::from("{");
+        for (name, value) in self.rows() {
+            let comma = if text.len() > 1 { "," } else { "" };
+            // Writing to a String can't fail.
+            let _ = write!(text, "{comma}\"{name}\":{value}");
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    fn rows(self) -> [(&'static str, u64); 10] {
+        [
+            ("connections", self.connections),
+            ("connections_ended", self.connections_ended),
+            ("requests", self.requests),
+            ("responses", self.responses),
+            ("refused", self.refused),
+            ("faults", self.faults),
+            ("bytes_received", self.bytes_received),
+            ("bytes_sent", self.bytes_sent),
+            ("tls_failed", self.tls_failed),
+            ("accept_failed", self.accept_failed),
+        ]
+    }
+}
+
+/// One number that one thread writes and any thread reads.
+///
+/// A load and a store in place of a read-modify-write: no bus lock per request.
+#[derive(Debug, Default)]
+pub(crate) struct Tally(AtomicU64);
+
+impl Tally {
+    /// Adds; called by the owning worker alone.
+    #[inline]
+    pub(crate) fn add(&self, n: u64) {
+        let value = self.0.load(Ordering::Relaxed).wrapping_add(n);
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    fn value(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// One worker's tallies, on cache lines of their own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Tallies {
+    pub(crate) connections: Tally,
+    pub(crate) connections_ended: Tally,
+    pub(crate) requests: Tally,
+    pub(crate) responses: Tally,
+    pub(crate) refused: Tally,
+    pub(crate) faults: Tally,
+    pub(crate) bytes_received: Tally,
+    pub(crate) bytes_sent: Tally,
+    pub(crate) tls_failed: Tally,
+    pub(crate) accept_failed: Tally,
+}
+
+impl Tallies {
+    /// Adds this worker's numbers to a sum.
+    pub(crate) fn add_to(&self, sum: &mut Counters) {
+        sum.connections += self.connections.value();
+        sum.connections_ended += self.connections_ended.value();
+        sum.requests += self.requests.value();
+        sum.responses += self.responses.value();
+        sum.refused += self.refused.value();
+        sum.faults += self.faults.value();
+        sum.bytes_received += self.bytes_received.value();
+        sum.bytes_sent += self.bytes_sent.value();
+        sum.tls_failed += self.tls_failed.value();
+        sum.accept_failed += self.accept_failed.value();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_add_up_to_json() {
+        let (a, b) = (Tallies::default(), Tallies::default());
+        a.requests.add(2);
+        b.requests.add(3);
+        b.bytes_sent.add(7);
+        let mut sum = Counters::default();
+        a.add_to(&mut sum);
+        b.add_to(&mut sum);
+        let json = sum.to_json();
+        assert!(json.starts_with("{\"connections\":0,"), "{json}");
+        assert!(json.contains("\"requests\":5,") && json.contains("\"bytes_sent\":7,"));
+        assert!(json.ends_with("\"accept_failed\":0}\n"));
+    }
+}

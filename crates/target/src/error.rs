@@ -1,0 +1,94 @@
+//! Why a server does not start.
+
+use crate::options::Listen;
+use std::fmt;
+use std::io;
+
+/// Why a server does not start; the text says what to do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Another process listens there.
+    AddressInUse {
+        /// Where.
+        listen: Listen,
+    },
+    /// The address can't be listened at for another reason.
+    Bind {
+        /// Where.
+        listen: Listen,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// No address was given.
+    NoAddress,
+    /// Other machines could reach the address, and nobody allowed that.
+    NotLoopback {
+        /// Where.
+        listen: Listen,
+    },
+    /// One request at a time needs one thread.
+    SerialThreads {
+        /// How many were asked for.
+        threads: usize,
+    },
+    /// The number of threads is not in 1 to 256.
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+    },
+    /// A thread or its readiness queue could not be made.
+    Thread {
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// The certificate could not be made.
+    Certificate {
+        /// The reason in words.
+        reason: String,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AddressInUse {
+                listen: listen @ Listen::Unix(_),
+            } => write!(
+                f,
+                "{listen} exists already; remove the file or choose another path"
+            ),
+            Self::AddressInUse { listen } => write!(
+                f,
+                "{listen} is in use by another process; stop it, choose another port, or take \
+                 port 0 for any free one"
+            ),
+            Self::Bind { listen, cause } => write!(f, "can't listen at {listen}: {cause}"),
+            Self::NoAddress => f.write_str("no address to listen at; give one such as 127.0.0.1:0"),
+            Self::NotLoopback { listen } => write!(
+                f,
+                "{listen} can be reached from other machines; listen at 127.0.0.1 or [::1], or \
+                 say --expose"
+            ),
+            Self::SerialThreads { threads } => write!(
+                f,
+                "one request at a time needs one thread, not {threads}; leave --serial or \
+                 --threads out"
+            ),
+            Self::Threads { threads } => {
+                write!(f, "{threads} threads can't be had; take 1 to 256")
+            }
+            Self::Thread { cause } => write!(f, "can't start a worker thread: {cause}"),
+            Self::Certificate { reason } => write!(f, "can't make a certificate: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Bind { cause, .. } | Self::Thread { cause } => Some(cause),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What goes wrong on purpose, and its text forms.
+
+use crate::random::Random;
+use drumfire_units::{ByteSize, Nanos};
+use std::fmt;
+use std::str::FromStr;
+
+/// Why a text does not describe a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseFaultError {
+    text: String,
+    remedy: &'static str,
+}
+
+impl ParseFaultError {
+    fn new(text: &str, remedy: &'static str) -> Self {
+        Self {
+            text: text.chars().take(64).collect(),
+            remedy,
+        }
+    }
+}
+
+impl fmt::Display for ParseFaultError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is not {}", self.text.escape_default(), self.remedy)
+    }
+}
+
+impl std::error::Error for ParseFaultError {}
+
+/// A probability, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chance(f64);
+
+impl Chance {
+    /// It never happens.
+    pub const NEVER: Self = Self(0.0);
+    /// It always happens.
+    pub const ALWAYS: Self = Self(1.0);
+
+    /// Whether it happens this time. Neither certainty draws a number.
+    pub(crate) fn happens(self, random: &mut Random) -> bool {
+        self.0 >= 1.0 || (self.0 > 0.0 && random.uniform() < self.0)
+    }
+
+    /// Whether every time is the same.
+    pub(crate) fn is_certain(self) -> bool {
+        self == Self::NEVER || self == Self::ALWAYS
+    }
+}
+
+impl FromStr for Chance {
+    type Err = ParseFaultError;
+
+    /// Parses `0.01` or `1%`.
+    ///
+    /// # Errors
+    /// When the text is not a number from 0 to 1 (0 % to 100 %).
+    fn from_str(text: &str) -> Result<Self, ParseFaultError> {
+        let (number, scale) = match text.strip_suffix('%') {
+            Some(number) => (number, 100.0),
+            None => (text, 1.0),
+        };
+        number
+            .parse::<f64>()
+            .ok()
+            .map(|value| value / scale)
+            .filter(|value| (0.0..=1.0).contains(value))
+            .map(Self)
+            .ok_or_else(|| ParseFaultError::new(text, "a probability; write 0.01 or 1%"))
+    }
+}
+
+/// A status that takes the place of 200 now and then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StatusOdds {
+    /// The status, 200 to 599.
+    pub status: u16,
+    /// How often it takes the place.
+    pub chance: Chance,
+}
+
+impl FromStr for StatusOdds {
+    type Err = ParseFaultError;
+
+    /// Parses `500:0.01`, `503:10%`, or `404` (always).
+    ///
+    /// # Errors
+    /// When the status is not in 200 to 599 or the probability is malformed.
+    fn from_str(text: &str) -> Result<Self, ParseFaultError> {
+        let fail = || {
+            ParseFaultError::new(
+                text,
+                "a status with a probability; write 500:0.01, or 404 for always (200 to 599)",
+            )
+        };
+        let (status, chance) = match text.split_once(':') {
+            Some((status, chance)) => (status, chance.parse().map_err(|_| fail())?),
+            None => (text, Chance::ALWAYS),
+        };
+        let status = status.parse::<u16>().map_err(|_| fail())?;
+        if !(200..=599).contains(&status) {
+            return Err(fail());
+        }
+        Ok(Self { status, chance })
+    }
+}
+
+/// A body that trickles: so many bytes each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drip {
+    /// Bytes in one piece; never zero.
+    pub size: u64,
+    /// From piece to piece; the first leaves with the head.
+    pub interval: Nanos,
+}
+
+impl FromStr for Drip {
+    type Err = ParseFaultError;
+
+    /// Parses `10/5ms`, `1kB/1s`.
+    ///
+    /// # Errors
+    /// When the size is zero or malformed, or the interval is malformed or beyond an hour.
+    fn from_str(text: &str) -> Result<Self, ParseFaultError> {
+        let fail = || ParseFaultError::new(text, "a drip; write bytes per interval such as 10/5ms");
+        let (size, interval) = text.split_once('/').ok_or_else(fail)?;
+        let size = size.parse::<ByteSize>().map_err(|_| fail())?.0;
+        let interval = interval.parse::<Nanos>().map_err(|_| fail())?;
+        if size == 0 || interval > crate::law::DELAY_MAX {
+            return Err(fail());
+        }
+        Ok(Self { size, interval })
+    }
+}
+
+/// A server that stops altogether: the last `length` of each `period`, counted from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// How long nothing is accepted, read or written.
+    pub length: Nanos,
+    /// From the start of one stall to the start of the next; longer than `length`.
+    pub period: Nanos,
+}
+
+impl Stall {
+    /// The end of the stall that `since_start` lies in, or nothing while the server lives.
+    pub(crate) fn end(self, since_start: Nanos) -> Option<Nanos> {
+        let period = since_start.0 / self.period.0;
+        let within = since_start.0 % self.period.0;
+        let stalled = within >= self.period.0 - self.length.0;
+        stalled.then(|| Nanos((period + 1) * self.period.0))
+    }
+}
+
+impl FromStr for Stall {
+    type Err = ParseFaultError;
+
+    /// Parses `1s/10s`: for 1 s of every 10 s.
+    ///
+    /// # Errors
+    /// When a duration is malformed, zero, or the length is not below the period.
+    fn from_str(text: &str) -> Result<Self, ParseFaultError> {
+        let fail = || {
+            ParseFaultError::new(
+                text,
+                "a stall; write length/period such as 1s/10s, the length below the period",
+            )
+        };
+        let (length, period) = text.split_once('/').ok_or_else(fail)?;
+        let length = length.parse::<Nanos>().map_err(|_| fail())?;
+        let period = period.parse::<Nanos>().map_err(|_| fail())?;
+        if length == Nanos::ZERO || length >= period || period.0 > u64::MAX / 4 {
+            return Err(fail());
+        }
+        Ok(Self { length, period })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses() {
+        assert_eq!("1%".parse(), Ok(Chance(0.01)));
+        assert_eq!("1".parse(), Ok(Chance::ALWAYS));
+        let odds = "500:0.01".parse::<StatusOdds>().unwrap();
+        assert_eq!((odds.status, odds.chance), (500, Chance(0.01)));
+        let drip = "1kB/5ms".parse::<Drip>().unwrap();
+        assert_eq!((drip.size, drip.interval), (1_000, Nanos::from_millis(5)));
+    }
+
+    #[test]
+    fn refuses_with_the_right_form() {
+        for text in ["", "2", "-0.1", "101%", "NaN", "often"] {
+            let error = text.parse::<Chance>().unwrap_err().to_string();
+            assert!(error.contains("0.01 or 1%"), "{error}");
+        }
+        for text in ["", "100", "600", "500:2", "ok:0.1"] {
+            assert!(text.parse::<StatusOdds>().is_err(), "{text}");
+        }
+        for text in ["", "10", "0/1ms", "10/2h", "10/5"] {
+            assert!(text.parse::<Drip>().is_err(), "{text}");
+        }
+        for text in ["", "1s", "10s/10s", "0/10s", "11s/10s"] {
+            assert!(text.parse::<Stall>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stall_is_the_last_part_of_each_period() {
+        let stall = "1s/10s".parse::<Stall>().unwrap();
+        let end = |millis| stall.end(Nanos::from_millis(millis));
+        assert_eq!(end(0), None);
+        assert_eq!(end(8_999), None);
+        assert_eq!(end(9_000), Some(Nanos::from_secs(10)));
+        assert_eq!(end(9_999), Some(Nanos::from_secs(10)));
+        assert_eq!(end(10_000), None);
+        assert_eq!(end(19_500), Some(Nanos::from_secs(20)));
+    }
+
+    #[test]
+    fn a_chance_comes_true_as_often_as_it_says() {
+        let mut random = Random::new(1, 0);
+        let chance = "0.25".parse::<Chance>().unwrap();
+        let count = (0..100_000).filter(|_| chance.happens(&mut random)).count();
+        assert!((24_500..25_500).contains(&count), "{count}");
+        assert!(!Chance::NEVER.happens(&mut random) && Chance::ALWAYS.happens(&mut random));
+    }
+}

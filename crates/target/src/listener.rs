@@ -1,0 +1,128 @@
+//! Listening sockets.
+
+use crate::error::StartError;
+use crate::options::{Exposure, Listen};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, getsockname, listen, socket_with,
+    sockopt,
+};
+use std::net::SocketAddr;
+use std::path::Path;
+
+/// Asks for as long a queue of waiting connections as the system allows.
+const BACKLOG: i32 = 65_535;
+
+/// One address with a listening socket for each worker.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    /// Where it really listens: port 0 resolved.
+    pub(crate) listen: Listen,
+    /// One per worker, or a single one that all share.
+    pub(crate) sockets: Vec<OwnedFd>,
+}
+
+impl Listener {
+    /// Listens at an address for so many workers.
+    pub(crate) fn open(
+        wanted: &Listen,
+        exposure: Exposure,
+        workers: usize,
+    ) -> Result<Self, StartError> {
+        let fail = |errno: Errno| match errno {
+            Errno::ADDRINUSE => StartError::AddressInUse {
+                listen: wanted.clone(),
+            },
+            errno => StartError::Bind {
+                listen: wanted.clone(),
+                cause: errno.into(),
+            },
+        };
+        match wanted {
+            Listen::Tcp(address) => {
+                if exposure == Exposure::Loopback && !address.ip().to_canonical().is_loopback() {
+                    return Err(StartError::NotLoopback {
+                        listen: wanted.clone(),
+                    });
+                }
+                open_tcp(*address, workers).map_err(fail)
+            }
+            Listen::Unix(path) => open_unix(path).map_err(fail),
+        }
+    }
+
+    /// The socket of the worker with this index.
+    pub(crate) fn socket(&self, worker: usize) -> &OwnedFd {
+        &self.sockets[worker % self.sockets.len()]
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Listen::Unix(path) = &self.listen {
+            // Somebody else removed it: nothing is left to do.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Whether several sockets may listen at one port.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    Alone,
+    WithSiblings,
+}
+
+fn open_tcp(address: SocketAddr, workers: usize) -> Result<Listener, Errno> {
+    // A socket that shares its port would join another server of the same user without an error.
+    // So the port is first taken alone, which fails when anybody listens there.
+    let first = bound(address, Sharing::Alone)?;
+    let address = SocketAddr::try_from(getsockname(&first)?).map_err(|_| Errno::AFNOSUPPORT)?;
+    let sockets = if workers == 1 {
+        vec![first]
+    } else {
+        drop(first);
+        (0..workers)
+            .map(|_| bound(address, Sharing::WithSiblings))
+            .collect::<Result<_, _>>()?
+    };
+    for socket in &sockets {
+        listen(socket, BACKLOG)?;
+    }
+    Ok(Listener {
+        listen: Listen::Tcp(address),
+        sockets,
+    })
+}
+
+/// A socket bound to the address. Accepted connections inherit its options.
+fn bound(address: SocketAddr, sharing: Sharing) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() {
+        AddressFamily::INET
+    } else {
+        AddressFamily::INET6
+    };
+    let socket = stream(family)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    sockopt::set_socket_reuseport(&socket, sharing == Sharing::WithSiblings)?;
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    bind(&socket, &address)?;
+    Ok(socket)
+}
+
+fn open_unix(path: &Path) -> Result<Listener, Errno> {
+    let socket = stream(AddressFamily::UNIX)?;
+    bind(&socket, &SocketAddrUnix::new(path)?)?;
+    let listener = Listener {
+        listen: Listen::Unix(path.to_path_buf()),
+        sockets: vec![socket],
+    };
+    listen(listener.socket(0), BACKLOG)?;
+    Ok(listener)
+}
+
+fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    socket_with(family, SocketType::STREAM, flags, None)
+}

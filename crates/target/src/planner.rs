@@ -1,0 +1,297 @@
+//! From a request to what it gets: routes and behaviour, no protocol.
+
+use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Content, Counting, Plan};
+use crate::arrivals;
+use crate::fault::Chance;
+use crate::options::Behaviour;
+use crate::random::Random;
+use crate::request::{RequestHead, encode};
+use crate::shared::Shared;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fmt;
+use std::io::Write as _;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The largest body that is made in memory before it is sent: compressed or chunked.
+const MADE_BODY_MAX: u64 = 64 << 20;
+/// More redirects in a row than any client follows.
+const REDIRECTS_MAX: u32 = 1_000;
+
+/// What the head of a request asks for; its body, if any, is still to come.
+#[derive(Debug)]
+pub(crate) struct Intent {
+    route: Route,
+    behaviour: Behaviour,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Route {
+    Arrivals,
+    Counters,
+    /// The text of the request's head, to be completed with the length of its body.
+    Echo(String),
+    Filler,
+    Gzip,
+    /// Asked for /gzip without accepting it.
+    Identity,
+    Plaintext,
+    Redirect {
+        location: String,
+    },
+}
+
+impl Intent {
+    /// Whether the request belongs to the load or only asks about it.
+    pub(crate) fn counting(&self) -> Counting {
+        match self.route {
+            Route::Arrivals | Route::Counters => Counting::Uncounted,
+            _ => Counting::Counted,
+        }
+    }
+}
+
+/// A query parameter that can't be honoured; the text goes into a 400.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BadParameter(pub(crate) String);
+
+/// Decides what requests get; one per worker.
+pub(crate) struct Planner {
+    shared: Arc<Shared>,
+    defaults: Behaviour,
+    random: Random,
+}
+
+impl Planner {
+    pub(crate) fn new(shared: Arc<Shared>, defaults: Behaviour, random: Random) -> Self {
+        Self {
+            shared,
+            defaults,
+            random,
+        }
+    }
+
+    /// What a request asks for, from its head.
+    pub(crate) fn intent(&self, head: &RequestHead<'_>) -> Result<Intent, BadParameter> {
+        let behaviour = behaviour(&self.defaults, head)?;
+        let route = route(head)?;
+        let made = matches!(route, Route::Gzip) || behaviour.chunked.is_some();
+        if made && behaviour.size > MADE_BODY_MAX {
+            return Err(BadParameter(format!(
+                "size: a compressed or chunked body has at most {MADE_BODY_MAX} bytes"
+            )));
+        }
+        Ok(Intent {
+            route,
+            behaviour,
+            content: if head.method == "HEAD" {
+                Content::Described
+            } else {
+                Content::Sent
+            },
+        })
+    }
+
+    /// What a request gets, once its body of so many bytes is here.
+    ///
+    /// Draws in a fixed order: delay, reset, hangup, status, close.
+    pub(crate) fn plan(&mut self, intent: Intent, body_length: u64) -> Plan {
+        let Intent {
+            ref route,
+            ref behaviour,
+            content,
+        } = intent;
+        let counting = intent.counting();
+        if counting == Counting::Uncounted {
+            return self.report(route, content);
+        }
+        let constancy = if behaviour.is_constant() && !matches!(route, Route::Echo(_)) {
+            Constancy::Constant
+        } else {
+            Constancy::Varying
+        };
+        let random = &mut self.random;
+        let delay = behaviour.delay.map(|law| law.draw(random));
+        let act = if behaviour.reset.happens(random) {
+            Act::Reset
+        } else if behaviour.hangup.happens(random) {
+            Act::Hangup
+        } else {
+            let mut answer = answer(route, behaviour, body_length);
+            answer.content = content;
+            if let Some(odds) = behaviour.status
+                && odds.chance.happens(random)
+            {
+                answer.status = odds.status;
+            }
+            if behaviour.close.happens(random) {
+                answer.afterwards = Afterwards::Close;
+            }
+            Act::Answer(answer)
+        };
+        Plan {
+            delay,
+            act,
+            constancy,
+            counting,
+        }
+    }
+
+    /// The answer to a question about the load.
+    fn report(&self, route: &Route, content: Content) -> Plan {
+        let (kind, text) = match route {
+            Route::Arrivals => ("text/plain", arrivals::print(&self.shared.arrivals())),
+            _ => ("application/json", self.shared.counters().to_json()),
+        };
+        let mut answer = plain(200, kind, Body::bytes(text));
+        answer.content = content;
+        Plan {
+            delay: None,
+            act: Act::Answer(answer),
+            constancy: Constancy::Varying,
+            counting: Counting::Uncounted,
+        }
+    }
+}
+
+/// The defaults, overridden by the request's query. Parameters that nobody knows are ignored:
+/// clients add them against caches.
+fn behaviour(defaults: &Behaviour, head: &RequestHead<'_>) -> Result<Behaviour, BadParameter> {
+    let mut behaviour = defaults.clone();
+    for (name, value) in head.parameters() {
+        match &*name {
+            "delay" => behaviour.delay = Some(parse(&name, &value)?),
+            "size" => behaviour.size = parse::<drumfire_units::ByteSize>(&name, &value)?.0,
+            "status" => behaviour.status = Some(parse(&name, &value)?),
+            "close" => behaviour.close = parse::<Chance>(&name, &value)?,
+            "hangup" => behaviour.hangup = parse::<Chance>(&name, &value)?,
+            "reset" => behaviour.reset = parse::<Chance>(&name, &value)?,
+            "drip" => behaviour.drip = Some(parse(&name, &value)?),
+            "chunked" => {
+                let size = parse::<drumfire_units::ByteSize>(&name, &value)?.0;
+                let size = u32::try_from(size).ok().filter(|size| *size > 0);
+                let size = size.ok_or_else(|| BadParameter("chunked: 1 byte to 4 GiB".into()))?;
+                behaviour.chunked = Some(size);
+            }
+            _ => {}
+        }
+    }
+    Ok(behaviour)
+}
+
+fn parse<T: FromStr<Err: fmt::Display>>(name: &str, value: &str) -> Result<T, BadParameter> {
+    value
+        .parse()
+        .map_err(|error| BadParameter(format!("{name}: {error}")))
+}
+
+fn route(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
+    Ok(match head.path() {
+        "/arrivals" => Route::Arrivals,
+        "/counters" => Route::Counters,
+        "/echo" => Route::Echo(echo(head)),
+        "/gzip" if head.lists("accept-encoding", "gzip") => Route::Gzip,
+        "/gzip" => Route::Identity,
+        "/plaintext" => Route::Plaintext,
+        "/redirect" => redirect(head)?,
+        _ => Route::Filler,
+    })
+}
+
+/// A request's head as text: the request line, then each field with its name in lower case.
+fn echo(head: &RequestHead<'_>) -> String {
+    let mut text = format!("{} {} {}\n", head.method, head.target, head.protocol);
+    for field in &head.fields {
+        text.push_str(&field.name.to_ascii_lowercase());
+        text.push_str(": ");
+        text.push_str(&field.value.escape_ascii().to_string());
+        text.push('\n');
+    }
+    text
+}
+
+/// The next of `n` redirects, the last of which leads to `to`.
+fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
+    let (mut to, mut n) = (String::from("/"), 1_u32);
+    for (name, value) in head.parameters() {
+        match &*name {
+            "to" => to = value.into_owned(),
+            "n" => n = parse(&name, &value)?,
+            _ => {}
+        }
+    }
+    if !(1..=REDIRECTS_MAX).contains(&n) {
+        return Err(BadParameter(format!("n: 1 to {REDIRECTS_MAX} redirects")));
+    }
+    if to.bytes().any(|byte| !(0x21..=0x7e).contains(&byte)) {
+        return Err(BadParameter(
+            "to: a URL has no spaces and only ASCII".into(),
+        ));
+    }
+    let location = match n {
+        1 => to,
+        n => format!("/redirect?to={}&n={}", encode(&to), n - 1),
+    };
+    Ok(Route::Redirect { location })
+}
+
+/// The answer of a route, before chance has its say.
+fn answer(route: &Route, behaviour: &Behaviour, body_length: u64) -> Answer {
+    let mut answer = match route {
+        Route::Arrivals | Route::Counters | Route::Filler => {
+            plain(200, "text/plain", Body::filler(behaviour.size))
+        }
+        Route::Echo(head) => {
+            let text = format!("{head}body-length: {body_length}\n");
+            plain(200, "text/plain", Body::bytes(text))
+        }
+        Route::Gzip => {
+            let mut answer = plain(200, "text/plain", Body::bytes(gzip(behaviour.size)));
+            answer.fields.push(("Content-Encoding", "gzip".into()));
+            answer.fields.push(("Vary", "Accept-Encoding".into()));
+            answer
+        }
+        Route::Identity => {
+            let mut answer = plain(200, "text/plain", Body::filler(behaviour.size));
+            answer.fields.push(("Vary", "Accept-Encoding".into()));
+            answer
+        }
+        Route::Plaintext => plain(200, "text/plain", Body::bytes(&b"Hello, World!"[..])),
+        Route::Redirect { location } => {
+            let mut answer = plain(302, "text/plain", Body::Empty);
+            answer.fields.push(("Location", location.clone()));
+            answer
+        }
+    };
+    answer.drip = behaviour.drip;
+    answer.chunked = behaviour.chunked;
+    answer
+}
+
+fn plain(status: u16, kind: &str, body: Body) -> Answer {
+    Answer {
+        status,
+        fields: vec![("Content-Type", kind.into())],
+        body,
+        content: Content::Sent,
+        chunked: None,
+        drip: None,
+        afterwards: Afterwards::Stay,
+    }
+}
+
+/// Filler of this size, compressed.
+fn gzip(size: u64) -> Vec<u8> {
+    let mut body = Body::filler(size);
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    while !body.is_empty() {
+        let piece = body.piece(u64::MAX);
+        let length = piece.len() as u64;
+        // Writing to a Vec can't fail.
+        let _ = encoder.write_all(piece);
+        body.advance(length);
+    }
+    encoder.finish().unwrap_or_default()
+}

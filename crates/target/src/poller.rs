@@ -1,0 +1,137 @@
+//! Readiness: epoll, edge-triggered for connections, with waits of nanosecond resolution.
+
+use drumfire_units::Nanos;
+use rustix::buffer::spare_capacity;
+use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::{self, Errno};
+use std::num::NonZeroU64;
+
+/// Events taken from the kernel in one turn.
+const BATCH: usize = 512;
+
+/// One thread's readiness queue.
+pub(crate) struct Poller {
+    epoll: OwnedFd,
+}
+
+/// What one wait brought. Made by the thread that waits.
+pub(crate) struct Events(Vec<epoll::Event>);
+
+/// What to be told about a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Bytes to read, and the peer's end.
+    Read,
+    /// The same, and room to write.
+    ReadWrite,
+}
+
+/// What one event says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    /// Whom it is about.
+    pub(crate) token: u64,
+    /// Bytes can be read, or an end or an error seen by reading.
+    pub(crate) readable: bool,
+    /// The peer is done: read until the end, a short read is not the last one.
+    pub(crate) ending: bool,
+    /// Bytes can be written.
+    pub(crate) writable: bool,
+}
+
+impl Poller {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+        })
+    }
+
+    /// Watches a connection, edge-triggered.
+    pub(crate) fn add(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
+        let flags = connection_flags(Interest::Read);
+        epoll::add(&self.epoll, fd, epoll::EventData::new_u64(token), flags)
+    }
+
+    /// Changes what to be told about a connection.
+    pub(crate) fn change(&self, fd: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
+        let flags = connection_flags(interest);
+        epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(token), flags)
+    }
+
+    /// Watches a descriptor that several threads may share: level-triggered, one is woken.
+    pub(crate) fn add_shared(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::EXCLUSIVE;
+        epoll::add(&self.epoll, fd, epoll::EventData::new_u64(token), flags)
+    }
+
+    /// Watches a descriptor for this thread alone, level-triggered.
+    pub(crate) fn add_own(&self, fd: impl AsFd, token: u64) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(token);
+        epoll::add(&self.epoll, fd, data, epoll::EventFlags::IN)
+    }
+
+    /// No longer watches a descriptor.
+    pub(crate) fn remove(&self, fd: impl AsFd) -> io::Result<()> {
+        epoll::delete(&self.epoll, fd)
+    }
+
+    /// Waits for events or for so long; without a limit until there is an event.
+    pub(crate) fn wait(&self, events: &mut Events, limit: Option<Nanos>) -> io::Result<()> {
+        events.0.clear();
+        let limit = limit.map(|limit| Timespec {
+            tv_sec: i64::try_from(limit.0 / 1_000_000_000).unwrap_or(i64::MAX),
+            tv_nsec: (limit.0 % 1_000_000_000).cast_signed(),
+        });
+        match epoll::wait(&self.epoll, spare_capacity(&mut events.0), limit.as_ref()) {
+            Err(Errno::INTR) | Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self(Vec::with_capacity(BATCH))
+    }
+
+    /// How many events the last wait brought.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The event at `index` of the last wait.
+    #[inline]
+    pub(crate) fn ready(&self, index: usize) -> Ready {
+        use epoll::EventFlags as F;
+        let event = self.0[index];
+        let flags = event.flags;
+        let data = event.data;
+        Ready {
+            token: data.u64(),
+            readable: flags.intersects(F::IN | F::RDHUP | F::HUP | F::ERR),
+            ending: flags.intersects(F::RDHUP | F::HUP | F::ERR),
+            writable: flags.contains(F::OUT),
+        }
+    }
+}
+
+fn connection_flags(interest: Interest) -> epoll::EventFlags {
+    use epoll::EventFlags as F;
+    let flags = F::IN | F::RDHUP | F::ET;
+    match interest {
+        Interest::Read => flags,
+        Interest::ReadWrite => flags | F::OUT,
+    }
+}
+
+/// A descriptor that one thread writes to wake another.
+pub(crate) fn waker() -> io::Result<OwnedFd> {
+    eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+}
+
+/// Lets this thread's waits end on time: the kernel's default slack is 50 µs.
+pub(crate) fn sharpen_timers() {
+    // Failing leaves delays up to 50 µs late, which is no reason not to serve.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}

@@ -1,0 +1,143 @@
+//! A request as every protocol understands it.
+
+use std::borrow::Cow;
+
+/// The head of a request, whatever carried it.
+#[derive(Debug)]
+pub(crate) struct RequestHead<'a> {
+    pub(crate) method: &'a str,
+    /// Path and query.
+    pub(crate) target: &'a str,
+    /// As an echo shows it: `HTTP/1.1`.
+    pub(crate) protocol: &'static str,
+    pub(crate) fields: Vec<Field<'a>>,
+}
+
+/// One header field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a [u8],
+}
+
+impl<'a> RequestHead<'a> {
+    /// The values of all fields with this name, in order.
+    pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        self.fields
+            .iter()
+            .filter(move |field| field.name.eq_ignore_ascii_case(name))
+            .map(|field| field.value)
+    }
+
+    /// Whether a comma-separated list field names this token, parameters aside.
+    pub(crate) fn lists(&self, name: &str, token: &str) -> bool {
+        self.values(name)
+            .flat_map(|value| value.split(|byte| *byte == b','))
+            .map(|item| item.split(|byte| *byte == b';').next().unwrap_or_default())
+            .any(|item| item.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+    }
+
+    /// The target's path.
+    pub(crate) fn path(&self) -> &'a str {
+        self.target
+            .split_once('?')
+            .map_or(self.target, |(path, _)| path)
+    }
+
+    /// The query's parameters, decoded.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> {
+        let query = self.target.split_once('?').map_or("", |(_, query)| query);
+        query
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+            .map(|(name, value)| (decode(name), decode(value)))
+    }
+}
+
+/// Undoes `%41` and `+`. What is not a whole escape stands for itself; what is not UTF-8 becomes
+/// the replacement character.
+fn decode(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| byte == b'%' || byte == b'+') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3);
+        match (bytes[at], digits.and_then(hex)) {
+            (b'%', Some(byte)) => {
+                decoded.push(byte);
+                at += 2;
+            }
+            (b'+', _) => decoded.push(b' '),
+            (byte, _) => decoded.push(byte),
+        }
+        at += 1;
+    }
+    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
+}
+
+fn hex(digits: &[u8]) -> Option<u8> {
+    let value = |digit: u8| char::from(digit).to_digit(16);
+    let (high, low) = (value(digits[0])?, value(digits[1])?);
+    u8::try_from(high * 16 + low).ok()
+}
+
+/// Makes a text fit for one query value.
+pub(crate) fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(target: &str) -> RequestHead<'_> {
+        RequestHead {
+            method: "GET",
+            target,
+            protocol: "HTTP/1.1",
+            fields: vec![Field {
+                name: "Accept-Encoding",
+                value: b"br, GZIP;q=0.5",
+            }],
+        }
+    }
+
+    #[test]
+    fn splits_and_decodes_the_target() {
+        let head = head("/a%20b?delay=exp%3A10ms&x&to=a+b&bad=%4&&e=%zz");
+        assert_eq!(head.path(), "/a%20b");
+        let pairs: Vec<_> = head.parameters().collect();
+        let pair = |n: usize| (&*pairs[n].0, &*pairs[n].1);
+        assert_eq!(pair(0), ("delay", "exp:10ms"));
+        assert_eq!(pair(1), ("x", ""));
+        assert_eq!(pair(2), ("to", "a b"));
+        assert_eq!(pair(3), ("bad", "%4"));
+        assert_eq!(pair(4), ("e", "%zz"));
+    }
+
+    #[test]
+    fn finds_tokens_in_lists() {
+        let head = head("/");
+        assert!(head.lists("accept-encoding", "gzip"));
+        assert!(!head.lists("accept-encoding", "zip"));
+    }
+
+    #[test]
+    fn what_is_encoded_decodes() {
+        for text in ["http://h/?a=b&c=d%", "ä ö"] {
+            assert_eq!(decode(&encode(text)), text);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Starting and stopping.
+
+use crate::clock;
+use crate::counters::Counters;
+use crate::error::StartError;
+use crate::listener::Listener;
+use crate::options::{Discipline, Listen, Options};
+use crate::poller;
+use crate::shared::Shared;
+use crate::tls::{self, TlsMaterial};
+use crate::worker::{Setup, Worker};
+use drumfire_units::Nanos;
+use rustix::fd::OwnedFd;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+/// The way to a running server.
+#[derive(Debug)]
+pub struct Server;
+
+impl Server {
+    /// Starts a server: when this returns, it accepts connections.
+    ///
+    /// Raises the process's soft limit of open descriptors to the hard one.
+    ///
+    /// # Errors
+    /// When an option makes no sense, an address can't be had, or the system refuses a thread.
+    pub fn start(options: Options) -> Result<Running, StartError> {
+        check(&options)?;
+        raise_descriptor_limit();
+        let (config, material) = match &options.tls {
+            Some(tls) => {
+                tls::configure(tls).map(|(config, material)| (Some(config), Some(material)))?
+            }
+            None => (None, None),
+        };
+        let listeners = options
+            .listen
+            .iter()
+            .map(|listen| Listener::open(listen, options.exposure, options.threads))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut running = Running {
+            addresses: listeners.iter().map(|l| l.listen.clone()).collect(),
+            shared: Arc::new(Shared::new(options.threads, options.arrival_log)),
+            material,
+            workers: Vec::with_capacity(options.threads),
+        };
+        let setup = Setup {
+            shared: Arc::clone(&running.shared),
+            listeners: Arc::new(listeners),
+            tls: config,
+            started: clock::now(),
+            options: Arc::new(options),
+        };
+        for index in 0..setup.options.threads {
+            // On failure `running` is dropped, which ends the workers that run already.
+            running.workers.push(spawn(&setup, index)?);
+        }
+        Ok(running)
+    }
+}
+
+fn check(options: &Options) -> Result<(), StartError> {
+    let threads = options.threads;
+    if options.listen.is_empty() {
+        return Err(StartError::NoAddress);
+    }
+    if !(1..=256).contains(&threads) {
+        return Err(StartError::Threads { threads });
+    }
+    if options.discipline == Discipline::Serial && threads > 1 {
+        return Err(StartError::SerialThreads { threads });
+    }
+    Ok(())
+}
+
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // If it can't be raised, fewer connections fit, and the counters will say so.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
+fn spawn(setup: &Setup, index: usize) -> Result<WorkerHandle, StartError> {
+    let failed = |cause| StartError::Thread { cause };
+    let waker = Arc::new(poller::waker().map_err(|errno| failed(errno.into()))?);
+    let worker = Worker::new(setup, index, Arc::clone(&waker));
+    let worker = worker.map_err(|errno| failed(errno.into()))?;
+    let thread = std::thread::Builder::new()
+        .name(format!("target-{index}"))
+        .spawn(move || worker.run())
+        .map_err(failed)?;
+    Ok(WorkerHandle { waker, thread })
+}
+
+/// A server at work. Dropping it stops it.
+#[derive(Debug)]
+pub struct Running {
+    addresses: Vec<Listen>,
+    shared: Arc<Shared>,
+    material: Option<TlsMaterial>,
+    workers: Vec<WorkerHandle>,
+}
+
+#[derive(Debug)]
+struct WorkerHandle {
+    waker: Arc<OwnedFd>,
+    thread: JoinHandle<()>,
+}
+
+impl Running {
+    /// Where it listens, in the order of the options, with real port numbers.
+    #[must_use]
+    pub fn addresses(&self) -> &[Listen] {
+        &self.addresses
+    }
+
+    /// The first TCP address, if there is one.
+    #[must_use]
+    pub fn tcp(&self) -> Option<SocketAddr> {
+        self.addresses.iter().find_map(|listen| match listen {
+            Listen::Tcp(address) => Some(*address),
+            Listen::Unix(_) => None,
+        })
+    }
+
+    /// What a client needs for TLS, when the server speaks it.
+    #[must_use]
+    pub fn tls(&self) -> Option<&TlsMaterial> {
+        self.material.as_ref()
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared.counters()
+    }
+
+    /// When requests arrived, on the machine's monotonic clock (`CLOCK_MONOTONIC`), in order of
+    /// time; empty unless [`Options::arrival_log`] says to remember them.
+    #[must_use]
+    pub fn arrivals(&self) -> Vec<Nanos> {
+        self.shared.arrivals()
+    }
+
+    /// Closes every connection, stops, and tells the final count.
+    #[must_use = "the final count; drop the server to stop it without"]
+    pub fn stop(mut self) -> Counters {
+        self.end();
+        self.shared.counters()
+    }
+
+    fn end(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        for worker in &self.workers {
+            // An eventfd takes eight bytes unless it is full, and then it wakes as well.
+            let _ = rustix::io::write(&worker.waker, &1_u64.to_ne_bytes());
+        }
+        for worker in self.workers.drain(..) {
+            // A worker that panicked has ended as well; its panic was reported by its thread.
+            let _ = worker.thread.join();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

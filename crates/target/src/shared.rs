@@ -1,0 +1,64 @@
+//! What all workers of a server and its owner share.
+
+use crate::arrivals::Arrivals;
+use crate::counters::{Counters, Tallies};
+use crate::options::ArrivalLog;
+use drumfire_units::Nanos;
+use std::sync::atomic::AtomicBool;
+
+/// One server's common ground. Each worker writes its own part only.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Set once, when the server is to end.
+    pub(crate) stopping: AtomicBool,
+    workers: Vec<WorkerShared>,
+}
+
+/// One worker's part.
+#[derive(Debug)]
+pub(crate) struct WorkerShared {
+    pub(crate) tallies: Tallies,
+    pub(crate) arrivals: Arrivals,
+}
+
+impl Shared {
+    pub(crate) fn new(workers: usize, log: ArrivalLog) -> Self {
+        let capacity = match log {
+            ArrivalLog::Off => 0,
+            ArrivalLog::First(capacity) => capacity.div_ceil(workers),
+        };
+        let worker = || WorkerShared {
+            tallies: Tallies::default(),
+            arrivals: Arrivals::new(capacity),
+        };
+        Self {
+            stopping: AtomicBool::new(false),
+            workers: (0..workers).map(|_| worker()).collect(),
+        }
+    }
+
+    /// One worker's part.
+    #[inline]
+    pub(crate) fn worker(&self, index: usize) -> &WorkerShared {
+        &self.workers[index]
+    }
+
+    /// All workers' counters, added up.
+    pub(crate) fn counters(&self) -> Counters {
+        let mut sum = Counters::default();
+        for worker in &self.workers {
+            worker.tallies.add_to(&mut sum);
+        }
+        sum
+    }
+
+    /// All workers' arrivals in order of time.
+    pub(crate) fn arrivals(&self) -> Vec<Nanos> {
+        let mut all = Vec::new();
+        for worker in &self.workers {
+            worker.arrivals.copy_to(&mut all);
+        }
+        all.sort_unstable();
+        all
+    }
+}

@@ -1,0 +1,196 @@
+//! TLS: a certificate made at the start, and sessions that seal and open bytes.
+
+use crate::error::StartError;
+use crate::options::{ClientCertificate, TlsOptions};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
+};
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use std::fmt;
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+
+/// What a client needs to trust a server, and to be trusted by it. All in PEM, made at the start
+/// and valid for nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsMaterial {
+    /// The authority that signed the server's certificate, which names localhost, 127.0.0.1
+    /// and ::1.
+    pub authority: String,
+    /// A client certificate of the same authority.
+    pub client_certificate: String,
+    /// Its key.
+    pub client_key: String,
+}
+
+/// A failed step of making certificates, in words.
+fn failed(error: impl fmt::Display) -> StartError {
+    StartError::Certificate {
+        reason: error.to_string(),
+    }
+}
+
+/// Makes the certificates and the configuration that serves them.
+pub(crate) fn configure(
+    options: &TlsOptions,
+) -> Result<(Arc<ServerConfig>, TlsMaterial), StartError> {
+    let authority = authority()?;
+    let (server, server_key) = leaf(
+        &authority,
+        "drumfire target",
+        &["localhost", "127.0.0.1", "::1"],
+        ExtendedKeyUsagePurpose::ServerAuth,
+    )?;
+    let (client, client_key) = leaf(
+        &authority,
+        "drumfire client",
+        &["client.drumfire.test"],
+        ExtendedKeyUsagePurpose::ClientAuth,
+    )?;
+    let config = server_config(options, &authority, server.der().clone(), &server_key)?;
+    let material = TlsMaterial {
+        authority: authority.pem(),
+        client_certificate: client.pem(),
+        client_key: client_key.serialize_pem(),
+    };
+    Ok((Arc::new(config), material))
+}
+
+type Authority = CertifiedIssuer<'static, KeyPair>;
+
+fn authority() -> Result<Authority, StartError> {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.distinguished_name = named("drumfire target authority");
+    let key = KeyPair::generate().map_err(failed)?;
+    CertifiedIssuer::self_signed(params, key).map_err(failed)
+}
+
+fn leaf(
+    authority: &Authority,
+    name: &str,
+    subjects: &[&str],
+    purpose: ExtendedKeyUsagePurpose,
+) -> Result<(rcgen::Certificate, KeyPair), StartError> {
+    let subjects: Vec<String> = subjects.iter().map(|subject| (*subject).into()).collect();
+    let mut params = CertificateParams::new(subjects).map_err(failed)?;
+    params.distinguished_name = named(name);
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![purpose];
+    params.use_authority_key_identifier_extension = true;
+    let key = KeyPair::generate().map_err(failed)?;
+    let certificate = params.signed_by(&key, authority).map_err(failed)?;
+    Ok((certificate, key))
+}
+
+fn named(name: &str) -> DistinguishedName {
+    let mut distinguished = DistinguishedName::new();
+    distinguished.push(DnType::CommonName, name);
+    distinguished
+}
+
+fn server_config(
+    options: &TlsOptions,
+    authority: &Authority,
+    certificate: CertificateDer<'static>,
+    key: &KeyPair,
+) -> Result<ServerConfig, StartError> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(failed)?;
+    let builder = match options.client_certificate {
+        ClientCertificate::Ignored => builder.with_no_client_auth(),
+        ClientCertificate::Required => {
+            let mut roots = RootCertStore::empty();
+            roots.add(authority.der().clone()).map_err(failed)?;
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            builder.with_client_cert_verifier(verifier.build().map_err(failed)?)
+        }
+    };
+    let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(failed)?;
+    let mut config = builder
+        .with_single_cert(vec![certificate], key)
+        .map_err(failed)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// The handshake failed, or a record is malformed. What the peer should be told is in the
+/// session's outgoing messages.
+#[derive(Debug)]
+pub(crate) struct SessionFailed;
+
+/// One connection's TLS.
+#[derive(Debug)]
+pub(crate) struct Session(ServerConnection);
+
+impl Session {
+    pub(crate) fn new(config: &Arc<ServerConfig>) -> Option<Self> {
+        let mut session = ServerConnection::new(Arc::clone(config)).ok()?;
+        // What is sealed is drained at once, in pieces that the caller bounds.
+        session.set_buffer_limit(None);
+        Some(Self(session))
+    }
+
+    /// Opens what came from the wire.
+    pub(crate) fn open(
+        &mut self,
+        mut wire: &[u8],
+        plain: &mut Vec<u8>,
+    ) -> Result<(), SessionFailed> {
+        while !wire.is_empty() {
+            self.0.read_tls(&mut wire).map_err(|_| SessionFailed)?;
+            let state = self.0.process_new_packets().map_err(|_| SessionFailed)?;
+            let waiting = state.plaintext_bytes_to_read();
+            let start = plain.len();
+            plain.resize(start + waiting, 0);
+            if waiting > 0 {
+                let read = self.0.reader().read_exact(&mut plain[start..]);
+                read.map_err(|_| SessionFailed)?;
+            }
+            if state.peer_has_closed() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Seals plain bytes for the wire.
+    pub(crate) fn seal(&mut self, plain: &[u8], wire: &mut Vec<u8>) {
+        // Without a buffer limit everything is taken, and nothing fails.
+        let _ = self.0.writer().write_all(plain);
+        self.drain(wire);
+    }
+
+    /// Says that nothing more will come.
+    pub(crate) fn close(&mut self, wire: &mut Vec<u8>) {
+        self.0.send_close_notify();
+        self.drain(wire);
+    }
+
+    /// Moves the session's own messages to the wire.
+    pub(crate) fn drain(&mut self, wire: &mut Vec<u8>) {
+        while self.0.wants_write() {
+            // Writing to a Vec can't fail.
+            if self.0.write_tls(wire).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Whether the session has messages of its own to send.
+    pub(crate) fn wants_write(&self) -> bool {
+        self.0.wants_write()
+    }
+
+    /// Whether the handshake is still under way.
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.0.is_handshaking()
+    }
+}

@@ -1,0 +1,259 @@
+//! One thread and its readiness loop.
+
+use crate::clock;
+use crate::connection::{Connection, Fate};
+use crate::drive::Driver;
+use crate::listener::Listener;
+use crate::options::Options;
+use crate::poller::{self, Events, Poller, Ready};
+use crate::shared::Shared;
+use crate::slots::Slots;
+use crate::tls::Session;
+use drumfire_units::Nanos;
+use rustix::fd::OwnedFd;
+use rustix::io::{self, Errno};
+use rustix::net::{SocketFlags, accept_with, sockopt};
+use rustls::ServerConfig;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The token of the stop signal. No connection has it: their generation is below 2³¹.
+const WAKE: u64 = u64::MAX;
+/// The timer that looks for new connections again after descriptors ran out.
+const ACCEPT_AGAIN: u64 = u64::MAX - 1;
+/// The token of the n-th listener is this minus n.
+const LISTENER: u64 = u64::MAX - 2;
+/// Connections accepted in one go before the others get their turn.
+const ACCEPT_BATCH: usize = 64;
+/// How long to wait for descriptors.
+const ACCEPT_PAUSE: Nanos = Nanos::from_millis(50);
+/// Events handled between two looks at the timers.
+const TIMER_STRIDE: usize = 8;
+
+/// What every worker of a server is made from.
+pub(crate) struct Setup {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) listeners: Arc<Vec<Listener>>,
+    pub(crate) tls: Option<Arc<ServerConfig>>,
+    pub(crate) started: Nanos,
+    pub(crate) options: Arc<Options>,
+}
+
+/// One thread's whole world.
+pub(crate) struct Worker {
+    index: usize,
+    options: Arc<Options>,
+    started: Nanos,
+    listeners: Arc<Vec<Listener>>,
+    tls: Option<Arc<ServerConfig>>,
+    waker: Arc<OwnedFd>,
+    slots: Slots,
+    driver: Driver,
+}
+
+impl Worker {
+    /// Makes a worker and its readiness queue.
+    pub(crate) fn new(setup: &Setup, index: usize, waker: Arc<OwnedFd>) -> io::Result<Self> {
+        let worker = Self {
+            index,
+            options: Arc::clone(&setup.options),
+            started: setup.started,
+            listeners: Arc::clone(&setup.listeners),
+            tls: setup.tls.clone(),
+            waker,
+            slots: Slots::default(),
+            driver: Driver::new(
+                &setup.options,
+                Arc::clone(&setup.shared),
+                index,
+                Poller::new()?,
+            ),
+        };
+        worker.driver.poller.add_own(&worker.waker, WAKE)?;
+        worker.watch_listeners()?;
+        Ok(worker)
+    }
+
+    /// Serves until the server is stopped.
+    pub(crate) fn run(mut self) {
+        poller::sharpen_timers();
+        let mut events = Events::new();
+        while !self.is_stopping() {
+            let limit = self.driver.timers.next().map(|due| due - clock::now());
+            // Waiting fails only for reasons that the next turn would meet again.
+            if self.driver.poller.wait(&mut events, limit).is_err() {
+                return;
+            }
+            if self.wait_out_stall() {
+                self.turn(&events);
+            }
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.driver.shared.stopping.load(Ordering::Acquire)
+    }
+
+    /// Handles what is ready and what is due.
+    fn turn(&mut self, events: &Events) {
+        for index in 0..events.len() {
+            let ready = events.ready(index);
+            self.handle(ready);
+            if index % TIMER_STRIDE == TIMER_STRIDE - 1 {
+                self.fire_due();
+            }
+        }
+        self.fire_due();
+    }
+
+    #[inline]
+    fn handle(&mut self, ready: Ready) {
+        match ready.token {
+            WAKE => {}
+            token if token > LISTENER - self.listeners.len() as u64 => {
+                self.accept((LISTENER - token) as usize);
+            }
+            token => {
+                let Some(connection) = self.slots.find(token) else {
+                    return;
+                };
+                let mut fate = Fate::Open;
+                if ready.writable {
+                    fate = self.driver.writable(connection);
+                }
+                if ready.readable && fate == Fate::Open {
+                    fate = self.driver.readable(connection, ready.ending);
+                }
+                self.settle(token, fate);
+            }
+        }
+    }
+
+    fn fire_due(&mut self) {
+        if self.driver.timers.next().is_none() {
+            return;
+        }
+        let now = clock::now();
+        while let Some((at, token)) = self.driver.timers.pop(now) {
+            if token == ACCEPT_AGAIN {
+                // If it fails, this listener is lost, and the counters show it.
+                let _ = self.watch_listeners();
+            } else if let Some(connection) = self.slots.find(token) {
+                let fate = self.driver.due(connection, at);
+                self.settle(token, fate);
+            }
+        }
+    }
+
+    fn settle(&mut self, token: u64, fate: Fate) {
+        if fate == Fate::Open {
+            return;
+        }
+        let Some(connection) = self.slots.remove(token) else {
+            return;
+        };
+        if fate == Fate::Reset {
+            // With nothing to linger for, closing sends a reset.
+            let _ = sockopt::set_socket_linger(&connection.fd, Some(Duration::ZERO));
+        }
+        self.driver.ended(connection);
+    }
+
+    fn watch_listeners(&self) -> io::Result<()> {
+        for (n, listener) in self.listeners.iter().enumerate() {
+            let socket = listener.socket(self.index);
+            self.driver.poller.add_shared(socket, LISTENER - n as u64)?;
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, listener: usize) {
+        let listeners = Arc::clone(&self.listeners);
+        let listener = &listeners[listener];
+        for _ in 0..ACCEPT_BATCH {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            match accept_with(listener.socket(self.index), flags) {
+                Ok(fd) => self.accepted(fd),
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(_) => return self.pause_accepting(),
+            }
+        }
+    }
+
+    fn accepted(&mut self, fd: OwnedFd) {
+        let tallies = &self.driver.shared.worker(self.index).tallies;
+        tallies.connections.add(1);
+        let tls = match &self.tls {
+            None => None,
+            Some(config) => match Session::new(config) {
+                Some(session) => Some(Box::new(session)),
+                None => return tallies.connections_ended.add(1),
+            },
+        };
+        let token = self.slots.insert(|token| Connection {
+            fd,
+            token,
+            answered: 0,
+            unread: false,
+            ended: false,
+            watches_room: false,
+            tls,
+            work: None,
+        });
+        let added = self
+            .slots
+            .find(token)
+            .map(|connection| self.driver.poller.add(&connection.fd, token));
+        if !matches!(added, Some(Ok(()))) {
+            tallies.accept_failed.add(1);
+            self.settle(token, Fate::Closed);
+        }
+    }
+
+    /// Descriptors or memory ran out. The waiting connections stay in the kernel's queue, which
+    /// would report them without end.
+    fn pause_accepting(&mut self) {
+        self.driver
+            .shared
+            .worker(self.index)
+            .tallies
+            .accept_failed
+            .add(1);
+        for listener in self.listeners.iter() {
+            // One that is not watched now need not be removed.
+            let _ = self.driver.poller.remove(listener.socket(self.index));
+        }
+        self.driver
+            .timers
+            .set(clock::now() + ACCEPT_PAUSE, ACCEPT_AGAIN);
+    }
+
+    /// Sits a stall out; whether the server goes on afterwards.
+    fn wait_out_stall(&self) -> bool {
+        let Some(stall) = self.options.stall else {
+            return true;
+        };
+        let signal = match Poller::new() {
+            Ok(signal) if signal.add_own(&self.waker, WAKE).is_ok() => signal,
+            _ => return true,
+        };
+        let mut events = Events::new();
+        while let Some(end) = stall.end(clock::now() - self.started) {
+            let end = self.started + end;
+            if signal.wait(&mut events, Some(end - clock::now())).is_err() || self.is_stopping() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        for connection in self.slots.drain() {
+            self.driver.ended(connection);
+        }
+    }
+}
