@@ -196,7 +196,7 @@ impl Interval {
     }
 
     /// Keeps what a failure has to say beyond [`Outcome::words`]. To be called beside
-    /// [`Self::record`], at most once for each failed sample.
+    /// [`Self::record`], at most once for each failed sample, and not for one of the warm-up.
     #[cold]
     pub fn record_error_detail(&mut self, outcome: Outcome, detail: &str) {
         self.errors.record(outcome, detail);

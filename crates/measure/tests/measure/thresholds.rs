@@ -213,6 +213,14 @@ fn the_rate_does_not_count_the_drain() {
         seen.actual_text,
         "100/s in the worst of 2 windows, 0 failed"
     );
+    // An interval is not exact to the nanosecond.
+    let mut hasty = full(1);
+    hasty.start += Nanos(50_000);
+    let seen = &fates(Model::Open, &[full(0), hasty], &rule)[0];
+    assert_eq!(
+        seen.actual_text,
+        "100/s in the worst of 2 windows, 0 failed"
+    );
     // A gap within the run does count.
     let seen = &fates(Model::Open, &[full(0), interval(1), full(2)], &rule)[0];
     assert_eq!(seen.actual_text, "0/s in the worst of 3 windows, 1 failed");
