@@ -35,29 +35,40 @@ pub fn header_value<'a>(name: &str, value: &'a str) -> &'a str {
     if is_secret(name) { MASK } else { value }
 }
 
-/// A URL without its user information and without the values of secret query parameters.
+/// A URL without its user information and without the values of secret query parameters, and so
+/// for every URL that stands inside it.
 ///
 /// It need not be a valid URL: what stands before an `@` in the authority's place is masked too.
 #[must_use]
 pub fn url(text: &str) -> String {
-    let (scheme, rest) = match text.find("://") {
-        Some(at) => text.split_at(at + 3),
-        None => ("", text),
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    if !text.contains("://") {
+        rest = mask_user(rest, &mut masked);
+    }
+    while let Some(at) = rest.find("://") {
+        let (scheme, after) = rest.split_at(at + 3);
+        masked.push_str(scheme);
+        rest = mask_user(after, &mut masked);
+    }
+    masked.push_str(rest);
+    let Some(query) = masked.find(['?', '#']) else {
+        return masked;
     };
-    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
-    let (authority, tail) = rest.split_at(end);
-    let mut out = String::from(scheme);
+    let mut out = masked[..query].to_owned();
+    mask_pairs(&masked[query..], &mut out);
+    out
+}
+
+/// Copies the authority at the start of `text` without its user information; returns the rest.
+fn mask_user<'a>(text: &'a str, out: &mut String) -> &'a str {
+    let end = text.find(['/', '?', '#', '\\']).unwrap_or(text.len());
+    let (authority, tail) = text.split_at(end);
     match authority.rsplit_once('@') {
         Some((_, host)) => out.extend([MASK, "@", host]),
         None => out.push_str(authority),
     }
-    let Some(query) = tail.find(['?', '#']) else {
-        out.push_str(tail);
-        return out;
-    };
-    out.push_str(&tail[..query]);
-    mask_pairs(&tail[query..], &mut out);
-    out
+    tail
 }
 
 /// Copies `?a=1&token=2#key=3` with the values of secret names masked.
@@ -190,6 +201,15 @@ mod tests {
             ("http://h/?%74oken=CANARY", "http://h/?%74oken=***"),
             ("http://h?password=CANARY", "http://h?password=***"),
             ("me:CANARY@h/p", "***@h/p"),
+            ("http://a/,http://u:CANARY@h/", "http://a/,http://***@h/"),
+            (
+                "http://h/?next=http://u:CANARY@i/",
+                "http://h/?next=http://***@i/",
+            ),
+            (
+                "http://u:CANARY@h?sig=CANARY#http://CANARY@i",
+                "http://***@h?sig=***#http://***@i",
+            ),
             ("/p?secret=CANARY", "/p?secret=***"),
             ("http://h/p?x=a@b", "http://h/p?x=a@b"),
             ("http://h/?key=", "http://h/?key="),

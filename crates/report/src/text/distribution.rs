@@ -30,6 +30,9 @@ const SERIES: [&[u64]; 7] = [
 const ROWS_MAX: usize = 14;
 /// No bar is longer.
 const BAR_MAX: usize = 60;
+/// From this width on rows say their count, and from the next which quantiles they hold.
+const COUNTS_FROM: usize = 50;
+const MARKS_FROM: usize = 70;
 /// What lies outside these quantiles shares the first and the last row.
 const BODY: (f64, f64) = (0.001, 0.999);
 /// Quantiles marked beside the row that holds them.
@@ -114,60 +117,63 @@ fn bars(rows: &[Row], histogram: &Histogram, style: &Style, room: usize) -> Vec<
     let total = histogram.count();
     let largest = rows.iter().map(|row| row.count).max().unwrap_or(0);
     let counts = count(largest).len();
-    let spare = match room {
-        ..50 => 0,
-        50..70 => 2 + counts,
-        _ => 2 + counts + 2 + 13,
+    let marks = marks(rows, histogram);
+    let marks_room = marks.iter().map(|marks| marks.len() + 2).max().unwrap_or(0);
+    let beside = match room {
+        ..COUNTS_FROM => 0,
+        COUNTS_FROM..MARKS_FROM => counts + 2,
+        _ => counts + 2 + marks_room,
     };
-    let bar_room = room.saturating_sub(10 + 2 + 9 + spare).min(BAR_MAX);
-    let mut below = 0;
+    let bar_room = room.saturating_sub(10 + 2 + 9 + beside).min(BAR_MAX);
     let mut lines = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|at| rows[at].bound);
-        let label = match (row.bound, before) {
-            (Some(bound), _) => format!("< {}", bound_text(bound, style.unicode)),
-            (None, Some(bound)) => {
-                format!(
-                    "{} {}",
-                    style.glyph("≥", ">="),
-                    bound_text(bound, style.unicode)
-                )
-            }
-            (None, None) => "all".to_owned(),
-        };
+    for (index, (row, marks)) in rows.iter().zip(marks).enumerate() {
+        let above = index.checked_sub(1).and_then(|at| rows[at].bound);
+        let label = label(row.bound, above, style);
         let mut line = Line::of(format!("{label:>10}  "), Ink::Dim);
-        let bar = bar(row.count, largest, bar_room, style);
-        let padding = bar_room - bar.chars().count();
-        line.push(bar, Ink::Plain);
-        line.space(padding);
+        let mut bar = Line::plain(bar(row.count, largest, bar_room, style));
+        bar.space(bar_room.saturating_sub(bar.width()));
+        line.append(bar);
         line.push(format!("{:>9}", share_tenths(row.count, total)), Ink::Plain);
-        if room >= 50 {
+        if room >= COUNTS_FROM {
             line.push(format!("  {:>counts$}", count(row.count)), Ink::Dim);
         }
-        if room >= 70 {
-            line.push(
-                format!("  {}", marks(below, row.count, histogram)),
-                Ink::Bold,
-            );
+        if room >= MARKS_FROM {
+            line.push(format!("  {marks}"), Ink::Bold);
         }
-        below += row.count;
         lines.push(line);
     }
     lines
 }
 
-/// The quantiles whose rank lies among the `count` values that follow the `below` smallest.
-fn marks(below: u64, count: u64, histogram: &Histogram) -> String {
+/// What a row holds, by its own bound and that of the row above.
+fn label(bound: Option<u64>, above: Option<u64>, style: &Style) -> String {
+    let text = |bound| bound_text(bound, style.unicode);
+    match (bound, above) {
+        (Some(bound), _) => format!("< {}", text(bound)),
+        (None, Some(above)) => format!("{} {}", style.glyph("≥", ">="), text(above)),
+        (None, None) => "all".to_owned(),
+    }
+}
+
+/// For each row the quantiles whose rank lies in it, where the count supports them.
+fn marks(rows: &[Row], histogram: &Histogram) -> Vec<String> {
     let total = histogram.count() as f64;
-    let here = |q: f64| {
-        let rank = (q * total - 1e-6).ceil(); // 0.999 has no exact binary form
-        rank > below as f64 && rank <= (below + count) as f64 && histogram.quantile(q).is_some()
-    };
-    let names = MARKS
+    let supported = MARKS
         .iter()
-        .filter(|(_, q)| here(*q))
-        .map(|(name, _)| *name);
-    names.collect::<Vec<_>>().join(" ")
+        .filter(|(_, q)| histogram.quantile(*q).is_some());
+    // 0.999 has no exact binary form, so a rank may come out a hair above its integer.
+    let ranks: Vec<_> = supported
+        .map(|(name, q)| (*name, (q * total - 1e-6).ceil()))
+        .collect();
+    let mut below = 0;
+    let mut marks = Vec::new();
+    for row in rows {
+        let (from, to) = (below as f64, (below + row.count) as f64);
+        let here = ranks.iter().filter(|(_, rank)| from < *rank && *rank <= to);
+        marks.push(here.map(|(name, _)| *name).collect::<Vec<_>>().join(" "));
+        below += row.count;
+    }
+    marks
 }
 
 /// A bound in its shortest form: `1.5 ms`, `200 µs`, `90 s`.
