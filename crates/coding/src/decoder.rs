@@ -1,0 +1,206 @@
+//! Layers of codings, undone one after the other in bounded memory.
+
+use crate::br::Br;
+use crate::deflate::Deflate;
+use crate::gzip::Gzip;
+use crate::zstandard::Zstandard;
+use crate::{Coding, Error};
+
+/// No honest server applies more; each costs a window.
+const LAYERS_MAX: usize = 5;
+/// What a layer makes at a time.
+const BUFFER_BYTES: usize = 16 * 1024;
+/// The longest name of an unknown coding that is quoted, in bytes before escaping.
+const NAME_BYTES: usize = 16;
+
+/// Undoes the codings of one body. Takes it in pieces of any size, and gives it on in pieces of at
+/// most 16 KiB, so that a body that grows a thousandfold costs no more memory than any other:
+/// beside the buffers, one window per layer (gzip and deflate 32 KiB, zstd at most 8 MiB, br at
+/// most 16 MiB).
+pub struct Decoder {
+    /// The coding that was applied last comes first.
+    layers: Vec<Layer>,
+    limit: u64,
+    untouched: bool,
+    failed: Option<Error>,
+}
+
+struct Layer {
+    coding: Coding,
+    inner: Inner,
+    buffer: Box<[u8]>,
+    produced: u64,
+}
+
+enum Inner {
+    Br(Box<Br>),
+    Deflate(Deflate),
+    Gzip(Gzip),
+    Zstd(Zstandard),
+}
+
+/// What one step of a layer came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Bytes of input that are done with.
+    pub(crate) read: usize,
+    /// Bytes of output that were made.
+    pub(crate) written: usize,
+}
+
+/// The body is not what the coding makes. Which coding it is, the layer knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Invalid;
+
+impl Decoder {
+    /// A decoder for a body with this Content-Encoding value, for at most `limit` decoded bytes;
+    /// the limit holds for what lies between two layers as well. `None` when there is nothing to
+    /// undo.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] and [`Error::Layers`].
+    pub fn new(content_encoding: &[u8], limit: u64) -> Result<Option<Self>, Error> {
+        let mut layers = Vec::new();
+        for name in content_encoding
+            .split(|&byte| byte == b',')
+            .map(<[u8]>::trim_ascii)
+        {
+            if name.is_empty() || name.eq_ignore_ascii_case(b"identity") {
+                continue;
+            }
+            if layers.len() == LAYERS_MAX {
+                return Err(Error::Layers);
+            }
+            layers.push(Coding::of_name(name).ok_or_else(|| unknown(name))?);
+        }
+        if layers.is_empty() {
+            return Ok(None);
+        }
+        let layers = layers
+            .into_iter()
+            .rev()
+            .map(Layer::new)
+            .collect::<Result<_, _>>()?;
+        Ok(Some(Self {
+            layers,
+            limit,
+            untouched: true,
+            failed: None,
+        }))
+    }
+
+    /// Takes the next piece of the body and gives on what it decodes to.
+    ///
+    /// # Errors
+    /// [`Error::Decode`] and [`Error::Limit`]; the same again from then on.
+    pub fn push(&mut self, input: &[u8], sink: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.untouched &= input.is_empty();
+        let result = feed(&mut self.layers, input, self.limit, sink);
+        self.failed = result.as_ref().err().cloned();
+        result
+    }
+
+    /// The body is over: how many bytes it decoded to. A body without a byte is let pass as one
+    /// that has no content, whatever its coding.
+    ///
+    /// # Errors
+    /// [`Error::Decode`] when a layer is not whole, or the error before.
+    pub fn finish(&mut self) -> Result<u64, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        if self.untouched {
+            return Ok(0);
+        }
+        match self.layers.iter().find(|layer| !layer.is_complete()) {
+            Some(layer) => Err(Error::Decode(layer.coding)),
+            None => Ok(self.layers.last().map_or(0, |layer| layer.produced)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let codings: Vec<Coding> = self.layers.iter().map(|layer| layer.coding).collect();
+        f.debug_struct("Decoder")
+            .field("layers", &codings)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs a piece through the first layer, and each piece that it makes through the rest.
+fn feed(
+    layers: &mut [Layer],
+    mut input: &[u8],
+    limit: u64,
+    sink: &mut dyn FnMut(&[u8]),
+) -> Result<(), Error> {
+    let Some((layer, rest)) = layers.split_first_mut() else {
+        sink(input);
+        return Ok(());
+    };
+    loop {
+        let Step { read, written } = layer.step(input)?;
+        input = &input[read..];
+        layer.produced += written as u64;
+        if layer.produced > limit {
+            return Err(Error::Limit);
+        }
+        if written > 0 {
+            feed(rest, &layer.buffer[..written], limit, sink)?;
+        }
+        let more_may_come = written == layer.buffer.len();
+        if input.is_empty() && !more_may_come {
+            return Ok(());
+        }
+        if read == 0 && written == 0 {
+            return Err(Error::Decode(layer.coding));
+        }
+    }
+}
+
+impl Layer {
+    fn new(coding: Coding) -> Result<Self, Error> {
+        let inner = match coding {
+            Coding::Br => Inner::Br(Box::new(Br::new())),
+            Coding::Deflate => Inner::Deflate(Deflate::new()),
+            Coding::Gzip => Inner::Gzip(Gzip::new()),
+            Coding::Zstd => Inner::Zstd(Zstandard::new().map_err(|Invalid| Error::Decode(coding))?),
+        };
+        Ok(Self {
+            coding,
+            inner,
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            produced: 0,
+        })
+    }
+
+    fn step(&mut self, input: &[u8]) -> Result<Step, Error> {
+        let output = &mut self.buffer;
+        let step = match &mut self.inner {
+            Inner::Br(br) => br.step(input, output),
+            Inner::Deflate(deflate) => deflate.step(input, output),
+            Inner::Gzip(gzip) => gzip.step(input, output),
+            Inner::Zstd(zstandard) => zstandard.step(input, output),
+        };
+        step.map_err(|Invalid| Error::Decode(self.coding))
+    }
+
+    fn is_complete(&self) -> bool {
+        match &self.inner {
+            Inner::Br(br) => br.is_complete(),
+            Inner::Deflate(deflate) => deflate.is_complete(),
+            Inner::Gzip(gzip) => gzip.is_complete(),
+            Inner::Zstd(zstandard) => zstandard.is_complete(),
+        }
+    }
+}
+
+fn unknown(name: &[u8]) -> Error {
+    let shown = &name[..name.len().min(NAME_BYTES)];
+    Error::Unknown(shown.escape_ascii().to_string().into_boxed_str())
+}
