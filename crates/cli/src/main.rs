@@ -1,2 +1,61 @@
-//! The program `drumfire`.
-fn main() {}
+//! The program `drumfire`: wiring, exit codes and terminal policy, and no logic.
+//!
+//! Knows every other crate and the machine's files, environment and terminal. Must not know how
+//! anything is measured. Start reading at [`main`], then [`session`].
+
+mod command;
+mod exit;
+mod flags;
+mod input;
+mod lower;
+mod output;
+mod session;
+mod terminal;
+
+use clap::Parser as _;
+use exit::{Exit, Failure};
+use flags::{Cli, Command};
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match dispatch() {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::complain(&failure.message);
+            failure.exit.into()
+        }
+    }
+}
+
+/// By the program's name, then by the subcommand.
+fn dispatch() -> Result<Exit, Failure> {
+    let mut args = std::env::args_os();
+    let program = args.next().unwrap_or_default();
+    let name = Path::new(&program)
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    if let Some(dialect) = drumfire_dialects::for_program(name) {
+        return command::dialect::run(dialect, &input::texts(args)?);
+    }
+    match Cli::try_parse() {
+        Ok(cli) => match cli.command {
+            Command::Http(flags) => command::http::run(&flags),
+            Command::Serve(flags) => command::serve::run(&flags),
+            Command::Demo(flags) => command::demo::run(&flags),
+            Command::GoWrk { args } => {
+                command::dialect::run(drumfire_dialects::Dialect::GoWrk, &input::texts(args)?)
+            }
+        },
+        Err(error) => {
+            // Help and version are results and go to stdout; mistakes go to stderr.
+            let _closed = error.print();
+            Ok(if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            })
+        }
+    }
+}

@@ -1,1 +1,20 @@
-//! Moves bytes for a Plan on time and makes Samples.
+//! Moves bytes for a plan, on time, and makes samples.
+//!
+//! Knows plans, schedules, protocols and the I/O seam, and brings them together. Must not know
+//! stdout, files or formatting. Start reading at [`run`], then [`Worker`].
+
+mod blame;
+mod connection;
+mod control;
+pub mod limits;
+mod prepare;
+mod recorder;
+mod redirect;
+mod run;
+mod source;
+mod worker;
+
+pub use control::Control;
+pub use prepare::{PrepareError, Prepared, Resolver, prepare};
+pub use run::{RunError, run, thread_count};
+pub use worker::{Message, Share, Worker};

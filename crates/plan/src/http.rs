@@ -278,6 +278,8 @@ pub struct Connections {
     pub count: u32,
     /// Whether a connection carries more than one request.
     pub keep_alive: KeepAlive,
+    /// What is done when a kept-alive connection turns out to be closed.
+    pub reused_closed: ReusedClosed,
     /// How long a slot waits at most before it dials a refusing target again.
     pub backoff_max: Nanos,
     /// How many worker threads; at least 1.
@@ -295,6 +297,16 @@ pub enum KeepAlive {
     AtMost(u64),
     /// One request each, with `Connection: close`.
     No,
+}
+
+/// What is done when a kept-alive connection turns out to be closed as a request is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReusedClosed {
+    /// The request has failed, with `closed:reused`.
+    #[default]
+    Fail,
+    /// An idempotent request is sent once more on a new connection, and counted as retried.
+    Retry,
 }
 
 /// Whether a worker spins shortly before a request is due.

@@ -2,7 +2,7 @@
 
 use drumfire_plan::{
     Arrivals, Body, Connections, Expect, Header, HttpOptions, HttpRequest, KeepAlive, LatePolicy,
-    Load, Method, Plan, Spin, Stop, Timeouts, Url,
+    Load, Method, Plan, ReusedClosed, Spin, Stop, Timeouts, Url,
 };
 use drumfire_units::Nanos;
 
@@ -37,6 +37,7 @@ fn plan() -> Plan {
         connections: Connections {
             count: 1,
             keep_alive: KeepAlive::Yes,
+            reused_closed: ReusedClosed::Fail,
             backoff_max: Nanos::from_secs(1),
             threads: 1,
             spin: Spin::No,

@@ -13,7 +13,7 @@ use crate::outcome::LastWords;
 use crate::{Defaults, Source};
 use drumfire_plan::{
     Connections, Expect, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, Load, Plan,
-    Redirects, Scheme, Spin, Stop, Timeouts, Tls, Url, Verify,
+    Redirects, ReusedClosed, Scheme, Spin, Stop, Timeouts, Tls, Url, Verify,
 };
 use drumfire_units::Nanos;
 use std::io;
@@ -172,6 +172,7 @@ fn connections(args: &Args, users: u32, defaults: Defaults) -> Connections {
         } else {
             KeepAlive::Yes
         },
+        reused_closed: ReusedClosed::Fail,
         backoff_max: BACKOFF_MAX,
         threads: threads.clamp(1, users),
         spin: Spin::No,

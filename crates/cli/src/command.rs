@@ -1,0 +1,6 @@
+//! One file for each subcommand.
+
+pub(crate) mod demo;
+pub(crate) mod dialect;
+pub(crate) mod http;
+pub(crate) mod serve;

@@ -1,0 +1,141 @@
+//! `drumfire serve`.
+
+use crate::exit::{Exit, Failure};
+use crate::flags::ServeFlags;
+use crate::output;
+use drumfire_target::{
+    ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Options,
+    Running, Server, TlsOptions,
+};
+use drumfire_units::ByteSize;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::fmt;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::str::FromStr;
+
+/// Starts the server and keeps it until a signal comes.
+pub(crate) fn run(flags: &ServeFlags) -> Result<Exit, Failure> {
+    let options = options(flags)?;
+    let scheme = if options.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Failure::failed)?;
+    let server = Server::start(options).map_err(Failure::usage)?;
+    write_certificates(flags, &server)?;
+    for address in server.addresses() {
+        match address {
+            Listen::Tcp(address) => output::print(format!("{scheme}://{address}/\n").as_bytes())?,
+            Listen::Unix(path) => output::print(format!("unix:{}\n", path.display()).as_bytes())?,
+        }
+    }
+    signals.forever().next();
+    let counters = server.stop();
+    output::remark(&format!(
+        "{} requests on {} connections\n",
+        counters.requests, counters.connections
+    ));
+    Ok(Exit::Done)
+}
+
+/// The server's options from flags.
+fn options(flags: &ServeFlags) -> Result<Options, Failure> {
+    let chance = |flag: &str, text: &Option<String>| {
+        parsed::<Chance>(flag, text.as_deref()).map(|chance| chance.unwrap_or(Chance::NEVER))
+    };
+    let behaviour = Behaviour {
+        delay: parsed("--delay", flags.delay.as_deref())?,
+        size: flags
+            .size
+            .parse::<ByteSize>()
+            .map_err(|error| Failure::usage(format!("--size: {error}")))?
+            .0,
+        status: parsed("--status", flags.status.as_deref())?,
+        close: chance("--close", &flags.close)?,
+        close_after: flags.close_after,
+        hangup: chance("--hangup", &flags.hangup)?,
+        reset: chance("--reset", &flags.reset)?,
+        drip: parsed("--drip", flags.drip.as_deref())?,
+        chunked: flags.chunked,
+    };
+    let client_certificate = if flags.require_client_cert {
+        ClientCertificate::Required
+    } else {
+        ClientCertificate::Ignored
+    };
+    Ok(Options {
+        listen: flags
+            .listen
+            .iter()
+            .map(|text| listen(text))
+            .collect::<Result<_, _>>()?,
+        exposure: if flags.expose {
+            Exposure::Anywhere
+        } else {
+            Exposure::Loopback
+        },
+        threads: flags.threads,
+        tls: flags.tls.then_some(TlsOptions { client_certificate }),
+        seed: flags.seed,
+        behaviour,
+        stall: parsed("--stall", flags.stall.as_deref())?,
+        discipline: if flags.serial {
+            Discipline::Serial
+        } else {
+            Discipline::Concurrent
+        },
+        arrival_log: flags.arrival_log.map_or(ArrivalLog::Off, ArrivalLog::First),
+    })
+}
+
+/// A flag's value, if it is given.
+fn parsed<T: FromStr<Err: fmt::Display>>(
+    flag: &str,
+    text: Option<&str>,
+) -> Result<Option<T>, Failure> {
+    text.map(|text| {
+        text.parse()
+            .map_err(|error| Failure::usage(format!("{flag}: {error}")))
+    })
+    .transpose()
+}
+
+/// `ADDRESS:PORT`, `PORT`, `localhost:PORT` or `unix:PATH`.
+fn listen(text: &str) -> Result<Listen, Failure> {
+    if let Some(path) = text.strip_prefix("unix:") {
+        return Ok(Listen::Unix(path.into()));
+    }
+    let port = text.strip_prefix("localhost:").unwrap_or(text);
+    if let Ok(port) = port.parse::<u16>() {
+        return Ok(Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
+    }
+    text.parse().map(Listen::Tcp).map_err(|_| {
+        Failure::usage(format!(
+            "--listen: `{}` is not an address; write 127.0.0.1:8080, 8080, [::1]:8080 or unix:PATH",
+            text.escape_default()
+        ))
+    })
+}
+
+/// Writes what a client needs to trust the server, and to be trusted.
+fn write_certificates(flags: &ServeFlags, server: &Running) -> Result<(), Failure> {
+    let Some(tls) = server.tls() else {
+        return Ok(());
+    };
+    let write = |path: &Path, text: &str| {
+        fs::write(path, text)
+            .map_err(|error| Failure::usage(format!("can't write {}: {error}", path.display())))
+    };
+    if let Some(path) = &flags.tls_ca {
+        write(path, &tls.authority)?;
+    }
+    if let Some(path) = &flags.tls_client {
+        write(&path.with_extension("crt"), &tls.client_certificate)?;
+        write(&path.with_extension("key"), &tls.client_key)?;
+    }
+    Ok(())
+}

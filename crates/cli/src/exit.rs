@@ -1,0 +1,66 @@
+//! Exit codes, and why a command ended without a result.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// How the program ends. The numbers are a stable interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Nothing could be measured, or every request failed, or a result could not be written.
+    Failed,
+    /// The command line or a file that it names is wrong.
+    Usage,
+    /// The generator was the limit, and `--strict` was asked for.
+    GeneratorLimited,
+    /// A threshold failed.
+    Threshold,
+    /// As another tool would.
+    Dialect(u8),
+}
+
+impl Exit {
+    /// The code that another tool would have ended with.
+    pub(crate) fn from_dialect(code: u8) -> Self {
+        Self::Dialect(code)
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::GeneratorLimited => 3,
+            Exit::Threshold => 99,
+            Exit::Dialect(code) => code,
+        })
+    }
+}
+
+/// Why a command ended without a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    /// A mistake on the command line or in a file that it names.
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self {
+            exit: Exit::Usage,
+            message: message.to_string(),
+        }
+    }
+
+    /// Nothing could be done.
+    pub(crate) fn failed(message: impl fmt::Display) -> Self {
+        Self {
+            exit: Exit::Failed,
+            message: message.to_string(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The command line: one field a flag, its help beside it.
+
+mod http;
+mod serve;
+
+pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
+pub(crate) use serve::ServeFlags;
+
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// A load generator that keeps an exact load and tells the truth about it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "drumfire",
+    version,
+    about,
+    max_term_width = 100,
+    subcommand_required = true
+)]
+#[command(
+    after_help = "Exit codes: 0 done · 1 nothing measured, or every request failed · \
+2 usage · 3 generator was the limit (--strict) · 99 a threshold failed · 130 interrupted twice"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Send HTTP requests and measure the responses
+    Http(Box<HttpFlags>),
+    /// Start the built-in server to fire at
+    Serve(Box<ServeFlags>),
+    /// Start a server, run a load against it for 10 s, and explain the report
+    Demo(DemoFlags),
+    /// Behave as go-wrk, with its flags and its output
+    #[command(name = "go-wrk", disable_help_flag = true)]
+    GoWrk {
+        /// go-wrk's own command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+}
+
+/// Flags of `demo`.
+#[derive(Args, Debug)]
+pub(crate) struct DemoFlags {
+    /// How long the load lasts
+    #[arg(short = 'z', long, default_value = "10s", value_name = "TIME")]
+    pub(crate) duration: String,
+    /// The rate, or a rate law
+    #[arg(short = 'r', long, default_value = "500/s", value_name = "RATE")]
+    pub(crate) rate: String,
+    /// No live display
+    #[arg(long)]
+    pub(crate) no_tui: bool,
+}

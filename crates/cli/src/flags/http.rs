@@ -1,0 +1,186 @@
+//! Flags of `drumfire http`. Spellings follow curl where curl has one.
+
+use clap::Args;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// Everything that `drumfire http` can be told.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  drumfire http http://127.0.0.1:8080/                    10 requests/s for 10 s
+  drumfire http -r 500/s -z 1m URL                        open model: 500 requests/s, whatever happens
+  drumfire http -c 64 -z 30s URL                          closed model: 64 users, as fast as they can
+  drumfire http -r 'line(5,200,60s) const(200,5m)' URL    a ramp, then a plateau
+  drumfire http -r 1000 --threshold 'p99<50ms' URL        exit code 99 when p99 is 50 ms or more
+  drumfire http -n 10000 -c 8 @urls.txt                   exactly 10,000 requests to a list of URLs")]
+pub(crate) struct HttpFlags {
+    /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin
+    #[arg(required = true, value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+
+    /// Method [default: GET, or POST with -d]
+    #[arg(short = 'X', long, value_name = "METHOD", help_heading = "Request")]
+    pub(crate) method: Option<String>,
+    /// Header `Name: value`; may be given several times
+    #[arg(
+        short = 'H',
+        long = "header",
+        value_name = "HEADER",
+        help_heading = "Request"
+    )]
+    pub(crate) headers: Vec<String>,
+    /// Body; @FILE reads a file, @- reads stdin
+    #[arg(short = 'd', long, value_name = "DATA", help_heading = "Request")]
+    pub(crate) data: Option<String>,
+    /// Ask for compressed bodies and decode them
+    #[arg(long, help_heading = "Request")]
+    pub(crate) compressed: bool,
+    /// Follow at most so many redirects [default: none, a redirect is the response]
+    #[arg(short = 'L', long = "location", value_name = "N", num_args = 0..=1, default_missing_value = "10", require_equals = false, help_heading = "Request")]
+    pub(crate) redirects: Option<u32>,
+    /// Send `Expect: 100-continue` before a body
+    #[arg(long, help_heading = "Request")]
+    pub(crate) expect_continue: bool,
+
+    #[command(flatten)]
+    pub(crate) load: LoadFlags,
+    #[command(flatten)]
+    pub(crate) transport: TransportFlags,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+}
+
+/// When requests start, how many, and for how long.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct LoadFlags {
+    /// Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)`
+    #[arg(short = 'r', long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+    /// Connections to each target [default: 64 with -r, otherwise the number of users]
+    #[arg(short = 'c', long, value_name = "N")]
+    pub(crate) connections: Option<u32>,
+    /// Closed model: users who send again when they have their answer [default: -c]
+    #[arg(short = 'u', long, value_name = "N", conflicts_with = "rate")]
+    pub(crate) users: Option<u32>,
+    /// Closed model: a user's pause between answer and next request
+    #[arg(long, value_name = "TIME", conflicts_with = "rate")]
+    pub(crate) think_time: Option<String>,
+    /// How long [default: 10s, unless -n, --iterations or the law ends the run]
+    #[arg(short = 'z', long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+    /// Exactly so many requests
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) requests: Option<u64>,
+    /// Go through the list of URLs exactly so often
+    #[arg(long, value_name = "N")]
+    pub(crate) iterations: Option<u64>,
+    /// Send this long before measuring begins
+    #[arg(long, value_name = "TIME")]
+    pub(crate) warmup: Option<String>,
+    /// How arrivals are spread: constant or poisson
+    #[arg(long, value_name = "KIND", default_value = "constant")]
+    pub(crate) arrivals: String,
+    /// A request that finds no connection free: queue, skip, or drop(TIME)
+    #[arg(long, value_name = "POLICY", default_value = "queue")]
+    pub(crate) late: String,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Worker threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
+    /// Busy-wait shortly before a request is due: microseconds of lag, for a core's worth of CPU
+    #[arg(long)]
+    pub(crate) spin: bool,
+}
+
+/// How requests travel.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Transport")]
+pub(crate) struct TransportFlags {
+    /// A new connection for each request
+    #[arg(long)]
+    pub(crate) no_keepalive: bool,
+    /// Close a connection after so many requests
+    #[arg(long, value_name = "N", conflicts_with = "no_keepalive")]
+    pub(crate) requests_per_connection: Option<u64>,
+    /// Send a GET, HEAD, PUT or DELETE once more when a kept-alive connection turns out closed
+    #[arg(long)]
+    pub(crate) retry_reused: bool,
+    /// The whole exchange, from taking a connection to the last byte
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub(crate) timeout: String,
+    /// Opening a connection
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) connect_timeout: String,
+    /// The TLS handshake
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) tls_timeout: String,
+    /// From the request's last byte to the end of the response's head [default: --timeout]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) head_timeout: Option<String>,
+    /// The longest pause before a target that refuses is dialed again
+    #[arg(long, value_name = "TIME", default_value = "250ms")]
+    pub(crate) connect_backoff: String,
+    /// Do not verify certificates; the report says so
+    #[arg(short = 'k', long)]
+    pub(crate) insecure: bool,
+    /// Trusted certificates in PEM [default: the system's]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// The client's certificate chain in PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) cert: Option<PathBuf>,
+    /// The client's private key in PEM
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
+    /// Every TLS handshake in full, without resuming sessions
+    #[arg(long)]
+    pub(crate) full_handshakes: bool,
+    /// Use ADDRESS for HOST:PORT; may be given several times
+    #[arg(long, value_name = "HOST:PORT:ADDRESS")]
+    pub(crate) resolve: Vec<String>,
+    /// Send from this address; several are used in turn
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    pub(crate) source_ip: Vec<IpAddr>,
+    /// HTTP proxy [default: http_proxy or https_proxy from the environment, but for loopback]
+    #[arg(short = 'x', long, value_name = "URL")]
+    pub(crate) proxy: Option<String>,
+    /// Connect to a Unix socket in place of the URL's host
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix_socket: Option<PathBuf>,
+    /// HTTP/1.1, which is the default
+    #[arg(long)]
+    pub(crate) http1: bool,
+}
+
+/// Where results go.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputFlags {
+    /// Write the summary as JSON; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write the histograms' buckets as CSV; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// A rule that the result must satisfy, such as `p99<50ms`; may be given several times
+    #[arg(long, value_name = "RULE")]
+    pub(crate) threshold: Vec<String>,
+    /// The length of an interval, and of the live line's
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) interval: String,
+    /// No live display
+    #[arg(long)]
+    pub(crate) no_tui: bool,
+    /// Nothing but the result
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
+    /// A sentence under each part of the summary that says how to read it
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Exit with 3 when the generator was the limit
+    #[arg(long)]
+    pub(crate) strict: bool,
+}

@@ -1,0 +1,75 @@
+//! Flags of `drumfire serve`.
+
+use clap::Args;
+
+/// Everything that `drumfire serve` can be told.
+#[derive(Args, Debug)]
+#[command(after_help = "The same words work for one request in its query:
+  curl 'http://127.0.0.1:8080/?delay=const:5ms&size=1000&status=503:0.1'")]
+pub(crate) struct ServeFlags {
+    /// Where to listen: ADDRESS:PORT, PORT, or unix:PATH; may be given several times
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080"
+    )]
+    pub(crate) listen: Vec<String>,
+    /// Allow addresses that other machines can reach
+    #[arg(long)]
+    pub(crate) expose: bool,
+    /// Worker threads
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Speak HTTPS with a certificate made at the start
+    #[arg(long)]
+    pub(crate) tls: bool,
+    /// Write the certificate's authority to a file, for --cacert
+    #[arg(long, value_name = "FILE", requires = "tls")]
+    pub(crate) tls_ca: Option<std::path::PathBuf>,
+    /// Write a client certificate and its key to FILE.crt and FILE.key
+    #[arg(long, value_name = "FILE", requires = "tls")]
+    pub(crate) tls_client: Option<std::path::PathBuf>,
+    /// Refuse clients without a certificate of the server's authority
+    #[arg(long, requires = "tls")]
+    pub(crate) require_client_cert: bool,
+    /// Seed of every delay and chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Hold every answer back: const:5ms, exp:10ms, lognormal:10ms,0.5
+    #[arg(long, value_name = "LAW")]
+    pub(crate) delay: Option<String>,
+    /// Bytes of a body
+    #[arg(long, value_name = "BYTES", default_value = "100")]
+    pub(crate) size: String,
+    /// Answer with this status with a probability: 503:0.01
+    #[arg(long, value_name = "CODE:P")]
+    pub(crate) status: Option<String>,
+    /// End the connection after an answer with this probability
+    #[arg(long, value_name = "P")]
+    pub(crate) close: Option<String>,
+    /// End each connection after so many answers
+    #[arg(long, value_name = "N")]
+    pub(crate) close_after: Option<u32>,
+    /// Close the connection in place of an answer with this probability
+    #[arg(long, value_name = "P")]
+    pub(crate) hangup: Option<String>,
+    /// Reset the connection in place of an answer with this probability
+    #[arg(long, value_name = "P")]
+    pub(crate) reset: Option<String>,
+    /// Send bodies piece by piece: 100B/10ms
+    #[arg(long, value_name = "SIZE/TIME")]
+    pub(crate) drip: Option<String>,
+    /// Send bodies in chunks of this size
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) chunked: Option<u32>,
+    /// Do nothing for a part of every period: 1s/10s
+    #[arg(long, value_name = "TIME/PERIOD")]
+    pub(crate) stall: Option<String>,
+    /// Answer one request at a time, first come, first served
+    #[arg(long)]
+    pub(crate) serial: bool,
+    /// Remember when so many requests arrived; GET /arrivals tells
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10000000")]
+    pub(crate) arrival_log: Option<usize>,
+}

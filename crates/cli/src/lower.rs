@@ -1,0 +1,113 @@
+//! From `drumfire http`'s flags to a plan.
+
+mod load;
+mod target;
+mod transport;
+
+pub(crate) use target::targets;
+
+use crate::exit::Failure;
+use crate::flags::HttpFlags;
+use crate::input;
+use drumfire_plan::{
+    Body, Compressed, Expect, ExpectContinue, Header, HttpRequest, Method, Plan, Redirects,
+    Threshold, Url,
+};
+use drumfire_units::{ByteSize, Nanos};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// With `--compressed`, a body may grow to this when it is decoded: 64 MiB.
+const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
+
+/// How long a body waits for `100 Continue`, as curl has it.
+const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
+
+/// The plan that the flags describe. Reads the files that they name.
+pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
+    let urls = targets(&flags.urls)?;
+    let (mut http, connect) = transport::options(&flags.transport, &urls)?;
+    http.compressed = if flags.compressed {
+        Compressed::Decode(DECODED_BYTES_MAX)
+    } else {
+        Compressed::AsSent
+    };
+    http.redirects = flags.redirects.map_or(Redirects::Report, Redirects::Follow);
+    if flags.expect_continue {
+        http.expect_continue = ExpectContinue::Wait(CONTINUE_WAIT);
+    }
+    let (load, mut connections) = load::of(&flags.load)?;
+    transport::adjust(&flags.transport, &mut connections)?;
+    let thresholds = flags.output.threshold.iter().map(|text| {
+        text.parse::<Threshold>()
+            .map_err(|error| in_text("--threshold", text, error.at, &error.message))
+    });
+    let plan = Plan {
+        requests: requests(flags, urls)?,
+        stop: load::stop(&flags.load, &load)?,
+        load,
+        warmup: optional("--warmup", flags.load.warmup.as_deref())?.unwrap_or_default(),
+        http,
+        connections,
+        timeouts: connect,
+        expect: Expect::Below400,
+        thresholds: thresholds.collect::<Result<_, _>>()?,
+        seed: flags.load.seed,
+        interval: parsed("--interval", &flags.output.interval)?,
+    };
+    match plan.check().first() {
+        None => Ok(plan),
+        Some(finding) => Err(Failure::usage(&finding.message)),
+    }
+}
+
+/// One request for each URL.
+fn requests(flags: &HttpFlags, urls: Vec<Url>) -> Result<Vec<HttpRequest>, Failure> {
+    let body = match &flags.data {
+        None => Body(None),
+        Some(data) => Body(Some(Arc::from(input::text_or_file("-d", data)?))),
+    };
+    let given = flags
+        .method
+        .as_deref()
+        .unwrap_or(if body.0.is_some() { "POST" } else { "GET" });
+    let method = Method::parse(given).map_err(|error| Failure::usage(format!("-X: {error}")))?;
+    let headers = flags
+        .headers
+        .iter()
+        .map(|line| Header::parse(line).map_err(|error| Failure::usage(format!("-H: {error}"))))
+        .collect::<Result<Vec<_>, _>>()?;
+    let request = |url: Url| HttpRequest {
+        step: drumfire_report::secret::url(&url.to_string()),
+        method: method.clone(),
+        headers: headers.clone(),
+        body: body.clone(),
+        url,
+    };
+    Ok(urls.into_iter().map(request).collect())
+}
+
+/// A flag's value, or what is wrong with it.
+fn parsed<T: FromStr<Err: fmt::Display>>(flag: &str, text: &str) -> Result<T, Failure> {
+    text.parse()
+        .map_err(|error| Failure::usage(format!("{flag}: {error}")))
+}
+
+/// An optional flag's value, or what is wrong with it.
+fn optional<T: FromStr<Err: fmt::Display>>(
+    flag: &str,
+    text: Option<&str>,
+) -> Result<Option<T>, Failure> {
+    text.map(|text| parsed(flag, text)).transpose()
+}
+
+/// What is wrong in a text, with a mark under the place.
+fn in_text(flag: &str, text: &str, at: usize, message: &str) -> Failure {
+    let column = text.get(..at).map_or(0, |before| before.chars().count());
+    let shown: String = text
+        .chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
+    Failure::usage(format!("{flag}: {message}\n  {shown}\n  {:column$}^", ""))
+}

@@ -1,0 +1,91 @@
+//! What goes out: text to the terminal, results to files.
+
+use crate::exit::Failure;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Writes text to standard output. A reader that has gone away is no error.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("can't write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a remark to standard error, as it is.
+pub(crate) fn remark(text: &str) {
+    let mut stderr = io::stderr().lock();
+    // There is nobody left to tell.
+    let _closed = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
+}
+
+/// Says on standard error what is wrong.
+pub(crate) fn complain(message: &str) {
+    remark(&format!("drumfire: {message}\n"));
+}
+
+/// A file that a result will be written to, found writable before the run.
+#[derive(Debug)]
+pub(crate) enum Destination {
+    /// Standard output, in place of the text.
+    Stdout,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Destination {
+    /// Looks whether a result can be written there. An existing file keeps its content until the
+    /// new one is complete.
+    pub(crate) fn check(flag: &str, path: &Path) -> Result<Self, Failure> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        let wrong = |error: io::Error| {
+            Failure::usage(format!("{flag}: can't write {}: {error}", path.display()))
+        };
+        if path.is_dir() {
+            return Err(wrong(io::Error::other(
+                "it is a directory; name a file in it",
+            )));
+        }
+        let existed = path.exists();
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(wrong)?;
+        if !existed {
+            fs::remove_file(path).map_err(wrong)?;
+        }
+        Ok(Self::File(path.to_owned()))
+    }
+
+    /// Writes the result: beside the file first, then in its place, so that a full disk leaves
+    /// what was there before.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let Self::File(path) = self else {
+            return print(bytes);
+        };
+        let wrong =
+            |error: io::Error| Failure::failed(format!("can't write {}: {error}", path.display()));
+        // Devices and pipes can't be replaced.
+        if path.exists() && !path.is_file() {
+            return fs::write(path, bytes).map_err(wrong);
+        }
+        let mut beside = path.clone().into_os_string();
+        beside.push(format!(".{}.tmp", std::process::id()));
+        let beside = PathBuf::from(beside);
+        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+        written.map_err(|error| {
+            // What is left of it is of no use; that it can't be removed either changes nothing.
+            let _left = fs::remove_file(&beside);
+            wrong(error)
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! One run from a plan to its summary: limits of the machine, signals, and what is shown meanwhile.
+
+mod describe;
+mod watch;
+
+pub(crate) use watch::Watch;
+
+use crate::exit::{Exit, Failure};
+use drumfire_engine::{Control, PrepareError, Prepared, prepare, run};
+use drumfire_measure::{RunEvent, RunInfo, Summary, Validity};
+use drumfire_net::{raise_descriptor_limit, resolve};
+use drumfire_plan::Plan;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Descriptors that the program needs beside its connections.
+const DESCRIPTORS_SPARE: u64 = 64;
+
+/// Exit code after a second SIGINT or SIGTERM.
+const INTERRUPTED_TWICE: i32 = 130;
+
+/// Runs a plan. `begun` is told what the run is, `observe` what happens in it.
+pub(crate) fn execute(
+    plan: Plan,
+    begun: &mut dyn FnMut(&Arc<RunInfo>),
+    observe: &mut dyn FnMut(&RunEvent),
+) -> Result<Arc<Summary>, Failure> {
+    let prepared = prepare(plan, Arc::new(resolve)).map_err(|error| match error {
+        PrepareError::Resolve { .. } => Failure::failed(error),
+        _ => Failure::usage(error),
+    })?;
+    check_descriptors(&prepared)?;
+    let prepared = Arc::new(prepared);
+    let control = Control::with_flag(on_signals()?);
+    let info = Arc::new(describe::info(&prepared));
+    begun(&info);
+    run(&prepared, &info, &control, observe).map_err(Failure::failed)
+}
+
+/// The exit code that a summary deserves.
+pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
+    let counts = &summary.total.counts;
+    if summary.thresholds.iter().any(|threshold| !threshold.passed) {
+        Exit::Threshold
+    } else if strict && summary.verdict.validity != Validity::Valid {
+        Exit::GeneratorLimited
+    } else if counts.ok == 0 {
+        Exit::Failed
+    } else {
+        Exit::Done
+    }
+}
+
+/// Finds out before the run whether every connection can have its descriptor.
+fn check_descriptors(prepared: &Prepared) -> Result<(), Failure> {
+    let connections = &prepared.plan.connections;
+    let needed = u64::from(connections.count) * prepared.targets() as u64 + DESCRIPTORS_SPARE;
+    match raise_descriptor_limit() {
+        Some(limit) if limit < needed => Err(Failure::usage(format!(
+            "{} connections need {needed} file descriptors, and this process may open {limit}; \
+             raise the limit (ulimit -n {needed}) or lower -c",
+            needed - DESCRIPTORS_SPARE
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// One SIGINT or SIGTERM sets the flag, which drains the run; another one exits at once.
+fn on_signals() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, INTERRUPTED_TWICE, Arc::clone(&flag))
+            .and_then(|_| flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
+    }
+    Ok(flag)
+}

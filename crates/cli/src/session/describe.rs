@@ -1,0 +1,185 @@
+//! What a run is, in words: its target, its plan, what a reader must know.
+
+use drumfire_engine::{Prepared, thread_count};
+use drumfire_measure::{Model, RunInfo};
+use drumfire_net::Clock;
+use drumfire_plan::{
+    Arrivals, Body, Compressed, KeepAlive, LatePolicy, Law, Load, Plan, Redirects, Scheme, Spin,
+    Verify,
+};
+use drumfire_report::secret;
+
+/// Requests of a long list that the plan's text names.
+const REQUESTS_NAMED: usize = 16;
+
+/// What is known of a run before it starts.
+pub(crate) fn info(prepared: &Prepared) -> RunInfo {
+    let plan = &prepared.plan;
+    let started_at_unix_ns = Clock::unix_time();
+    let tls = plan
+        .requests
+        .iter()
+        .any(|request| request.url.origin.scheme == Scheme::Https);
+    let tls_verified = tls.then_some(plan.http.tls.verify == Verify::Yes);
+    let mut notes = Vec::new();
+    if tls_verified == Some(false) {
+        notes.push("TLS certificates were not verified (-k)".to_owned());
+    }
+    if let Some(proxy) = &plan.http.proxy {
+        notes.push(format!(
+            "requests went through the proxy {}",
+            proxy.url.origin
+        ));
+    }
+    RunInfo {
+        id: format!("{:x}-{:x}", started_at_unix_ns / 1_000, std::process::id()),
+        started_at_unix_ns,
+        model: match plan.load {
+            Load::Open { .. } => Model::Open,
+            Load::Closed { .. } => Model::Closed,
+        },
+        seed: plan.seed,
+        version: env!("CARGO_PKG_VERSION"),
+        threads: thread_count(plan),
+        steps: prepared.steps.clone(),
+        intended_rate: intended_rate(plan),
+        connections: plan.connections.count * prepared.targets() as u32,
+        interval: plan.interval,
+        warmup: plan.warmup,
+        tls_verified,
+        spin: plan.connections.spin == Spin::Yes,
+        plan_text: plan_text(plan),
+        notes,
+        target: target(plan),
+    }
+}
+
+/// The rate of a load that has one.
+fn intended_rate(plan: &Plan) -> Option<f64> {
+    match &plan.load {
+        Load::Open { rate, .. } => match rate.0.as_slice() {
+            [Law::Const { rate, .. }] => Some(rate.as_per_second()),
+            _ => None,
+        },
+        Load::Closed { .. } => None,
+    }
+}
+
+/// The target as the user named it.
+fn target(plan: &Plan) -> String {
+    let first = plan
+        .requests
+        .first()
+        .map(|request| secret::url(&request.url.to_string()));
+    let first = first.unwrap_or_default();
+    match plan.requests.len() {
+        0 | 1 => first,
+        count => format!("{first} and {} more", count - 1),
+    }
+}
+
+/// The lowered plan as keys and values, secrets removed.
+fn plan_text(plan: &Plan) -> Vec<(String, String)> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut line =
+        |key: &str, value: String| lines.push((key.to_owned(), secret::setting(key, &value)));
+    for (index, request) in plan.requests.iter().take(REQUESTS_NAMED).enumerate() {
+        let place = format!("requests[{index}]");
+        line(&format!("{place}.url"), request.url.to_string());
+        line(
+            &format!("{place}.method"),
+            request.method.as_str().to_owned(),
+        );
+        for header in &request.headers {
+            let value = String::from_utf8_lossy(header.value());
+            line(
+                &format!("{place}.header"),
+                format!("{}: {value}", header.name()),
+            );
+        }
+        if let Body(Some(body)) = &request.body {
+            line(&format!("{place}.body_bytes"), body.len().to_string());
+        }
+    }
+    if plan.requests.len() > REQUESTS_NAMED {
+        line("requests", plan.requests.len().to_string());
+    }
+    load_text(plan, &mut line);
+    transport_text(plan, &mut line);
+    lines
+}
+
+fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
+    match &plan.load {
+        Load::Open {
+            rate,
+            arrivals,
+            late,
+        } => {
+            line("load.rate", rate.to_string());
+            line(
+                "load.arrivals",
+                match arrivals {
+                    Arrivals::Constant => "constant".to_owned(),
+                    Arrivals::Poisson => "poisson".to_owned(),
+                },
+            );
+            line(
+                "load.late",
+                match late {
+                    LatePolicy::Queue => "queue".to_owned(),
+                    LatePolicy::Skip => "skip".to_owned(),
+                    LatePolicy::Drop(after) => format!("drop({after})"),
+                },
+            );
+        }
+        Load::Closed { users, think_time } => {
+            line("load.users", users.to_string());
+            line("load.think_time", think_time.to_string());
+        }
+    }
+    let stop = &plan.stop;
+    for (key, value) in [
+        ("stop.duration", stop.duration.map(|time| time.to_string())),
+        (
+            "stop.requests",
+            stop.requests.map(|count| count.to_string()),
+        ),
+        (
+            "stop.iterations",
+            stop.iterations.map(|count| count.to_string()),
+        ),
+    ] {
+        if let Some(value) = value {
+            line(key, value);
+        }
+    }
+    line("warmup", plan.warmup.to_string());
+}
+
+fn transport_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
+    let connections = &plan.connections;
+    line("connections", connections.count.to_string());
+    line(
+        "keep_alive",
+        match connections.keep_alive {
+            KeepAlive::Yes => "yes".to_owned(),
+            KeepAlive::No => "no".to_owned(),
+            KeepAlive::AtMost(limit) => format!("{limit} requests"),
+        },
+    );
+    line("threads", connections.threads.to_string());
+    line("timeout.total", plan.timeouts.total.to_string());
+    line("timeout.connect", plan.timeouts.connect.to_string());
+    line("timeout.tls", plan.timeouts.tls.to_string());
+    line("timeout.head", plan.timeouts.head.to_string());
+    if plan.http.compressed != Compressed::AsSent {
+        line("compressed", "yes".to_owned());
+    }
+    if let Redirects::Follow(limit) = plan.http.redirects {
+        line("redirects", limit.to_string());
+    }
+    for threshold in &plan.thresholds {
+        line("threshold", threshold.expression.clone());
+    }
+}

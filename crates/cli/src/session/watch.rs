@@ -1,0 +1,85 @@
+//! The live line: one line on the terminal that each interval replaces.
+
+use crate::output;
+use crate::terminal;
+use drumfire_measure::{Model, RunEvent};
+use drumfire_plan::{Load, Plan};
+use drumfire_report::live::{Progress, line};
+use drumfire_units::Nanos;
+
+/// How many intervals the spark shows.
+const SPARK: usize = 20;
+
+/// Shows a run in progress on standard error.
+pub(crate) struct Watch {
+    shown: Shown,
+    model: Model,
+    duration: Option<Nanos>,
+    requests: Option<u64>,
+    sent: u64,
+    rates: Vec<f64>,
+}
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// A line that replaces itself.
+    Live,
+    /// Nothing, on a pipe or when it is not wanted.
+    Nothing,
+}
+
+impl Watch {
+    /// A watch for a plan's run; shows nothing where that is not wanted or not possible.
+    pub(crate) fn new(plan: &Plan, wanted: bool) -> Self {
+        Self {
+            shown: if wanted && terminal::is_live() {
+                Shown::Live
+            } else {
+                Shown::Nothing
+            },
+            model: match plan.load {
+                Load::Open { .. } => Model::Open,
+                Load::Closed { .. } => Model::Closed,
+            },
+            duration: plan.stop.duration,
+            requests: plan.stop.requests,
+            sent: 0,
+            rates: Vec::new(),
+        }
+    }
+
+    /// Takes note of an event.
+    pub(crate) fn observe(&mut self, event: &RunEvent) {
+        if self.shown == Shown::Nothing {
+            return;
+        }
+        match event {
+            RunEvent::IntervalClosed(interval) => {
+                self.sent += interval.counts.sent;
+                let seconds = (interval.end - interval.start).as_secs_f64();
+                if seconds > 0.0 {
+                    self.rates.push(interval.counts.sent as f64 / seconds);
+                }
+                if self.rates.len() > SPARK {
+                    self.rates.remove(0);
+                }
+                let progress = Progress {
+                    model: self.model,
+                    duration: self.duration,
+                    requests: self.requests,
+                    sent: self.sent,
+                    rates: &self.rates,
+                };
+                let text = line(interval, &progress, &terminal::stderr_style());
+                output::remark(&format!("\r\x1b[K{}", text.trim_end()));
+            }
+            RunEvent::Draining => {
+                output::remark("\r\x1b[Kstopping: waiting for what is in flight (again to quit)");
+            }
+            RunEvent::Warning(text) => output::remark(&format!("\r\x1b[K{text}\n")),
+            RunEvent::Finished(_) => output::remark("\r\x1b[K"),
+            RunEvent::Started(_) => {}
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! One slot: a connection, and the exchange that it carries.
+
+use crate::prepare::Route;
+use crate::redirect::Follow;
+use drumfire_coding::Decoder;
+use drumfire_http1::Machine;
+use drumfire_units::Nanos;
+
+/// What a slot's connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// There is none.
+    Empty,
+    /// It is being opened.
+    Dialing,
+    /// A proxy has been asked to connect through.
+    Tunneling,
+    /// The TLS handshake is under way.
+    Securing,
+    /// It is open and carries no exchange.
+    Idle,
+    /// It carries an exchange.
+    Busy,
+}
+
+/// Whether a slot has an exchange to carry out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// No: it is free, or its connection is opened in advance.
+    None,
+    /// Yes.
+    Exchange,
+}
+
+/// A request under way and what is known of it so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    /// Which request of the list.
+    pub(crate) request: u32,
+    pub(crate) intended: Nanos,
+    pub(crate) due: Nanos,
+    /// When a connection took it; the start of its timeout.
+    pub(crate) started: Nanos,
+    /// [`Nanos::MAX`] until the first write.
+    pub(crate) sent: Nanos,
+    pub(crate) first_byte: Nanos,
+    /// How many of the request's bytes are written.
+    pub(crate) written: u32,
+    /// Bytes written in all, redirects included.
+    pub(crate) bytes_sent: u32,
+    pub(crate) bytes_received: u64,
+    /// Whether the body waits for `100 Continue`.
+    pub(crate) awaits_continue: bool,
+    /// Whether it was sent a second time on a new connection.
+    pub(crate) retried: bool,
+}
+
+impl Exchange {
+    /// One that has not begun.
+    pub(crate) const NONE: Self = Self {
+        request: 0,
+        intended: Nanos::ZERO,
+        due: Nanos::ZERO,
+        started: Nanos::ZERO,
+        sent: Nanos::MAX,
+        first_byte: Nanos::MAX,
+        written: 0,
+        bytes_sent: 0,
+        bytes_received: 0,
+        awaits_continue: false,
+        retried: false,
+    };
+}
+
+/// A slot.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) state: State,
+    pub(crate) duty: Duty,
+    /// Failed attempts to open it, in a row.
+    pub(crate) failures: u8,
+    pub(crate) route: u16,
+    /// Addresses tried in the current attempt to open it.
+    pub(crate) tried: u16,
+    /// Which of the route's addresses is next.
+    pub(crate) choice: u32,
+    /// Requests sent on the current connection.
+    pub(crate) carried: u64,
+    pub(crate) machine: Machine,
+    pub(crate) exchange: Exchange,
+    /// When the slot became free.
+    pub(crate) freed: Nanos,
+    /// When the current phase of opening began.
+    pub(crate) phase_start: Nanos,
+    /// When something must have happened; [`Nanos::MAX`] when nothing must.
+    pub(crate) deadline: Nanos,
+    pub(crate) decoder: Option<Box<Decoder>>,
+    pub(crate) follow: Option<Box<Follow>>,
+}
+
+const _: () = assert!(
+    size_of::<Connection>() <= 256,
+    "a slot is small: there may be a million"
+);
+
+impl Connection {
+    /// The way that the current request takes, where a redirect led it off the slot's own.
+    pub(crate) fn detour(&self) -> Option<&Route> {
+        self.follow.as_ref()?.current.as_ref()?.detour.as_deref()
+    }
+
+    /// An empty slot for a route.
+    pub(crate) fn new(route: u16, choice: u32) -> Self {
+        Self {
+            state: State::Empty,
+            duty: Duty::None,
+            failures: 0,
+            route,
+            tried: 0,
+            choice,
+            carried: 0,
+            machine: Machine::new(),
+            exchange: Exchange::NONE,
+            freed: Nanos::ZERO,
+            phase_start: Nanos::ZERO,
+            deadline: Nanos::MAX,
+            decoder: None,
+            follow: None,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Every bound of the engine, each with its reason. Those on what a server may send are
+//! [`drumfire_http1::Limits`].
+
+use drumfire_units::Nanos;
+
+/// Bytes received in one go. Large enough that a body of this size costs one call, small enough to
+/// stay in the second-level cache.
+pub const RECEIVE_BYTES: usize = 64 * 1024;
+
+/// Bytes thrown away unseen in one go; the memory behind it is never touched.
+pub const DISCARD_BYTES: usize = 1024 * 1024;
+
+/// A body with at least this much to come is thrown away unseen, where nobody looks at it.
+pub const DISCARD_FROM: u64 = 8 * 1024;
+
+/// Requests started in one turn of the loop before arriving responses are looked after: a send
+/// costs some 5 µs, which the next response's time stamp would otherwise wait for.
+pub const STARTS_PER_TURN: u32 = 16;
+
+/// Connections being opened at the same time by one worker before the run's start, so that a
+/// server's queue of new connections does not overflow.
+pub const DIALS_AT_ONCE: usize = 128;
+
+/// How long the run's start waits for connections to open.
+pub const OPENING_MAX: Nanos = Nanos::from_secs(2);
+
+/// A worker wakes at least this often, to see a signal.
+pub const WAIT_MAX: Nanos = Nanos::from_millis(50);
+
+/// Deadlines are looked for at most this often.
+pub const SCAN_MIN: Nanos = Nanos::from_millis(1);
+
+/// The first pause after a failed attempt to connect; it doubles up to the plan's maximum.
+pub const BACKOFF_MIN: Nanos = Nanos::from_millis(1);
+
+/// An address that refused is tried last for this long.
+pub const ADDRESS_REST: Nanos = Nanos::from_secs(1);
+
+/// After the stop, exchanges in flight may finish within their own timeouts, and this at most.
+pub const DRAIN_MAX: Nanos = Nanos::from_secs(60);
+
+/// Origins met by redirects that are remembered with their addresses.
+pub const DETOURS: usize = 64;
+
+/// Bytes of one error's text that are kept.
+pub const DETAIL_BYTES: usize = 256;

@@ -1,0 +1,153 @@
+//! From a plan to what workers use: bytes, addresses, TLS settings. All allocation happens here.
+
+mod render;
+mod route;
+
+pub(crate) use render::{Rendered, basic_credentials, render};
+pub(crate) use route::{Route, route, routes_of, tls_config};
+
+use drumfire_measure::Outcome;
+use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
+use drumfire_plan::{HttpRequest, Origin, Plan};
+use drumfire_units::Nanos;
+use std::collections::HashMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Turns a host's name and port into its addresses within a time.
+pub type Resolver = dyn Fn(&str, u16, Nanos) -> Result<Vec<SocketAddr>, ResolveError> + Send + Sync;
+
+/// Everything that workers share and none of them changes.
+pub struct Prepared {
+    /// The plan itself, for its settings.
+    pub plan: Arc<Plan>,
+    /// The names of the steps, in the order of their indices.
+    pub steps: Vec<Arc<str>>,
+    /// TLS settings; a route names one by its index.
+    pub tls: Vec<TlsConfig>,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) resolver: Arc<Resolver>,
+}
+
+impl Prepared {
+    /// How many targets there are, each with connections of its own.
+    #[must_use]
+    pub fn targets(&self) -> usize {
+        self.routes.len()
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared")
+            .field("routes", &self.routes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One request, ready to send.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) rendered: Rendered,
+    /// Where it goes: an index into the routes.
+    pub(crate) route: u16,
+    /// Whose numbers it adds to: an index into the steps.
+    pub(crate) step: u16,
+}
+
+/// Why a plan can't be run here and now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrepareError {
+    /// A target's name has no address.
+    Resolve {
+        /// The name.
+        host: String,
+        /// Why.
+        reason: ResolveError,
+    },
+    /// TLS can't be set up.
+    Tls(TlsSetupError),
+    /// A request can't be put on the wire: which one, and why.
+    Request(String),
+}
+
+impl PrepareError {
+    /// The outcome that every request would have had.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Resolve { reason, .. } => Some(match reason {
+                ResolveError::NotFound => Outcome::DnsNotFound,
+                ResolveError::Failed(_) => Outcome::DnsFailed,
+                ResolveError::TimedOut => Outcome::DnsTimeout,
+                ResolveError::Empty => Outcome::DnsEmpty,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for PrepareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Resolve { host, reason } => write!(
+                f,
+                "`{}` has no address: {reason}; check the spelling, or give one with --resolve HOST:PORT:ADDRESS",
+                host.escape_default()
+            ),
+            Self::Tls(error) => error.fmt(f),
+            Self::Request(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for PrepareError {}
+
+/// Resolves names, reads certificates and renders requests.
+///
+/// # Errors
+/// When no run of this plan could send anything.
+pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareError> {
+    let (routes, tls) = routes_of(&plan, &*resolver)?;
+    let by_origin: HashMap<&Origin, u16> = routes
+        .iter()
+        .enumerate()
+        .map(|(index, route)| (&route.origin, index as u16))
+        .collect();
+    let mut steps: Vec<Arc<str>> = Vec::new();
+    let mut by_name: HashMap<&str, u16> = HashMap::new();
+    let mut requests = Vec::with_capacity(plan.requests.len());
+    for request in &plan.requests {
+        let route = by_origin[&request.url.origin];
+        let step = *by_name.entry(&request.step).or_insert_with(|| {
+            // Beyond the last index steps share it; the summary keeps far fewer apart.
+            if steps.len() < usize::from(u16::MAX) {
+                steps.push(request.step.as_str().into());
+            }
+            (steps.len() - 1) as u16
+        });
+        let rendered = rendered(&plan, request, &routes[usize::from(route)])?;
+        requests.push(Request {
+            rendered,
+            route,
+            step,
+        });
+    }
+    Ok(Prepared {
+        steps,
+        tls,
+        requests,
+        routes,
+        resolver,
+        plan: Arc::new(plan),
+    })
+}
+
+/// One request's bytes, with an error that says whose they would have been.
+fn rendered(plan: &Plan, request: &HttpRequest, route: &Route) -> Result<Rendered, PrepareError> {
+    render(plan, request, route.form).map_err(|reason| {
+        PrepareError::Request(format!("the request to {}: {reason}", request.url))
+    })
+}

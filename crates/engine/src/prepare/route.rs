@@ -1,0 +1,202 @@
+//! Where requests go: addresses, proxies, TLS.
+
+use super::render::TargetForm;
+use super::{PrepareError, Resolver, basic_credentials};
+use drumfire_net::{Address, TlsConfig, TlsOptions, TlsVerify};
+use drumfire_plan::{Host, Origin, Plan, Proxy, Resumption, Scheme, Verify};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// The way to one origin.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) origin: Origin,
+    pub(crate) peers: Peers,
+    /// Local addresses to send from, of the peers' family; the system's choice when empty.
+    pub(crate) sources: Vec<IpAddr>,
+    /// The request that makes a proxy connect through; followed by TLS.
+    pub(crate) tunnel: Option<Box<[u8]>>,
+    /// TLS settings, by index.
+    pub(crate) tls: Option<usize>,
+    pub(crate) form: TargetForm,
+}
+
+/// What a route connects to.
+#[derive(Clone, Debug)]
+pub(crate) enum Peers {
+    /// All addresses of the name; never empty.
+    Tcp(Vec<SocketAddr>),
+    Unix(PathBuf),
+}
+
+impl Route {
+    /// The address that the `choice`-th attempt of some slot dials.
+    pub(crate) fn address(&self, choice: usize) -> Address {
+        match &self.peers {
+            Peers::Unix(path) => Address::Unix(path.clone()),
+            Peers::Tcp(peers) => {
+                let peer = peers[choice % peers.len()];
+                let mut fitting = self
+                    .sources
+                    .iter()
+                    .filter(|s| s.is_ipv4() == peer.is_ipv4());
+                let count = fitting.clone().count().max(1);
+                Address::Tcp {
+                    peer,
+                    source: fitting.nth(choice / peers.len() % count).copied(),
+                }
+            }
+        }
+    }
+
+    /// How many addresses there are to try.
+    pub(crate) fn width(&self) -> usize {
+        match &self.peers {
+            Peers::Tcp(peers) => peers.len(),
+            Peers::Unix(_) => 1,
+        }
+    }
+}
+
+/// One route for each distinct origin of the plan's requests, and the TLS settings they name.
+pub(crate) fn routes_of(
+    plan: &Plan,
+    resolver: &Resolver,
+) -> Result<(Vec<Route>, Vec<TlsConfig>), PrepareError> {
+    let mut routes: Vec<Route> = Vec::new();
+    let mut tls = Vec::new();
+    for request in &plan.requests {
+        if !routes
+            .iter()
+            .any(|route| route.origin == request.url.origin)
+        {
+            let index = match request.url.origin.scheme {
+                Scheme::Http => None,
+                Scheme::Https => {
+                    tls.push(tls_config(plan, &request.url.origin)?);
+                    Some(tls.len() - 1)
+                }
+            };
+            routes.push(route(plan, &request.url.origin, index, resolver)?);
+        }
+    }
+    Ok((routes, tls))
+}
+
+/// The way to one origin.
+pub(crate) fn route(
+    plan: &Plan,
+    origin: &Origin,
+    tls: Option<usize>,
+    resolver: &Resolver,
+) -> Result<Route, PrepareError> {
+    let proxy = plan
+        .http
+        .proxy
+        .as_ref()
+        .filter(|proxy| !bypasses(proxy, origin));
+    let peers = match (&plan.http.unix_socket, proxy) {
+        (Some(path), _) => Peers::Unix(path.clone()),
+        (None, Some(proxy)) => Peers::Tcp(addresses(plan, &proxy.url.origin, resolver)?),
+        (None, None) => Peers::Tcp(addresses(plan, origin, resolver)?),
+    };
+    let tunnel = proxy
+        .filter(|_| origin.scheme == Scheme::Https)
+        .map(|p| connect_request(p, origin));
+    let form = if proxy.is_some() && tunnel.is_none() && plan.http.unix_socket.is_none() {
+        TargetForm::Absolute
+    } else {
+        TargetForm::Origin
+    };
+    let sources = plan.http.source_addresses.clone();
+    Ok(Route {
+        origin: origin.clone(),
+        peers,
+        sources,
+        tunnel,
+        tls,
+        form,
+    })
+}
+
+/// A host as a certificate or a list names it: an address without brackets.
+fn bare(host: &Host) -> String {
+    match host {
+        Host::Name(name) => name.clone(),
+        Host::Address(address) => address.to_string(),
+    }
+}
+
+/// Whether the proxy's list of exceptions has the origin's host.
+fn bypasses(proxy: &Proxy, origin: &Origin) -> bool {
+    let host = bare(&origin.host);
+    proxy.bypass.iter().any(|rule| {
+        let bare = rule.trim_start_matches('.');
+        rule == "*"
+            || host.eq_ignore_ascii_case(bare)
+            || host
+                .to_ascii_lowercase()
+                .strip_suffix(&bare.to_ascii_lowercase())
+                .is_some_and(|head| head.ends_with('.'))
+    })
+}
+
+/// The head that asks a proxy for a tunnel (RFC 9110 section 9.3.6).
+fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
+    let authority = match &origin.host {
+        Host::Address(IpAddr::V6(address)) => format!("[{address}]:{}", origin.port),
+        host => format!("{}:{}", bare(host), origin.port),
+    };
+    let mut head = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
+    if let Some(credentials) = basic_credentials(&proxy.url) {
+        head.push_str(&format!("Proxy-Authorization: {credentials}\r\n"));
+    }
+    head.push_str("\r\n");
+    head.into_bytes().into_boxed_slice()
+}
+
+/// The addresses of an origin: an address itself, the plan's own answer, or the resolver's.
+fn addresses(
+    plan: &Plan,
+    origin: &Origin,
+    resolver: &Resolver,
+) -> Result<Vec<SocketAddr>, PrepareError> {
+    let name = match &origin.host {
+        Host::Address(address) => return Ok(vec![SocketAddr::new(*address, origin.port)]),
+        Host::Name(name) => name,
+    };
+    let given: Vec<SocketAddr> = plan
+        .http
+        .resolve
+        .iter()
+        .filter(|(host, port, _)| host.eq_ignore_ascii_case(name) && *port == origin.port)
+        .map(|(_, port, address)| SocketAddr::new(*address, *port))
+        .collect();
+    if !given.is_empty() {
+        return Ok(given);
+    }
+    resolver(name, origin.port, plan.timeouts.connect).map_err(|reason| PrepareError::Resolve {
+        host: name.clone(),
+        reason,
+    })
+}
+
+/// TLS settings for one origin.
+pub(crate) fn tls_config(plan: &Plan, origin: &Origin) -> Result<TlsConfig, PrepareError> {
+    let tls = &plan.http.tls;
+    TlsConfig::new(&TlsOptions {
+        name: &bare(&origin.host),
+        roots: tls.ca_pem.as_deref(),
+        identity: tls
+            .identity_pem
+            .as_ref()
+            .map(|(chain, key)| (&**chain, &**key)),
+        verify: match tls.verify {
+            Verify::Yes => TlsVerify::Yes,
+            Verify::No => TlsVerify::No,
+        },
+        alpn: &[b"http/1.1"],
+        resume: tls.resumption == Resumption::Resume,
+    })
+    .map_err(PrepareError::Tls)
+}

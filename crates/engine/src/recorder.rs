@@ -1,0 +1,127 @@
+//! Samples into intervals, and intervals to whoever merges them.
+
+use drumfire_measure::{Interval, Sample};
+use drumfire_net::ThreadTimes;
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+use crate::limits::DETAIL_BYTES;
+
+/// Where closed intervals go, and where used ones come back from.
+pub(crate) trait Sink {
+    /// Takes a closed interval.
+    fn closed(&mut self, interval: Box<Interval>);
+    /// A used interval that is empty again, if there is one.
+    fn spare(&mut self) -> Option<Box<Interval>>;
+}
+
+/// One worker's current interval.
+pub(crate) struct Recorder<S> {
+    sink: S,
+    steps: Arc<[Arc<str>]>,
+    current: Box<Interval>,
+    /// When the current interval ends.
+    edge: Nanos,
+    length: Nanos,
+    measure_from: Nanos,
+    /// The thread's times when the current interval began.
+    times: ThreadTimes,
+}
+
+impl<S: Sink> Recorder<S> {
+    pub(crate) fn new(sink: S, steps: Arc<[Arc<str>]>, length: Nanos, measure_from: Nanos) -> Self {
+        let current = Box::new(Interval::new(&steps));
+        let times = ThreadTimes::default();
+        Self {
+            sink,
+            steps,
+            current,
+            edge: length,
+            length,
+            measure_from,
+            times,
+        }
+    }
+
+    /// The current interval, for what is no sample.
+    #[inline]
+    pub(crate) fn interval(&mut self) -> &mut Interval {
+        &mut self.current
+    }
+
+    /// When the current interval ends.
+    #[inline]
+    pub(crate) fn edge(&self) -> Nanos {
+        self.edge
+    }
+
+    /// Records one finished exchange in the interval of its end.
+    #[inline]
+    pub(crate) fn record(&mut self, sample: &Sample) {
+        if sample.intended >= self.measure_from {
+            self.current.record(sample);
+        } else {
+            self.current.record_warmup(sample);
+        }
+    }
+
+    /// Keeps what there is to say of a failure beyond its class.
+    #[cold]
+    pub(crate) fn detail(&mut self, sample: &Sample, text: &str) {
+        if sample.intended < self.measure_from {
+            return;
+        }
+        let mut end = text.len().min(DETAIL_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.current
+            .record_error_detail(sample.outcome, &text[..end]);
+    }
+
+    /// Notes the thread's times at the start of the run.
+    pub(crate) fn begin(&mut self, times: ThreadTimes) {
+        self.times = times;
+    }
+
+    /// Closes the current interval at its edge, or earlier at the end of the run.
+    pub(crate) fn close(&mut self, at: Nanos, times: ThreadTimes) {
+        self.account_health(at, times);
+        self.current.end = at;
+        let index = self.current.index + 1;
+        let mut next = self
+            .sink
+            .spare()
+            .unwrap_or_else(|| Box::new(Interval::new(&self.steps)));
+        next.index = index;
+        next.start = at;
+        next.end = at;
+        self.edge = self.length_times(index + 1);
+        self.sink.closed(std::mem::replace(&mut self.current, next));
+    }
+
+    /// Ends the recording and hands the sink back.
+    pub(crate) fn finish(mut self, at: Nanos, times: ThreadTimes) -> S {
+        self.account_health(at, times);
+        self.current.end = at;
+        self.sink.closed(self.current);
+        self.sink
+    }
+
+    fn length_times(&self, index: u64) -> Nanos {
+        Nanos(self.length.0.saturating_mul(index))
+    }
+
+    fn account_health(&mut self, at: Nanos, times: ThreadTimes) {
+        let health = &mut self.current.health;
+        health.wall = at - self.current.start;
+        health.cpu = times.cpu - self.times.cpu;
+        health.run_queue_delay = times.run_queue_delay - self.times.run_queue_delay;
+        // Of a short rest, the share says nothing.
+        if health.wall.0 * 2 >= self.length.0 {
+            let share = (health.cpu.0 as f64 / health.wall.0.max(1) as f64).min(1.0);
+            health.busiest_share_ppm = (share * 1e6) as u32;
+        }
+        self.times = times;
+    }
+}

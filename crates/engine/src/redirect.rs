@@ -1,0 +1,131 @@
+//! Redirects: what is followed, with which request, and where to.
+
+use crate::connection::Connection;
+use crate::prepare::{PrepareError, Rendered, Route};
+use crate::worker::Failing;
+use drumfire_http1::Head;
+use drumfire_measure::Outcome;
+use drumfire_net::TlsConfig;
+use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Plan, Redirects, Scheme, Url};
+use drumfire_units::Nanos;
+use std::sync::mpsc::Receiver;
+
+/// What a slot does beyond its own request.
+#[derive(Debug, Default)]
+pub(crate) struct Follow {
+    /// The redirected request under way; `None` while it is the original.
+    pub(crate) current: Option<Hop>,
+    /// What comes after the current response.
+    pub(crate) next: Option<Next>,
+}
+
+/// One redirected request.
+#[derive(Debug)]
+pub(crate) struct Hop {
+    pub(crate) request: HttpRequest,
+    /// Which redirect of the exchange this is, from 1.
+    pub(crate) number: u32,
+    pub(crate) rendered: Rendered,
+    /// The way to it, where that is not the slot's own.
+    pub(crate) detour: Option<Box<Route>>,
+}
+
+/// What comes after a redirect's response.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Another request.
+    Hop(HttpRequest, u32),
+    /// The exchange ends in this failure.
+    Refused(Failing),
+}
+
+/// A name that is being looked up for a slot.
+#[derive(Debug)]
+pub(crate) struct Resolving {
+    pub(crate) slot: u32,
+    /// When the exchange that waits for it started: another one is not its business.
+    pub(crate) started: Nanos,
+    pub(crate) answer: Receiver<Result<(Route, Option<TlsConfig>), PrepareError>>,
+}
+
+/// Decides on a response that may be a redirect; only 3xx statuses come here.
+pub(crate) fn after_redirect(
+    plan: &Plan,
+    connection: &Connection,
+    original: &HttpRequest,
+    head: &Head<'_>,
+) -> Option<Next> {
+    let location = match (plan.http.redirects, head.status) {
+        (Redirects::Report, _) => return None,
+        (_, 301 | 302 | 303 | 307 | 308) => head.headers.find("location")?,
+        _ => return None,
+    };
+    let Redirects::Follow(limit) = plan.http.redirects else {
+        return Some(Next::Refused((Outcome::RedirectBlocked, None)));
+    };
+    let current = connection
+        .follow
+        .as_ref()
+        .and_then(|follow| follow.current.as_ref());
+    let (request, number) = current.map_or((original, 0), |hop| (&hop.request, hop.number));
+    if number >= limit {
+        return Some(Next::Refused((
+            Outcome::RedirectLimit,
+            Some(format!("after {limit}")),
+        )));
+    }
+    Some(match redirected(request, head.status, location) {
+        Ok(request) => Next::Hop(request, number + 1),
+        Err(reason) => Next::Refused((Outcome::RedirectBlocked, Some(reason))),
+    })
+}
+
+/// The request that a redirect asks for (RFC 9110 section 15.4). Credentials stay with the origin
+/// that they were given for, and nothing sent under TLS goes on without.
+fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<HttpRequest, String> {
+    let mut url: Url = request.url.join(location).map_err(|error| match error {
+        JoinError::Scheme(scheme) => format!("to the scheme {}", scheme.escape_default()),
+        other => other.to_string(),
+    })?;
+    let same = url.origin == request.url.origin;
+    url.userinfo = if same {
+        request.url.userinfo.clone()
+    } else {
+        None
+    };
+    if request.url.origin.scheme == Scheme::Https && url.origin.scheme == Scheme::Http {
+        return Err("from https to http".to_owned());
+    }
+    let method = request.method.as_str();
+    let becomes_get = match status {
+        303 => method != "HEAD",
+        301 | 302 => method == "POST",
+        _ => false,
+    };
+    let keeps = |header: &&Header| {
+        let private = ["authorization", "cookie", "proxy-authorization", "host"];
+        let of_body = [
+            "content-type",
+            "content-length",
+            "content-encoding",
+            "expect",
+        ];
+        (same || !private.iter().any(|name| header.is(name)))
+            && (!becomes_get || !of_body.iter().any(|name| header.is(name)))
+    };
+    Ok(HttpRequest {
+        url,
+        method: if becomes_get {
+            Method::get()
+        } else {
+            request.method.clone()
+        },
+        headers: request.headers.iter().filter(keeps).cloned().collect(),
+        body: if becomes_get {
+            Body::default()
+        } else {
+            request.body.clone()
+        },
+        step: request.step.clone(),
+    })
+}

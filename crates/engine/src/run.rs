@@ -1,0 +1,239 @@
+//! A whole run: workers on threads, and the one place where their intervals become events.
+
+mod collect;
+
+use crate::Control;
+use crate::prepare::Prepared;
+use crate::source::{Closed, Open, Source};
+use crate::worker::{Channel, Message, Share, Worker};
+use collect::Collector;
+use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_net::{Clock, Io, IoError, Native, NativeOptions, Waiting};
+use drumfire_plan::{Load, Plan, Spin};
+use drumfire_schedule::{Schedule, ScheduleError};
+use drumfire_units::Nanos;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::thread;
+
+/// Why a prepared run could not take place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// The schedule can't be computed.
+    Schedule(ScheduleError),
+    /// A driver could not be made.
+    Driver(IoError),
+    /// A thread could not be started.
+    Thread(String),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Schedule(error) => error.fmt(f),
+            Self::Driver(error) => write!(f, "the event loop can't be set up: {error:?}"),
+            Self::Thread(text) => write!(f, "a worker thread can't be started: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// How many worker threads a plan's run has: never more than connections or users to give them.
+#[must_use]
+pub fn thread_count(plan: &Plan) -> u32 {
+    let users = match plan.load {
+        Load::Closed { users, .. } => users,
+        Load::Open { .. } => u32::MAX,
+    };
+    plan.connections
+        .threads
+        .min(plan.connections.count)
+        .min(users)
+        .max(1)
+}
+
+/// The last moment at which a plan's requests start; [`Nanos::MAX`] when only a count ends it.
+fn stop_at(plan: &Plan, schedule: Option<&Schedule>) -> Nanos {
+    let own = schedule.and_then(Schedule::duration).unwrap_or(Nanos::MAX);
+    plan.stop.duration.unwrap_or(Nanos::MAX).min(own)
+}
+
+/// How many requests a plan's run starts at most.
+fn request_limit(plan: &Plan) -> u64 {
+    let rounds = plan
+        .stop
+        .iterations
+        .map(|n| n.saturating_mul(plan.requests.len() as u64));
+    plan.stop
+        .requests
+        .unwrap_or(u64::MAX)
+        .min(rounds.unwrap_or(u64::MAX))
+}
+
+/// The plan's schedule; `None` in the closed model.
+pub(crate) fn schedule_of(plan: &Plan) -> Result<Option<Schedule>, RunError> {
+    match &plan.load {
+        Load::Closed { .. } => Ok(None),
+        Load::Open { rate, arrivals, .. } => Schedule::new(rate, *arrivals, plan.seed)
+            .map(Some)
+            .map_err(RunError::Schedule),
+    }
+}
+
+/// One worker's part of `count` things dealt out in turn.
+fn part(count: u32, share: Share) -> u32 {
+    count / share.of + u32::from(share.worker < count % share.of)
+}
+
+impl<I: Io> Worker<I> {
+    /// A worker for a share of a run over a driver, and what it says. The second channel takes
+    /// used intervals back.
+    ///
+    /// # Errors
+    /// When the plan's schedule can't be computed.
+    pub fn new(
+        io: I,
+        prepared: &Arc<Prepared>,
+        control: &Control,
+        share: Share,
+        out: Sender<Message>,
+        back: Receiver<Box<drumfire_measure::Interval>>,
+    ) -> Result<Self, RunError> {
+        let plan = &prepared.plan;
+        let schedule = schedule_of(plan)?;
+        let stop = stop_at(plan, schedule.as_ref());
+        let limit = request_limit(plan);
+        let numbers = (share.worker, share.of);
+        let source = match (&plan.load, &schedule) {
+            (Load::Open { late, .. }, Some(schedule)) => Source::Open(Open::new(
+                schedule.segment(share.worker, share.of),
+                *late,
+                numbers,
+                (stop, limit),
+                plan.warmup,
+            )),
+            (Load::Closed { users, think_time }, _) => Source::Closed(Closed::new(
+                part(*users, share),
+                *think_time,
+                numbers,
+                (stop, limit),
+                plan.warmup,
+            )),
+            (Load::Open { .. }, None) => return Err(RunError::Schedule(ScheduleError::Empty)),
+        };
+        let count = part(plan.connections.count, share);
+        let counts = vec![count; prepared.routes.len()];
+        let channel = Channel { out, back };
+        Ok(Self::assemble(
+            io,
+            Arc::clone(prepared),
+            control.clone(),
+            source,
+            channel,
+            &counts,
+            stop,
+        ))
+    }
+}
+
+/// What the workers agree on before the start.
+struct Line {
+    barrier: Barrier,
+    start: AtomicU64,
+    failure: Mutex<Option<RunError>>,
+}
+
+/// Runs a plan on threads of its own and merges what they measure. Blocks until the drain is over;
+/// `observer` is called on the calling thread.
+///
+/// # Errors
+/// When no worker could be started. A target that does not answer is no error but a result.
+pub fn run(
+    prepared: &Arc<Prepared>,
+    info: &Arc<RunInfo>,
+    control: &Control,
+    observer: &mut dyn FnMut(&RunEvent),
+) -> Result<Arc<Summary>, RunError> {
+    let plan = &prepared.plan;
+    let of = thread_count(plan);
+    schedule_of(plan)?;
+    let clock = Clock::start();
+    let options = NativeOptions {
+        clock,
+        waiting: if plan.connections.spin == Spin::Yes {
+            Waiting::Spin
+        } else {
+            Waiting::Sleep
+        },
+        tls: prepared.tls.clone(),
+    };
+    let line = Line {
+        barrier: Barrier::new(of as usize),
+        start: AtomicU64::new(0),
+        failure: Mutex::new(None),
+    };
+    let mut collector = Collector::new(plan, info, of);
+    observer(&RunEvent::Started(Arc::clone(info)));
+    thread::scope(|scope| {
+        for worker in 0..of {
+            let (out, messages) = mpsc::channel();
+            let (spare, back) = mpsc::channel();
+            collector.add(messages, spare);
+            let share = Share { worker, of };
+            let (options, line) = (&options, &line);
+            let body = move || run_worker(options, prepared, control, share, (out, back), line);
+            let started = thread::Builder::new()
+                .name(format!("worker-{worker}"))
+                .spawn_scoped(scope, body);
+            if let Err(error) = started {
+                // The others wait for this one at the barrier; there is no run without it.
+                return Err(RunError::Thread(error.to_string()));
+            }
+        }
+        collector.collect(control, observer);
+        Ok(())
+    })?;
+    if let Some(error) = line
+        .failure
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+    {
+        return Err(error);
+    }
+    let summary = Arc::new(collector.finish(plan));
+    observer(&RunEvent::Finished(Arc::clone(&summary)));
+    Ok(summary)
+}
+
+/// One worker's thread.
+fn run_worker(
+    options: &NativeOptions,
+    prepared: &Arc<Prepared>,
+    control: &Control,
+    share: Share,
+    (out, back): (Sender<Message>, Receiver<Box<drumfire_measure::Interval>>),
+    line: &Line,
+) {
+    let made = Native::new(options)
+        .map_err(RunError::Driver)
+        .and_then(|io| Worker::new(io, prepared, control, share, out, back));
+    let mut worker = made.map_err(|error| {
+        *line.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        control.stop();
+    });
+    if let Ok(worker) = &mut worker {
+        worker.open_connections();
+    }
+    // All start at the same moment, which one of them names when all are ready.
+    if line.barrier.wait().is_leader() {
+        line.start.store(options.clock.now().0, Ordering::Relaxed);
+    }
+    line.barrier.wait();
+    if let Ok(mut worker) = worker {
+        worker.begin_at(Nanos(line.start.load(Ordering::Relaxed)));
+        worker.run();
+    }
+}

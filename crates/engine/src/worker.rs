@@ -1,0 +1,375 @@
+//! One thread's loop: what is due is started, what is ready is moved on, what ended is recorded.
+
+mod deadline;
+mod dial;
+mod exchange;
+mod follow;
+mod opening;
+mod response;
+
+pub(crate) use response::Failing;
+
+use crate::Control;
+use crate::connection::{Connection, Duty};
+use crate::limits::{DISCARD_BYTES, DRAIN_MAX, RECEIVE_BYTES, STARTS_PER_TURN, WAIT_MAX};
+use crate::prepare::{Prepared, Route};
+use crate::recorder::{Recorder, Sink};
+use crate::redirect::Resolving;
+use crate::source::{Arrival, Source};
+use drumfire_http1::{Limits, Shared};
+use drumfire_measure::{Interval, Unfinished};
+use drumfire_net::{Io, Readiness};
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+/// What a worker tells whoever merges its intervals.
+#[derive(Debug)]
+pub enum Message {
+    /// An interval has ended.
+    Interval(Box<Interval>),
+    /// The worker has ended.
+    Done {
+        /// What was not finished.
+        unfinished: Unfinished,
+        /// When the last exchange ended, from the run's start.
+        end: Nanos,
+    },
+}
+
+/// Which part of the run a worker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which worker, from 0.
+    pub worker: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+/// The channel as a sink, with the used intervals' way back.
+pub(crate) struct Channel {
+    pub(crate) out: Sender<Message>,
+    pub(crate) back: Receiver<Box<Interval>>,
+}
+
+impl Sink for Channel {
+    fn closed(&mut self, interval: Box<Interval>) {
+        // Nobody listens only when the run is already given up.
+        let _given_up = self.out.send(Message::Interval(interval));
+    }
+
+    fn spare(&mut self) -> Option<Box<Interval>> {
+        self.back.try_recv().ok()
+    }
+}
+
+/// One worker over one driver.
+pub struct Worker<I> {
+    io: I,
+    prepared: Arc<Prepared>,
+    control: Control,
+    source: Source,
+    recorder: Recorder<Channel>,
+    slots: Vec<Connection>,
+    routes: Vec<Lane>,
+    shared: Shared,
+    /// Received bytes; one buffer for all connections.
+    buffer: Vec<u8>,
+    /// Room for bytes that nobody looks at; never touched where the driver throws them away.
+    scratch: Vec<u8>,
+    /// Slots that rest after failing to connect: until when, and which.
+    resting: Vec<(Nanos, u32)>,
+    resolving: Vec<Resolving>,
+    /// Origins met by redirects.
+    detours: Vec<Route>,
+    /// No deadline lies before this.
+    next_scan: Nanos,
+    /// Slots that carry an exchange.
+    active: u32,
+    /// Exchanges begun whose intended start is measured.
+    started: u64,
+    intended: u64,
+    dropped: u64,
+    measure_from: Nanos,
+    /// When the plan's duration ends.
+    stop_at: Nanos,
+    /// When starting ended because time was up or somebody said so.
+    stopped_at: Nanos,
+    /// When waiting for what is in flight ends; set when nothing more is started.
+    drain_until: Option<Nanos>,
+    last_end: Nanos,
+}
+
+/// A route's free slots, and the requests that wait for one.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    route: Route,
+    free: VecDeque<u32>,
+    waiting: VecDeque<Arrival>,
+    /// For each address, until when it is tried last.
+    down_until: Vec<Nanos>,
+}
+
+impl<I: Io> Worker<I> {
+    pub(crate) fn assemble(
+        io: I,
+        prepared: Arc<Prepared>,
+        control: Control,
+        source: Source,
+        channel: Channel,
+        counts: &[u32],
+        stop_at: Nanos,
+    ) -> Self {
+        let plan = &prepared.plan;
+        let steps: Arc<[Arc<str>]> = prepared.steps.clone().into();
+        let recorder = Recorder::new(channel, steps, plan.interval, plan.warmup);
+        let lane = |route: &Route| Lane {
+            down_until: vec![Nanos::ZERO; route.width()],
+            route: route.clone(),
+            free: VecDeque::new(),
+            waiting: VecDeque::new(),
+        };
+        let mut routes: Vec<Lane> = prepared.routes.iter().map(lane).collect();
+        let mut slots = Vec::with_capacity(counts.iter().sum::<u32>() as usize);
+        for (index, (lane, count)) in routes.iter_mut().zip(counts).enumerate() {
+            lane.free.reserve_exact(*count as usize + 1);
+            slots.extend((0..*count).map(|choice| Connection::new(index as u16, choice)));
+        }
+        Self {
+            measure_from: plan.warmup,
+            stop_at,
+            stopped_at: Nanos::ZERO,
+            shared: Shared::new(Limits::default()),
+            buffer: vec![0; RECEIVE_BYTES],
+            scratch: vec![0; DISCARD_BYTES],
+            resting: Vec::with_capacity(slots.len()),
+            resolving: Vec::new(),
+            detours: Vec::new(),
+            next_scan: Nanos::MAX,
+            active: 0,
+            started: 0,
+            intended: 0,
+            dropped: 0,
+            drain_until: None,
+            last_end: Nanos::ZERO,
+            io,
+            prepared,
+            control,
+            source,
+            recorder,
+            slots,
+            routes,
+        }
+    }
+
+    /// Runs from the start to the end of the drain. The driver's epoch is the run's start.
+    pub fn run(mut self) {
+        let times = self.io.thread_times();
+        self.recorder.begin(times);
+        let mut ready: Vec<Readiness> = Vec::with_capacity(256);
+        loop {
+            let now = self.io.now();
+            self.roll(now);
+            if self.drain_until.is_none() && (now >= self.stop_at || self.control.is_stopping()) {
+                self.stop(now);
+            }
+            self.dispatch(now);
+            if self.is_done(now) {
+                break;
+            }
+            let until = self.next_wake();
+            let before = self.io.now();
+            self.recorder
+                .interval()
+                .health
+                .loop_turn
+                .record(before - now);
+            self.io.wait(until, &mut ready);
+            self.turn(until, before, &ready);
+        }
+        self.finish();
+    }
+
+    /// Moves on what is ready, then what time has come for.
+    fn turn(&mut self, until: Nanos, before: Nanos, ready: &[Readiness]) {
+        let now = self.io.now();
+        if ready.is_empty() && until > before && now > until {
+            self.recorder
+                .interval()
+                .health
+                .wake_lateness
+                .record(now - until);
+        }
+        for readiness in ready {
+            self.on_ready(*readiness);
+        }
+        if now >= self.next_scan {
+            self.scan(now);
+        }
+        if !self.resting.is_empty() {
+            self.wake_resting(now);
+        }
+        if !self.resolving.is_empty() {
+            self.poll_resolving();
+        }
+    }
+
+    /// Starts what is due, as far as connections are free, in bounded portions.
+    fn dispatch(&mut self, now: Nanos) {
+        for _ in 0..STARTS_PER_TURN {
+            if !self.start_next(now) {
+                return;
+            }
+        }
+    }
+
+    /// Starts one request; `false` when none is due or no connection is free for it.
+    fn start_next(&mut self, now: Nanos) -> bool {
+        for lane in 0..self.routes.len() {
+            if !self.routes[lane].waiting.is_empty() && !self.routes[lane].free.is_empty() {
+                return self.start_waiting(lane, now);
+            }
+        }
+        if self.routes.len() == 1 && self.routes[0].free.is_empty() {
+            return false;
+        }
+        match self.source.take(now) {
+            Some(arrival) => {
+                self.place(arrival, now);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Gives a request to a free slot of its route, or lets it wait for one.
+    fn place(&mut self, arrival: Arrival, now: Nanos) {
+        let request = self.request_of(arrival);
+        let lane = &mut self.routes[usize::from(self.prepared.requests[request].route)];
+        match lane.free.pop_front() {
+            Some(slot) => self.start(slot, arrival, now),
+            None => lane.waiting.push_back(arrival),
+        }
+    }
+
+    /// Gives a waiting request to a free slot of its route.
+    fn start_waiting(&mut self, lane: usize, now: Nanos) -> bool {
+        while let Some(arrival) = self.routes[lane].waiting.pop_front() {
+            if self.source.still_wanted(arrival, now)
+                && let Some(slot) = self.routes[lane].free.pop_front()
+            {
+                self.start(slot, arrival, now);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Which request of the list an arrival is.
+    #[inline]
+    fn request_of(&self, arrival: Arrival) -> usize {
+        match self.prepared.requests.len() {
+            1 => 0,
+            count => (arrival.index % count as u64) as usize,
+        }
+    }
+
+    /// When the loop must turn again by itself.
+    fn next_wake(&self) -> Nanos {
+        // A request that is due and has no connection is started when one becomes free.
+        let blocked = self.routes.len() == 1 && self.routes[0].free.is_empty();
+        let due = if blocked {
+            Nanos::MAX
+        } else {
+            self.source.next_due()
+        };
+        let rest = self
+            .resting
+            .iter()
+            .map(|(until, _)| *until)
+            .min()
+            .unwrap_or(Nanos::MAX);
+        let poll = if self.resolving.is_empty() {
+            Nanos::MAX
+        } else {
+            self.io.now() + WAIT_MAX
+        };
+        due.min(rest)
+            .min(poll)
+            .min(self.next_scan)
+            .min(self.recorder.edge())
+            .min(match self.drain_until {
+                None => self.stop_at.min(self.io.now() + WAIT_MAX),
+                Some(until) => until,
+            })
+    }
+
+    /// Closes the intervals whose end has come.
+    #[inline]
+    fn roll(&mut self, now: Nanos) {
+        while now >= self.recorder.edge() {
+            let edge = self.recorder.edge();
+            self.tally(edge);
+            let times = self.io.thread_times();
+            self.recorder.close(edge, times);
+        }
+    }
+
+    /// Takes over from the source what became due and what was dropped.
+    fn tally(&mut self, end: Nanos) {
+        let tally = self.source.tally(end);
+        self.intended += tally.intended;
+        self.dropped += tally.dropped;
+        self.recorder.interval().record_intended(tally.intended);
+        self.recorder.interval().record_dropped(tally.dropped);
+    }
+
+    /// Starts nothing more, but for what was due before the end and has a free connection: the
+    /// loop may wake a little after the end.
+    fn stop(&mut self, now: Nanos) {
+        // An arrival that is due at this very moment may have been started.
+        let end = (now + Nanos(1)).min(self.stop_at);
+        while self.start_next(now) {}
+        self.tally(end);
+        self.source.stop(end);
+        for lane in &mut self.routes {
+            lane.waiting.clear();
+        }
+        self.stopped_at = now.min(self.stop_at);
+        self.drain_until = Some(now + DRAIN_MAX);
+    }
+
+    fn is_done(&self, now: Nanos) -> bool {
+        if self.active > 0 {
+            return self.drain_until.is_some_and(|until| now >= until);
+        }
+        self.drain_until.is_some()
+            || self.source.is_exhausted() && self.routes.iter().all(|lane| lane.waiting.is_empty())
+    }
+
+    /// Accounts for everything, once.
+    fn finish(mut self) {
+        let now = self.io.now();
+        self.roll(now);
+        self.tally((now + Nanos(1)).min(self.stop_at));
+        let measured = |slot: &&Connection| {
+            slot.duty == Duty::Exchange && slot.exchange.intended >= self.measure_from
+        };
+        let in_flight = self.slots.iter().filter(measured).count() as u64;
+        let pending = self.intended - self.dropped - self.started;
+        for slot in 0..self.slots.len() {
+            self.close_connection(slot as u32);
+        }
+        let times = self.io.thread_times();
+        let channel = self.recorder.finish(now, times);
+        let unfinished = Unfinished { pending, in_flight };
+        let end = if in_flight > 0 {
+            now
+        } else {
+            self.last_end.max(self.stopped_at)
+        };
+        // Nobody listens only when the run is already given up.
+        let _given_up = channel.out.send(Message::Done { unfinished, end });
+    }
+}

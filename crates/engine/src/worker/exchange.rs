@@ -1,0 +1,245 @@
+//! An exchange from its start to its sample.
+
+use super::Worker;
+use crate::blame::{During, Failure, io_failure};
+use crate::connection::{Duty, Exchange, State};
+use crate::source::Arrival;
+use drumfire_http1::{End, Persistence, RequestKind};
+use drumfire_measure::{Leniencies, Outcome, Sample};
+use drumfire_net::{Io, IoError, Slot};
+use drumfire_plan::{ExpectContinue, KeepAlive};
+use drumfire_units::Nanos;
+
+impl<I: Io> Worker<I> {
+    /// Gives a request to a free slot.
+    #[inline]
+    pub(crate) fn start(&mut self, slot: u32, arrival: Arrival, now: Nanos) {
+        let request = self.request_of(arrival);
+        let connection = &mut self.slots[slot as usize];
+        connection.duty = Duty::Exchange;
+        connection.exchange = Exchange {
+            request: request as u32,
+            intended: arrival.intended,
+            due: arrival.intended.max(connection.freed),
+            started: now,
+            ..Exchange::NONE
+        };
+        self.active += 1;
+        self.started += u64::from(arrival.intended >= self.measure_from);
+        match connection.state {
+            State::Idle => self.begin_sending(slot),
+            _ => self.dial(slot, now),
+        }
+    }
+
+    /// Sends the request on an open connection.
+    #[inline]
+    pub(crate) fn begin_sending(&mut self, slot: u32) {
+        let waits = self.prepared.plan.http.expect_continue != ExpectContinue::No;
+        let persistence = match self.prepared.plan.connections.keep_alive {
+            KeepAlive::No => Persistence::Close,
+            KeepAlive::Yes | KeepAlive::AtMost(_) => Persistence::KeepAlive,
+        };
+        let (kind, length, head_length) = self.shape(slot);
+        let connection = &mut self.slots[slot as usize];
+        connection.state = State::Busy;
+        connection.carried += 1;
+        connection.exchange.written = 0;
+        connection.exchange.awaits_continue = waits && length > head_length;
+        connection.machine.send(kind, persistence);
+        if connection.exchange.sent == Nanos::MAX {
+            connection.exchange.sent = self.io.now();
+        }
+        self.transmit(slot);
+    }
+
+    /// What the current request's response may look like, the request's length, and its head's.
+    #[inline]
+    fn shape(&self, slot: u32) -> (RequestKind, usize, usize) {
+        let rendered = self.rendered(slot);
+        (rendered.kind, rendered.bytes.len(), rendered.head_length)
+    }
+
+    /// The current request's bytes.
+    #[inline]
+    pub(crate) fn rendered(&self, slot: u32) -> &crate::prepare::Rendered {
+        let connection = &self.slots[slot as usize];
+        match connection
+            .follow
+            .as_ref()
+            .and_then(|follow| follow.current.as_ref())
+        {
+            Some(hop) => &hop.rendered,
+            None => &self.prepared.requests[connection.exchange.request as usize].rendered,
+        }
+    }
+
+    /// Whether the whole request is written.
+    pub(crate) fn is_written(&self, slot: u32) -> bool {
+        let written = self.slots[slot as usize].exchange.written as usize;
+        written == self.rendered(slot).bytes.len()
+    }
+
+    /// Writes what there is room for.
+    pub(crate) fn transmit(&mut self, slot: u32) {
+        let connection = &self.slots[slot as usize];
+        let rendered = self.rendered(slot);
+        let end = if connection.exchange.awaits_continue {
+            rendered.head_length
+        } else {
+            rendered.bytes.len()
+        };
+        let from = connection.exchange.written as usize;
+        if from >= end {
+            return;
+        }
+        // Borrowed apart from `self.io`: the bytes lie in the slot or in what was prepared.
+        let bytes: &[u8] = match connection.follow.as_ref().and_then(|f| f.current.as_ref()) {
+            Some(hop) => &hop.rendered.bytes,
+            None => {
+                &self.prepared.requests[connection.exchange.request as usize]
+                    .rendered
+                    .bytes
+            }
+        };
+        match self.io.send(Slot(slot), &bytes[from..end]) {
+            Ok(sent) => self.written(slot, sent, from + sent == end),
+            Err(error) => self.sending_failed(slot, error),
+        }
+    }
+
+    /// Accounts for written bytes; the head's time runs from the last of them.
+    #[inline]
+    fn written(&mut self, slot: u32, sent: usize, all: bool) {
+        let timeouts = &self.prepared.plan.timeouts;
+        let (head, total) = (timeouts.head, timeouts.total);
+        let waits = self.prepared.plan.http.expect_continue;
+        let connection = &mut self.slots[slot as usize];
+        let exchange = &mut connection.exchange;
+        exchange.written += sent as u32;
+        exchange.bytes_sent = exchange.bytes_sent.saturating_add(sent as u32);
+        let whole = exchange.started + total;
+        connection.deadline = match (all, exchange.awaits_continue, waits) {
+            (true, true, ExpectContinue::Wait(time)) => whole.min(exchange.sent + time),
+            // A request that was written in one go was so when it was sent.
+            (true, _, _) if from_first(exchange, sent) => whole.min(exchange.sent + head),
+            (true, _, _) => whole.min(self.io.now() + head),
+            (false, _, _) => whole,
+        };
+        self.next_scan = self.next_scan.min(connection.deadline);
+    }
+
+    /// The connection broke while the request was written. What the server has already answered,
+    /// such as a refusal of the body, is read before the exchange is given up.
+    fn sending_failed(&mut self, slot: u32, error: IoError) {
+        self.receive(slot);
+        let connection = &self.slots[slot as usize];
+        if connection.state == State::Busy && connection.duty == Duty::Exchange {
+            let now = self.io.now();
+            self.fail(slot, now, io_failure(error, During::Send));
+        }
+    }
+
+    /// The response is complete: records the exchange and uses the slot again.
+    #[inline]
+    pub(crate) fn complete(&mut self, slot: u32, now: Nanos, end: End, verdict: Failure) {
+        let written = self.is_written(slot);
+        let connection = &mut self.slots[slot as usize];
+        let spent = match self.prepared.plan.connections.keep_alive {
+            KeepAlive::Yes => false,
+            KeepAlive::No => true,
+            KeepAlive::AtMost(limit) => connection.carried >= limit,
+        };
+        if end.reusable && written && !spent && connection.detour().is_none() {
+            connection.state = State::Idle;
+        } else {
+            self.close_connection(slot);
+        }
+        self.record(slot, now, verdict);
+        self.release(slot, now);
+    }
+
+    /// The exchange has failed and its connection with it.
+    pub(crate) fn fail(&mut self, slot: u32, now: Nanos, failure: Failure) {
+        self.close_connection(slot);
+        self.record_failure(slot, now, failure);
+        self.release(slot, now);
+    }
+
+    /// Records a failed exchange, without freeing its slot.
+    pub(crate) fn record_failure(&mut self, slot: u32, now: Nanos, failure: Failure) {
+        self.record(slot, now, failure);
+    }
+
+    /// Makes the sample.
+    #[inline]
+    fn record(&mut self, slot: u32, now: Nanos, (outcome, detail): Failure) {
+        if now >= self.recorder.edge() {
+            self.roll(now);
+        }
+        let connection = &mut self.slots[slot as usize];
+        let exchange = connection.exchange;
+        let sample = Sample {
+            intended: exchange.intended,
+            due: exchange.due,
+            // An attempt that wrote nothing counts from when it began.
+            sent: if exchange.sent == Nanos::MAX {
+                exchange.started.max(exchange.due)
+            } else {
+                exchange.sent
+            },
+            first_byte: exchange.first_byte,
+            end: now,
+            bytes_sent: exchange.bytes_sent,
+            outcome,
+            leniencies: Leniencies(connection.machine.notices().0),
+            bytes_received: exchange.bytes_received,
+            status: connection.machine.status(),
+            step: self.prepared.requests[exchange.request as usize].step,
+        };
+        self.recorder.interval().interim += u64::from(connection.machine.interim());
+        connection.duty = Duty::None;
+        connection.deadline = Nanos::MAX;
+        connection.decoder = None;
+        connection.follow = None;
+        self.active -= 1;
+        self.last_end = now;
+        self.recorder.record(&sample);
+        if let Some(detail) = detail {
+            self.recorder.detail(&sample, &detail);
+        }
+        debug_assert!(outcome == Outcome::Ok || outcome.blame().is_some());
+        self.source.ended(now);
+    }
+
+    /// Frees a slot, or gives it the next request at once.
+    #[inline]
+    fn release(&mut self, slot: u32, now: Nanos) {
+        let connection = &mut self.slots[slot as usize];
+        connection.freed = now;
+        let lane = &mut self.routes[usize::from(connection.route)];
+        let alone = self.prepared.routes.len() == 1 && lane.free.is_empty();
+        if alone
+            && lane.waiting.is_empty()
+            && let Some(arrival) = self.source.take(now)
+        {
+            return self.start(slot, arrival, now);
+        }
+        lane.free.push_back(slot);
+    }
+
+    /// Closes a slot's connection, if it has one.
+    pub(crate) fn close_connection(&mut self, slot: u32) {
+        let connection = &mut self.slots[slot as usize];
+        if connection.state != State::Empty {
+            connection.state = State::Empty;
+            self.io.close(Slot(slot));
+        }
+    }
+}
+
+/// Whether the bytes just sent were the exchange's first.
+#[inline]
+fn from_first(exchange: &Exchange, sent: usize) -> bool {
+    exchange.bytes_sent as usize == sent
+}

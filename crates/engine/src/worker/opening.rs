@@ -1,0 +1,81 @@
+//! Before the run's start: connections are opened, so that no request waits for its own.
+
+use super::Worker;
+use crate::connection::State;
+use crate::limits::{DIALS_AT_ONCE, OPENING_MAX};
+use drumfire_net::{Io, Readiness};
+use drumfire_plan::KeepAlive;
+use drumfire_units::Nanos;
+
+impl<I: Io> Worker<I> {
+    /// Opens every slot's connection, a bounded number at a time. Slots that fail are tried again
+    /// when a request needs them; slots that take too long are waited for no more.
+    pub(crate) fn open_connections(&mut self) {
+        let keeps = self.prepared.plan.connections.keep_alive != KeepAlive::No;
+        let started = self.io.now();
+        let mut ready: Vec<Readiness> = Vec::with_capacity(256);
+        let mut next = if keeps { 0 } else { self.slots.len() };
+        loop {
+            let mut under_way = self.slots[..next]
+                .iter()
+                .filter(|slot| is_opening(slot.state))
+                .count();
+            let now = self.io.now();
+            while next < self.slots.len() && under_way < DIALS_AT_ONCE {
+                self.dial(next as u32, now);
+                next += 1;
+                under_way += 1;
+            }
+            let all = next == self.slots.len() && under_way == 0;
+            if all || now > started + OPENING_MAX || self.control.is_stopping() {
+                break;
+            }
+            self.io
+                .wait(self.next_scan.min(now + Nanos::from_millis(10)), &mut ready);
+            for readiness in &ready {
+                self.on_ready(*readiness);
+            }
+            let now = self.io.now();
+            if now >= self.next_scan {
+                self.scan(now);
+            }
+        }
+        self.gather_free();
+    }
+
+    /// Makes a point in time the run's start: all times count from there.
+    pub(crate) fn begin_at(&mut self, start: Nanos) {
+        self.io.set_epoch(start);
+        self.next_scan = Nanos::MAX;
+        for slot in &mut self.slots {
+            slot.freed = Nanos::ZERO;
+            slot.phase_start = Nanos::ZERO;
+            if slot.deadline != Nanos::MAX {
+                slot.deadline = self.prepared.plan.timeouts.connect;
+                self.next_scan = self.next_scan.min(slot.deadline);
+            }
+        }
+    }
+
+    /// Lists the free slots, open ones first.
+    fn gather_free(&mut self) {
+        self.resting.clear();
+        for lane in &mut self.routes {
+            lane.free.clear();
+        }
+        for state in [State::Idle, State::Empty] {
+            for (index, slot) in self.slots.iter().enumerate() {
+                if slot.state == state {
+                    self.routes[usize::from(slot.route)]
+                        .free
+                        .push_back(index as u32);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a connection is on its way to being open.
+fn is_opening(state: State) -> bool {
+    matches!(state, State::Dialing | State::Tunneling | State::Securing)
+}
