@@ -22,7 +22,12 @@ impl Clock {
     #[inline]
     #[must_use]
     pub fn now(&self) -> Nanos {
-        Nanos(read(ClockId::Monotonic) - self.epoch)
+        Nanos(read(ClockId::Monotonic).saturating_sub(self.epoch))
+    }
+
+    /// Makes a point in time of this clock its epoch.
+    pub fn set_epoch(&mut self, at: Nanos) {
+        self.epoch += at.0;
     }
 
     /// The wall clock: nanoseconds since 1970 in UTC.

@@ -4,6 +4,7 @@
 //! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
 //! the test kit has a simulated one under virtual time.
 
+use crate::TlsConfig;
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -110,8 +111,12 @@ pub struct ThreadTimes {
 
 /// A driver: sockets and time for one worker thread.
 pub trait Io {
-    /// Time since the run's epoch; never decreases.
+    /// Time since the run's epoch; never decreases, but for [`Io::set_epoch`].
     fn now(&self) -> Nanos;
+
+    /// Makes the given point in time the epoch, so that it is zero from now on. A point that is
+    /// yet to come makes [`Io::now`] stay at zero until then.
+    fn set_epoch(&mut self, at: Nanos);
 
     /// Starts to open a connection. On [`Progress::Pending`], writability follows and
     /// [`Io::finish_dial`] tells how it went. The slot must hold none.
@@ -131,6 +136,9 @@ pub trait Io {
     /// # Errors
     /// When the handshake failed; the caller closes the slot.
     fn start_tls(&mut self, slot: Slot, config: usize) -> Result<Progress, IoError>;
+
+    /// Adds TLS settings to those that [`Io::start_tls`] names; returns their index.
+    fn add_tls(&mut self, config: TlsConfig) -> usize;
 
     /// Goes on with a TLS handshake after readiness.
     ///

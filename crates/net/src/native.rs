@@ -154,6 +154,10 @@ impl Io for Native {
         self.clock.now()
     }
 
+    fn set_epoch(&mut self, at: Nanos) {
+        self.clock.set_epoch(at);
+    }
+
     fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
         let index = slot.0 as usize;
         if index >= self.sockets.len() {
@@ -188,6 +192,12 @@ impl Io for Native {
         let stream = TlsStream::new(&self.tls[config])?;
         self.sockets[slot.0 as usize].tls = Some(Box::new(stream));
         self.handshake(slot)
+    }
+
+    fn add_tls(&mut self, config: TlsConfig) -> usize {
+        self.tls_io.get_or_insert_with(|| Box::new(TlsIo::new()));
+        self.tls.push(config.for_worker());
+        self.tls.len() - 1
     }
 
     fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError> {
