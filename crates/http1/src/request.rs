@@ -19,7 +19,7 @@ pub enum RequestFraming {
 pub enum RequestError {
     /// The method is not a token.
     Method,
-    /// The target is empty or holds a space, a control or a byte beyond ASCII.
+    /// The target is empty or holds a space or a control.
     Target,
     /// The host holds what a Host field can't.
     Host,
@@ -37,12 +37,23 @@ impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Method => f.write_str("the method must be a token such as GET"),
-            Self::Target => f.write_str("the target must not be empty nor hold spaces, controls or bytes beyond ASCII; percent-encode them"),
+            Self::Target => f.write_str(
+                "the target must not be empty nor hold spaces or controls; percent-encode them",
+            ),
             Self::Host => f.write_str("the host must not hold spaces or controls"),
-            Self::Name(name) => write!(f, "the field name {name:?} is not a token of letters, digits and !#$%&'*+-.^_`|~"),
-            Self::Value(name) => write!(f, "the value of the field {name} holds a control character such as CR, LF or NUL"),
+            Self::Name(name) => write!(
+                f,
+                "the field name {name:?} is not a token of letters, digits and !#$%&'*+-.^_`|~"
+            ),
+            Self::Value(name) => write!(
+                f,
+                "the value of the field {name} holds a control character such as CR, LF or NUL"
+            ),
             Self::DuplicateHost => f.write_str("a request has exactly one Host field"),
-            Self::Framing(name) => write!(f, "the field {name} contradicts the request's body; leave it out, it is written as needed"),
+            Self::Framing(name) => write!(
+                f,
+                "the field {name} contradicts the request's body; leave it out, it is written as needed"
+            ),
         }
     }
 }
@@ -109,7 +120,8 @@ fn check_line(method: &str, target: &str, host: &str) -> Result<(), RequestError
     if !is_token_text(method) {
         return Err(RequestError::Method);
     }
-    if target.is_empty() || !target.bytes().all(|byte| byte.is_ascii_graphic()) {
+    // Bytes beyond ASCII are not in RFC 3986, but split no line; a query goes out as it was given.
+    if target.is_empty() || target.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
         return Err(RequestError::Target);
     }
     // An empty host is right where the target has none (RFC 9110 section 7.2).

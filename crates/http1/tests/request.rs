@@ -100,11 +100,16 @@ fn a_malformed_head_is_refused() {
     let line = |method, target, host| write_head(&mut Vec::new(), method, target, host, [], none);
     assert_eq!(line("GE T", "/", "a"), Err(RequestError::Method));
     assert_eq!(line("", "/", "a"), Err(RequestError::Method));
-    for target in ["", "/a b", "/a\r\nHost: b", "/ä"] {
+    for target in ["", "/a b", "/a\r\nHost: b", "/\x7f"] {
         assert_eq!(line("GET", target, "a"), Err(RequestError::Target));
     }
     assert_eq!(line("GET", "/", "a\r\nX: b"), Err(RequestError::Host));
     assert_eq!(line("GET", "/", ""), Ok(()));
+    assert_eq!(
+        line("GET", "/?ä", "a"),
+        Ok(()),
+        "a query goes out as it was given"
+    );
 }
 
 proptest! {
