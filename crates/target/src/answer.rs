@@ -35,9 +35,25 @@ pub(crate) enum Counting {
 pub(crate) enum Act {
     /// A proper answer.
     Answer(Answer),
-    /// The connection is closed in place of an answer.
-    Hangup,
-    /// The connection is reset in place of an answer.
+    /// Something else.
+    Raw(Raw),
+}
+
+/// Bytes as they are, with no regard to any protocol, and the end of the stream.
+#[derive(Debug, Default)]
+pub(crate) struct Raw {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) drip: Option<Drip>,
+    pub(crate) end: RawEnd,
+}
+
+/// How a stream ends after raw bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum RawEnd {
+    /// It does not: the next request is awaited.
+    Open,
+    #[default]
+    Closed,
     Reset,
 }
 

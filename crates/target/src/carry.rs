@@ -1,11 +1,9 @@
 //! From input to a request, to its plan, to its answer.
 
-use crate::answer::{Act, Afterwards, Answer, Constancy, Counting, Plan};
+use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
 use crate::cache::ANSWER_MAX;
 use crate::clock;
-use crate::connection::{
-    Chunks, Closing, Connection, Fate, Held, Manner, Pace, Phase, Receiving, Work,
-};
+use crate::connection::{Chunks, Closing, Connection, Held, Manner, Pace, Phase, Receiving, Work};
 use crate::drive::Driver;
 use crate::http1::{self, CONTINUE, Head, HeadRead, Persistence, Refusal, parse_head};
 use drumfire_units::Nanos;
@@ -19,8 +17,6 @@ pub(crate) enum Step {
     Starved,
     /// Go on.
     Onward,
-    /// The connection ends.
-    End(Fate),
 }
 
 impl Driver {
@@ -135,39 +131,38 @@ impl Driver {
         }
         let known = plan.constancy == Constancy::Constant && self.free_at.is_none();
         let start = work.plain.len();
-        if let Some(fate) = self.perform(connection, work, plan, manner) {
-            return Step::End(fate);
-        }
+        self.perform(connection, work, plan, manner);
         if known && !request.is_empty() && matches!(work.phase, Phase::Reading) {
             self.cache.insert(request, &work.plain[start..]);
         }
         Step::Onward
     }
 
-    /// Carries a plan out; returns a fate when the connection does not survive it.
+    /// Carries a plan out, up to the point where bytes are to be sent.
     pub(crate) fn perform(
-        &mut self,
+        &self,
         connection: &mut Connection,
         work: &mut Work,
         plan: Plan,
         manner: Manner,
-    ) -> Option<Fate> {
+    ) {
         let constancy = plan.constancy;
         let delay = plan.delay;
         match plan.act {
             Act::Answer(answer) => {
                 work.unsent_answers += u32::from(plan.counting == Counting::Counted);
                 self.answer(connection, work, answer, delay, (manner, constancy));
-                None
             }
-            Act::Hangup => {
+            Act::Raw(raw) => {
                 self.own().tallies.faults.add(1);
-                let _ = self.send(connection, work);
-                Some(Fate::Closed)
-            }
-            Act::Reset => {
-                self.own().tallies.faults.add(1);
-                Some(Fate::Reset)
+                work.closing = match raw.end {
+                    RawEnd::Open => Closing::No,
+                    RawEnd::Closed => Closing::Yes,
+                    RawEnd::Reset => Closing::Reset,
+                };
+                work.pace = raw.drip.map(Pace::new);
+                work.body = Body::bytes(raw.bytes);
+                work.phase = Phase::Sending;
             }
         }
     }
@@ -201,12 +196,7 @@ impl Driver {
                 return;
             }
         }
-        work.pace = answer.drip.map(|drip| Pace {
-            drip,
-            allowed: drip.size,
-            next: clock::now() + drip.interval,
-            armed: false,
-        });
+        work.pace = answer.drip.map(Pace::new);
         work.body = answer.body;
         work.phase = Phase::Sending;
     }

@@ -1,6 +1,7 @@
 //! One connection: almost nothing while it is idle.
 
 use crate::answer::{Body, Plan};
+use crate::clock;
 use crate::fault::Drip;
 use crate::http1::{BodyReader, HEAD_MAX, Persistence};
 use crate::planner::Intent;
@@ -83,6 +84,8 @@ pub(crate) enum Closing {
     Yes,
     /// The end, though the peer may be sending still.
     Midway,
+    /// A reset.
+    Reset,
 }
 
 /// A request that is being held.
@@ -126,6 +129,18 @@ pub(crate) struct Pace {
     pub(crate) next: Nanos,
     /// Whether the timer for that is set.
     pub(crate) armed: bool,
+}
+
+impl Pace {
+    /// The first piece may go now.
+    pub(crate) fn new(drip: Drip) -> Self {
+        Self {
+            drip,
+            allowed: drip.size,
+            next: clock::now() + drip.interval,
+            armed: false,
+        }
+    }
 }
 
 /// A buffer that keeps more than this gives it back when idle.

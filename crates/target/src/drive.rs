@@ -283,7 +283,10 @@ impl Driver {
         self.wake(
             connection,
             |driver, connection, work| match std::mem::take(&mut work.phase) {
-                Phase::Held(held) => driver.perform(connection, work, held.plan, held.manner),
+                Phase::Held(held) => {
+                    driver.perform(connection, work, held.plan, held.manner);
+                    None
+                }
                 Phase::Lingering => Some(Fate::Closed),
                 Phase::Sending => {
                     work.phase = Phase::Sending;
@@ -326,7 +329,6 @@ impl Driver {
             match work.phase {
                 Phase::Reading => match self.read_request(connection, work, rest) {
                     Step::Onward => {}
-                    Step::End(fate) => return fate,
                     Step::Starved => {
                         let sealed = connection.tls.as_ref().is_some_and(|tls| tls.wants_write());
                         if !work.has_output() && !sealed {
@@ -399,8 +401,10 @@ impl Driver {
         work.unsent_answers = 0;
         work.pace = None;
         work.phase = Phase::Reading;
-        if work.closing == Closing::No {
-            return Fate::Open;
+        match work.closing {
+            Closing::No => return Fate::Open,
+            Closing::Reset => return Fate::Reset,
+            Closing::Yes | Closing::Midway => {}
         }
         self.last_words(connection);
         if rest.is_empty() && !connection.unread && work.closing == Closing::Yes {

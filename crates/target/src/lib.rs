@@ -14,6 +14,8 @@
 //! | `/gzip?size=N` | a compressed body of N bytes for who accepts gzip, else a plain one |
 //! | `/redirect?to=URL&n=3` | n redirects in a row, the last one to URL |
 //! | `/counters` | [`Counters`] as JSON |
+//! | `/cases` | the names of the malformed and odd responses, one a line |
+//! | `?case=NAME` on any path | one of these, byte for byte |
 //! | `/arrivals` | the arrival log: a line of nanoseconds for each request |
 //! | any other | a body of [`Behaviour::size`] bytes |
 //!

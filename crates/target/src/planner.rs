@@ -1,12 +1,15 @@
 //! From a request to what it gets: routes and behaviour, no protocol.
 
-use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Content, Counting, Plan};
+use crate::answer::{
+    Act, Afterwards, Answer, Body, Constancy, Content, Counting, Plan, Raw, RawEnd,
+};
 use crate::arrivals;
 use crate::fault::Chance;
 use crate::options::Behaviour;
 use crate::random::Random;
 use crate::request::{RequestHead, encode};
 use crate::shared::Shared;
+use drumfire_corpus::StreamEnd;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fmt;
@@ -30,6 +33,10 @@ pub(crate) struct Intent {
 #[derive(Debug)]
 enum Route {
     Arrivals,
+    /// A response of the conformance corpus, byte for byte.
+    Case(Raw),
+    /// The list of those responses.
+    Cases,
     Counters,
     /// The text of the request's head, to be completed with the length of its body.
     Echo(String),
@@ -76,7 +83,10 @@ impl Planner {
     /// What a request asks for, from its head.
     pub(crate) fn intent(&self, head: &RequestHead<'_>) -> Result<Intent, BadParameter> {
         let behaviour = behaviour(&self.defaults, head)?;
-        let route = route(head)?;
+        let route = match case(head, &behaviour)? {
+            Some(raw) => Route::Case(raw),
+            None => route(head)?,
+        };
         let made = matches!(route, Route::Gzip) || behaviour.chunked.is_some();
         if made && behaviour.size > MADE_BODY_MAX {
             return Err(BadParameter(format!(
@@ -98,38 +108,40 @@ impl Planner {
     ///
     /// Draws in a fixed order: delay, reset, hangup, status, close.
     pub(crate) fn plan(&mut self, intent: Intent, body_length: u64) -> Plan {
+        let counting = intent.counting();
         let Intent {
-            ref route,
-            ref behaviour,
+            route,
+            behaviour,
             content,
         } = intent;
-        let counting = intent.counting();
         if counting == Counting::Uncounted {
-            return self.report(route, content);
+            return self.report(&route, content);
         }
-        let constancy = if behaviour.is_constant() && !matches!(route, Route::Echo(_)) {
+        let repeats = !matches!(route, Route::Echo(_) | Route::Case(_));
+        let constancy = if behaviour.is_constant() && repeats {
             Constancy::Constant
         } else {
             Constancy::Varying
         };
         let random = &mut self.random;
         let delay = behaviour.delay.map(|law| law.draw(random));
-        let act = if behaviour.reset.happens(random) {
-            Act::Reset
-        } else if behaviour.hangup.happens(random) {
-            Act::Hangup
-        } else {
-            let mut answer = answer(route, behaviour, body_length);
-            answer.content = content;
-            if let Some(odds) = behaviour.status
-                && odds.chance.happens(random)
-            {
-                answer.status = odds.status;
+        let ends = [
+            (behaviour.reset, RawEnd::Reset),
+            (behaviour.hangup, RawEnd::Closed),
+        ];
+        let end = ends.into_iter().find(|(chance, _)| chance.happens(random));
+        let act = match (end, route) {
+            (Some((_, end)), _) => Act::Raw(Raw {
+                end,
+                ..Raw::default()
+            }),
+            (None, Route::Case(raw)) => Act::Raw(raw),
+            (None, route) => {
+                let mut answer = answer(route, &behaviour, body_length);
+                answer.content = content;
+                chance(&mut answer, &behaviour, random);
+                Act::Answer(answer)
             }
-            if behaviour.close.happens(random) {
-                answer.afterwards = Afterwards::Close;
-            }
-            Act::Answer(answer)
         };
         Plan {
             delay,
@@ -187,9 +199,37 @@ fn parse<T: FromStr<Err: fmt::Display>>(name: &str, value: &str) -> Result<T, Ba
         .map_err(|error| BadParameter(format!("{name}: {error}")))
 }
 
+/// The response of the conformance corpus that `?case=NAME` asks for.
+fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<Raw>, BadParameter> {
+    let Some((_, name)) = head.parameters().find(|(name, _)| name == "case") else {
+        return Ok(None);
+    };
+    let case = drumfire_corpus::find(&name).ok_or_else(|| {
+        let name = name.escape_default();
+        BadParameter(format!("case: there is no `{name}`; GET /cases lists all"))
+    })?;
+    Ok(Some(Raw {
+        bytes: case.bytes(),
+        drip: behaviour.drip,
+        end: match case.end {
+            StreamEnd::Open => RawEnd::Open,
+            StreamEnd::Fin => RawEnd::Closed,
+            StreamEnd::Rst => RawEnd::Reset,
+        },
+    }))
+}
+
+/// The names of all responses that can be asked for.
+fn cases() -> String {
+    drumfire_corpus::names()
+        .map(|name| format!("{name}\n"))
+        .collect()
+}
+
 fn route(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(match head.path() {
         "/arrivals" => Route::Arrivals,
+        "/cases" => Route::Cases,
         "/counters" => Route::Counters,
         "/echo" => Route::Echo(echo(head)),
         "/gzip" if head.lists("accept-encoding", "gzip") => Route::Gzip,
@@ -237,12 +277,25 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(Route::Redirect { location })
 }
 
+/// What chance changes about an answer.
+fn chance(answer: &mut Answer, behaviour: &Behaviour, random: &mut Random) {
+    if let Some(odds) = behaviour.status
+        && odds.chance.happens(random)
+    {
+        answer.status = odds.status;
+    }
+    if behaviour.close.happens(random) {
+        answer.afterwards = Afterwards::Close;
+    }
+}
+
 /// The answer of a route, before chance has its say.
-fn answer(route: &Route, behaviour: &Behaviour, body_length: u64) -> Answer {
+fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
     let mut answer = match route {
-        Route::Arrivals | Route::Counters | Route::Filler => {
+        Route::Arrivals | Route::Case(_) | Route::Counters | Route::Filler => {
             plain(200, "text/plain", Body::filler(behaviour.size))
         }
+        Route::Cases => plain(200, "text/plain", Body::bytes(cases())),
         Route::Echo(head) => {
             let text = format!("{head}body-length: {body_length}\n");
             plain(200, "text/plain", Body::bytes(text))
@@ -261,7 +314,7 @@ fn answer(route: &Route, behaviour: &Behaviour, body_length: u64) -> Answer {
         Route::Plaintext => plain(200, "text/plain", Body::bytes(&b"Hello, World!"[..])),
         Route::Redirect { location } => {
             let mut answer = plain(302, "text/plain", Body::Empty);
-            answer.fields.push(("Location", location.clone()));
+            answer.fields.push(("Location", location));
             answer
         }
     };
