@@ -116,25 +116,25 @@ fn layer_of(name: &str, rows: &[CrateRow<'_>]) -> Option<u32> {
 
 /// What a manifest has and its row has not, and the reverse; and what its tests may not use.
 fn differences(row: &CrateRow<'_>, member: &Member, rows: &[CrateRow<'_>]) -> Vec<Finding> {
-    let manifest = format!("{}/Cargo.toml", member.name);
+    let name = row.name;
     let mut findings = Vec::new();
     for used in &member.uses {
         if !row.uses.contains(&used.as_str()) {
-            let message = format!("uses `{used}`, which its row in {PAGE} does not list");
-            findings.push(Finding::violation(&manifest, 0, message));
+            let message = format!("`{name}` uses `{used}`, which its row does not list");
+            findings.push(Finding::violation(PAGE, row.line, message));
         }
     }
     for used in &row.uses {
         if !member.uses.iter().any(|other| other == used) {
-            let message = format!("`{}` does not use `{used}`; take it out", row.name);
+            let message = format!("`{name}` does not use `{used}`; take it out");
             findings.push(Finding::violation(PAGE, row.line, message));
         }
     }
     for used in &member.tests_use {
         let lower = layer_of(used, rows) < row.layer;
         if !lower && !FOR_TESTS.contains(&used.as_str()) {
-            let message = format!("its tests may not use `{used}`: that is no lower layer");
-            findings.push(Finding::violation(&manifest, 0, message));
+            let message = format!("the tests of `{name}` may not use `{used}`: no lower layer");
+            findings.push(Finding::violation(PAGE, row.line, message));
         }
     }
     findings
@@ -194,7 +194,10 @@ mod tests {
     #[test]
     fn tests_may_not_use_their_own_layer() {
         let found = with_net(&["units"], &["net"]);
-        assert!(found[0].contains("tests may not use `net`"), "{found:?}");
+        assert!(
+            found[0].contains("tests of `net` may not use `net`"),
+            "{found:?}"
+        );
     }
 
     #[test]
