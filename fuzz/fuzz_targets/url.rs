@@ -1,0 +1,56 @@
+//! Any text as a URL, and any bytes as a Location: what is accepted goes onto a request line and
+//! into a Host field as it is, and reads back as itself.
+
+#![no_main]
+
+use drumfire_http1::request::{RequestFraming, write_head};
+use drumfire_plan::Url;
+use libfuzzer_sys::fuzz_target;
+
+fn check(url: &Url) {
+    assert!(url.target.starts_with('/'));
+    assert_ne!(url.origin.port, 0);
+    let mut head = Vec::new();
+    let host = url.origin.host_header();
+    write_head(
+        &mut head,
+        "GET",
+        &url.target,
+        &host,
+        [],
+        RequestFraming::None,
+    )
+    .expect("a URL that parses can be sent");
+    // Its text names no user and no password, and leads to the same place.
+    let again = Url::parse(&url.to_string()).expect("its own text parses");
+    assert_eq!(again.origin, url.origin);
+    assert_eq!(again.target, url.target);
+    assert_eq!(again.userinfo, None);
+}
+
+fuzz_target!(|data: &[u8]| {
+    let mut lines = data.splitn(2, |&byte| byte == b'\n');
+    let Some(Ok(text)) = lines.next().map(str::from_utf8) else {
+        return;
+    };
+    let Ok(url) = Url::parse(text) else { return };
+    check(&url);
+    if let Some(Ok(next)) = lines.next().map(|location| url.join(location)) {
+        check(&next);
+        if next.origin != url.origin && next.userinfo.is_some() {
+            assert!(
+                next.userinfo != url.userinfo || lines_hold_user(data),
+                "credentials cross an origin"
+            );
+        }
+    }
+});
+
+/// Whether the Location names a user itself.
+fn lines_hold_user(data: &[u8]) -> bool {
+    let location = data
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .map_or(&[][..], |at| &data[at..]);
+    location.contains(&b'@')
+}
