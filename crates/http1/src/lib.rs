@@ -31,6 +31,7 @@
 
 mod chunked;
 mod error;
+mod event;
 mod framing;
 mod head;
 mod headers;
@@ -43,10 +44,11 @@ mod shared;
 mod sniff;
 
 pub use error::{Cut, Error};
+pub use event::{End, Event, Step};
 pub use framing::{BodyKind, RequestKind};
 pub use headers::{Head, Headers};
 pub use limits::Limits;
-pub use machine::{End, Event, Machine, Persistence, Step};
+pub use machine::{Machine, Persistence};
 pub use notices::{Notice, Notices};
 pub use shared::Shared;
 pub use sniff::NotHttp;

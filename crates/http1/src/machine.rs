@@ -10,13 +10,13 @@
 //!     └──────────────────────────────────────────────────────────────────────┘
 //! ```
 
-use crate::chunked::{Chunked, Piece, clip};
-use crate::framing::{BodyKind, Framing, RequestKind};
-use crate::head::{self, Parsed};
-use crate::headers::{Head, Headers};
-use crate::scan::Scan;
+mod bodies;
+mod heads;
+
+use crate::chunked::Chunked;
+use crate::framing::RequestKind;
 use crate::shared::{Assembly, Shared};
-use crate::{Cut, Error, Limits, Notice, Notices};
+use crate::{Cut, End, Error, Event, Notices, Step};
 
 /// Whether a request asks for the connection to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,46 +25,6 @@ pub enum Persistence {
     KeepAlive,
     /// The request says `Connection: close`.
     Close,
-}
-
-/// What a step over the input came to.
-#[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
-    /// How many bytes from the input's start are done with.
-    pub consumed: usize,
-    /// What they said.
-    pub event: Event<'a>,
-}
-
-/// What the bytes of a response say.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    /// Nothing more before further input; all of this one is consumed.
-    NeedInput,
-    /// An interim response with this status, from 100 to 199.
-    Interim(u16),
-    /// The final response's head.
-    Head(Head<'a>),
-    /// Bytes of the body, free of the transfer coding; never empty.
-    Body(&'a [u8]),
-    /// The response is over.
-    End(End),
-}
-
-/// How a response ended that is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct End {
-    /// Whether the connection may carry another request. After [`BodyKind::Tunnel`]: whether it
-    /// is open, which it is.
-    pub reusable: bool,
-    /// What the response was forgiven.
-    pub notices: Notices,
-    /// The final status as sent.
-    pub status: u16,
-    /// How many interim responses came before.
-    pub interim: u32,
-    /// Bytes of the body, free of the transfer coding.
-    pub body_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +143,7 @@ impl Machine {
                 consumed: 0,
                 event: Event::End(self.end()),
             }),
-            State::Idle if input.is_empty() => Ok(need_input(0)),
+            State::Idle if input.is_empty() => Ok(Step::need_input(0)),
             State::Idle => Err(Error::Unsolicited),
         }
     }
@@ -246,242 +206,6 @@ impl Machine {
         (remaining <= count).then(|| self.end())
     }
 
-    /// Reads a head, whole or the next piece of one.
-    #[inline]
-    fn head<'a>(&mut self, input: &'a [u8], shared: &'a mut Shared) -> Result<Step<'a>, Error> {
-        if self.partial.is_some() {
-            return self.assemble(input, shared);
-        }
-        if let Some(parsed) = shared.memory.recall(input, self.kind) {
-            return self.begin(
-                parsed,
-                Headers::new(&input[..parsed.length]),
-                shared.limits(),
-            );
-        }
-        self.unknown_head(input, shared)
-    }
-
-    /// Reads a head that is not remembered.
-    fn unknown_head<'a>(
-        &mut self,
-        input: &'a [u8],
-        shared: &'a mut Shared,
-    ) -> Result<Step<'a>, Error> {
-        if input.is_empty() {
-            return Ok(need_input(0));
-        }
-        let Some(parsed) = head::parse_fast(input, &shared.limits, self.kind) else {
-            return self.odd_head(input, shared);
-        };
-        let parsed = parsed.map_err(|error| self.fail(error))?;
-        let head = &input[..parsed.length];
-        if !is_interim(parsed.framing.status) {
-            shared.memory.learn(head, self.kind, parsed.framing);
-        }
-        self.begin(parsed, Headers::new(head), shared.limits())
-    }
-
-    /// Reads a head that the fast reader left alone: odd, wrong or not whole.
-    fn odd_head<'a>(&mut self, input: &'a [u8], shared: &'a mut Shared) -> Result<Step<'a>, Error> {
-        let mut scan = Scan::default();
-        let end = scan
-            .advance(input, &shared.limits)
-            .map_err(|error| self.fail(error))?;
-        let Some(length) = end else {
-            let mut partial = shared.take_assembly();
-            partial.bytes.extend_from_slice(input);
-            partial.scan = scan;
-            self.partial = Some(partial);
-            return Ok(need_input(input.len()));
-        };
-        shared.assembled.clear();
-        shared.assembled.extend_from_slice(&input[..length]);
-        self.assembled(&scan, length, shared)
-    }
-
-    /// Adds to a head that arrives in pieces.
-    fn assemble<'a>(&mut self, input: &'a [u8], shared: &'a mut Shared) -> Result<Step<'a>, Error> {
-        /// Copied at a time: the head's end is mostly near, and what follows it is not wanted.
-        const STRIDE: usize = 1024;
-        let Some(mut partial) = self.partial.take() else {
-            return Ok(need_input(0));
-        };
-        let mut consumed = 0;
-        for piece in input.chunks(STRIDE) {
-            let before = partial.bytes.len();
-            partial.bytes.extend_from_slice(piece);
-            let Assembly { bytes, scan } = &mut *partial;
-            if let Some(length) = scan
-                .advance(bytes, &shared.limits)
-                .map_err(|error| self.fail(error))?
-            {
-                bytes.truncate(length);
-                std::mem::swap(bytes, &mut shared.assembled);
-                let scan = std::mem::take(scan);
-                shared.give_back(partial);
-                return self.assembled(&scan, consumed + length - before, shared);
-            }
-            consumed += piece.len();
-        }
-        self.partial = Some(partial);
-        Ok(need_input(consumed))
-    }
-
-    /// Goes on from the head that `scan` found in `shared.assembled`, the end of which is
-    /// `consumed` bytes into the input.
-    fn assembled<'a>(
-        &mut self,
-        scan: &Scan,
-        consumed: usize,
-        shared: &'a mut Shared,
-    ) -> Result<Step<'a>, Error> {
-        head::unfold(scan, &mut shared.assembled);
-        let framing = head::interpret(scan, &shared.assembled, self.kind)
-            .map_err(|error| self.fail(error))?;
-        let parsed = Parsed {
-            length: consumed,
-            framing,
-        };
-        self.begin(parsed, Headers::new(&shared.assembled), &shared.limits)
-    }
-
-    /// Goes on from a head to what follows it.
-    #[inline]
-    fn begin<'a>(
-        &mut self,
-        parsed: Parsed,
-        headers: Headers<'a>,
-        limits: &Limits,
-    ) -> Result<Step<'a>, Error> {
-        let Framing {
-            content_length,
-            body,
-            status,
-            notices,
-            persistent,
-        } = parsed.framing;
-        self.notices.extend(notices);
-        if is_interim(status) {
-            return self.interim_head(status, parsed.length, limits);
-        }
-        self.status = status;
-        self.persistent &= persistent;
-        self.state = match body {
-            BodyKind::None => State::Length(0),
-            BodyKind::Length(length) if limits.body_bytes.is_some_and(|limit| length > limit) => {
-                return Err(self.fail(Error::LimitBody));
-            }
-            BodyKind::Length(length) => State::Length(length),
-            BodyKind::Chunked => State::Chunked(Chunked::new()),
-            BodyKind::Close => State::Close,
-            BodyKind::Tunnel => State::Tunnel,
-        };
-        let head = Head {
-            status,
-            headers,
-            content_length,
-            body,
-        };
-        Ok(Step {
-            consumed: parsed.length,
-            event: Event::Head(head),
-        })
-    }
-
-    fn interim_head<'a>(
-        &mut self,
-        status: u16,
-        consumed: usize,
-        limits: &Limits,
-    ) -> Result<Step<'a>, Error> {
-        if status == 101 {
-            return Err(self.fail(Error::Unexpected101));
-        }
-        if self.interim >= limits.interim {
-            return Err(self.fail(Error::LimitInterim));
-        }
-        self.interim += 1;
-        Ok(Step {
-            consumed,
-            event: Event::Interim(status),
-        })
-    }
-
-    /// A body with a Content-Length, or what is left of a response when its body is over.
-    #[inline]
-    fn counted<'a>(&mut self, input: &'a [u8], remaining: u64) -> Step<'a> {
-        if remaining == 0 {
-            if !input.is_empty() {
-                self.notices.insert(Notice::Excess);
-                self.persistent = false;
-            }
-            return Step {
-                consumed: input.len(),
-                event: Event::End(self.end()),
-            };
-        }
-        if input.is_empty() {
-            return need_input(0);
-        }
-        let length = clip(remaining, input.len());
-        self.state = State::Length(remaining - length as u64);
-        self.body(input, length, length)
-    }
-
-    fn chunked<'a>(
-        &mut self,
-        input: &'a [u8],
-        mut chunked: Chunked,
-        limits: &Limits,
-    ) -> Result<Step<'a>, Error> {
-        let allowed = self.body_allowed(limits);
-        let (consumed, piece) = chunked
-            .advance(input, allowed, limits, &mut self.notices)
-            .map_err(|error| self.fail(error))?;
-        self.state = State::Chunked(chunked);
-        Ok(match piece {
-            Piece::More => need_input(consumed),
-            Piece::Data(length) => self.body(input, consumed, length),
-            Piece::Done => {
-                let end = self.counted(&input[consumed..], 0);
-                Step {
-                    consumed: input.len(),
-                    ..end
-                }
-            }
-        })
-    }
-
-    /// A body that ends when the peer closes.
-    fn unbounded<'a>(&mut self, input: &'a [u8], limits: &Limits) -> Result<Step<'a>, Error> {
-        if input.is_empty() {
-            return Ok(need_input(0));
-        }
-        let length = clip(self.body_allowed(limits), input.len());
-        if length == 0 {
-            return Err(self.fail(Error::LimitBody));
-        }
-        Ok(self.body(input, length, length))
-    }
-
-    /// `length` bytes of body that end `consumed` bytes into the input.
-    #[inline]
-    fn body<'a>(&mut self, input: &'a [u8], consumed: usize, length: usize) -> Step<'a> {
-        self.body_bytes += length as u64;
-        Step {
-            consumed,
-            event: Event::Body(&input[consumed - length..consumed]),
-        }
-    }
-
-    /// How many bytes of body may still come.
-    fn body_allowed(&self, limits: &Limits) -> u64 {
-        limits
-            .body_bytes
-            .map_or(u64::MAX, |limit| limit.saturating_sub(self.body_bytes))
-    }
-
     /// Ends the exchange.
     #[inline]
     fn end(&mut self) -> End {
@@ -502,16 +226,4 @@ impl Machine {
         self.partial = None;
         error
     }
-}
-
-#[inline]
-const fn need_input<'a>(consumed: usize) -> Step<'a> {
-    Step {
-        consumed,
-        event: Event::NeedInput,
-    }
-}
-
-const fn is_interim(status: u16) -> bool {
-    matches!(status, 100..=199)
 }
