@@ -2,6 +2,7 @@
 
 use crate::fault::Drip;
 use drumfire_units::Nanos;
+use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
 /// What happens to a request, and after how long.
@@ -67,7 +68,7 @@ pub(crate) struct Answer {
     /// Whether the body is sent or only described.
     pub(crate) content: Content,
     /// Chunk size, when the body has no length of its own.
-    pub(crate) chunked: Option<u32>,
+    pub(crate) chunked: Option<NonZeroU32>,
     pub(crate) drip: Option<Drip>,
     pub(crate) afterwards: Afterwards,
 }
@@ -85,6 +86,8 @@ pub(crate) enum Content {
 pub(crate) enum Afterwards {
     Stay,
     Close,
+    /// A reset when half of the body is sent.
+    Cut,
 }
 
 /// A body, produced while it is sent.
@@ -161,6 +164,19 @@ impl Body {
         }
     }
 
+    /// Drops the latter half of what is left.
+    pub(crate) fn halve(&mut self) {
+        let half = self.len() / 2;
+        match self {
+            Self::Empty => {}
+            Self::Bytes { bytes, at } => {
+                let kept = usize::try_from(half).unwrap_or(usize::MAX);
+                bytes.truncate(at.saturating_add(kept));
+            }
+            Self::Filler { at, end } => *end = *at + half,
+        }
+    }
+
     /// Moves everything that is left to the end of `out`.
     pub(crate) fn drain_to(&mut self, out: &mut Vec<u8>) {
         while !self.is_empty() {
@@ -199,6 +215,11 @@ mod tests {
         let mut drained = Vec::new();
         Body::filler(size).drain_to(&mut drained);
         assert_eq!(drained, whole);
+        for mut body in [Body::filler(9), Body::bytes(&b"123456789"[..])] {
+            body.advance(1);
+            body.halve();
+            assert_eq!(body.len(), 4);
+        }
         assert!(Body::filler(0).is_empty() && Body::Empty.piece(9).is_empty());
     }
 }

@@ -150,7 +150,11 @@ impl Driver {
         let delay = plan.delay;
         match plan.act {
             Act::Answer(answer) => {
-                work.unsent_answers += u32::from(plan.counting == Counting::Counted);
+                if answer.afterwards == Afterwards::Cut {
+                    self.own().tallies.faults.add(1);
+                } else {
+                    work.unsent_answers += u32::from(plan.counting == Counting::Counted);
+                }
                 self.answer(connection, work, answer, delay, (manner, constancy));
             }
             Act::Raw(raw) => {
@@ -176,15 +180,21 @@ impl Driver {
         (manner, constancy): (Manner, Constancy),
     ) {
         connection.answered += 1;
-        if self.close_after.is_some_and(|n| connection.answered >= n) {
+        let last = self.close_after.is_some_and(|n| connection.answered >= n);
+        if last && answer.afterwards == Afterwards::Stay {
             answer.afterwards = Afterwards::Close;
         }
         if manner.chunks == Chunks::Unknown {
             answer.chunked = None;
         }
         http1::write_answer(&mut work.plain, &mut answer, delay, manner.persistence);
-        if answer.afterwards == Afterwards::Close || manner.persistence == Persistence::Ends {
-            work.closing = Closing::Yes;
+        match (answer.afterwards, manner.persistence) {
+            (Afterwards::Cut, _) => {
+                answer.body.halve();
+                work.closing = Closing::Reset;
+            }
+            (Afterwards::Close, _) | (_, Persistence::Ends) => work.closing = Closing::Yes,
+            (Afterwards::Stay, _) => {}
         }
         let joined_max = match constancy {
             Constancy::Constant => ANSWER_MAX as u64,

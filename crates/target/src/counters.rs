@@ -20,8 +20,8 @@ pub struct Counters {
     pub responses: u64,
     /// Malformed or oversized requests.
     pub refused: u64,
-    /// Requests that got something else than an answer on purpose: a reset, a bare close, or
-    /// a response of the conformance corpus.
+    /// Requests that got something else than an answer on purpose: a reset, a bare close,
+    /// half an answer, or a response of the conformance corpus.
     pub faults: u64,
     /// Bytes read from sockets.
     pub bytes_received: u64,

@@ -75,10 +75,21 @@ impl FromStr for Chance {
 /// A status that takes the place of 200 now and then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StatusOdds {
-    /// The status, 200 to 599.
-    pub status: u16,
-    /// How often it takes the place.
-    pub chance: Chance,
+    /// 200 to 599.
+    status: u16,
+    chance: Chance,
+}
+
+impl StatusOdds {
+    /// The status that is to be taken this time, if any.
+    pub(crate) fn draw(self, random: &mut Random) -> Option<u16> {
+        self.chance.happens(random).then_some(self.status)
+    }
+
+    /// Whether every time is the same.
+    pub(crate) fn is_certain(self) -> bool {
+        self.chance.is_certain()
+    }
 }
 
 impl FromStr for StatusOdds {
@@ -111,9 +122,9 @@ impl FromStr for StatusOdds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drip {
     /// Bytes in one piece; never zero.
-    pub size: u64,
+    pub(crate) size: u64,
     /// From piece to piece; the first leaves with the head.
-    pub interval: Nanos,
+    pub(crate) interval: Nanos,
 }
 
 impl FromStr for Drip {
@@ -138,10 +149,10 @@ impl FromStr for Drip {
 /// A server that stops altogether: the last `length` of each `period`, counted from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// How long nothing is accepted, read or written.
-    pub length: Nanos,
+    /// How long nothing is accepted, read or written; never zero.
+    length: Nanos,
     /// From the start of one stall to the start of the next; longer than `length`.
-    pub period: Nanos,
+    period: Nanos,
 }
 
 impl Stall {
@@ -188,6 +199,9 @@ mod tests {
         assert_eq!("1".parse(), Ok(Chance::ALWAYS));
         let odds = "500:0.01".parse::<StatusOdds>().unwrap();
         assert_eq!((odds.status, odds.chance), (500, Chance(0.01)));
+        assert_eq!(odds.draw(&mut Random::new(0, 0)), None);
+        let always = "404".parse::<StatusOdds>().unwrap();
+        assert_eq!(always.draw(&mut Random::new(0, 0)), Some(404));
         let drip = "1kB/5ms".parse::<Drip>().unwrap();
         assert_eq!((drip.size, drip.interval), (1_000, Nanos::from_millis(5)));
     }

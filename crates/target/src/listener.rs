@@ -106,6 +106,10 @@ fn bound(address: SocketAddr, sharing: Sharing) -> Result<OwnedFd, Errno> {
     let socket = stream(family)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
     sockopt::set_socket_reuseport(&socket, sharing == Sharing::WithSiblings)?;
+    if family == AddressFamily::INET6 {
+        // `[::]` means IPv6 and no more, whatever the system's default is.
+        sockopt::set_ipv6_v6only(&socket, true)?;
+    }
     sockopt::set_tcp_nodelay(&socket, true)?;
     bind(&socket, &address)?;
     Ok(socket)

@@ -4,6 +4,7 @@ use crate::fault::{Chance, Drip, Stall, StatusOdds};
 use crate::law::Law;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// How a server is started. The flag of `drumfire serve` that sets a field stands in its comment.
@@ -132,11 +133,13 @@ pub struct Behaviour {
     pub hangup: Chance,
     /// `--reset P`, `?reset=P`: reset the connection in place of an answer with probability P.
     pub reset: Chance,
+    /// `--cut P`, `?cut=P`: reset the connection in the middle of the body with probability P.
+    pub cut: Chance,
     /// `--drip SIZE/INTERVAL`, `?drip=SIZE/INTERVAL`: send the body piece by piece.
     pub drip: Option<Drip>,
     /// `--chunked SIZE`, `?chunked=SIZE`: send the body in chunks of this size, with no
     /// Content-Length.
-    pub chunked: Option<u32>,
+    pub chunked: Option<NonZeroU32>,
 }
 
 impl Default for Behaviour {
@@ -149,6 +152,7 @@ impl Default for Behaviour {
             close_after: None,
             hangup: Chance::NEVER,
             reset: Chance::NEVER,
+            cut: Chance::NEVER,
             drip: None,
             chunked: None,
         }
@@ -159,11 +163,12 @@ impl Behaviour {
     /// Whether the same request always gets the same bytes at once, and the connection stays.
     pub(crate) fn is_constant(&self) -> bool {
         self.delay.is_none()
-            && self.status.is_none_or(|odds| odds.chance.is_certain())
+            && self.status.is_none_or(StatusOdds::is_certain)
             && self.close == Chance::NEVER
             && self.close_after.is_none()
             && self.hangup == Chance::NEVER
             && self.reset == Chance::NEVER
+            && self.cut == Chance::NEVER
             && self.drip.is_none()
     }
 }

@@ -14,6 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fmt;
 use std::io::Write as _;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -106,7 +107,7 @@ impl Planner {
 
     /// What a request gets, once its body of so many bytes is here.
     ///
-    /// Draws in a fixed order: delay, reset, hangup, status, close.
+    /// Draws in a fixed order: delay, reset, hangup, status, close, cut.
     pub(crate) fn plan(&mut self, intent: Intent, body_length: u64) -> Plan {
         let counting = intent.counting();
         let Intent {
@@ -179,11 +180,12 @@ fn behaviour(defaults: &Behaviour, head: &RequestHead<'_>) -> Result<Behaviour, 
             "status" => behaviour.status = Some(parse(&name, &value)?),
             "close" => behaviour.close = parse::<Chance>(&name, &value)?,
             "hangup" => behaviour.hangup = parse::<Chance>(&name, &value)?,
+            "cut" => behaviour.cut = parse::<Chance>(&name, &value)?,
             "reset" => behaviour.reset = parse::<Chance>(&name, &value)?,
             "drip" => behaviour.drip = Some(parse(&name, &value)?),
             "chunked" => {
                 let size = parse::<drumfire_units::ByteSize>(&name, &value)?.0;
-                let size = u32::try_from(size).ok().filter(|size| *size > 0);
+                let size = u32::try_from(size).ok().and_then(NonZeroU32::new);
                 let size = size.ok_or_else(|| BadParameter("chunked: 1 byte to 4 GiB".into()))?;
                 behaviour.chunked = Some(size);
             }
@@ -279,13 +281,14 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
 
 /// What chance changes about an answer.
 fn chance(answer: &mut Answer, behaviour: &Behaviour, random: &mut Random) {
-    if let Some(odds) = behaviour.status
-        && odds.chance.happens(random)
-    {
-        answer.status = odds.status;
+    if let Some(status) = behaviour.status.and_then(|odds| odds.draw(random)) {
+        answer.status = status;
     }
     if behaviour.close.happens(random) {
         answer.afterwards = Afterwards::Close;
+    }
+    if behaviour.cut.happens(random) {
+        answer.afterwards = Afterwards::Cut;
     }
 }
 

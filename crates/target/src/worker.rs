@@ -235,19 +235,35 @@ impl Worker {
         let Some(stall) = self.options.stall else {
             return true;
         };
-        let signal = match Poller::new() {
-            Ok(signal) if signal.add_own(&self.waker, WAKE).is_ok() => signal,
-            _ => return true,
-        };
-        let mut events = Events::new();
         while let Some(end) = stall.end(clock::now() - self.started) {
-            let end = self.started + end;
-            if signal.wait(&mut events, Some(end - clock::now())).is_err() || self.is_stopping() {
+            // Nothing but the end of the server ends a stall early.
+            let Ok(waited) = self.wait_for_signal(self.started + end) else {
+                return true;
+            };
+            if waited == Waited::Signalled {
                 return false;
             }
         }
         true
     }
+
+    fn wait_for_signal(&self, until: Nanos) -> io::Result<Waited> {
+        let signal = Poller::new()?;
+        signal.add_own(&self.waker, WAKE)?;
+        let mut events = Events::new();
+        signal.wait(&mut events, Some(until - clock::now()))?;
+        Ok(match events.len() {
+            0 => Waited::Through,
+            _ => Waited::Signalled,
+        })
+    }
+}
+
+/// How a wait for the stop signal ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    Through,
+    Signalled,
 }
 
 impl Drop for Worker {

@@ -4,6 +4,7 @@ use super::{Persistence, Refusal};
 use crate::answer::{Afterwards, Answer, Body, Content};
 use drumfire_units::Nanos;
 use std::io::Write as _;
+use std::num::NonZeroU32;
 
 /// What lets a waiting client send its body (RFC 9110 §10.1.1).
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
@@ -26,8 +27,8 @@ pub(crate) fn write_answer(
     }
     match (answer.afterwards, persistence) {
         (Afterwards::Close, _) | (_, Persistence::Ends) => field(out, "Connection", "close"),
-        (Afterwards::Stay, Persistence::Asked) => field(out, "Connection", "keep-alive"),
-        (Afterwards::Stay, Persistence::Implied) => {}
+        (_, Persistence::Asked) => field(out, "Connection", "keep-alive"),
+        (_, Persistence::Implied) => {}
     }
     // 204 and 304 have no body, whatever else is wished (RFC 9110 §15.3.5, §15.4.5).
     if matches!(answer.status, 204 | 304) {
@@ -68,11 +69,11 @@ fn field(out: &mut Vec<u8>, name: &str, value: impl std::fmt::Display) {
 }
 
 /// A body as chunks of so many bytes, the end included (RFC 9112 §7.1).
-fn chunked(body: &mut Body, size: u32) -> Vec<u8> {
+fn chunked(body: &mut Body, size: NonZeroU32) -> Vec<u8> {
     let mut whole = Vec::new();
     body.drain_to(&mut whole);
     let mut framed = Vec::with_capacity(whole.len() + 16);
-    for chunk in whole.chunks(usize::try_from(size).unwrap_or(usize::MAX)) {
+    for chunk in whole.chunks(usize::try_from(size.get()).unwrap_or(usize::MAX)) {
         // Writing to a Vec can't fail.
         let _ = write!(framed, "{:x}\r\n", chunk.len());
         framed.extend_from_slice(chunk);
@@ -163,7 +164,7 @@ mod tests {
     #[test]
     fn writes_chunks() {
         let chunked = Answer {
-            chunked: Some(4),
+            chunked: NonZeroU32::new(4),
             ..answer(200, "hello")
         };
         assert_eq!(
