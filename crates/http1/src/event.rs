@@ -29,7 +29,7 @@ pub enum Event<'a> {
 /// How a response ended that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
-    /// Whether the connection may carry another request. After [`BodyKind::Tunnel`]: whether it
+    /// Whether the connection may carry another request. After [`crate::BodyKind::Tunnel`]: whether it
     /// is open, which it is.
     pub reusable: bool,
     /// What the response was forgiven.

@@ -85,7 +85,7 @@ pub(crate) fn unfold(scan: &Scan, head: &mut [u8]) {
 
 /// Whether any line ends in LF alone. Written without a branch in the loop, for SIMD.
 fn has_bare_lf(head: &[u8]) -> bool {
-    head.windows(2).fold(false, |bare, pair| {
-        bare | ((pair[1] == b'\n') & (pair[0] != b'\r'))
-    })
+    let pairs = head.iter().zip(head.iter().skip(1));
+    let bare = |(before, at): (&u8, &u8)| u8::from(*at == b'\n') & u8::from(*before != b'\r');
+    pairs.map(bare).fold(0, |any, bare| any | bare) != 0
 }

@@ -14,6 +14,8 @@ pub(crate) struct Transcript {
     pub(crate) body: Vec<u8>,
     pub(crate) end: Option<SeenEnd>,
     pub(crate) error: Option<Error>,
+    /// What the machine knew of the status when all was said.
+    pub(crate) status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,12 +88,13 @@ pub(crate) fn replay<'p>(
         } else if let Err(error) = feed(&mut machine, piece, shared, &mut seen, &mut tunnel) {
             seen.error = Some(error);
             assert!(machine.is_idle(), "an error ends the exchange");
-            return seen;
+            break;
         }
     }
-    if seen.end.is_none() {
+    if seen.end.is_none() && seen.error.is_none() {
         finish(&mut machine, setting.end, &mut seen);
     }
+    seen.status = machine.status();
     seen
 }
 
