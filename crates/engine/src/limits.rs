@@ -27,6 +27,9 @@ pub const OPENING_MAX: Nanos = Nanos::from_secs(2);
 /// A worker wakes at least this often, to see a signal.
 pub const WAIT_MAX: Nanos = Nanos::from_millis(50);
 
+/// How often a pending look-up of a redirect's name is asked for its answer.
+pub const LOOK_UP: Nanos = Nanos::from_millis(2);
+
 /// Deadlines are looked for at most this often.
 pub const SCAN_MIN: Nanos = Nanos::from_millis(1);
 

@@ -5,7 +5,7 @@ mod collect;
 use crate::Control;
 use crate::prepare::Prepared;
 use crate::source::{Closed, Open, Source};
-use crate::worker::{Channel, Message, Share, Worker};
+use crate::worker::{Channel, Extent, Message, Share, Worker};
 use collect::Collector;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, Io, IoError, Native, NativeOptions, Waiting};
@@ -55,12 +55,6 @@ pub fn thread_count(plan: &Plan) -> u32 {
         .max(1)
 }
 
-/// The last moment at which a plan's requests start; [`Nanos::MAX`] when only a count ends it.
-fn stop_at(plan: &Plan, schedule: Option<&Schedule>) -> Nanos {
-    let own = schedule.and_then(Schedule::duration).unwrap_or(Nanos::MAX);
-    plan.stop.duration.unwrap_or(Nanos::MAX).min(own)
-}
-
 /// How many requests a plan's run starts at most.
 fn request_limit(plan: &Plan) -> u64 {
     let rounds = plan
@@ -104,7 +98,8 @@ impl<I: Io> Worker<I> {
     ) -> Result<Self, RunError> {
         let plan = &prepared.plan;
         let schedule = schedule_of(plan)?;
-        let stop = stop_at(plan, schedule.as_ref());
+        let stop = plan.stop.duration.unwrap_or(Nanos::MAX);
+        let end = schedule.as_ref().and_then(Schedule::duration);
         let limit = request_limit(plan);
         let numbers = (share.worker, share.of);
         let source = match (&plan.load, &schedule) {
@@ -124,8 +119,11 @@ impl<I: Io> Worker<I> {
             )),
             (Load::Open { .. }, None) => return Err(RunError::Schedule(ScheduleError::Empty)),
         };
-        let count = part(plan.connections.count, share);
-        let counts = vec![count; prepared.routes.len()];
+        let extent = Extent {
+            connections: part(plan.connections.count, share),
+            stop_at: stop,
+            schedule_end: end.unwrap_or(Nanos::MAX),
+        };
         let channel = Channel { out, back };
         Ok(Self::assemble(
             io,
@@ -133,8 +131,7 @@ impl<I: Io> Worker<I> {
             control.clone(),
             source,
             channel,
-            &counts,
-            stop,
+            &extent,
         ))
     }
 }

@@ -74,6 +74,14 @@ impl Source {
         }
     }
 
+    /// Whether the run's count of requests is used up, so that there is no end to wait for.
+    pub(crate) fn is_counted_out(&self) -> bool {
+        match self {
+            Self::Open(open) => open.is_counted_out(),
+            Self::Closed(closed) => closed.is_exhausted(),
+        }
+    }
+
     /// Lets no request start whose time is at `end` or later.
     pub(crate) fn stop(&mut self, end: Nanos) {
         match self {

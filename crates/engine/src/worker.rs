@@ -11,7 +11,7 @@ pub(crate) use response::Failing;
 
 use crate::Control;
 use crate::connection::{Connection, Duty};
-use crate::limits::{DISCARD_BYTES, DRAIN_MAX, RECEIVE_BYTES, STARTS_PER_TURN, WAIT_MAX};
+use crate::limits::{DISCARD_BYTES, DRAIN_MAX, LOOK_UP, RECEIVE_BYTES, STARTS_PER_TURN, WAIT_MAX};
 use crate::prepare::{Prepared, Route};
 use crate::recorder::{Recorder, Sink};
 use crate::redirect::Resolving;
@@ -45,6 +45,16 @@ pub struct Share {
     pub worker: u32,
     /// Of how many.
     pub of: u32,
+}
+
+/// How large a worker's part is, and how long it lasts.
+pub(crate) struct Extent {
+    /// Connections to each route.
+    pub(crate) connections: u32,
+    /// When the plan's duration ends.
+    pub(crate) stop_at: Nanos,
+    /// When the schedule ends; [`Nanos::MAX`] in the closed model.
+    pub(crate) schedule_end: Nanos,
 }
 
 /// The channel as a sink, with the used intervals' way back.
@@ -94,6 +104,8 @@ pub struct Worker<I> {
     measure_from: Nanos,
     /// When the plan's duration ends.
     stop_at: Nanos,
+    /// When the schedule itself ends; its last requests may still wait then.
+    schedule_end: Nanos,
     /// When starting ended because time was up or somebody said so.
     stopped_at: Nanos,
     /// When waiting for what is in flight ends; set when nothing more is started.
@@ -118,8 +130,7 @@ impl<I: Io> Worker<I> {
         control: Control,
         source: Source,
         channel: Channel,
-        counts: &[u32],
-        stop_at: Nanos,
+        extent: &Extent,
     ) -> Self {
         let plan = &prepared.plan;
         let steps: Arc<[Arc<str>]> = prepared.steps.clone().into();
@@ -131,14 +142,16 @@ impl<I: Io> Worker<I> {
             waiting: VecDeque::new(),
         };
         let mut routes: Vec<Lane> = prepared.routes.iter().map(lane).collect();
-        let mut slots = Vec::with_capacity(counts.iter().sum::<u32>() as usize);
-        for (index, (lane, count)) in routes.iter_mut().zip(counts).enumerate() {
-            lane.free.reserve_exact(*count as usize + 1);
-            slots.extend((0..*count).map(|choice| Connection::new(index as u16, choice)));
+        let each = extent.connections;
+        let mut slots = Vec::with_capacity(each as usize * routes.len());
+        for (index, lane) in routes.iter_mut().enumerate() {
+            lane.free.reserve_exact(each as usize + 1);
+            slots.extend((0..each).map(|choice| Connection::new(index as u16, choice)));
         }
         Self {
             measure_from: plan.warmup,
-            stop_at,
+            stop_at: extent.stop_at,
+            schedule_end: extent.schedule_end,
             stopped_at: Nanos::ZERO,
             shared: Shared::new(Limits::default()),
             buffer: vec![0; RECEIVE_BYTES],
@@ -277,6 +290,7 @@ impl<I: Io> Worker<I> {
 
     /// When the loop must turn again by itself.
     fn next_wake(&self) -> Nanos {
+        let now = self.io.now();
         // A request that is due and has no connection is started when one becomes free.
         let blocked = self.routes.len() == 1 && self.routes[0].free.is_empty();
         let due = if blocked {
@@ -284,25 +298,29 @@ impl<I: Io> Worker<I> {
         } else {
             self.source.next_due()
         };
+        let end = match self.drain_until {
+            Some(until) => until,
+            None if self.source.is_exhausted() && now < self.schedule_end => {
+                self.stop_at.min(self.schedule_end).min(now + WAIT_MAX)
+            }
+            None => self.stop_at.min(now + WAIT_MAX),
+        };
         let rest = self
             .resting
             .iter()
             .map(|(until, _)| *until)
             .min()
             .unwrap_or(Nanos::MAX);
-        let poll = if self.resolving.is_empty() {
+        let look_up = if self.resolving.is_empty() {
             Nanos::MAX
         } else {
-            self.io.now() + WAIT_MAX
+            now + LOOK_UP
         };
-        due.min(rest)
-            .min(poll)
+        due.min(end)
+            .min(rest)
+            .min(look_up)
             .min(self.next_scan)
             .min(self.recorder.edge())
-            .min(match self.drain_until {
-                None => self.stop_at.min(self.io.now() + WAIT_MAX),
-                Some(until) => until,
-            })
     }
 
     /// Closes the intervals whose end has come.
@@ -345,7 +363,18 @@ impl<I: Io> Worker<I> {
             return self.drain_until.is_some_and(|until| now >= until);
         }
         self.drain_until.is_some()
-            || self.source.is_exhausted() && self.routes.iter().all(|lane| lane.waiting.is_empty())
+            || self.source.is_exhausted()
+                && self.routes.iter().all(|lane| lane.waiting.is_empty())
+                && (self.source.is_counted_out() || now >= self.schedule_end)
+    }
+
+    /// How much of the time that was asked for has been used.
+    fn used_time(&self, now: Nanos) -> Nanos {
+        match self.drain_until {
+            Some(_) => self.stopped_at,
+            None if self.source.is_counted_out() => Nanos::ZERO,
+            None => now.min(self.schedule_end),
+        }
     }
 
     /// Accounts for everything, once.
@@ -362,13 +391,13 @@ impl<I: Io> Worker<I> {
             self.close_connection(slot as u32);
         }
         let times = self.io.thread_times();
-        let channel = self.recorder.finish(now, times);
-        let unfinished = Unfinished { pending, in_flight };
         let end = if in_flight > 0 {
             now
         } else {
-            self.last_end.max(self.stopped_at)
+            self.last_end.max(self.used_time(now))
         };
+        let channel = self.recorder.finish(now, times);
+        let unfinished = Unfinished { pending, in_flight };
         // Nobody listens only when the run is already given up.
         let _given_up = channel.out.send(Message::Done { unfinished, end });
     }

@@ -24,6 +24,8 @@ pub(crate) struct Open {
     limit: u64,
     /// Whether nothing more is started.
     stopped: bool,
+    /// The number after the last arrival that was taken, counting only ours.
+    following: u64,
 }
 
 impl Open {
@@ -49,6 +51,7 @@ impl Open {
             of: u64::from(of),
             limit,
             stopped: false,
+            following: u64::from(worker),
         }
     }
 
@@ -67,6 +70,7 @@ impl Open {
                 _ => return None,
             };
             self.segment.advance();
+            self.following = due.index + self.of;
             let arrival = Arrival {
                 index: due.index,
                 intended: due.at,
@@ -101,6 +105,11 @@ impl Open {
 
     pub(crate) fn is_exhausted(&self) -> bool {
         self.next_due() == Nanos::MAX
+    }
+
+    /// Whether the run's count of requests is used up, as far as it is ours.
+    pub(crate) fn is_counted_out(&self) -> bool {
+        self.following >= self.limit || self.worker + self.unlimited * self.of >= self.limit
     }
 
     pub(crate) fn stop(&mut self, end: Nanos) {

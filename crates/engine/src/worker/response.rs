@@ -9,7 +9,7 @@ use drumfire_coding::Decoder;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Shared};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Readiness, Received, Slot};
-use drumfire_plan::{Compressed, Expect, Plan};
+use drumfire_plan::{Compressed, Expect, Plan, ReusedClosed};
 use drumfire_units::Nanos;
 
 /// Where feeding bytes to a response led.
@@ -202,10 +202,20 @@ impl<I: Io> Worker<I> {
         true
     }
 
-    /// Sends an idempotent request once more where the plan says so and the connection turned out
-    /// to be closed already; otherwise the exchange has failed.
+    /// Sends an idempotent request once more, on a new connection, where the plan says so and the
+    /// kept-alive one turned out to be closed; otherwise the exchange has failed.
     fn retry_or_break_off(&mut self, slot: u32, now: Nanos, failing: Failing) {
-        self.broke_off(slot, now, failing);
+        let wanted = self.prepared.plan.connections.reused_closed == ReusedClosed::Retry;
+        let idempotent = self.rendered(slot).idempotent;
+        let exchange = &mut self.slots[slot as usize].exchange;
+        let again = wanted && idempotent && !exchange.retried;
+        if failing.0 != Outcome::ClosedReused || !again {
+            return self.broke_off(slot, now, failing);
+        }
+        exchange.retried = true;
+        self.recorder.interval().retried += 1;
+        self.close_connection(slot);
+        self.dial(slot, now);
     }
 
     /// A response is complete: judges it, follows it, or records it.
