@@ -68,10 +68,8 @@ fn requests(flags: &HttpFlags, urls: Vec<Url>) -> Result<Vec<HttpRequest>, Failu
         None => Body(None),
         Some(data) => Body(Some(Arc::from(input::text_or_file("-d", data)?))),
     };
-    let given = flags
-        .method
-        .as_deref()
-        .unwrap_or(if body.0.is_some() { "POST" } else { "GET" });
+    let usual = if body.0.is_some() { "POST" } else { "GET" };
+    let given = flags.method.as_deref().unwrap_or(usual);
     let method = Method::parse(given).map_err(|error| Failure::usage(format!("-X: {error}")))?;
     let headers = flags
         .headers

@@ -19,6 +19,7 @@ pub(crate) struct Arrival {
 
 /// One worker's source of requests.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "each worker has one")]
 pub(crate) enum Source {
     Open(Open),
     Closed(Closed),

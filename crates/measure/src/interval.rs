@@ -106,6 +106,8 @@ pub struct Interval {
     pub leniencies: [u64; Leniency::ALL.len()],
     /// Interim (1xx) responses.
     pub interim: u64,
+    /// Requests sent once more because a kept-alive connection turned out to be closed.
+    pub retried: u64,
     /// Connections that were opened.
     pub connections_opened: u64,
     /// Samples that the warm-up left out of everything above; all its samples were intended.
@@ -133,6 +135,7 @@ impl Interval {
             steps: Step::all(steps),
             leniencies: [0; Leniency::ALL.len()],
             interim: 0,
+            retried: 0,
             connections_opened: 0,
             warmup: Counts::default(),
             health: WorkerHealth::default(),
@@ -156,6 +159,7 @@ impl Interval {
         self.steps.iter_mut().for_each(Step::reset);
         self.leniencies.fill(0);
         self.interim = 0;
+        self.retried = 0;
         self.connections_opened = 0;
         self.warmup = Counts::default();
         self.health.reset();
@@ -241,6 +245,7 @@ impl Interval {
             *mine += theirs;
         }
         self.interim += other.interim;
+        self.retried += other.retried;
         self.connections_opened += other.connections_opened;
         self.warmup.merge(&other.warmup);
         self.health.merge(&other.health);

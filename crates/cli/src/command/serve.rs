@@ -61,6 +61,7 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
         reset: chance("--reset", &flags.reset)?,
         drip: parsed("--drip", flags.drip.as_deref())?,
         chunked: flags.chunked,
+        cut: chance("--cut", &flags.cut)?,
     };
     let client_certificate = if flags.require_client_cert {
         ClientCertificate::Required

@@ -98,6 +98,7 @@ pub(crate) struct LoadFlags {
 /// How requests travel.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Transport")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct TransportFlags {
     /// A new connection for each request
     #[arg(long)]
@@ -158,6 +159,7 @@ pub(crate) struct TransportFlags {
 /// Where results go.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct OutputFlags {
     /// Write the summary as JSON; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]

@@ -1,11 +1,13 @@
 //! Flags of `drumfire serve`.
 
 use clap::Args;
+use std::num::NonZeroU32;
 
 /// Everything that `drumfire serve` can be told.
 #[derive(Args, Debug)]
 #[command(after_help = "The same words work for one request in its query:
   curl 'http://127.0.0.1:8080/?delay=const:5ms&size=1000&status=503:0.1'")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct ServeFlags {
     /// Where to listen: ADDRESS:PORT, PORT, or unix:PATH; may be given several times
     #[arg(
@@ -57,12 +59,15 @@ pub(crate) struct ServeFlags {
     /// Reset the connection in place of an answer with this probability
     #[arg(long, value_name = "P")]
     pub(crate) reset: Option<String>,
+    /// Break an answer off in the middle of its body with this probability
+    #[arg(long, value_name = "P")]
+    pub(crate) cut: Option<String>,
     /// Send bodies piece by piece: 100B/10ms
     #[arg(long, value_name = "SIZE/TIME")]
     pub(crate) drip: Option<String>,
     /// Send bodies in chunks of this size
     #[arg(long, value_name = "BYTES")]
-    pub(crate) chunked: Option<u32>,
+    pub(crate) chunked: Option<NonZeroU32>,
     /// Do nothing for a part of every period: 1s/10s
     #[arg(long, value_name = "TIME/PERIOD")]
     pub(crate) stall: Option<String>,

@@ -59,7 +59,8 @@ pub(crate) fn of(flags: &LoadFlags) -> Result<(Load, Connections), Failure> {
 pub(crate) fn stop(flags: &LoadFlags, load: &Load) -> Result<Stop, Failure> {
     let given = optional::<Nanos>("-z", flags.duration.as_deref())?;
     let counted = flags.requests.is_some() || flags.iterations.is_some();
-    let duration = given.or((!counted && !load.ends_by_itself()).then_some(DURATION_DEFAULT));
+    let duration =
+        given.or_else(|| (!counted && !load.ends_by_itself()).then_some(DURATION_DEFAULT));
     for (flag, count) in [("-n", flags.requests), ("--iterations", flags.iterations)] {
         if count == Some(0) {
             return Err(Failure::usage(format!(

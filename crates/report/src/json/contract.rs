@@ -70,6 +70,7 @@ struct Requests {
     timed_out: u64,
     pending: u64,
     interim_responses: u64,
+    retried: u64,
 }
 
 #[derive(Serialize)]
@@ -241,6 +242,7 @@ impl Requests {
             timed_out: counts.timed_out,
             pending: summary.unfinished.pending,
             interim_responses: summary.total.interim,
+            retried: summary.total.retried,
         }
     }
 }

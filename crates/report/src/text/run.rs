@@ -85,6 +85,9 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     if total.tls_handshake.count() > 0 {
         items.push(opening("TLS handshake", &total.tls_handshake));
     }
+    if total.retried > 0 {
+        items.push(Line::plain(counted(total.retried, "resent request")));
+    }
     if total.interim > 0 {
         items.push(Line::plain(counted(total.interim, "interim response")));
     }
