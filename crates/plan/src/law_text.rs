@@ -54,7 +54,7 @@ impl Sequence {
         if text.len() > LENGTH_MAX {
             let message = format!("the load is longer than {LENGTH_MAX} bytes");
             return Err(LawError {
-                at: LENGTH_MAX,
+                at: text.floor_char_boundary(LENGTH_MAX),
                 message,
             });
         }

@@ -46,7 +46,7 @@ impl FromStr for Threshold {
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
         if text.len() > LENGTH_MAX {
             return fail(
-                LENGTH_MAX,
+                text.floor_char_boundary(LENGTH_MAX),
                 format!("a threshold has at most {LENGTH_MAX} bytes"),
             );
         }
