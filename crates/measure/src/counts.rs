@@ -26,11 +26,13 @@ impl Counts {
     /// Counts one finished exchange.
     #[inline]
     pub(crate) fn record(&mut self, outcome: Outcome) {
-        let ok = u64::from(matches!(outcome, Outcome::Ok));
         self.sent += 1;
-        self.ok += ok;
-        self.failed += 1 - ok;
-        self.timed_out += u64::from(outcome.is_timeout());
+        if outcome == Outcome::Ok {
+            self.ok += 1;
+        } else {
+            self.failed += 1;
+            self.timed_out += u64::from(outcome.is_timeout());
+        }
     }
 
     /// Adds `other`.

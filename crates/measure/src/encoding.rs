@@ -1,11 +1,15 @@
 //! HdrHistogram's V2 interchange encoding, compressed: the form that other tools read.
 
-use crate::histogram::{DIGITS, HIGHEST, Histogram};
+use crate::Histogram;
+use crate::buckets::HOUR;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use std::fmt;
 use std::io::Read;
+
+/// Significant decimal digits of a bucket: its width is at most 1/1024 of its value.
+const DIGITS: u8 = 3;
 
 /// What the compressed V2 encoding begins with.
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
@@ -14,7 +18,8 @@ const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 const HEADER_BYTES: usize = 40;
 
 /// The most that the encoding without compression takes: a header, and nine bytes for each of the
-/// buckets, 2048 for the first 11 bits and 1024 for each of the 31 above.
+/// buckets up to the next power of two, 2048 for the first 11 bits and 1024 for each of the 31
+/// above.
 const ENCODED_BYTES: usize = HEADER_BYTES + 9 * (2048 + 31 * 1024);
 
 /// Why bytes are not a histogram of ours.
@@ -39,18 +44,33 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
+/// An empty histogram of the crate's with our buckets.
+#[expect(
+    clippy::expect_used,
+    reason = "the bounds are constants that the layout supports"
+)]
+pub(crate) fn reference() -> Hdr<u64> {
+    Hdr::new_with_bounds(1, HOUR, DIGITS).expect("1 ns to 1 h, 3 digits")
+}
+
 impl Histogram {
     /// The buckets in the V2 encoding, deflated, as `decodeFromCompressedBase64` and its like
-    /// expect (after base64). The exact extremes and sum are not part of that format.
+    /// expect (after base64). The exact extremes and sum are not part of that format, nor is what
+    /// is a lower bound.
     #[must_use]
     #[expect(
         clippy::expect_used,
         reason = "writing to a vector cannot fail and a count stays below 2^63"
     )]
     pub fn encode_v2(&self) -> Vec<u8> {
+        let mut buckets = reference();
+        for (low, _, count) in self.buckets() {
+            let recorded = buckets.record_n(low, count);
+            debug_assert!(recorded.is_ok(), "the crate has the same buckets");
+        }
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
-            .serialize(&self.buckets, &mut bytes)
+            .serialize(&buckets, &mut bytes)
             .expect("a vector takes every byte");
         bytes
     }
@@ -68,16 +88,11 @@ impl Histogram {
             .deserialize(&mut &*inner)
             .map_err(|error| DecodeError::Malformed(error.to_string()))?;
         let mut decoded = Self::new();
-        if buckets.is_empty() {
-            return Ok(decoded);
+        for step in buckets.iter_recorded() {
+            let high = step.value_iterated_to();
+            let low = buckets.lowest_equivalent(high);
+            decoded.record_bucket(low, high, step.count_at_value());
         }
-        decoded.min = buckets.min();
-        decoded.max = buckets.max();
-        decoded.buckets = buckets;
-        decoded.sum = decoded
-            .buckets()
-            .map(|(low, high, count)| u128::from(low + (high - low) / 2) * u128::from(count))
-            .sum();
         Ok(decoded)
     }
 }
@@ -130,7 +145,7 @@ fn check_layout(inner: &[u8]) -> Result<(), DecodeError> {
     }
     let low = field(16) << 32 | field(20);
     let high = field(24) << 32 | field(28);
-    if (field(12), low, high) != (u64::from(DIGITS), 1, HIGHEST) {
+    if (field(12), low, high) != (u64::from(DIGITS), 1, HOUR) {
         return Err(DecodeError::OtherBuckets);
     }
     Ok(())

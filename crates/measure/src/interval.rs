@@ -8,12 +8,15 @@ use crate::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The distributions of time. Those of ok and of failed exchanges are kept apart.
+/// The distributions of time. Those of ok and of failed exchanges are kept apart, except that an
+/// exchange that timed out stays among the ok ones as "at least this long": left out, it would make
+/// a target that drops requests look fast.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// Intended start to end, of ok samples: the latency of an open-model run.
+    /// Intended start to end, of ok samples and of those that timed out: the latency of an
+    /// open-model run.
     pub response_time: Histogram,
-    /// Sent to end, of ok samples: the latency of a closed-model run.
+    /// Sent to end, of ok samples and of those that timed out: the latency of a closed-model run.
     pub service_time: Histogram,
     /// Sent to the response's first byte, of ok samples.
     pub first_byte: Histogram,
@@ -21,7 +24,7 @@ pub struct Latency {
     pub lag: Histogram,
     /// Intended start to due, of all samples: the wait for a free connection.
     pub waiting: Histogram,
-    /// Intended start to end, of failed samples. One that timed out took at least this long.
+    /// Intended start to end, of failed samples, those that timed out included.
     pub failed: Histogram,
 }
 
@@ -51,13 +54,25 @@ impl Latency {
     #[inline]
     fn record(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
-        self.waiting.record(sample.waiting());
+        self.waiting.record_rare(sample.waiting());
         if sample.outcome == Outcome::Ok {
             self.response_time.record(sample.response_time());
             self.service_time.record(sample.service_time());
             if sample.first_byte != Nanos::MAX {
                 self.first_byte.record(sample.first_byte - sample.sent);
             }
+        } else {
+            self.record_failed(sample);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_failed(&mut self, sample: &Sample) {
+        if sample.outcome.is_timeout() {
+            self.response_time.record_at_least(sample.response_time());
+            self.service_time.record_at_least(sample.service_time());
+            self.failed.record_at_least(sample.response_time());
         } else {
             self.failed.record(sample.response_time());
         }
@@ -145,7 +160,7 @@ impl Interval {
         }
     }
 
-    /// Empties it and keeps the memory, to be recorded again. Clearing the buckets takes some
+    /// Empties it and keeps the memory, to be recorded again. Clearing the buckets takes up to
     /// 10 µs a histogram in use, so this is work for the control plane.
     pub fn reset(&mut self, index: u64, start: Nanos) {
         self.index = index;
@@ -185,6 +200,8 @@ impl Interval {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn record_leniencies(&mut self, sample: &Sample) {
         for (leniency, count) in Leniency::ALL.iter().zip(&mut self.leniencies) {
             *count += u64::from(sample.leniencies.contains(*leniency));

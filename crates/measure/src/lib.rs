@@ -3,6 +3,7 @@
 //! Knows how to record, merge and judge. Must not know I/O or clocks: every time is an argument.
 //! Start reading at [`Sample`], then [`Interval`], then [`Summary`].
 
+mod buckets;
 mod counts;
 mod encoding;
 mod errors;
@@ -23,11 +24,12 @@ mod window;
 mod window_series;
 mod words;
 
+pub use buckets::HIGHEST;
 pub use counts::{Bytes, Counts, OutcomeCounts};
 pub use encoding::DecodeError;
 pub use errors::{ErrorRow, MESSAGE_BYTES, MESSAGES};
 pub use health::{GeneratorHealth, WorkerHealth};
-pub use histogram::{HIGHEST, Histogram};
+pub use histogram::Histogram;
 pub use interval::{Interval, Latency};
 pub use leniency::{Leniencies, Leniency};
 pub use outcome::{Blame, Outcome};

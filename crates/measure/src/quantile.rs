@@ -82,20 +82,46 @@ impl Histogram {
         if rank == 1 {
             return self.min();
         }
-        // The crate takes a share and rounds the rank up. Half a rank below asks for exactly this
-        // rank, whatever the rounding of the division.
-        let share = (rank as f64 - 0.5) / count as f64;
-        let value = self.buckets.value_at_quantile(share);
+        let mut below = 0_u64;
+        let reached = self.buckets().find(|(_, _, count)| {
+            below = below.saturating_add(*count);
+            below >= rank
+        });
+        let value = reached.map_or(self.max, |(_, high, _)| high);
         Nanos(value.clamp(self.min, self.max))
+    }
+
+    /// Whether the quantile `q` is only a lower bound: whether it lies at or above the least time
+    /// that is one ([`Self::record_at_least`]). Times below that one are all known exactly, and
+    /// the unknown ends of the others lie above it, so the quantiles below it stay as they are.
+    #[must_use]
+    pub fn is_at_least(&self, q: f64) -> bool {
+        self.at_least_from()
+            .is_some_and(|least| self.quantile_unchecked(q) >= least)
     }
 
     /// The strictest of p99, p90 and p50 that the count supports, with its name; the greatest
     /// time where it supports none.
     pub(crate) fn near_p99(&self) -> (&'static str, Nanos) {
+        self.near_p99_where(|_| true)
+            .unwrap_or_else(|| ("max", self.max()))
+    }
+
+    /// The same among those that are no lower bounds; zero where there is none.
+    pub(crate) fn near_p99_measured(&self) -> Nanos {
+        let found = self.near_p99_where(|q| !self.is_at_least(q));
+        match found {
+            Some((_, time)) => time,
+            None if self.at_least_from().is_none() => self.max(),
+            None => Nanos::ZERO,
+        }
+    }
+
+    fn near_p99_where(&self, suits: impl Fn(f64) -> bool) -> Option<(&'static str, Nanos)> {
         [("p99", 0.99), ("p90", 0.9), ("p50", 0.5)]
             .into_iter()
+            .filter(|(_, q)| suits(*q))
             .find_map(|(name, q)| Some((name, self.quantile(q)?)))
-            .unwrap_or_else(|| ("max", self.max()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What happened to one step: one tag, scenario step or URL.
 
-use crate::{Bytes, Counts, Histogram, OutcomeCounts, Sample, StatusCounts};
+use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
 use std::sync::Arc;
 
 /// How many steps have figures of their own; the rest is summed under the step `other`.
@@ -18,9 +18,9 @@ pub struct Step {
     pub counts: Counts,
     /// Bytes.
     pub bytes: Bytes,
-    /// Response times of ok samples.
+    /// Response times of ok samples and, as "at least this long", of those that timed out.
     pub response_time: Histogram,
-    /// Service times of ok samples.
+    /// Service times of the same samples.
     pub service_time: Histogram,
     /// Statuses of all samples.
     pub status: StatusCounts,
@@ -64,9 +64,12 @@ impl Step {
         self.bytes.received += sample.bytes_received;
         self.status.record(sample.status);
         self.errors.record(sample.outcome);
-        if sample.outcome == crate::Outcome::Ok {
+        if sample.outcome == Outcome::Ok {
             self.response_time.record(sample.response_time());
             self.service_time.record(sample.service_time());
+        } else if sample.outcome.is_timeout() {
+            self.response_time.record_at_least(sample.response_time());
+            self.service_time.record_at_least(sample.service_time());
         }
     }
 

@@ -3,7 +3,9 @@
 mod allocation;
 mod histogram;
 mod merge;
+mod reference;
 mod samples;
 mod summary;
 mod thresholds;
+mod timeouts;
 mod verdict;

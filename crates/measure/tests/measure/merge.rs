@@ -148,10 +148,10 @@ fn a_sample_is_counted_where_it_belongs() {
     let mut interval = Interval::new(&names(1));
     let ms = Nanos::from_millis;
     interval.record(&samples::late(ms(1), ms(2), ms(10)));
-    interval.record(&samples::failed(ms(5), ms(30), Outcome::TimeoutTotal));
+    interval.record(&samples::failed(ms(5), ms(30), Outcome::Reset));
     let (counts, latency) = (interval.counts, &interval.latency);
     assert_eq!((counts.sent, counts.ok, counts.failed), (2, 1, 1));
-    assert_eq!((counts.timed_out, counts.intended), (1, 0));
+    assert_eq!((counts.timed_out, counts.intended), (0, 0));
     assert_eq!(latency.response_time.max(), ms(12));
     assert_eq!(latency.service_time.max(), ms(10));
     assert_eq!(latency.first_byte.max(), ms(5));
