@@ -16,5 +16,5 @@ mod worker;
 
 pub use control::Control;
 pub use prepare::{PrepareError, Prepared, Resolver, prepare};
-pub use run::{RunError, run, thread_count};
+pub use run::{RunError, run, run_over, thread_count};
 pub use worker::{Message, Share, Worker};

@@ -1,6 +1,9 @@
 //! A whole run: workers on threads, and the one place where their intervals become events.
 
 mod collect;
+mod single;
+
+pub use single::run_over;
 
 use crate::Control;
 use crate::prepare::Prepared;

@@ -1,1 +1,33 @@
-//! Virtual clock, simulated network and server.
+//! Virtual clock, simulated network and server: the engine end to end, with exact results.
+//!
+//! Knows how a network, a server and a client's machine may behave, and plays them from a script
+//! and a seed. Must not know real sockets or real time. Start reading at [`Simulation`], then
+//! [`World`]; [`SimIo`] is the driver that the engine runs on.
+
+mod answer;
+mod client;
+mod draft;
+mod driver;
+mod law;
+mod link;
+mod log;
+mod network;
+mod queue;
+mod random;
+mod request;
+mod server;
+mod simulation;
+mod world;
+
+pub use answer::Answer;
+pub use client::Client;
+pub use draft::{Draft, closed, open};
+pub use driver::SimIo;
+pub use law::Law;
+pub use log::{Log, Seen};
+pub use network::Network;
+pub use random::Random;
+pub use request::Request;
+pub use server::{Expecting, Server};
+pub use simulation::{Simulated, Simulation};
+pub use world::World;

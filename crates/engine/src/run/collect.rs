@@ -18,7 +18,8 @@ pub(crate) struct Collector {
     windows: WindowedThresholds,
     unfinished: Unfinished,
     end: Nanos,
-    steal: Option<StealTimes>,
+    /// The machine's stolen time at the start; `None` where nobody asks.
+    pub(crate) steal: Option<StealTimes>,
 }
 
 /// One worker as the collector sees it.

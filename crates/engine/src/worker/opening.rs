@@ -57,6 +57,12 @@ impl<I: Io> Worker<I> {
         }
     }
 
+    /// Makes this very moment the run's start.
+    pub(crate) fn begin(&mut self) {
+        let now = self.io.now();
+        self.begin_at(now);
+    }
+
     /// Lists the free slots, open ones first.
     fn gather_free(&mut self) {
         self.resting.clear();

@@ -1,0 +1,99 @@
+//! The client's own machine, and its trouble.
+
+use drumfire_units::Nanos;
+
+/// How the machine that the engine runs on behaves. By default it is infinitely fast.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) pauses: Vec<Pause>,
+    pub(crate) call: Nanos,
+    pub(crate) late: Nanos,
+    pub(crate) descriptors: usize,
+    pub(crate) ports: usize,
+    pub(crate) port_rest: Nanos,
+}
+
+/// A span in which the client does not run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pause {
+    pub(crate) from: Nanos,
+    pub(crate) until: Nanos,
+    pub(crate) cause: Cause,
+}
+
+/// Why a client does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Somebody stopped it: the system does not count that time.
+    Stopped,
+    /// Others had the CPU: it stood in the run queue.
+    Starved,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::ideal()
+    }
+}
+
+impl Client {
+    /// A machine that takes no time for anything and has everything.
+    #[must_use]
+    pub fn ideal() -> Self {
+        Self {
+            pauses: Vec::new(),
+            call: Nanos::ZERO,
+            late: Nanos::ZERO,
+            descriptors: usize::MAX,
+            ports: usize::MAX,
+            port_rest: Nanos::ZERO,
+        }
+    }
+
+    /// Stopped (as by SIGSTOP) at a time of the run, for so long.
+    #[must_use]
+    pub fn stopped(self, at: Nanos, time: Nanos) -> Self {
+        self.pause(at, time, Cause::Stopped)
+    }
+
+    /// Without a CPU at a time of the run, for so long.
+    #[must_use]
+    pub fn starved(self, at: Nanos, time: Nanos) -> Self {
+        self.pause(at, time, Cause::Starved)
+    }
+
+    fn pause(mut self, from: Nanos, time: Nanos, cause: Cause) -> Self {
+        let until = from + time;
+        self.pauses.push(Pause { from, until, cause });
+        self
+    }
+
+    /// Each call to the driver takes so much CPU time, which passes.
+    #[must_use]
+    pub fn call_takes(mut self, time: Nanos) -> Self {
+        self.call = time;
+        self
+    }
+
+    /// Waits for a point in time end so much later.
+    #[must_use]
+    pub fn wakes_late(mut self, time: Nanos) -> Self {
+        self.late = time;
+        self
+    }
+
+    /// At most so many connections at a time.
+    #[must_use]
+    pub fn descriptors(mut self, count: usize) -> Self {
+        self.descriptors = count;
+        self
+    }
+
+    /// So many local ports, each of which rests so long after its connection.
+    #[must_use]
+    pub fn ports(mut self, count: usize, rest: Nanos) -> Self {
+        self.ports = count;
+        self.port_rest = rest;
+        self
+    }
+}

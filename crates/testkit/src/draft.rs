@@ -1,0 +1,200 @@
+//! Plans, written briefly.
+
+use drumfire_plan::{
+    Arrivals, Body, Connections, Expect, HttpOptions, HttpRequest, KeepAlive, LatePolicy, Load,
+    Method, Plan, ReusedClosed, Sequence, Spin, Stop, Timeouts, Url,
+};
+use drumfire_units::Nanos;
+use std::ops::{Deref, DerefMut};
+
+/// A plan in the making: GET `http://sut/` on one connection and one thread unless told otherwise.
+/// All fields of the plan can be changed directly.
+#[derive(Clone, Debug)]
+pub struct Draft(Plan);
+
+impl Deref for Draft {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.0
+    }
+}
+
+impl DerefMut for Draft {
+    fn deref_mut(&mut self) -> &mut Plan {
+        &mut self.0
+    }
+}
+
+/// An open-model plan with a rate law such as `const(500,10s)`.
+///
+/// # Panics
+/// When the text is not a rate law.
+#[must_use]
+#[expect(clippy::panic, reason = "a script with a wrong law is a wrong test")]
+pub fn open(law: &str) -> Draft {
+    let rate: Sequence = match law.parse() {
+        Ok(rate) => rate,
+        Err(error) => panic!("`{law}`: {error:?}"),
+    };
+    draft(Load::Open {
+        rate,
+        arrivals: Arrivals::Constant,
+        late: LatePolicy::Queue,
+    })
+}
+
+/// A closed-model plan with so many users, each on a connection of its own.
+#[must_use]
+pub fn closed(users: u32) -> Draft {
+    let load = Load::Closed {
+        users,
+        think_time: Nanos::ZERO,
+    };
+    draft(load).connections(users)
+}
+
+fn draft(load: Load) -> Draft {
+    Draft(Plan {
+        requests: vec![get("http://sut/")],
+        load,
+        stop: Stop::default(),
+        warmup: Nanos::ZERO,
+        http: HttpOptions::default(),
+        connections: Connections {
+            count: 1,
+            keep_alive: KeepAlive::Yes,
+            reused_closed: ReusedClosed::Fail,
+            backoff_max: Nanos::from_millis(100),
+            threads: 1,
+            spin: Spin::No,
+        },
+        timeouts: Timeouts::default(),
+        expect: Expect::default(),
+        thresholds: Vec::new(),
+        seed: 1,
+        interval: Nanos::from_secs(1),
+    })
+}
+
+/// GET of a URL, in a step of its own name.
+#[expect(clippy::panic, reason = "a script with a wrong URL is a wrong test")]
+fn get(url: &str) -> HttpRequest {
+    let parsed = match Url::parse(url) {
+        Ok(parsed) => parsed,
+        Err(error) => panic!("`{url}`: {error}"),
+    };
+    HttpRequest {
+        url: parsed,
+        method: Method::get(),
+        headers: Vec::new(),
+        body: Body::default(),
+        step: url.to_owned(),
+    }
+}
+
+impl Draft {
+    /// GETs of these URLs in turn, each in a step of its own.
+    #[must_use]
+    pub fn to(mut self, urls: &[&str]) -> Self {
+        self.0.requests = urls.iter().map(|url| get(url)).collect();
+        self
+    }
+
+    /// Every request is a POST with this body.
+    ///
+    /// # Panics
+    /// Never: POST is a method.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "POST is a token")]
+    pub fn posting(mut self, body: &[u8]) -> Self {
+        for request in &mut self.0.requests {
+            request.method = Method::parse("POST").expect("POST is a token");
+            request.body = Body(Some(body.into()));
+        }
+        self
+    }
+
+    /// So many connections to each target.
+    #[must_use]
+    pub fn connections(mut self, count: u32) -> Self {
+        self.0.connections.count = count;
+        self
+    }
+
+    /// So many workers.
+    #[must_use]
+    pub fn threads(mut self, count: u32) -> Self {
+        self.0.connections.threads = count;
+        self
+    }
+
+    /// No request starts after this span.
+    #[must_use]
+    pub fn lasts(mut self, duration: Nanos) -> Self {
+        self.0.stop.duration = Some(duration);
+        self
+    }
+
+    /// Exactly so many requests.
+    #[must_use]
+    pub fn requests(mut self, count: u64) -> Self {
+        self.0.stop.requests = Some(count);
+        self
+    }
+
+    /// The list exactly so many times.
+    #[must_use]
+    pub fn iterations(mut self, count: u64) -> Self {
+        self.0.stop.iterations = Some(count);
+        self
+    }
+
+    /// This span at the start is not measured.
+    #[must_use]
+    pub fn warmup(mut self, span: Nanos) -> Self {
+        self.0.warmup = span;
+        self
+    }
+
+    /// Arrivals at random, of the same rate.
+    #[must_use]
+    pub fn poisson(mut self) -> Self {
+        if let Load::Open { arrivals, .. } = &mut self.0.load {
+            *arrivals = Arrivals::Poisson;
+        }
+        self
+    }
+
+    /// What becomes of arrivals that find no connection.
+    #[must_use]
+    pub fn late(mut self, policy: LatePolicy) -> Self {
+        if let Load::Open { late, .. } = &mut self.0.load {
+            *late = policy;
+        }
+        self
+    }
+
+    /// A pause between a user's requests.
+    #[must_use]
+    pub fn thinks(mut self, time: Nanos) -> Self {
+        if let Load::Closed { think_time, .. } = &mut self.0.load {
+            *think_time = time;
+        }
+        self
+    }
+
+    /// Where the plan's random numbers come from.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.0.seed = seed;
+        self
+    }
+
+    /// Any other change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        change(&mut self.0);
+        self
+    }
+}

@@ -1,0 +1,441 @@
+//! The simulated driver: the client's end of everything.
+
+mod far;
+
+use crate::client::{Cause, Client};
+use crate::link::{Edge, Link, Phase};
+use crate::log::Log;
+use crate::queue::{Ending, Event, Queue, Wire};
+use crate::server::{Accepts, Host};
+use crate::world::Hook;
+use crate::{Network, Random};
+use drumfire_net::{
+    Address, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+};
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// As many as the native driver reports at a time.
+const BATCH: usize = 128;
+
+/// An engine that waits so often in a row, in vain and at the same time, spins.
+const SPINS_MAX: u32 = 100_000;
+
+/// One worker's driver under virtual time.
+///
+/// Times within are absolute; the run's start is at `epoch`, and the script counts from it.
+pub struct SimIo {
+    pub(crate) now: Nanos,
+    pub(crate) epoch: Nanos,
+    pub(crate) begun: bool,
+    pub(crate) queue: Queue,
+    pub(crate) links: Vec<Link>,
+    /// Slots with something to tell, in the order in which it came.
+    pub(crate) news: VecDeque<u32>,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) addresses: Vec<(SocketAddr, usize)>,
+    pub(crate) hooks: Vec<(Nanos, Hook)>,
+    pub(crate) network: Network,
+    pub(crate) client: Client,
+    pub(crate) random: Random,
+    pub(crate) keeps: bool,
+    pub(crate) log: Log,
+    pub(crate) handed: Arc<Mutex<Log>>,
+    cpu: Nanos,
+    queued: Nanos,
+    open: usize,
+    resting_ports: VecDeque<Nanos>,
+    spins: u32,
+}
+
+/// What a driver is made of.
+pub(crate) struct Parts {
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) addresses: Vec<(SocketAddr, usize)>,
+    pub(crate) hooks: Vec<(Nanos, Hook)>,
+    pub(crate) network: Network,
+    pub(crate) client: Client,
+    pub(crate) random: Random,
+    pub(crate) keeps: bool,
+    pub(crate) handed: Arc<Mutex<Log>>,
+}
+
+impl SimIo {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            now: Nanos::ZERO,
+            epoch: Nanos::ZERO,
+            begun: false,
+            queue: Queue::default(),
+            links: Vec::new(),
+            news: VecDeque::new(),
+            hosts: parts.hosts,
+            addresses: parts.addresses,
+            hooks: parts.hooks,
+            network: parts.network,
+            client: parts.client,
+            random: parts.random,
+            keeps: parts.keeps,
+            log: Log::default(),
+            handed: parts.handed,
+            cpu: Nanos::ZERO,
+            queued: Nanos::ZERO,
+            open: 0,
+            resting_ports: VecDeque::new(),
+            spins: 0,
+        }
+    }
+
+    /// A call by the engine takes its time.
+    fn spend(&mut self) {
+        let call = self.client.call;
+        self.cpu += call;
+        let then = self.now + call;
+        self.advance(then);
+    }
+
+    /// Lets time pass for the client, which stands still in its pauses.
+    fn advance(&mut self, to: Nanos) {
+        self.now = self.now.max(to);
+        if !self.begun {
+            return;
+        }
+        for pause in &self.client.pauses {
+            let (from, until) = (self.epoch + pause.from, self.epoch + pause.until);
+            if self.now >= from && self.now < until {
+                if pause.cause == Cause::Starved {
+                    self.queued += until - self.now;
+                }
+                self.now = until;
+            }
+        }
+    }
+
+    /// Which host an address leads to: the one that has it, or the first.
+    fn host(&self, address: &Address) -> usize {
+        let Address::Tcp { peer, .. } = address else {
+            return 0;
+        };
+        let known = self.addresses.iter().find(|(known, _)| known == peer);
+        known.map_or(0, |(_, host)| *host)
+    }
+
+    /// What the machine lacks for one more connection.
+    fn lack(&mut self) -> Option<IoError> {
+        while self
+            .resting_ports
+            .front()
+            .is_some_and(|until| *until <= self.now)
+        {
+            self.resting_ports.pop_front();
+        }
+        if self.open >= self.client.descriptors {
+            return Some(IoError::NoDescriptors);
+        }
+        let ports = self.open + self.resting_ports.len();
+        (ports >= self.client.ports).then_some(IoError::NoPorts)
+    }
+
+    /// Lets everything happen that is due, in its order.
+    fn happen(&mut self) {
+        while let Some((at, event)) = self.queue.take(self.now) {
+            self.handle(at, event);
+        }
+    }
+
+    fn handle(&mut self, at: Nanos, event: Event) {
+        match event {
+            Event::Death(host) => self.die(host, at),
+            Event::Birth(host) => self.hosts[host].alive = true,
+            Event::Hook(hook) => (self.hooks[hook].1)(),
+            Event::Dialed(wire) if self.is_current(wire) => self.dialed(wire),
+            Event::Up(wire, count) if self.is_current(wire) => self.reach(wire, count, at),
+            Event::Room(wire, count) if self.is_current(wire) => self.room(wire.slot, count),
+            Event::Down(wire, count) if self.is_current(wire) => {
+                self.links[wire.slot as usize].arrived += count;
+                self.tell(wire.slot, |edge| edge.readable = true);
+            }
+            Event::Ended(wire, ending) if self.is_current(wire) => self.ended(wire.slot, ending),
+            Event::Continue(wire) if self.is_current(wire) => self.ask_for_body(wire, at),
+            Event::Send(wire, answer, from) if self.is_current(wire) => {
+                self.answer(wire, answer, from, at);
+            }
+            Event::End(wire, ending) if self.is_current(wire) => self.end(wire.slot, ending, at),
+            Event::Idle(wire, taken) if self.is_current(wire) => self.idle(wire.slot, taken, at),
+            // Of a connection that the client has closed.
+            _ => {}
+        }
+    }
+
+    /// Whether the client still holds this very connection.
+    fn is_current(&self, wire: Wire) -> bool {
+        let link = &self.links[wire.slot as usize];
+        link.generation == wire.generation && link.phase != Phase::None
+    }
+
+    /// Notes something that the engine is to be told of a slot.
+    fn tell(&mut self, slot: u32, note: impl FnOnce(&mut Edge)) {
+        let edge = &mut self.links[slot as usize].edge;
+        if *edge == Edge::default() {
+            self.news.push_back(slot);
+        }
+        note(edge);
+    }
+
+    /// An attempt to connect has been answered.
+    fn dialed(&mut self, wire: Wire) {
+        let link = &mut self.links[wire.slot as usize];
+        let host = &self.hosts[link.host];
+        link.phase = match host.server.accepts {
+            Accepts::Unreachable => Phase::Failed(IoError::Unreachable),
+            Accepts::Yes if host.alive => Phase::Open,
+            _ => Phase::Failed(IoError::Refused),
+        };
+        if link.phase == Phase::Open {
+            link.far.number = self.log.connections;
+            self.log.connections += 1;
+        }
+        self.tell(wire.slot, |edge| edge.writable = true);
+    }
+
+    fn room(&mut self, slot: u32, count: usize) {
+        let link = &mut self.links[slot as usize];
+        link.held -= count;
+        if std::mem::take(&mut link.blocked) {
+            self.tell(slot, |edge| edge.writable = true);
+        }
+    }
+
+    fn ended(&mut self, slot: u32, ending: Ending) {
+        self.links[slot as usize].ended = Some(ending);
+        self.tell(slot, |edge| {
+            edge.readable = true;
+            edge.closed = true;
+        });
+    }
+
+    /// Tells the engine the news; whether there were any.
+    fn deliver(&mut self, ready: &mut Vec<Readiness>) -> bool {
+        while ready.len() < BATCH {
+            let Some(slot) = self.news.pop_front() else {
+                break;
+            };
+            let link = &mut self.links[slot as usize];
+            let edge = std::mem::take(&mut link.edge);
+            if link.phase == Phase::None || edge == Edge::default() {
+                continue;
+            }
+            ready.push(Readiness {
+                slot: Slot(slot),
+                readable: edge.readable,
+                // An edge of one kind reports the other as it stands (epoll(7)).
+                writable: edge.writable || !link.blocked,
+                peer_closed: edge.closed,
+            });
+        }
+        !ready.is_empty()
+    }
+
+    /// What a receive finds.
+    fn receive_into(
+        &mut self,
+        slot: Slot,
+        room: usize,
+        buffer: Option<&mut [u8]>,
+    ) -> Result<Received, IoError> {
+        self.spend();
+        let link = &mut self.links[slot.0 as usize];
+        assert_eq!(
+            link.phase,
+            Phase::Open,
+            "a receive on a connection that is not open"
+        );
+        match link.take(room, buffer) {
+            0 => match link.ended {
+                None => Ok(Received::Nothing),
+                Some(Ending::Finished) => Ok(Received::End),
+                Some(Ending::Reset) => Err(IoError::Reset),
+            },
+            length => Ok(Received::Bytes {
+                length,
+                drained: length < room,
+            }),
+        }
+    }
+}
+
+impl Io for SimIo {
+    fn now(&self) -> Nanos {
+        self.now - self.epoch
+    }
+
+    fn set_epoch(&mut self, at: Nanos) {
+        assert!(!self.begun, "the run starts once");
+        self.begun = true;
+        self.epoch += at;
+        for (index, host) in self.hosts.iter().enumerate() {
+            for outage in &host.server.outages {
+                self.queue
+                    .add(self.epoch + outage.from, Event::Death(index));
+                self.queue
+                    .add(self.epoch + outage.until, Event::Birth(index));
+            }
+        }
+        for (index, (at, _)) in self.hooks.iter().enumerate() {
+            self.queue.add(self.epoch + *at, Event::Hook(index));
+        }
+    }
+
+    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
+        self.spend();
+        self.log.dials += 1;
+        if let Some(lack) = self.lack() {
+            return Err(lack);
+        }
+        let index = slot.0 as usize;
+        if index >= self.links.len() {
+            self.links.resize_with(index + 1, Link::new);
+        }
+        let host = self.host(address);
+        let link = &mut self.links[index];
+        assert_eq!(link.phase, Phase::None, "the slot holds a connection");
+        link.begin(host);
+        self.open += 1;
+        self.log.connections_most = self.log.connections_most.max(self.open as u64);
+        if self.hosts[host].server.accepts != Accepts::Swallows {
+            let way =
+                self.network.up.draw(&mut self.random) + self.network.down.draw(&mut self.random);
+            let wire = self.links[index].wire(slot.0);
+            self.queue.add(self.now + way, Event::Dialed(wire));
+        }
+        Ok(Progress::Pending)
+    }
+
+    fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError> {
+        match &self.links[slot.0 as usize].phase {
+            Phase::Open => Ok(Progress::Done),
+            Phase::Dialing => Ok(Progress::Pending),
+            Phase::Failed(error) => Err(error.clone()),
+            Phase::None => panic!("no connection is being opened"),
+        }
+    }
+
+    fn start_tls(&mut self, _: Slot, _: usize) -> Result<Progress, IoError> {
+        Err(IoError::TlsProtocol(
+            "the simulated server speaks no TLS".to_owned(),
+        ))
+    }
+
+    fn add_tls(&mut self, _: TlsConfig) -> usize {
+        0
+    }
+
+    fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError> {
+        self.start_tls(slot, 0)
+    }
+
+    fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
+        self.spend();
+        let link = &mut self.links[slot.0 as usize];
+        assert_eq!(
+            link.phase,
+            Phase::Open,
+            "a send on a connection that is not open"
+        );
+        if link.ended == Some(Ending::Reset) {
+            return Err(IoError::BrokenPipe);
+        }
+        let window = self.hosts[link.host].server.window;
+        let count = bytes.len().min(window - link.held.min(window));
+        if count < bytes.len() {
+            link.blocked = true;
+            self.log.partial_sends += 1;
+        }
+        if count > 0 {
+            link.held += count;
+            link.up.extend(&bytes[..count]);
+            let way = self.network.up.draw(&mut self.random);
+            link.up_last = link.up_last.max(self.now + way);
+            let (at, wire) = (link.up_last, link.wire(slot.0));
+            self.queue.add(at, Event::Up(wire, count));
+        }
+        Ok(count)
+    }
+
+    fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
+        self.receive_into(slot, buffer.len(), Some(buffer))
+    }
+
+    fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError> {
+        let room = usize::try_from(limit)
+            .unwrap_or(usize::MAX)
+            .min(scratch.len());
+        self.receive_into(slot, room, None)
+    }
+
+    fn close(&mut self, slot: Slot) {
+        let Some(link) = self.links.get_mut(slot.0 as usize) else {
+            return;
+        };
+        if link.phase == Phase::None {
+            return;
+        }
+        let was_open = link.phase == Phase::Open;
+        link.phase = Phase::None;
+        self.open -= 1;
+        if was_open && self.client.port_rest > Nanos::ZERO {
+            self.resting_ports
+                .push_back(self.now + self.client.port_rest);
+        }
+    }
+
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
+        ready.clear();
+        self.log.waits += 1;
+        self.spend();
+        self.happen();
+        if self.deliver(ready) {
+            self.spins = 0;
+            return;
+        }
+        let (limit, before) = (self.epoch + until, self.now);
+        while self.now < limit {
+            let next = self.queue.next();
+            assert!(next.min(limit) < Nanos::MAX, "nothing would ever happen");
+            // A timer fires late, the network does not.
+            let late = if limit < next {
+                self.client.late
+            } else {
+                Nanos::ZERO
+            };
+            self.advance(next.min(limit) + late);
+            self.happen();
+            if self.deliver(ready) {
+                break;
+            }
+        }
+        self.spins = if self.now > before { 0 } else { self.spins + 1 };
+        assert!(
+            self.spins < SPINS_MAX,
+            "the engine spins at {:?}",
+            self.now()
+        );
+    }
+
+    fn thread_times(&mut self) -> ThreadTimes {
+        ThreadTimes {
+            cpu: self.cpu,
+            run_queue_delay: self.queued,
+        }
+    }
+}
+
+impl Drop for SimIo {
+    /// Hands over what was seen, once the engine is done with the world.
+    fn drop(&mut self) {
+        let log = std::mem::take(&mut self.log);
+        *self.handed.lock().unwrap_or_else(PoisonError::into_inner) = log;
+    }
+}

@@ -1,0 +1,36 @@
+//! Laws that times follow.
+
+use crate::Random;
+use drumfire_units::Nanos;
+
+/// A law of times: of service, of a way through the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// Always this long.
+    Const(Nanos),
+    /// Exponential, with this mean.
+    Exponential(Nanos),
+    /// Lognormal: median · e^(sigma · N(0, 1)).
+    Lognormal {
+        /// Half of the times are at most this.
+        median: Nanos,
+        /// The standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+impl Law {
+    /// No time at all.
+    pub const NONE: Self = Self::Const(Nanos::ZERO);
+
+    /// The next time.
+    pub fn draw(&self, random: &mut Random) -> Nanos {
+        match *self {
+            Self::Const(time) => time,
+            Self::Exponential(mean) => random.exponential(mean),
+            Self::Lognormal { median, sigma } => {
+                Nanos((median.0 as f64 * (sigma * random.normal()).exp()) as u64)
+            }
+        }
+    }
+}

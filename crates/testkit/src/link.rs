@@ -1,0 +1,149 @@
+//! One slot's connection, both ends of it.
+
+use crate::queue::{Ending, Wire};
+use drumfire_net::IoError;
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+
+/// How far the client's end is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The slot is empty.
+    None,
+    /// Asked for.
+    Dialing,
+    /// Could not be opened.
+    Failed(IoError),
+    /// Open.
+    Open,
+}
+
+/// What the engine has not been told yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    pub(crate) closed: bool,
+}
+
+/// A slot.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) generation: u32,
+    pub(crate) phase: Phase,
+    /// Which host it leads to.
+    pub(crate) host: usize,
+    pub(crate) edge: Edge,
+
+    /// Bytes on their way to the client, and how many of them are there.
+    pub(crate) down: VecDeque<u8>,
+    pub(crate) arrived: usize,
+    pub(crate) ended: Option<Ending>,
+    /// Nothing overtakes what was sent before.
+    pub(crate) down_last: Nanos,
+
+    /// Bytes on their way to the server.
+    pub(crate) up: VecDeque<u8>,
+    /// Bytes that take room at the server.
+    pub(crate) held: usize,
+    /// Whether a send has taken less than it was given.
+    pub(crate) blocked: bool,
+    pub(crate) up_last: Nanos,
+
+    /// The server's end.
+    pub(crate) far: Far,
+}
+
+/// The server's end of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Far {
+    /// Its number among all connections.
+    pub(crate) number: u64,
+    /// What has come and is not answered.
+    pub(crate) received: Vec<u8>,
+    /// Requests taken.
+    pub(crate) taken: u64,
+    /// Answers sent.
+    pub(crate) answered: u64,
+    /// Whether a request is being served.
+    pub(crate) state: FarState,
+    /// Whether the head at the front has been answered by 100.
+    pub(crate) continued: bool,
+    /// Whether an answer said that it is the last.
+    pub(crate) last: bool,
+}
+
+/// What the server does with a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FarState {
+    /// It waits for a request.
+    #[default]
+    Waiting,
+    /// It serves one.
+    Serving,
+    /// It has closed it.
+    Gone,
+}
+
+impl Link {
+    pub(crate) fn new() -> Self {
+        Self {
+            generation: 0,
+            phase: Phase::None,
+            host: 0,
+            edge: Edge::default(),
+            down: VecDeque::new(),
+            arrived: 0,
+            ended: None,
+            down_last: Nanos::ZERO,
+            up: VecDeque::new(),
+            held: 0,
+            blocked: false,
+            up_last: Nanos::ZERO,
+            far: Far::default(),
+        }
+    }
+
+    /// Begins a new connection and keeps the memory of the last.
+    pub(crate) fn begin(&mut self, host: usize) {
+        self.generation = self.generation.wrapping_add(1);
+        self.phase = Phase::Dialing;
+        self.host = host;
+        self.edge = Edge::default();
+        self.down.clear();
+        self.arrived = 0;
+        self.ended = None;
+        self.down_last = Nanos::ZERO;
+        self.up.clear();
+        self.held = 0;
+        self.blocked = false;
+        self.up_last = Nanos::ZERO;
+        let mut received = std::mem::take(&mut self.far.received);
+        received.clear();
+        self.far = Far {
+            received,
+            ..Far::default()
+        };
+    }
+
+    pub(crate) fn wire(&self, slot: u32) -> Wire {
+        Wire {
+            slot,
+            generation: self.generation,
+        }
+    }
+
+    /// Takes bytes that have arrived; copies them where a buffer is given.
+    pub(crate) fn take(&mut self, length: usize, buffer: Option<&mut [u8]>) -> usize {
+        let length = length.min(self.arrived);
+        if let Some(buffer) = buffer {
+            let (front, back) = self.down.as_slices();
+            let first = front.len().min(length);
+            buffer[..first].copy_from_slice(&front[..first]);
+            buffer[first..length].copy_from_slice(&back[..length - first]);
+        }
+        self.down.drain(..length);
+        self.arrived -= length;
+        length
+    }
+}

@@ -1,0 +1,57 @@
+//! What the simulated side saw, to compare with what the engine says.
+
+use drumfire_units::Nanos;
+
+/// One request that a server saw whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// When its last byte came, from the run's start.
+    pub at: Nanos,
+    /// Its connection's number, from 0.
+    pub connection: u64,
+    /// Its head.
+    pub head: String,
+    /// Its body's length.
+    pub body: usize,
+}
+
+/// Counts of one worker's world.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// Attempts to connect, in any way they ended.
+    pub dials: u64,
+    /// Connections that came about.
+    pub connections: u64,
+    /// The most that were open at a time.
+    pub connections_most: u64,
+    /// Whole requests that arrived.
+    pub requests: u64,
+    /// Requests that came before the answer to the one before.
+    pub pipelined: u64,
+    /// Requests on a connection whose last answer said that it carries no more.
+    pub after_last: u64,
+    /// Bytes that came to a connection which the server had closed.
+    pub after_close: u64,
+    /// How often the engine waited.
+    pub waits: u64,
+    /// Sends that took less than they were given.
+    pub partial_sends: u64,
+    /// Every request, where the world keeps them.
+    pub seen: Vec<Seen>,
+}
+
+impl Log {
+    /// Adds another worker's world.
+    pub fn merge(&mut self, other: &Self) {
+        self.dials += other.dials;
+        self.connections += other.connections;
+        self.connections_most += other.connections_most;
+        self.requests += other.requests;
+        self.pipelined += other.pipelined;
+        self.after_last += other.after_last;
+        self.after_close += other.after_close;
+        self.waits += other.waits;
+        self.partial_sends += other.partial_sends;
+        self.seen.extend(other.seen.iter().cloned());
+    }
+}

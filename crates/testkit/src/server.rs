@@ -1,0 +1,312 @@
+//! A simulated server, as a script.
+
+use crate::{Answer, Law, Random, Request};
+use drumfire_units::Nanos;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a server answers to a request.
+pub(crate) type Answering = dyn Fn(&Request<'_>) -> Answer + Send + Sync;
+
+/// A model of a server. Times count from the run's start.
+#[derive(Clone)]
+pub struct Server {
+    pub(crate) accepts: Accepts,
+    pub(crate) service: Law,
+    /// How many requests are served at a time; 0 is any number.
+    pub(crate) places: usize,
+    pub(crate) stall: Option<Stall>,
+    pub(crate) outages: Vec<Outage>,
+    pub(crate) answering: Arc<Answering>,
+    pub(crate) closes_after: u64,
+    pub(crate) idle: Nanos,
+    pub(crate) reset_share: f64,
+    pub(crate) window: usize,
+    pub(crate) expecting: Expecting,
+}
+
+/// What becomes of attempts to connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Accepts {
+    Yes,
+    Refuses,
+    Swallows,
+    Unreachable,
+}
+
+/// Nothing is served in the last `length` of each `period`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stall {
+    length: Nanos,
+    period: Nanos,
+}
+
+/// The server is dead from one time to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outage {
+    pub(crate) from: Nanos,
+    pub(crate) until: Nanos,
+}
+
+/// What a server does about `Expect: 100-continue`.
+#[derive(Clone, Debug)]
+pub enum Expecting {
+    /// It asks for the body so long after the head.
+    Continues(Nanos),
+    /// It waits for the body and says nothing.
+    Silent,
+    /// It answers at once and wants no body.
+    Answers(Answer),
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("service", &self.service)
+            .field("places", &self.places)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Server {
+    /// A server that answers 200 at once, to any number at a time.
+    #[must_use]
+    pub fn new() -> Self {
+        let answer = Answer::ok();
+        Self {
+            accepts: Accepts::Yes,
+            service: Law::NONE,
+            places: 0,
+            stall: None,
+            outages: Vec::new(),
+            answering: Arc::new(move |_| answer.clone()),
+            closes_after: u64::MAX,
+            idle: Nanos::MAX,
+            reset_share: 0.0,
+            window: usize::MAX,
+            expecting: Expecting::Continues(Nanos::ZERO),
+        }
+    }
+
+    /// An address that refuses every connection.
+    #[must_use]
+    pub fn refusing() -> Self {
+        Self::accepting(Accepts::Refuses)
+    }
+
+    /// An address that answers no attempt to connect.
+    #[must_use]
+    pub fn swallowing() -> Self {
+        Self::accepting(Accepts::Swallows)
+    }
+
+    /// An address to which there is no way.
+    #[must_use]
+    pub fn unreachable() -> Self {
+        Self::accepting(Accepts::Unreachable)
+    }
+
+    fn accepting(accepts: Accepts) -> Self {
+        Self {
+            accepts,
+            ..Self::new()
+        }
+    }
+
+    /// A request takes a time of this law.
+    #[must_use]
+    pub fn takes(mut self, law: Law) -> Self {
+        self.service = law;
+        self
+    }
+
+    /// At most so many requests are served at a time, the others wait in the order of their
+    /// arrival; one makes an M/M/1 queue of exponential times.
+    #[must_use]
+    pub fn serves_at_a_time(mut self, count: usize) -> Self {
+        self.places = count;
+        self
+    }
+
+    /// Nothing is served in the last `length` of each `period`.
+    #[must_use]
+    pub fn stalls(mut self, length: Nanos, period: Nanos) -> Self {
+        assert!(length < period, "it must serve at some time");
+        self.stall = Some(Stall { length, period });
+        self
+    }
+
+    /// Is killed at one time and restarted at another: open connections are reset, and new ones
+    /// refused. From zero on, it is dead before the run, too.
+    #[must_use]
+    pub fn is_dead(mut self, from: Nanos, until: Nanos) -> Self {
+        self.outages.push(Outage { from, until });
+        self
+    }
+
+    /// Answers every request in the same way.
+    #[must_use]
+    pub fn says(self, answer: Answer) -> Self {
+        self.answers(move |_| answer.clone())
+    }
+
+    /// Answers by the request.
+    #[must_use]
+    pub fn answers(
+        mut self,
+        answering: impl Fn(&Request<'_>) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        self.answering = Arc::new(answering);
+        self
+    }
+
+    /// Closes a connection without a word after so many answers on it.
+    #[must_use]
+    pub fn closes_after(mut self, answers: u64) -> Self {
+        self.closes_after = answers;
+        self
+    }
+
+    /// Closes a connection that has been idle for so long.
+    #[must_use]
+    pub fn closes_idle(mut self, after: Nanos) -> Self {
+        self.idle = after;
+        self
+    }
+
+    /// Resets the connection instead of answering, with this probability.
+    #[must_use]
+    pub fn resets(mut self, share: f64) -> Self {
+        self.reset_share = share;
+        self
+    }
+
+    /// Takes at most so many bytes before it has read what came.
+    #[must_use]
+    pub fn window(mut self, bytes: usize) -> Self {
+        self.window = bytes;
+        self
+    }
+
+    /// What it does about `Expect: 100-continue`.
+    #[must_use]
+    pub fn on_expect(mut self, expecting: Expecting) -> Self {
+        self.expecting = expecting;
+        self
+    }
+}
+
+/// A server while it runs.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) server: Server,
+    pub(crate) alive: bool,
+    pub(crate) requests: u64,
+    /// When each place becomes free.
+    free: Vec<Nanos>,
+}
+
+impl Host {
+    pub(crate) fn new(server: Server) -> Self {
+        let free = vec![Nanos::ZERO; server.places];
+        let alive = server
+            .outages
+            .iter()
+            .all(|outage| outage.from > Nanos::ZERO);
+        Self {
+            server,
+            alive,
+            requests: 0,
+            free,
+        }
+    }
+
+    /// When work that came at `at` is done; the run's start is at `epoch`.
+    pub(crate) fn done(&mut self, at: Nanos, work: Nanos, epoch: Nanos) -> Nanos {
+        let stall = self.server.stall;
+        let finish = |start: Nanos| match stall {
+            Some(stall) if start >= epoch => epoch + stall.finish(start - epoch, work),
+            _ => start + work,
+        };
+        match self.free.iter_mut().min() {
+            None => finish(at),
+            Some(free) => {
+                *free = finish(at.max(*free));
+                *free
+            }
+        }
+    }
+
+    /// A killed server has forgotten what it was doing.
+    pub(crate) fn forget(&mut self) {
+        self.free.fill(Nanos::ZERO);
+    }
+
+    pub(crate) fn is_reset(&self, random: &mut Random) -> bool {
+        self.server.reset_share > 0.0 && random.share() < self.server.reset_share
+    }
+}
+
+impl Stall {
+    /// When work begun at `start` is done. While the server stalls, no work is done.
+    fn finish(self, start: Nanos, work: Nanos) -> Nanos {
+        let serving = self.period.0 - self.length.0;
+        let (mut period, within) = (start.0 / self.period.0, start.0 % self.period.0);
+        let mut done = within.min(serving);
+        if within >= serving {
+            (period, done) = (period + 1, 0);
+        }
+        let total = done + work.0;
+        // Work that ends with the last serving instant ends before the stall.
+        let (full, rest) = (total / serving, total % serving);
+        if rest == 0 && full > 0 && work.0 > 0 {
+            return Nanos((period + full - 1) * self.period.0 + serving);
+        }
+        Nanos((period + full) * self.period.0 + rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_work_is_done_while_stalled() {
+        let stall = Stall {
+            length: Nanos(2),
+            period: Nanos(10),
+        };
+        for (start, work, end) in [
+            (0, 0, 0),
+            (0, 3, 3),
+            (7, 1, 8),
+            (7, 2, 11),
+            (8, 0, 10),
+            (9, 1, 11),
+            (8, 8, 18),
+            (8, 9, 21),
+            (5, 20, 31),
+        ] {
+            assert_eq!(
+                stall.finish(Nanos(start), Nanos(work)),
+                Nanos(end),
+                "{work} at {start}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_place_serves_one_after_the_other() {
+        let mut host = Host::new(Server::new().serves_at_a_time(1));
+        let done = |host: &mut Host, at| host.done(Nanos(at), Nanos(10), Nanos::ZERO).0;
+        assert_eq!(done(&mut host, 0), 10);
+        assert_eq!(done(&mut host, 5), 20);
+        assert_eq!(done(&mut host, 40), 50);
+    }
+}

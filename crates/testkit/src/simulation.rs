@@ -1,0 +1,119 @@
+//! A run in a simulated world.
+
+use crate::{Draft, Log, World};
+use drumfire_engine::{prepare, run_over, thread_count};
+use drumfire_measure::{Interval, Model, RunEvent, RunInfo, Summary};
+use drumfire_plan::{Load, Plan};
+use std::sync::{Arc, PoisonError};
+
+/// A plan and the world in which it runs.
+#[derive(Clone)]
+pub struct Simulation {
+    plan: Draft,
+    world: World,
+    keeps: bool,
+}
+
+/// What came of a simulation.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// The engine's account.
+    pub summary: Arc<Summary>,
+    /// The world's account, of all workers.
+    pub log: Log,
+    /// Every interval, where they are kept.
+    pub intervals: Vec<Arc<Interval>>,
+}
+
+impl Simulation {
+    /// Runs `plan` in `world`.
+    #[must_use]
+    pub fn of(plan: Draft, world: World) -> Self {
+        Self {
+            plan,
+            world,
+            keeps: false,
+        }
+    }
+
+    /// Keeps every interval: 3 MiB each.
+    #[must_use]
+    pub fn keeps_intervals(mut self) -> Self {
+        self.keeps = true;
+        self
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Panics
+    /// When the plan can't run, when the books do not balance, or when the engine breaks the
+    /// driver's contract or sends a request before the answer to the one before.
+    #[must_use]
+    #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
+    pub fn run(&self) -> Simulated {
+        let plan = Plan::clone(&self.plan);
+        assert_eq!(plan.check(), [], "the plan can't run");
+        let of = thread_count(&plan);
+        let prepared = match prepare(plan, self.world.resolver()) {
+            Ok(prepared) => Arc::new(prepared),
+            Err(error) => panic!("the plan can't run: {error}"),
+        };
+        let mut drivers = Vec::new();
+        let mut logs = Vec::new();
+        for worker in 0..of {
+            let (io, control, log) = self.world.driver(worker);
+            drivers.push((io, control));
+            logs.push(log);
+        }
+        let info = Arc::new(info(&prepared.plan, &prepared.steps));
+        let mut intervals = Vec::new();
+        let result = run_over(&prepared, &info, drivers, &mut |event| {
+            if let (RunEvent::IntervalClosed(interval), true) = (event, self.keeps) {
+                intervals.push(Arc::clone(interval));
+            }
+        });
+        let summary = match result {
+            Ok(summary) => summary,
+            Err(error) => panic!("the plan can't run: {error}"),
+        };
+        let mut log = Log::default();
+        for part in logs {
+            log.merge(&part.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        assert_eq!(summary.conservation(), Ok(()));
+        assert_eq!(
+            log.pipelined, 0,
+            "requests before the answer to the one before"
+        );
+        Simulated {
+            summary,
+            log,
+            intervals,
+        }
+    }
+}
+
+/// What is known of the run before it starts.
+fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
+    RunInfo {
+        id: "simulated".to_owned(),
+        started_at_unix_ns: 0,
+        model: match plan.load {
+            Load::Open { .. } => Model::Open,
+            Load::Closed { .. } => Model::Closed,
+        },
+        seed: plan.seed,
+        version: env!("CARGO_PKG_VERSION"),
+        threads: thread_count(plan),
+        steps: steps.to_vec(),
+        intended_rate: None,
+        connections: plan.connections.count,
+        interval: plan.interval,
+        warmup: plan.warmup,
+        tls_verified: None,
+        spin: false,
+        plan_text: Vec::new(),
+        notes: Vec::new(),
+        target: "simulated".to_owned(),
+    }
+}

@@ -1,0 +1,156 @@
+//! Everything around the engine, as a script.
+
+use crate::driver::{Parts, SimIo};
+use crate::log::Log;
+use crate::server::Host;
+use crate::{Client, Network, Random, Server};
+use drumfire_engine::{Control, Resolver};
+use drumfire_net::ResolveError;
+use drumfire_units::Nanos;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+/// Something that happens outside at a time of the run.
+pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
+
+/// Servers, network, the client's machine, and what happens when. Each worker has a world of its
+/// own, for workers share nothing.
+#[derive(Clone)]
+pub struct World {
+    servers: Vec<Server>,
+    addresses: Vec<(SocketAddr, usize)>,
+    names: HashMap<String, Vec<SocketAddr>>,
+    network: Network,
+    client: Client,
+    hooks: Vec<(Nanos, Hook)>,
+    stop: Option<Nanos>,
+    seed: u64,
+    keeps: bool,
+}
+
+impl World {
+    /// A world in which one server is at every address and the network takes no time.
+    #[must_use]
+    pub fn of(server: Server) -> Self {
+        Self {
+            servers: vec![server],
+            addresses: Vec::new(),
+            names: HashMap::new(),
+            network: Network::instant(),
+            client: Client::ideal(),
+            hooks: Vec::new(),
+            stop: None,
+            seed: 1,
+            keeps: false,
+        }
+    }
+
+    /// Another server, at this address.
+    ///
+    /// # Panics
+    /// When the text is not an address with a port.
+    #[must_use]
+    pub fn host(mut self, address: &str, server: Server) -> Self {
+        let address = parsed(address);
+        self.addresses.push((address, self.servers.len()));
+        self.servers.push(server);
+        self
+    }
+
+    /// A name with these addresses; any other name has an address of the first server.
+    ///
+    /// # Panics
+    /// When a text is not an address with a port.
+    #[must_use]
+    pub fn name(mut self, name: &str, addresses: &[&str]) -> Self {
+        let addresses = addresses.iter().map(|text| parsed(text)).collect();
+        self.names.insert(name.to_owned(), addresses);
+        self
+    }
+
+    /// The way between client and servers.
+    #[must_use]
+    pub fn network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// The machine that the engine runs on.
+    #[must_use]
+    pub fn client(mut self, client: Client) -> Self {
+        self.client = client;
+        self
+    }
+
+    /// Does something at a time of the run, in each worker's world.
+    #[must_use]
+    pub fn at(mut self, time: Nanos, action: impl Fn() + Send + Sync + 'static) -> Self {
+        self.hooks.push((time, Arc::new(action)));
+        self
+    }
+
+    /// Somebody stops the run at this time.
+    #[must_use]
+    pub fn stopped_at(mut self, time: Nanos) -> Self {
+        self.stop = Some(time);
+        self
+    }
+
+    /// Where the world's random numbers come from.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Keeps every request that a server saw.
+    #[must_use]
+    pub fn keeps_requests(mut self) -> Self {
+        self.keeps = true;
+        self
+    }
+
+    /// Looks up the world's names.
+    pub(crate) fn resolver(&self) -> Arc<Resolver> {
+        let names = self.names.clone();
+        Arc::new(move |name, port, _| match names.get(name) {
+            Some(addresses) if addresses.is_empty() => Err(ResolveError::NotFound),
+            Some(addresses) => Ok(addresses.clone()),
+            None => Ok(vec![SocketAddr::from(([10, 0, 0, 1], port))]),
+        })
+    }
+
+    /// One worker's driver, its way to be stopped, and where its log will be.
+    pub(crate) fn driver(&self, worker: u32) -> (SimIo, Control, Arc<Mutex<Log>>) {
+        let control = Control::new();
+        let mut hooks = self.hooks.clone();
+        if let Some(stop) = self.stop {
+            let control = control.clone();
+            hooks.push((stop, Arc::new(move || control.stop())));
+        }
+        let handed = Arc::new(Mutex::new(Log::default()));
+        let io = SimIo::new(Parts {
+            hosts: self.servers.iter().cloned().map(Host::new).collect(),
+            addresses: self.addresses.clone(),
+            hooks,
+            network: self.network.clone(),
+            client: self.client.clone(),
+            random: Random::new(self.seed ^ u64::from(worker) << 32),
+            keeps: self.keeps,
+            handed: Arc::clone(&handed),
+        });
+        (io, control, handed)
+    }
+}
+
+#[expect(
+    clippy::panic,
+    reason = "a script with a wrong address is a wrong test"
+)]
+fn parsed(address: &str) -> SocketAddr {
+    match address.parse() {
+        Ok(address) => address,
+        Err(_) => panic!("`{address}` is not an address with a port"),
+    }
+}
