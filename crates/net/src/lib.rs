@@ -11,6 +11,7 @@ mod process;
 mod resolve;
 mod socket;
 mod tls;
+mod tsc;
 
 pub use clock::Clock;
 pub use io::{Address, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};

@@ -4,6 +4,7 @@
 //! receive, and a wait that it shares with all that became ready at the same time.
 
 use crate::tls::{TlsIo, TlsStream};
+use crate::tsc::Hand;
 use crate::{
     Address, Clock, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
     socket,
@@ -48,6 +49,8 @@ pub struct NativeOptions {
 /// The real driver for one worker thread. Make it on the thread that uses it.
 pub struct Native {
     clock: Clock,
+    /// The cheap way to the same time; `None` where there is none.
+    hand: Option<Hand>,
     waiting: Waiting,
     epoll: OwnedFd,
     events: Vec<epoll::Event>,
@@ -79,6 +82,7 @@ impl Native {
         let _refused = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         Ok(Self {
             clock: options.clock,
+            hand: Hand::new(options.clock.now().0),
             waiting: options.waiting,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             events: Vec::with_capacity(BATCH),
@@ -87,6 +91,15 @@ impl Native {
             tls_io: (!options.tls.is_empty()).then(|| Box::new(TlsIo::new())),
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
         })
+    }
+
+    /// The system's own clock.
+    fn real_time(&self) -> Nanos {
+        let now = self.clock.now();
+        match &self.hand {
+            Some(hand) => Nanos(hand.hold(now.0)),
+            None => now,
+        }
     }
 
     /// One look at epoll; `None` waits for an event for ever.
@@ -123,14 +136,14 @@ impl Native {
     /// Sleeps until shortly before `until`, then looks without sleeping until it has come.
     fn spin(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
         loop {
-            let left = until - self.clock.now();
+            let left = until - self.now();
             let timeout = if left > SPIN {
                 left - SPIN
             } else {
                 Nanos::ZERO
             };
             self.look(Some(timeout), ready);
-            if !ready.is_empty() || self.clock.now() >= until {
+            if !ready.is_empty() || self.now() >= until {
                 return;
             }
         }
@@ -151,11 +164,15 @@ macro_rules! tls_parts {
 impl Io for Native {
     #[inline]
     fn now(&self) -> Nanos {
-        self.clock.now()
+        match self.hand.as_ref().and_then(Hand::read) {
+            Some(now) => Nanos(now),
+            None => self.real_time(),
+        }
     }
 
     fn set_epoch(&mut self, at: Nanos) {
         self.clock.set_epoch(at);
+        self.hand = Hand::new(self.clock.now().0);
     }
 
     fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
@@ -272,11 +289,14 @@ impl Io for Native {
                 let left = if until == Nanos::ZERO {
                     until
                 } else {
-                    until - self.clock.now()
+                    until - self.now()
                 };
                 self.look(Some(left), ready);
             }
             (_, Waiting::Spin) => self.spin(until, ready),
+        }
+        if let Some(hand) = &self.hand {
+            hand.anchor(self.clock.now().0);
         }
         if self.tls_io.is_some() {
             self.flush_ready(ready);
