@@ -30,6 +30,10 @@ pub const WAIT_MAX: Nanos = Nanos::from_millis(50);
 /// How often a pending look-up of a redirect's name is asked for its answer.
 pub const LOOK_UP: Nanos = Nanos::from_millis(2);
 
+/// A response that comes with fewer bytes in a second than this trickles: when its time is up, the
+/// body is said to be late, and not the exchange to be long.
+pub const TRICKLE: u64 = 1_000;
+
 /// Deadlines are looked for at most this often.
 pub const SCAN_MIN: Nanos = Nanos::from_millis(1);
 

@@ -207,7 +207,8 @@ impl<I: Io> Worker<I> {
     /// Moves on what is ready, then what time has come for.
     fn turn(&mut self, until: Nanos, before: Nanos, ready: &[Readiness]) {
         let now = self.io.now();
-        if ready.is_empty() && until > before && now > until {
+        // Late is late, whether or not something became ready meanwhile.
+        if until > before && now > until {
             self.recorder
                 .interval()
                 .health

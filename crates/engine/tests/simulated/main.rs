@@ -1,0 +1,68 @@
+//! Whole runs under virtual time, with exact results. Every one of them balances its books:
+//! [`drumfire_testkit::Simulation::run`] checks that.
+
+mod bodies;
+mod counts;
+mod failures;
+mod keep_alive;
+mod late;
+mod malformed;
+mod redirects;
+mod scale;
+mod sending;
+mod stopping;
+mod timeouts;
+mod truth;
+
+use drumfire_measure::{Histogram, Outcome, Summary};
+use drumfire_testkit::{Draft, Simulated, Simulation, World};
+use drumfire_units::Nanos;
+
+/// Runs a plan in a world.
+fn run(plan: Draft, world: World) -> Simulated {
+    Simulation::of(plan, world).run()
+}
+
+fn ms(n: u64) -> Nanos {
+    Nanos::from_millis(n)
+}
+
+fn us(n: u64) -> Nanos {
+    Nanos::from_micros(n)
+}
+
+fn secs(n: u64) -> Nanos {
+    Nanos::from_secs(n)
+}
+
+/// A quantile in seconds, which the count must support.
+#[track_caller]
+fn quantile(histogram: &Histogram, q: f64) -> f64 {
+    match histogram.quantile(q) {
+        Some(time) => time.as_secs_f64(),
+        None => panic!("{} samples do not support {q}", histogram.count()),
+    }
+}
+
+/// Whether a figure is as expected, within a share of it.
+#[track_caller]
+fn close(what: &str, figure: f64, expected: f64, tolerance: f64) {
+    let off = (figure - expected).abs();
+    assert!(
+        off <= expected.abs() * tolerance,
+        "{what} is {figure}, which is not {expected} ± {} %",
+        tolerance * 100.0
+    );
+}
+
+/// How often an outcome was seen.
+fn seen(summary: &Summary, outcome: Outcome) -> u64 {
+    summary.total.outcomes().get(outcome)
+}
+
+/// Checks that these failures were seen, so often, and no others.
+#[track_caller]
+fn failures(summary: &Summary, expected: &[(Outcome, u64)]) {
+    let seen: Vec<_> = summary.total.outcomes().failures().collect();
+    assert_eq!(seen, expected, "{:#?}", summary.total.errors());
+}
