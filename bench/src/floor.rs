@@ -1,0 +1,114 @@
+//! The least that a closed loop over HTTP/1.1 can cost: the same bytes to and fro, without parsing
+//! and without measuring.
+//!
+//! [`own`] is a loop of its own on bare system calls; [`driven`] is drumfire's driver without
+//! anything above it. Both count a response as soon as as many bytes have come as the first
+//! response had.
+
+pub mod driven;
+pub mod own;
+
+use drumfire_units::Nanos;
+use std::io::{Error, Result};
+use std::net::SocketAddr;
+
+/// Bytes received in one go; the engine's buffer has the same size.
+pub const RECEIVE_BYTES: usize = 64 * 1024;
+
+/// Whether the bytes are encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// `http`.
+    Plain,
+    /// `https`; nothing is verified.
+    Tls,
+}
+
+/// What is sent to whom, rendered before the run.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// The server.
+    pub peer: SocketAddr,
+    /// Whether to encrypt.
+    pub scheme: Scheme,
+    /// The request's bytes, the same that drumfire sends for this URL.
+    pub request: Vec<u8>,
+    /// How many connections.
+    pub connections: usize,
+    /// How long.
+    pub span: Nanos,
+}
+
+impl Errand {
+    /// Renders the request for a URL of the form `http://ADDRESS:PORT/PATH`.
+    ///
+    /// # Errors
+    /// When the URL has another form.
+    pub fn new(url: &str, connections: usize, span: Nanos) -> Result<Self> {
+        let form = || Error::other(format!("`{url}` is not http(s)://ADDRESS:PORT/PATH"));
+        let (scheme, rest) = if let Some(rest) = url.strip_prefix("http://") {
+            (Scheme::Plain, rest)
+        } else {
+            (Scheme::Tls, url.strip_prefix("https://").ok_or_else(form)?)
+        };
+        let (authority, path) = rest.split_at(rest.find('/').ok_or_else(form)?);
+        let version = env!("CARGO_PKG_VERSION");
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: drumfire/{version}\r\n\r\n"
+        );
+        Ok(Self {
+            peer: authority.parse().map_err(|_| form())?,
+            scheme,
+            request: request.into_bytes(),
+            connections,
+            span,
+        })
+    }
+}
+
+/// What a floor counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Complete responses.
+    pub requests: u64,
+    /// Bytes of each.
+    pub response_bytes: usize,
+}
+
+/// How long a response is, by its head; `None` while the head is not complete. Looked at once per
+/// run, off the loop.
+fn response_length(bytes: &[u8]) -> Option<Result<usize>> {
+    let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+    let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
+    let body = text
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length:"))
+        .and_then(|value| value.trim().parse::<usize>().ok());
+    let missing = || Error::other("the first response has no Content-Length");
+    Some(body.map(|body| head + body).ok_or_else(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Errand, Scheme, response_length};
+    use drumfire_units::Nanos;
+
+    #[test]
+    fn the_request_is_rendered_for_the_url() {
+        let errand = Errand::new("https://127.0.0.1:8443/a?b", 2, Nanos::ZERO).unwrap();
+        assert_eq!(errand.scheme, Scheme::Tls);
+        let start = b"GET /a?b HTTP/1.1\r\nHost: 127.0.0.1:8443\r\n";
+        assert!(errand.request.starts_with(start));
+        assert!(Errand::new("127.0.0.1:1/", 2, Nanos::ZERO).is_err());
+        assert!(Errand::new("http://name:1/", 2, Nanos::ZERO).is_err());
+    }
+
+    #[test]
+    fn a_length_is_learnt_from_a_whole_head_only() {
+        let length = |text: &str| response_length(text.as_bytes()).map(|l| l.ok());
+        assert_eq!(length("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"), None);
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe";
+        assert_eq!(length(whole), Some(Some(whole.len() + 3)));
+        assert_eq!(length("HTTP/1.1 200 OK\r\n\r\n"), Some(None));
+    }
+}

@@ -1,0 +1,147 @@
+//! The floor on bare system calls: one thread, edge-triggered epoll, each socket registered once,
+//! the next request sent as soon as a response is complete.
+
+use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
+use drumfire_net::Clock;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::time::Timespec;
+use std::io::{Error, Read, Result, Write};
+use std::net::TcpStream;
+
+/// As many as drumfire's driver takes from one wait.
+const BATCH: usize = 128;
+
+/// The clock is looked at once in so many turns: a floor measures nothing.
+const TURNS_PER_LOOK: u32 = 64;
+
+/// A turn without events takes no longer than this.
+const WAIT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
+
+/// A connection and how much of its response is still to come.
+struct Connection {
+    fd: OwnedFd,
+    missing: usize,
+}
+
+/// Runs the errand.
+///
+/// # Errors
+/// When it is not plain HTTP, the server refuses, closes a connection, or its first response has
+/// no `Content-Length`.
+pub fn run(errand: &Errand) -> Result<Counted> {
+    if errand.scheme == Scheme::Tls {
+        return Err(Error::other("this floor has no TLS; the driver's has"));
+    }
+    let response_bytes = learn(errand)?;
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let mut connections = Vec::with_capacity(errand.connections);
+    for index in 0..errand.connections {
+        let fd = connect(errand)?;
+        let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&epoll, &fd, EventData::new_u64(index as u64), all)?;
+        connections.push(Connection {
+            fd,
+            missing: response_bytes,
+        });
+    }
+    for connection in &connections {
+        send(&connection.fd, &errand.request, SendFlags::NOSIGNAL)?;
+    }
+    let requests = turns(errand, &epoll, &mut connections, response_bytes)?;
+    Ok(Counted {
+        requests,
+        response_bytes,
+    })
+}
+
+/// Waits and receives until time is up.
+fn turns(
+    errand: &Errand,
+    epoll: &OwnedFd,
+    connections: &mut [Connection],
+    response_bytes: usize,
+) -> Result<u64> {
+    let clock = Clock::start();
+    let mut events: Vec<epoll::Event> = Vec::with_capacity(BATCH);
+    let mut buffer = vec![0; RECEIVE_BYTES];
+    let mut requests = 0;
+    let mut turn = 0_u32;
+    loop {
+        turn = turn.wrapping_add(1);
+        if turn.is_multiple_of(TURNS_PER_LOOK) && clock.now() >= errand.span {
+            return Ok(requests);
+        }
+        events.clear();
+        // A signal may end a wait early; the next turn waits again.
+        let _interrupted = epoll::wait(epoll, spare_capacity(&mut events), Some(&WAIT));
+        for event in &events {
+            let (index, flags) = (event.data.u64() as usize, event.flags);
+            if flags.contains(EventFlags::IN) {
+                let connection = &mut connections[index];
+                requests += advance(connection, &mut buffer, errand, response_bytes)?;
+            }
+        }
+    }
+}
+
+/// Receives what there is; sends the next request when the response is complete.
+#[inline]
+fn advance(
+    connection: &mut Connection,
+    buffer: &mut [u8],
+    errand: &Errand,
+    response_bytes: usize,
+) -> Result<u64> {
+    let mut complete = 0;
+    loop {
+        let length = match recv(&connection.fd, &mut *buffer, RecvFlags::empty()) {
+            Ok((0, _)) => return Err(Error::other("the server closed a connection")),
+            Ok((length, _)) => length,
+            Err(Errno::AGAIN) => return Ok(complete),
+            Err(error) => return Err(error.into()),
+        };
+        connection.missing = connection
+            .missing
+            .checked_sub(length)
+            .ok_or_else(|| Error::other("a response is longer than the first"))?;
+        if connection.missing == 0 {
+            connection.missing = response_bytes;
+            complete += 1;
+            send(&connection.fd, &errand.request, SendFlags::NOSIGNAL)?;
+        }
+        if length < buffer.len() {
+            return Ok(complete);
+        }
+    }
+}
+
+fn connect(errand: &Errand) -> Result<OwnedFd> {
+    let stream = TcpStream::connect(errand.peer)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    Ok(stream.into())
+}
+
+/// How long a response is, by one exchange.
+fn learn(errand: &Errand) -> Result<usize> {
+    let mut stream = TcpStream::connect(errand.peer)?;
+    stream.write_all(&errand.request)?;
+    let mut bytes = Vec::new();
+    let mut part = [0; 4096];
+    loop {
+        if let Some(length) = response_length(&bytes) {
+            return length;
+        }
+        match stream.read(&mut part)? {
+            0 => return Err(Error::other("the server closed before the head's end")),
+            length => bytes.extend_from_slice(&part[..length]),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Programs that print tables: what a request costs the client, against other tools and against a
+//! floor that cannot be undercut on this kind of loop.
+//!
+//! Knows how to start, pin and account for processes. Must not know what is inside drumfire: it is
+//! measured from outside, like any other tool. Start reading at [`rows`], then [`tool`].
+
+pub mod answer;
+pub mod floor;
+pub mod machine;
+pub mod process;
+pub mod rows;
+pub mod server;
+pub mod stepper;
+pub mod symbols;
+pub mod table;
+pub mod tool;

@@ -1,2 +1,0 @@
-//! Benchmarks.
-fn main() {}

@@ -1,0 +1,207 @@
+//! Children: pinned to a core, accounted for, and ended when their guard is dropped.
+
+use drumfire_net::Clock;
+use drumfire_units::Nanos;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Error, Read, Result};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+
+/// Where clients run.
+pub const CLIENT_CORE: u32 = 0;
+
+/// Where servers run.
+pub const SERVER_CORE: u32 = 1;
+
+/// How often a child is asked whether it has ended.
+const LOOK: Nanos = Nanos::from_millis(20);
+
+/// A program that stays on one core, as do the threads that it starts.
+#[must_use]
+pub fn pinned(core: u32, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("taskset");
+    command.arg("-c").arg(core.to_string()).arg(program);
+    command
+}
+
+/// A child that does not outlive its guard.
+#[derive(Debug)]
+pub struct Guarded(pub Child);
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // An error says that it has ended already.
+        let _ended = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
+
+/// Whether a child's memory is looked at while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// Nothing disturbs it.
+    Nothing,
+    /// Its peak of resident memory is read again and again.
+    Memory,
+}
+
+/// A child that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// What it wrote.
+    pub stdout: String,
+    /// What it complained of.
+    pub stderr: String,
+    /// CPU time in user space. Its sum with `system` is exact; the kernel samples the division.
+    pub user: Nanos,
+    /// CPU time in the kernel.
+    pub system: Nanos,
+    /// Peak of resident memory in bytes; 0 unless watched.
+    pub peak_bytes: u64,
+}
+
+impl Finished {
+    /// CPU time, user and system.
+    #[must_use]
+    pub fn cpu(&self) -> Nanos {
+        self.user + self.system
+    }
+}
+
+/// Runs a client to its end.
+///
+/// # Errors
+/// When it can't be started, fails, or takes longer than `limit`, after which it is ended.
+pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished> {
+    let (user_before, system_before) = children_times()?;
+    command.stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Guarded(child.spawn()?);
+    let stdout = child.0.stdout.take().map(collect);
+    let stderr = child.0.stderr.take().map(collect);
+    let clock = Clock::start();
+    let mut peak_bytes = 0;
+    let status = loop {
+        if let Some(status) = child.0.try_wait()? {
+            break status;
+        }
+        if clock.now() > limit {
+            return Err(Error::other(format!("{command:?} did not end in time")));
+        }
+        if watch == Watch::Memory {
+            // A child that has just ended has no memory any more.
+            peak_bytes = peak_memory(child.0.id()).unwrap_or(0).max(peak_bytes);
+        }
+        thread::sleep(LOOK.as_duration());
+    };
+    let (user, system) = children_times()?;
+    let stderr = text(stderr);
+    if !status.success() {
+        return Err(Error::other(format!("{command:?}: {status}: {stderr}")));
+    }
+    Ok(Finished {
+        stdout: text(stdout),
+        stderr,
+        user: user - user_before,
+        system: system - system_before,
+        peak_bytes,
+    })
+}
+
+/// CPU time of all children that have ended and been waited for.
+fn children_times() -> Result<(Nanos, Nanos)> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let nanos = |micros: i64| Nanos::from_micros(micros.unsigned_abs());
+    Ok((
+        nanos(usage.user_time().num_microseconds()),
+        nanos(usage.system_time().num_microseconds()),
+    ))
+}
+
+/// Reads a pipe to its end on a thread, so that the child never waits for us.
+fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is still worth showing.
+        let _cut_off = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn text(reader: Option<JoinHandle<String>>) -> String {
+    reader.and_then(|r| r.join().ok()).unwrap_or_default()
+}
+
+/// Peak of resident memory so far, in bytes.
+fn peak_memory(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+/// CPU time of a living process so far, over its living threads.
+#[must_use]
+pub fn cpu_so_far(pid: u32) -> Nanos {
+    let threads = cpu_so_far_by_thread(pid);
+    Nanos(threads.iter().map(|(_, cpu)| cpu.0).sum())
+}
+
+/// CPU time of each living thread of a process so far; empty when the process has ended.
+#[must_use]
+pub fn cpu_so_far_by_thread(pid: u32) -> Vec<(u32, Nanos)> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
+    let of_thread = |folder: &Path| -> Option<(u32, Nanos)> {
+        let thread = folder.file_name()?.to_str()?.parse().ok()?;
+        let text = fs::read_to_string(folder.join("schedstat")).ok()?;
+        let cpu = text.split_whitespace().next()?.parse().ok()?;
+        Some((thread, Nanos(cpu)))
+    };
+    threads
+        .flatten()
+        .filter_map(|t| of_thread(&t.path()))
+        .collect()
+}
+
+/// Where a program is, by the search path and where servers are wont to be.
+#[must_use]
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/usr/local/sbin".into()])
+        .map(|folder| folder.join(program))
+        .find(|candidate| candidate.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Watch, run};
+    use drumfire_units::Nanos;
+    use std::process::Command;
+
+    #[test]
+    fn a_failing_child_is_an_error_with_its_words() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo so >&2; exit 3"]);
+        let error = run(&mut command, Nanos::from_secs(10), Watch::Nothing).unwrap_err();
+        assert!(error.to_string().ends_with("so\n"), "{error}");
+    }
+
+    #[test]
+    fn a_childs_cpu_time_is_its_own() {
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo $i",
+        ]);
+        let finished = run(&mut command, Nanos::from_secs(60), Watch::Nothing).unwrap();
+        assert_eq!(finished.stdout, "100000\n");
+        assert!(finished.cpu() > Nanos::from_millis(1));
+    }
+}

@@ -1,0 +1,96 @@
+//! Many connections that do little: what does each take of resident memory?
+
+use super::Settings;
+use crate::floor::Scheme;
+use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::server::{Kind, Server};
+use crate::table::{Figure, Line, Target};
+use crate::tool::Programs;
+use drumfire_units::Nanos;
+use std::io::{Error, Result};
+use std::process::Command;
+
+/// Connections of the large run.
+const MANY: u32 = 10_000;
+
+/// Length of a run: the connections are all open for most of it.
+const SECONDS: u64 = 5;
+
+/// wrk pauses a second before each request when its script says so.
+const PAUSE: &str = "function delay() return 1000 end\n";
+
+/// Measures drumfire and, where it is installed, wrk.
+pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
+    let programs = &settings.programs;
+    // nginx's own limit of connections lies above the clients'.
+    let server = Server::start(Kind::Serve, Scheme::Plain, programs)?;
+    let url = server.url("/");
+    let mut lines = figures("drumfire", Some(Target::AtMost(4.0)), |connections| {
+        peak(&mut drumfire(programs, connections, &url))
+    })?;
+    if programs.wrk.is_none() {
+        return Ok(lines);
+    }
+    let script = std::env::temp_dir().join(format!("drumfire-bench-{}.lua", std::process::id()));
+    std::fs::write(&script, PAUSE)?;
+    let measured = figures("wrk", None, |connections| {
+        let mut command = wrk(programs, connections, &url)?;
+        peak(command.arg("-s").arg(&script))
+    });
+    std::fs::remove_file(&script)?;
+    lines.extend(measured?);
+    Ok(lines)
+}
+
+fn drumfire(programs: &Programs, connections: u32, url: &str) -> Command {
+    let mut command = pinned(CLIENT_CORE, &programs.drumfire);
+    command.args(["http", "--threads=1", "-q", "--json=-", "--think-time=1s"]);
+    command.args(["-c", &connections.to_string()]);
+    command.args(["-z", &format!("{SECONDS}s"), url]);
+    command
+}
+
+fn wrk(programs: &Programs, connections: u32, url: &str) -> Result<Command> {
+    let missing = || Error::other("wrk is not installed");
+    let program = programs.wrk.as_ref().ok_or_else(missing)?;
+    let mut command = pinned(CLIENT_CORE, program);
+    command.args(["-t1", "-c", &connections.to_string()]);
+    command.args(["-d", &format!("{SECONDS}s"), url]);
+    Ok(command)
+}
+
+/// The peak of resident memory of a run, in kilobytes of 1000 bytes.
+fn peak(command: &mut Command) -> Result<f64> {
+    let limit = Nanos::from_secs(SECONDS + 60);
+    let finished = process::run(command, limit, Watch::Memory)?;
+    Ok(finished.peak_bytes as f64 / 1000.0)
+}
+
+/// The whole divided by the connections, and the growth from one connection to many.
+fn figures(
+    tool: &str,
+    target: Option<Target>,
+    mut peak: impl FnMut(u32) -> Result<f64>,
+) -> Result<Vec<Line>> {
+    let one = peak(1)?;
+    let many = peak(MANY)?;
+    let figure = |what: &str, value: f64, unit: &str, target| {
+        Line::Figure(Figure {
+            what: format!("{MANY} connections at 1/s, {tool}: {what}"),
+            value,
+            unit: unit.to_owned(),
+            target,
+        })
+    };
+    let count = f64::from(MANY);
+    Ok(vec![
+        figure("all memory ÷ connections", many / count, "kB", target),
+        figure(
+            "growth per connection",
+            (many - one) / (count - 1.0),
+            "kB",
+            None,
+        ),
+        figure("all memory with 1 connection", one / 1000.0, "MB", None),
+    ])
+}

@@ -1,0 +1,77 @@
+//! The open model: is everything sent, and how late?
+
+use super::Settings;
+use crate::floor::Scheme;
+use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::server::{Kind, Server};
+use crate::table::{Figure, Line, Spread, Target};
+use drumfire_units::Nanos;
+use serde_json::Value;
+use std::io::{Error, Result};
+
+/// Requests per second.
+const RATE: u64 = 50_000;
+
+/// One run's figures.
+struct Run {
+    /// Requests sent less those that the schedule has.
+    surplus: f64,
+    p50_micros: f64,
+    p99_micros: f64,
+    cores: f64,
+}
+
+/// Measures without and with `--spin`.
+pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
+    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let mut lines = Vec::new();
+    for (spin, p50_max) in [(None, 50.0), (Some("--spin"), 5.0)] {
+        let mut runs = Vec::new();
+        for _ in 0..settings.rounds {
+            runs.push(run(spin, &server, settings)?);
+        }
+        let title = format!("open model, {RATE}/s{}", spin.map_or("", |_| ", `--spin`"));
+        let spread = |of: fn(&Run) -> f64| Spread::of(runs.iter().map(of));
+        let mut figure = |what: &str, spread: Spread, target| {
+            lines.push(Line::Figure(Figure {
+                what: format!("{title}: {what}"),
+                value: spread.median,
+                unit: format!("({:.2}–{:.2})", spread.min, spread.max),
+                target,
+            }));
+        };
+        let worst = runs.iter().map(|run| run.surplus.abs()).fold(0.0, f64::max);
+        let sent = Spread::of([worst]);
+        figure(
+            "sent besides the schedule",
+            sent,
+            Some(Target::Exactly(0.0)),
+        );
+        let p50 = spread(|run| run.p50_micros);
+        figure("lag p50 in µs", p50, Some(Target::AtMost(p50_max)));
+        figure("lag p99 in µs", spread(|run| run.p99_micros), None);
+        figure("cores used", spread(|run| run.cores), None);
+    }
+    Ok(lines)
+}
+
+fn run(spin: Option<&str>, server: &Server, settings: &Settings) -> Result<Run> {
+    let mut command = pinned(CLIENT_CORE, &settings.programs.drumfire);
+    command.args(["http", "--threads=1", "-q", "--json=-", "-c64"]);
+    command.args(["-r", &RATE.to_string()]);
+    command.args(["-z", &format!("{}s", settings.seconds)]);
+    command.args(spin).arg(server.url("/"));
+    let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
+    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let summary: Value = serde_json::from_str(&finished.stdout)?;
+    let lag = &summary["latency"]["lag"]["quantiles"];
+    let micros = |quantile: &str| lag[quantile].as_f64().map(|nanos| nanos / 1e3);
+    let silent = || Error::other("the summary has no lag");
+    let sent = summary["requests"]["sent"].as_f64().ok_or_else(silent)?;
+    Ok(Run {
+        surplus: sent - (RATE * u64::from(settings.seconds)) as f64,
+        p50_micros: micros("0.5").ok_or_else(silent)?,
+        p99_micros: micros("0.99").ok_or_else(silent)?,
+        cores: finished.cpu().as_secs_f64() / f64::from(settings.seconds),
+    })
+}

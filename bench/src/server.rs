@@ -1,0 +1,201 @@
+//! Servers to measure against: started on loopback, on their own core, and ended with their guard.
+
+use crate::floor::Scheme;
+use crate::process::{Guarded, SERVER_CORE, cpu_so_far, pinned};
+use crate::tool::Programs;
+use drumfire_net::Clock;
+use drumfire_units::Nanos;
+use std::fs;
+use std::io::{Error, Result};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// How long a server may take to listen.
+const START_MAX: Nanos = Nanos::from_secs(5);
+
+/// Which server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// nginx, one process.
+    Nginx,
+    /// `drumfire serve`, one thread.
+    Serve,
+    /// [`crate::answer`]: the least that a server can do. Without TLS.
+    Answer,
+}
+
+impl Kind {
+    /// As a table names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx",
+            Self::Serve => "`drumfire serve`",
+            Self::Answer => "`answer`",
+        }
+    }
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    child: Guarded,
+    scheme: Scheme,
+    port: u16,
+    _folder: Folder,
+}
+
+impl Server {
+    /// Starts a server and waits until it listens.
+    ///
+    /// # Errors
+    /// When it is not installed or does not listen in time.
+    pub fn start(kind: Kind, scheme: Scheme, programs: &Programs) -> Result<Self> {
+        let port = free_port()?;
+        let folder = Folder::new(port)?;
+        let address = format!("127.0.0.1:{port}");
+        let mut command = match kind {
+            Kind::Answer => {
+                let mut command = pinned(SERVER_CORE, &programs.answer);
+                command.arg(&address);
+                command
+            }
+            Kind::Serve => {
+                let mut command = pinned(SERVER_CORE, &programs.drumfire);
+                command.args(["serve", "--listen", &address]);
+                if scheme == Scheme::Tls {
+                    command.arg("--tls");
+                }
+                command
+            }
+            Kind::Nginx => nginx(programs, &folder, &address, scheme)?,
+        };
+        command.stdin(Stdio::null());
+        let child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let server = Self {
+            child: Guarded(child),
+            scheme,
+            port,
+            _folder: folder,
+        };
+        server.await_listening(kind)?;
+        Ok(server)
+    }
+
+    /// The URL of a path on this server.
+    #[must_use]
+    pub fn url(&self, path: &str) -> String {
+        let scheme = match self.scheme {
+            Scheme::Plain => "http",
+            Scheme::Tls => "https",
+        };
+        format!("{scheme}://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// CPU time that the server has used so far.
+    #[must_use]
+    pub fn cpu(&self) -> Nanos {
+        cpu_so_far(self.child.0.id())
+    }
+
+    fn await_listening(&self, kind: Kind) -> Result<()> {
+        let clock = Clock::start();
+        while clock.now() < START_MAX {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok() {
+                return Ok(());
+            }
+            thread::sleep(Nanos::from_millis(20).as_duration());
+        }
+        Err(Error::other(format!("{} does not listen", kind.name())))
+    }
+}
+
+/// A port that nobody uses now, from the range where all have five digits: the bytes of a request
+/// do not depend on which one it is.
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(listener.local_addr()?.port())
+}
+
+/// A folder for a server's files, removed with its guard.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(port: u16) -> Result<Self> {
+        let name = format!("drumfire-bench-{}-{port}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A left-over folder in the temporary directory harms nobody.
+        let _left_over = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One nginx process with a body of 100 bytes at `/`, and files of 10 kB and 100 kB.
+fn nginx(programs: &Programs, folder: &Folder, address: &str, scheme: Scheme) -> Result<Command> {
+    let missing = || Error::other("nginx is not installed");
+    let program = programs.nginx.as_ref().ok_or_else(missing)?;
+    let path = &folder.0;
+    for (name, bytes) in [("10k", 10_000), ("100k", 100_000)] {
+        fs::write(path.join(name), vec![b'x'; bytes])?;
+    }
+    let tls = match scheme {
+        Scheme::Plain => "",
+        Scheme::Tls => {
+            certificate(folder)?;
+            "ssl_certificate cert.pem; ssl_certificate_key key.pem;"
+        }
+    };
+    let ssl = if scheme == Scheme::Tls { " ssl" } else { "" };
+    let body = "x".repeat(100);
+    let folder = path.display();
+    let text = format!(
+        "daemon off; master_process off;
+         pid {folder}/pid; error_log {folder}/error.log crit;
+         events {{ worker_connections 16000; }}
+         http {{
+           access_log off; default_type text/plain;
+           sendfile on; tcp_nopush on; open_file_cache max=100;
+           keepalive_requests 1000000000; keepalive_timeout 300s;
+           client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
+           uwsgi_temp_path {folder}; scgi_temp_path {folder};
+           server {{
+             listen {address}{ssl} backlog=8192; {tls}
+             root {folder};
+             location = / {{ return 200 {body}; }}
+           }}
+         }}\n"
+    );
+    fs::write(path.join("nginx.conf"), text)?;
+    let mut command = pinned(SERVER_CORE, program);
+    command.arg("-e").arg(path.join("error.log"));
+    command.arg("-c").arg(path.join("nginx.conf"));
+    Ok(command)
+}
+
+/// A certificate of its own, for a day.
+fn certificate(folder: &Folder) -> Result<()> {
+    let mut command = Command::new("openssl");
+    command.args("req -x509 -nodes -days 1 -subj /CN=localhost".split(' '));
+    command.args("-newkey ec -pkeyopt ec_paramgen_curve:P-256".split(' '));
+    command.args(["-keyout", "key.pem", "-out", "cert.pem"]);
+    let output = command.current_dir(&folder.0).output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Error::other(format!(
+        "openssl makes no certificate: {words}"
+    )))
+}

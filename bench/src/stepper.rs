@@ -1,0 +1,189 @@
+//! Counts a client's instructions in user space, one by one.
+//!
+//! A virtual machine has no counters of instructions, and valgrind 3.19 does not know
+//! `epoll_pwait2`. So the client's busiest thread is stepped through with ptrace(2) while a server
+//! of our own counts its requests. Slow, but exact and the same on every machine: noise in time
+//! does not touch it. One connection, so each request has a wait of its own.
+
+use crate::answer::response;
+use crate::process::{Guarded, cpu_so_far_by_thread};
+use drumfire_net::Clock;
+use drumfire_units::Nanos;
+use nix::sys::ptrace;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::collections::HashMap;
+use std::io::{Error, Read, Result, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// Requests before stepping begins: by then everything is warm.
+const WARM: u64 = 2_000;
+
+/// How long becoming warm may take.
+const WARM_MAX: Nanos = Nanos::from_secs(20);
+
+/// Steps without a request after which something is wrong.
+const STEPS_MAX: u64 = 20_000_000;
+
+/// A server on a thread that counts requests before it answers them.
+#[derive(Debug)]
+pub struct Counter {
+    address: SocketAddr,
+    requests: Arc<AtomicU64>,
+}
+
+impl Counter {
+    /// Listens on loopback for as long as the process lives.
+    ///
+    /// # Errors
+    /// When there is no port.
+    pub fn start() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let counter = Self {
+            address: listener.local_addr()?,
+            requests: Arc::default(),
+        };
+        let requests = Arc::clone(&counter.requests);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let requests = Arc::clone(&requests);
+                // A client that goes away ends its connection's thread and no more.
+                thread::spawn(move || answer(stream, &requests));
+            }
+        });
+        Ok(counter)
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+}
+
+fn answer(mut stream: TcpStream, requests: &AtomicU64) -> Result<()> {
+    stream.set_nodelay(true)?;
+    let answer = response();
+    let mut buffer = [0; 4096];
+    loop {
+        let length = stream.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        if buffer[..length].ends_with(b"\r\n\r\n") {
+            requests.fetch_add(1, Ordering::Relaxed);
+            stream.write_all(&answer)?;
+        }
+    }
+}
+
+/// What stepping found.
+#[derive(Debug)]
+pub struct Steps {
+    /// Instructions of each request, in order.
+    pub requests: Vec<u64>,
+    /// How often each address was executed; empty unless asked for.
+    pub addresses: HashMap<u64, u64>,
+    /// Where the program's own code is loaded.
+    pub base: u64,
+}
+
+/// Whether the address of each instruction is taken down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Only their number.
+    Number,
+    /// The addresses too, which takes longer.
+    Addresses,
+}
+
+/// Starts a client, lets it become warm, and steps through so many of its requests.
+///
+/// # Errors
+/// When the client can't be started or traced, or does not send.
+pub fn step(
+    command: &mut Command,
+    counter: &Counter,
+    requests: usize,
+    detail: Detail,
+) -> Result<Steps> {
+    let before = counter.requests();
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let child = Guarded(command.stderr(Stdio::null()).spawn()?);
+    let clock = Clock::start();
+    while counter.requests() < before + WARM {
+        if clock.now() > WARM_MAX {
+            return Err(Error::other(format!("{command:?} does not send")));
+        }
+        thread::sleep(Nanos::from_millis(5).as_duration());
+    }
+    let busiest = cpu_so_far_by_thread(child.0.id())
+        .into_iter()
+        .max_by_key(|(_, cpu)| cpu.0)
+        .ok_or_else(|| Error::other("the client has no thread"))?;
+    let base = load_address(child.0.id())?;
+    let thread = Pid::from_raw(busiest.0 as i32);
+    ptrace::seize(thread, ptrace::Options::empty())?;
+    ptrace::interrupt(thread)?;
+    stopped(thread)?;
+    let mut steps = Steps {
+        requests: Vec::with_capacity(requests),
+        addresses: HashMap::new(),
+        base,
+    };
+    // The request under way when stepping began is not whole.
+    count(thread, counter, Detail::Number, &mut steps.addresses)?;
+    for _ in 0..requests {
+        let instructions = count(thread, counter, detail, &mut steps.addresses)?;
+        steps.requests.push(instructions);
+    }
+    Ok(steps)
+}
+
+/// Steps until the server has the next request; how many steps that took.
+fn count(
+    thread: Pid,
+    counter: &Counter,
+    detail: Detail,
+    addresses: &mut HashMap<u64, u64>,
+) -> Result<u64> {
+    let before = counter.requests();
+    for steps in 0..STEPS_MAX {
+        if counter.requests() != before {
+            return Ok(steps);
+        }
+        if detail == Detail::Addresses {
+            let address = ptrace::getregs(thread)?.rip;
+            *addresses.entry(address).or_default() += 1;
+        }
+        ptrace::step(thread, None)?;
+        stopped(thread)?;
+    }
+    Err(Error::other("the client has stopped sending"))
+}
+
+/// Waits until the thread has stopped; it must not have ended.
+fn stopped(thread: Pid) -> Result<()> {
+    match waitpid(thread, Some(WaitPidFlag::__WALL))? {
+        WaitStatus::Stopped(..) | WaitStatus::PtraceEvent(..) => Ok(()),
+        other => Err(Error::other(format!("the client ended: {other:?}"))),
+    }
+}
+
+/// Where a process's program is loaded: the start of its first mapping.
+fn load_address(pid: u32) -> Result<u64> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe"))?;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let path = program.to_string_lossy();
+    let line = maps.lines().find(|line| line.ends_with(&*path));
+    line.and_then(|line| u64::from_str_radix(line.split('-').next()?, 16).ok())
+        .ok_or_else(|| Error::other("the client's program is not mapped"))
+}

@@ -1,0 +1,259 @@
+//! What was measured, beside what it must reach, as Markdown.
+
+use std::fmt;
+
+/// What a figure must reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// At most this.
+    AtMost(f64),
+    /// At least this.
+    AtLeast(f64),
+    /// Exactly this.
+    Exactly(f64),
+}
+
+impl Target {
+    /// Whether a figure reaches it.
+    #[must_use]
+    pub fn is_met(self, figure: f64) -> bool {
+        match self {
+            Self::AtMost(limit) => figure <= limit,
+            Self::AtLeast(limit) => figure >= limit,
+            Self::Exactly(value) => figure == value,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtMost(limit) => write!(f, "≤ {limit}"),
+            Self::AtLeast(limit) => write!(f, "≥ {limit}"),
+            Self::Exactly(value) => write!(f, "= {value}"),
+        }
+    }
+}
+
+/// The middle of some figures, and their ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The median.
+    pub median: f64,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of at least one figure; all NaN otherwise.
+    #[must_use]
+    pub fn of(figures: impl IntoIterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = figures.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
+        let last = sorted.len().saturating_sub(1);
+        Self {
+            median: f64::midpoint(at(last / 2), at(sorted.len() / 2)),
+            min: at(0),
+            max: at(last),
+        }
+    }
+}
+
+/// One line of a table.
+#[derive(Clone, Debug)]
+pub enum Line {
+    /// A tool's cost, beside drumfire's in the same round.
+    Comparison(Comparison),
+    /// A figure of drumfire's alone, or of another tool for comparison.
+    Figure(Figure),
+    /// What could not be measured, and why.
+    Absent {
+        /// What.
+        what: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// A tool's cost, beside drumfire's in the same round.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What was done, and to which server.
+    pub case: String,
+    /// Who did it.
+    pub tool: &'static str,
+    /// Requests per second.
+    pub rate: Spread,
+    /// The client's cost with its unit.
+    pub cost: String,
+    /// Share of `cost` in user space, as the kernel samples it.
+    pub user_share: f64,
+    /// The server's CPU time per request, in microseconds.
+    pub server_micros: f64,
+    /// drumfire's figure divided by this tool's, round by round; `None` for drumfire itself.
+    pub ratio: Option<Spread>,
+    /// What the ratio must reach.
+    pub target: Option<Target>,
+    /// Responses that the tool did not take for good, over all rounds.
+    pub failed: u64,
+}
+
+/// A figure with a unit.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// What it says.
+    pub what: String,
+    /// The figure.
+    pub value: f64,
+    /// Its unit, and whatever else belongs to it.
+    pub unit: String,
+    /// What it must reach.
+    pub target: Option<Target>,
+}
+
+/// A line for the terminal as soon as it is known.
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Comparison(line) => {
+                let Comparison {
+                    case,
+                    tool,
+                    cost,
+                    rate,
+                    ..
+                } = line;
+                write!(f, "{case}: {tool} {cost}, {:.0}/s", rate.median)?;
+                let ratio = line.ratio.map(|spread| spread.median);
+                if let Some(ratio) = line.ratio {
+                    let Spread { median, min, max } = ratio;
+                    write!(f, "; drumfire ÷ {tool} {median:.3} ({min:.3}–{max:.3})")?;
+                }
+                if line.failed > 0 {
+                    write!(f, "; {} FAILED", line.failed)?;
+                }
+                write!(f, "{}", verdict(ratio, line.target, "; "))
+            }
+            Self::Figure(line) => {
+                let Figure {
+                    what, value, unit, ..
+                } = line;
+                write!(f, "{what}: {} {unit}", rounded(*value))?;
+                write!(f, "{}", verdict(Some(*value), line.target, "; "))
+            }
+            Self::Absent { what, why } => write!(f, "{what}: {why}"),
+        }
+    }
+}
+
+/// All lines as two tables.
+#[must_use]
+pub fn markdown(lines: &[Line]) -> String {
+    let mut text = String::from(
+        "| case | tool | requests/s | client CPU | in user space | server CPU/request \
+         | drumfire ÷ tool (min–max) | target | |\n|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for line in lines {
+        if let Line::Comparison(line) = line {
+            text.push_str(&comparison_cells(line));
+        }
+    }
+    text.push_str("\n| what | figure | target | |\n|---|---|---|---|\n");
+    for line in lines {
+        match line {
+            Line::Comparison(_) => {}
+            Line::Figure(line) => {
+                let Figure {
+                    what,
+                    value,
+                    unit,
+                    target,
+                } = line;
+                let wanted = target.map_or_else(String::new, |t| t.to_string());
+                let verdict = verdict(Some(*value), *target, "");
+                let value = rounded(*value);
+                text.push_str(&format!(
+                    "| {what} | {value} {unit} | {wanted} | {verdict} |\n"
+                ));
+            }
+            Line::Absent { what, why } => text.push_str(&format!("| {what} | {why} | | |\n")),
+        }
+    }
+    text
+}
+
+fn comparison_cells(line: &Comparison) -> String {
+    let ratio = line.ratio.map_or_else(String::new, |ratio| {
+        format!("{:.3} ({:.3}–{:.3})", ratio.median, ratio.min, ratio.max)
+    });
+    let failed = if line.failed == 0 {
+        String::new()
+    } else {
+        format!(" ({} failed)", line.failed)
+    };
+    let target = line.target.map_or_else(String::new, |t| t.to_string());
+    let verdict = verdict(line.ratio.map(|ratio| ratio.median), line.target, "");
+    format!(
+        "| {} | {} | {:.0}{failed} | {} | {:.0} % | {:.2} µs | {ratio} | {target} | {verdict} |\n",
+        line.case,
+        line.tool,
+        line.rate.median,
+        line.cost,
+        100.0 * line.user_share,
+        line.server_micros,
+    )
+}
+
+/// `pass` or `MISS` where there is a target.
+fn verdict(figure: Option<f64>, target: Option<Target>, before: &str) -> String {
+    match (figure, target) {
+        (Some(figure), Some(target)) if target.is_met(figure) => format!("{before}pass"),
+        (Some(_), Some(target)) if before.is_empty() => {
+            let _shown_beside = target;
+            "**miss**".to_owned()
+        }
+        (Some(_), Some(target)) => format!("{before}MISS ({target})"),
+        _ => String::new(),
+    }
+}
+
+/// As many decimals as a reader can use.
+fn rounded(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1000.0 || v == v.trunc() => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Figure, Line, Spread, Target, markdown};
+
+    #[test]
+    fn the_median_is_the_middle_or_between_the_two_middles() {
+        let of = |figures: &[f64]| Spread::of(figures.iter().copied());
+        let spread = |median, min, max| Spread { median, min, max };
+        assert_eq!(of(&[3.0, 1.0, 2.0]), spread(2.0, 1.0, 3.0));
+        assert_eq!(of(&[4.0, 1.0, 2.0, 3.0]), spread(2.5, 1.0, 4.0));
+        assert!(of(&[]).median.is_nan());
+    }
+
+    #[test]
+    fn a_missed_target_is_told() {
+        let table = |value| {
+            let line = Figure {
+                what: "calls".to_owned(),
+                value,
+                unit: "per request".to_owned(),
+                target: Some(Target::AtMost(2.1)),
+            };
+            markdown(&[Line::Figure(line)])
+        };
+        assert!(table(2.05).ends_with("| calls | 2.05 per request | ≤ 2.1 | pass |\n"));
+        assert!(table(2.2).ends_with("| ≤ 2.1 | **miss** |\n"));
+    }
+}
