@@ -2,9 +2,9 @@
 
 use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
-use crate::quantity::{count, latency, rate, span};
+use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Histogram, Interval, Model};
+use drumfire_measure::{Interval, Model};
 use drumfire_units::Nanos;
 
 /// How far a run has come, beside what the interval itself knows.
@@ -100,26 +100,21 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
         let dropped = format!("{} dropped", count(counts.dropped));
         pieces.push(piece(Line::of(dropped, Ink::Warn), 3));
     }
-    let quantile = |q| histogram.quantile(q);
-    pieces.push(piece(time("p50", quantile(0.5), style), 3));
-    pieces.push(piece(time("p99", quantile(0.99), style), 0));
-    pieces.push(piece(time("max", greatest(histogram), style), 2));
+    let quantile = |name, q| time(name, quantity::quantile(histogram, q, style.unicode), style);
+    pieces.push(piece(quantile("p50", 0.5), 3));
+    pieces.push(piece(quantile("p99", 0.99), 0));
+    pieces.push(piece(quantile("max", 1.0), 2));
     if let Some(line) = left(interval, progress, style) {
         pieces.push(piece(line, 6));
     }
     pieces
 }
 
-/// The greatest time, where there is one.
-fn greatest(histogram: &Histogram) -> Option<Nanos> {
-    (histogram.count() > 0).then(|| histogram.max())
-}
-
 /// A named time in the width of the longest usual one.
-fn time(name: &str, time: Option<Nanos>, style: &Style) -> Line {
+fn time(name: &str, time: Option<String>, style: &Style) -> Line {
     let mut line = Line::of(format!("{name} "), Ink::Dim);
     match time {
-        Some(time) => line.append(right(&latency(time, style.unicode), 7, Ink::Plain)),
+        Some(time) => line.append(right(&time, 7, Ink::Plain)),
         None => line.append(right(style.glyph("–", "-"), 7, Ink::Dim)),
     }
     line

@@ -1,6 +1,7 @@
 //! Numbers for people: three significant digits, the unit that fits, SI's spaces.
 
 use crate::style::Unicode;
+use drumfire_measure::Histogram;
 use drumfire_units::{ByteSize, Nanos};
 
 /// Units of latency, each with its length in nanoseconds.
@@ -18,7 +19,27 @@ pub(crate) fn latency(nanos: Nanos, unicode: Unicode) -> String {
     latency_f64(nanos.0 as f64, unicode)
 }
 
-/// The same for a mean, which need not be whole.
+/// A latency that is only a lower bound: `≥ 1.00 s`.
+pub(crate) fn latency_at_least(nanos: Nanos, unicode: Unicode) -> String {
+    let sign = match unicode {
+        Unicode::On => "≥",
+        Unicode::Off => ">=",
+    };
+    format!("{sign} {}", latency(nanos, unicode))
+}
+
+/// The quantile `q` of `histogram`, marked where it is only a lower bound; `None` where the count
+/// cannot support it.
+pub(crate) fn quantile(histogram: &Histogram, q: f64, unicode: Unicode) -> Option<String> {
+    let value = histogram.quantile(q)?;
+    Some(if histogram.is_at_least(q) {
+        latency_at_least(value, unicode)
+    } else {
+        latency(value, unicode)
+    })
+}
+
+/// The same as [`latency`] for a mean, which need not be whole.
 pub(crate) fn latency_f64(nanos: f64, unicode: Unicode) -> String {
     if nanos < 0.5 {
         return "0".to_owned();
@@ -175,6 +196,9 @@ mod tests {
             assert_eq!(latency(Nanos(nanos), Unicode::On), text, "{nanos}");
         }
         assert_eq!(latency(Nanos(12_345), Unicode::Off), "12.3 us");
+        let bound = Nanos::from_secs(1);
+        assert_eq!(latency_at_least(bound, Unicode::On), "≥ 1.00 s");
+        assert_eq!(latency_at_least(bound, Unicode::Off), ">= 1.00 s");
         assert_eq!(latency_f64(1_234.5, Unicode::On), "1.23 µs");
         assert_eq!(latency_f64(0.2, Unicode::On), "0");
     }

@@ -24,7 +24,7 @@ pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
         | Outcome::TimeoutHead
         | Outcome::TimeoutBody
         | Outcome::TimeoutTotal => {
-            "counted in the failed latency as at least this long; --timeout sets the limit"
+            "counted in the latency as at least this long; --timeout sets the limit"
         }
         Outcome::LocalMemory => "use fewer connections, or raise net.ipv4.tcp_mem",
         Outcome::RedirectLimit => "raise -L",

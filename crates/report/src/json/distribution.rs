@@ -36,6 +36,11 @@ struct Spread {
     /// Samples beyond the histogram's range: counted in its last bucket.
     beyond: u64,
     quantiles: BTreeMap<&'static str, u64>,
+    /// The least time that is only a lower bound, of an exchange that timed out. Quantiles from it
+    /// on are lower bounds as well, and so are the greatest and the mean. Absent where there is
+    /// none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_least_from_ns: Option<u64>,
     /// HdrHistogram V2, compressed, base64.
     histogram: String,
 }
@@ -53,6 +58,7 @@ impl Distribution {
                 .iter()
                 .filter_map(|(name, q)| Some((*name, histogram.quantile(*q)?.0)))
                 .collect(),
+            at_least_from_ns: histogram.at_least_from().map(|time| time.0),
             histogram: STANDARD.encode(histogram.encode_v2()),
         });
         Self {

@@ -55,7 +55,11 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         "response" => "Response time",
         _ => "Service time",
     };
-    let note = format!("  of {} ok", count(histogram.count()));
+    let timed_out = summary.total.counts.timed_out;
+    let mut note = format!("  of {} ok", count(summary.total.counts.ok));
+    if timed_out > 0 {
+        note.push_str(&format!(" and {} timed out", count(timed_out)));
+    }
     let rows = rows(histogram);
     let lines = bars(&rows, histogram, page.style, page.block_room());
     page.block(Line::of(heading, Ink::Bold).with(note, Ink::Dim), lines);
@@ -70,6 +74,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 fn rows(histogram: &Histogram) -> Vec<Row> {
     let low = histogram.quantile_unchecked(BODY.0).0;
     let high = histogram.quantile_unchecked(BODY.1).0;
+    let high = high.min(longest_measured(histogram).unwrap_or(low));
     let mut candidates = SERIES.iter().map(|series| bounds(series, low, high));
     let bounds = candidates
         .rfind(|bounds| bounds.len() < ROWS_MAX)
@@ -85,14 +90,26 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
         bound: None,
         count: 0,
     });
-    for (bucket, _, count) in histogram.buckets() {
-        let at = rows.partition_point(|row| row.bound.is_some_and(|bound| bound <= bucket));
+    for (_, high, count) in histogram.buckets() {
+        // As quantiles do, a bucket stands for its upper bound, so that both tell the same.
+        let value = high.min(histogram.max().0);
+        let at = rows.partition_point(|row| row.bound.is_some_and(|bound| bound <= value));
         rows[at].count += count;
     }
     while rows.len() > 1 && rows.last().is_some_and(|row| row.count == 0) {
         rows.pop();
     }
     rows
+}
+
+/// The longest time below those of exchanges that timed out, which share the last row: as long as
+/// a timeout may be, the body keeps its shape.
+fn longest_measured(histogram: &Histogram) -> Option<u64> {
+    let Some(least) = histogram.at_least_from() else {
+        return Some(histogram.max().0);
+    };
+    let buckets = histogram.buckets().map(|(_, high, _)| high);
+    buckets.take_while(|high| *high < least.0).last()
 }
 
 /// The steps of a series above `low`, up to the first above `high`.

@@ -3,7 +3,7 @@
 use super::main_latency;
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::{count, counted, latency, latency_f64};
+use crate::quantity::{count, counted, latency_f64, quantile};
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
 use drumfire_measure::{Histogram, Model, Summary};
@@ -80,21 +80,18 @@ fn columns() -> Vec<Column> {
 
 /// One row's cells; a quantile that the count cannot support is a dash.
 fn cells(name: &str, histogram: &Histogram, ink: Ink, style: &Style) -> Vec<Line> {
-    let cell = |text: String| Line::of(text, ink);
-    let mut cells = vec![
-        Line::of(name, ink),
-        cell(latency(histogram.min(), style.unicode)),
-        cell(latency_f64(histogram.mean(), style.unicode)),
-    ];
-    cells.extend(QUANTILES.map(|(_, q, _)| quantile_cell(histogram, q, ink, style)));
-    cells.push(cell(latency(histogram.max(), style.unicode)));
+    let quantile = |q| quantile_cell(histogram, q, ink, style);
+    let mean = latency_f64(histogram.mean(), style.unicode);
+    let mut cells = vec![Line::of(name, ink), quantile(0.0), Line::of(mean, ink)];
+    cells.extend(QUANTILES.map(|(_, q, _)| quantile(q)));
+    cells.push(quantile(1.0));
     cells
 }
 
-/// A quantile, or a dash.
+/// A quantile, marked where it is only a lower bound, or a dash.
 pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Style) -> Line {
-    match histogram.quantile(q) {
-        Some(value) => Line::of(latency(value, style.unicode), ink),
+    match quantile(histogram, q, style.unicode) {
+        Some(text) => Line::of(text, ink),
         None => Line::of(style.glyph("–", "-"), Ink::Dim),
     }
 }
@@ -124,6 +121,14 @@ fn print_asides(summary: &Summary, page: &mut Page<'_>) {
         ));
     }
     let latency = &summary.total.latency;
+    if latency.failed.at_least_from().is_some() {
+        page.aside(&format!(
+            "{} at least: {} timed out, and when they would have ended is unknown; the mean is a \
+             lower bound too.",
+            page.style.glyph("≥", ">="),
+            counted(summary.total.counts.timed_out, "request")
+        ));
+    }
     let beyond = main.beyond() + latency.failed.beyond();
     if beyond > 0 {
         page.aside(&format!(

@@ -4,7 +4,7 @@ use super::foreign;
 use super::latency::quantile_cell;
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::{count, latency};
+use crate::quantity::count;
 use crate::secret;
 use crate::table::{Column, Side, Table};
 use drumfire_measure::{Model, Step, Summary};
@@ -42,7 +42,10 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     }
     let lines = table.lines(page.style.width());
     page.lines(lines);
-    page.explain("The same numbers for each step of the plan; latencies are of ok responses.");
+    page.explain(
+        "The same numbers for each step of the plan; latencies are of ok responses and \
+         of timeouts.",
+    );
 }
 
 /// One step's cells.
@@ -69,6 +72,6 @@ fn cells(step: &Step, model: Model, page: &Page<'_>) -> Vec<Line> {
         quantile(0.9),
         quantile(0.99),
         quantile(0.999),
-        Line::plain(latency(histogram.max(), style.unicode)),
+        quantile(1.0),
     ]
 }

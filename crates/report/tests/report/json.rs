@@ -114,6 +114,21 @@ fn histograms_come_back() {
 }
 
 #[test]
+fn lower_bounds_say_so() {
+    let document = document(&fixture::dropping());
+    let latency = &document["latency"];
+    for key in ["response_time", "failed"] {
+        assert_eq!(latency[key]["at_least_from_ns"], 1_000_000_000, "{key}");
+    }
+    assert_eq!(latency["service_time"]["at_least_from_ns"], 999_980_000);
+    assert!(latency["lag"].get("at_least_from_ns").is_none());
+    let response_time = &latency["response_time"];
+    assert_eq!(response_time["count"], 5_000);
+    assert_eq!(response_time["quantiles"]["0.99"], 1_000_000_000);
+    assert_eq!(document["requests"]["timed_out"], 100);
+}
+
+#[test]
 fn empty_distributions_have_a_count_alone() {
     let document = document(&fixture::empty());
     for key in ["response_time", "lag", "connect", "failed"] {

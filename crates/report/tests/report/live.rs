@@ -48,6 +48,22 @@ fn a_line_says_what_matters() {
 }
 
 #[test]
+fn a_timeout_is_a_lower_bound() {
+    let mut interval = second(2, 900, 0);
+    for n in 0..100 {
+        let mut late = fixture::sample(interval.start + Nanos::from_millis(n));
+        late.end = late.intended + Nanos::from_secs(1);
+        interval.record(&fixture::ended(late, Outcome::TimeoutTotal, 0));
+    }
+    let style = Style::new(120, Color::Off, Unicode::On);
+    let line = live::line(&interval, &progress(3_000), &style);
+    assert!(
+        line.contains("p50 1.52 ms  p99 ≥ 1.00 s  max ≥ 1.00 s"),
+        "{line}"
+    );
+}
+
+#[test]
 fn narrow_lines_keep_the_essence() {
     let narrow = Style::new(50, Color::Off, Unicode::On);
     assert_eq!(

@@ -47,6 +47,11 @@ fn golden_others() {
             );
         }
     }
+    let ascii = Style::new(80, Color::Off, Unicode::Off);
+    check(
+        "dropping_80_ascii",
+        &text::summary(&fixture::dropping(), &ascii),
+    );
     let run = fixture::closed();
     check(
         "closed_80_explained",
