@@ -17,15 +17,15 @@ pub(crate) struct Open {
     measure_from: Nanos,
     intended: u64,
     dropped: u64,
-    /// Requests taken from an unlimited piece, which has no arrivals of its own.
-    unlimited: u64,
-    worker: u64,
     of: u64,
     limit: u64,
     /// Whether nothing more is started.
     stopped: bool,
-    /// The number after the last arrival that was taken, counting only ours.
+    /// The number of the next request: ours are `worker`, `worker + of`, … over all pieces, also
+    /// unlimited ones, which have no arrivals of their own.
     following: u64,
+    /// The same of the next request to be counted.
+    counted: u64,
 }
 
 impl Open {
@@ -46,23 +46,22 @@ impl Open {
             measure_from,
             intended: 0,
             dropped: 0,
-            unlimited: 0,
-            worker: u64::from(worker),
             of: u64::from(of),
             limit,
             stopped: false,
             following: u64::from(worker),
+            counted: u64::from(worker),
         }
     }
 
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
-        while !self.stopped {
+        while !self.stopped && !self.is_counted_out() {
             let due = match self.segment.peek() {
                 Next::At(due) if due.at <= now && due.at < self.end => due,
                 Next::Unlimited { from, until } if from <= now => {
                     if now < until.min(self.end) {
-                        return self.take_unlimited(now);
+                        return Some(self.take_unlimited(now));
                     }
                     self.segment.advance();
                     continue;
@@ -70,11 +69,11 @@ impl Open {
                 _ => return None,
             };
             self.segment.advance();
-            self.following = due.index + self.of;
             let arrival = Arrival {
-                index: due.index,
+                index: self.following,
                 intended: due.at,
             };
+            self.following += self.of;
             if self.late == LatePolicy::Queue || self.still_wanted(arrival, now) {
                 return Some(arrival);
             }
@@ -96,7 +95,7 @@ impl Open {
 
     pub(crate) fn next_due(&self) -> Nanos {
         match self.segment.peek() {
-            _ if self.stopped => Nanos::MAX,
+            _ if self.stopped || self.is_counted_out() => Nanos::MAX,
             Next::At(Due { at, .. }) if at < self.end => at,
             Next::Unlimited { from, .. } if from < self.end => from,
             _ => Nanos::MAX,
@@ -109,7 +108,7 @@ impl Open {
 
     /// Whether the run's count of requests is used up, as far as it is ours.
     pub(crate) fn is_counted_out(&self) -> bool {
-        self.following >= self.limit || self.worker + self.unlimited * self.of >= self.limit
+        self.following >= self.limit
     }
 
     pub(crate) fn stop(&mut self, end: Nanos) {
@@ -119,15 +118,15 @@ impl Open {
 
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.end);
-        while let Next::At(due) = self.ahead.peek()
-            && due.at < end
-        {
-            self.intended += u64::from(due.at >= self.measure_from);
-            self.ahead.advance();
-        }
-        if let Next::Unlimited { until, .. } = self.ahead.peek()
-            && until <= end
-        {
+        loop {
+            match self.ahead.peek() {
+                Next::At(due) if due.at < end && self.counted < self.limit => {
+                    self.intended += u64::from(due.at >= self.measure_from);
+                    self.counted += self.of;
+                }
+                Next::Unlimited { until, .. } if until <= end => {}
+                _ => break,
+            }
             self.ahead.advance();
         }
         Tally {
@@ -137,16 +136,14 @@ impl Open {
     }
 
     /// As fast as connections allow: intended is when one became free, which is now.
-    fn take_unlimited(&mut self, now: Nanos) -> Option<Arrival> {
-        let index = self.worker + self.unlimited * self.of;
-        if index >= self.limit {
-            return None;
-        }
-        self.unlimited += 1;
+    fn take_unlimited(&mut self, now: Nanos) -> Arrival {
+        let index = self.following;
+        self.following += self.of;
+        self.counted += self.of;
         self.intended += u64::from(now >= self.measure_from);
-        Some(Arrival {
+        Arrival {
             index,
             intended: now,
-        })
+        }
     }
 }

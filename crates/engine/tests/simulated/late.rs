@@ -1,1 +1,78 @@
-//! To come.
+//! What becomes of arrivals that find no connection.
+
+use crate::{ms, run, secs};
+use drumfire_measure::Validity;
+use drumfire_plan::LatePolicy;
+use drumfire_testkit::{Law, Server, Simulated, World, open};
+use drumfire_units::Nanos;
+
+/// 1,000 arrivals a second for ten seconds at one connection that manages 100.
+fn overloaded(policy: LatePolicy) -> Simulated {
+    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    run(open("const(1000/s,10s)").late(policy), world)
+}
+
+/// Checks how many were sent and dropped, and how many never came to either.
+#[track_caller]
+fn counts(result: &Simulated, sent: u64, dropped: u64, pending: u64) {
+    let counts = result.summary.total.counts;
+    let all = (counts.intended, counts.sent, counts.dropped);
+    assert_eq!(all, (sent + dropped + pending, sent, dropped));
+    assert_eq!(result.summary.unfinished.pending, pending);
+    assert_eq!(result.log.requests, sent);
+}
+
+#[test]
+fn skip_sends_the_latest_and_drops_the_others() {
+    let result = overloaded(LatePolicy::Skip);
+    // At 0 ms the first, then at each 10 ms the one that is due right then, and at the end the
+    // very last, which no later one has replaced.
+    counts(&result, 1001, 8999, 0);
+    let latency = &result.summary.total.latency;
+    assert_eq!(latency.waiting.max(), ms(1));
+    assert_eq!(latency.waiting.quantile(0.99), Some(Nanos::ZERO));
+    assert_eq!(latency.response_time.max(), ms(11));
+    assert_eq!(result.summary.verdict.validity, Validity::Valid);
+}
+
+#[test]
+fn drop_sends_what_is_young_enough() {
+    // Those that waited 100 ms are still sent; the wait grows to that and stays there.
+    let result = overloaded(LatePolicy::Drop(ms(100)));
+    let total = &result.summary.total;
+    assert_eq!(total.latency.waiting.max(), ms(100));
+    // One every 10 ms for 10 s, and what has waited less than 100 ms at the end: ten more.
+    counts(&result, 1010, 8990, 0);
+    assert_eq!(result.summary.verdict.validity, Validity::Valid);
+}
+
+#[test]
+fn queue_sends_all_in_their_order() {
+    // The schedule ends after a second; what it called for is sent, however late.
+    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let result = run(open("const(1000/s,1s)"), world);
+    counts(&result, 1000, 0, 0);
+    let latency = &result.summary.total.latency;
+    assert_eq!(latency.response_time.max(), secs(10) - ms(999));
+    assert_eq!(latency.lag.max(), Nanos::ZERO);
+    assert_eq!(result.summary.verdict.validity, Validity::Valid);
+}
+
+#[test]
+fn the_end_of_the_plan_leaves_the_queue_pending() {
+    let world = World::of(Server::new().takes(Law::Const(ms(10))));
+    let result = run(open("const(1000/s)").lasts(secs(10)), world);
+    // The connection becomes free at the very end, and what was due before still starts.
+    counts(&result, 1001, 0, 8999);
+    // That is the target's limit and not ours.
+    assert_eq!(result.summary.verdict.validity, Validity::Valid);
+}
+
+#[test]
+fn a_fast_target_meets_every_policy() {
+    for policy in [LatePolicy::Queue, LatePolicy::Skip, LatePolicy::Drop(ms(1))] {
+        let world = World::of(Server::new().takes(Law::Const(Nanos::from_micros(900))));
+        let result = run(open("const(1000/s,5s)").late(policy), world);
+        counts(&result, 5000, 0, 0);
+    }
+}
