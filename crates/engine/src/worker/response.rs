@@ -32,6 +32,7 @@ impl<I: Io> Worker<I> {
     #[inline]
     pub(crate) fn on_ready(&mut self, readiness: Readiness) {
         let Slot(slot) = readiness.slot;
+        self.slots[slot as usize].peer_closed |= readiness.peer_closed;
         match self.slots[slot as usize].state {
             State::Busy => {
                 if readiness.writable && !self.is_written(slot) {
@@ -41,7 +42,15 @@ impl<I: Io> Worker<I> {
                     self.receive(slot);
                 }
             }
-            State::Dialing if readiness.writable => self.on_dialing(slot),
+            State::Dialing if readiness.writable => {
+                self.on_dialing(slot);
+                // What came with the connection has no event of its own either.
+                match self.slots[slot as usize].state {
+                    State::Busy if readiness.readable => self.receive(slot),
+                    State::Idle if readiness.readable => self.on_unsolicited(slot),
+                    _ => {}
+                }
+            }
             State::Securing => {
                 let progress = self.io.handshake(Slot(slot));
                 self.on_securing(slot, progress);
@@ -100,7 +109,7 @@ impl<I: Io> Worker<I> {
                 if let Some(end) = connection.machine.body_discarded(length as u64) {
                     self.over(slot, now, end, None);
                 }
-                drained
+                drained && !self.slots[slot as usize].peer_closed
             }
             Ok(Received::Nothing) => true,
             Ok(Received::End) => self.ended(slot),
@@ -118,7 +127,8 @@ impl<I: Io> Worker<I> {
                 exchange.first_byte = exchange.first_byte.min(now);
                 exchange.bytes_received += length as u64;
                 self.feed_all(slot, now, &buffer[..length]);
-                drained
+                // The end follows what has come, without an event of its own.
+                drained && !self.slots[slot as usize].peer_closed
             }
             Ok(Received::Nothing) => true,
             Ok(Received::End) => self.ended(slot),
@@ -193,9 +203,12 @@ impl<I: Io> Worker<I> {
                     Some("TLS ended without close_notify".to_owned()),
                 ),
             },
-            IoError::Refused | IoError::TimedOut | IoError::Unreachable => {
-                io_failure(error, During::Send)
-            }
+            // With TLS 1.3 the server judges the client's certificate after the handshake.
+            IoError::Refused
+            | IoError::TimedOut
+            | IoError::Unreachable
+            | IoError::TlsAlert(_)
+            | IoError::TlsProtocol(_) => io_failure(error, During::Send),
             other => (Outcome::Reset, io_detail(other)),
         };
         self.retry_or_break_off(slot, now, outcome);
@@ -317,6 +330,8 @@ fn on_head(
     if connection.duty == Duty::None {
         return Ok(None);
     }
+    // The head is there: what remains is the time of the whole.
+    connection.deadline = connection.exchange.started + plan.timeouts.total;
     // An answer before the body was asked for: the body is not sent any more.
     connection.exchange.awaits_continue = false;
     let limit = match plan.http.compressed {
