@@ -1,0 +1,149 @@
+//! What the machine lets a test do: foreign programs, namespaces, limits.
+//!
+//! A test that cannot run says so and passes; with `CI=true` it fails.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+
+/// Says why a test does not run; a failure in CI.
+pub(crate) fn lacks(what: &str) {
+    let text = format!("this test needs {what}; see tools/install-peers.sh");
+    assert!(
+        std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+        "{text}"
+    );
+    eprintln!("skipped: {text}");
+}
+
+/// Whether a program is there.
+pub(crate) fn has(program: &str) -> bool {
+    let found = find(program).is_some();
+    if !found {
+        lacks(program);
+    }
+    found
+}
+
+/// Where a program is; servers stand where an ordinary user's PATH does not look.
+pub(crate) fn find(program: &str) -> Option<String> {
+    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/local/sbin:/usr/sbin:/sbin";
+    let mut candidates = path.split(':').map(|folder| format!("{folder}/{program}"));
+    candidates.find(|candidate| Path::new(candidate).is_file())
+}
+
+/// A program by its whole path.
+pub(crate) fn program(name: &str) -> Command {
+    Command::new(find(name).unwrap_or_else(|| panic!("no {name}")))
+}
+
+/// Whether the test runs as root.
+pub(crate) fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        lacks("root");
+    }
+    root
+}
+
+/// A free port outside of the range that the kernel gives away by itself.
+pub(crate) fn port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let base = 10_000 + (std::process::id() % 900) as u16 * 20;
+    loop {
+        let port = base + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// A network namespace with a loopback of its own.
+#[derive(Debug)]
+pub(crate) struct Namespace(String);
+
+impl Namespace {
+    /// `None` where the machine does not allow it.
+    pub(crate) fn new() -> Option<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        if !has("ip") || !is_root() {
+            return None;
+        }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("drumfire-{}-{number}", std::process::id());
+        if !run(program("ip").args(["netns", "add", &name])) {
+            lacks("network namespaces");
+            return None;
+        }
+        let namespace = Self(name);
+        assert!(run(namespace
+            .command("ip")
+            .args(["link", "set", "lo", "up"])));
+        Some(namespace)
+    }
+
+    /// A program in the namespace.
+    pub(crate) fn command(&self, name: &str) -> Command {
+        let mut command = super::program::neutral(program("ip"));
+        let path = find(name).unwrap_or_else(|| name.to_owned());
+        command.args(["netns", "exec", &self.0, &path]);
+        command
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        run(program("ip").args(["netns", "del", &self.0]));
+    }
+}
+
+/// A folder of the kernel that limits what the processes in it may use.
+#[derive(Debug)]
+pub(crate) struct CpuLimit(String);
+
+impl CpuLimit {
+    /// So many microseconds of one core in each 100 ms.
+    pub(crate) fn new(micros: u32) -> Option<Self> {
+        if !is_root() {
+            return None;
+        }
+        let name = format!("drumfire-{}", std::process::id());
+        for (root, file, text) in [
+            (
+                "/sys/fs/cgroup/cpu",
+                "cpu.cfs_quota_us",
+                format!("{micros}\n"),
+            ),
+            ("/sys/fs/cgroup", "cpu.max", format!("{micros} 100000\n")),
+        ] {
+            let folder = format!("{root}/{name}");
+            if std::fs::create_dir(&folder).is_err() {
+                continue;
+            }
+            let limit = Self(folder);
+            let file = format!("{}/{file}", limit.0);
+            if Path::new(&file).exists() && std::fs::write(&file, text).is_ok() {
+                return Some(limit);
+            }
+        }
+        lacks("cgroups with a CPU quota");
+        None
+    }
+
+    /// Puts a process under the limit, with all its threads.
+    pub(crate) fn take(&self, id: u32) {
+        std::fs::write(format!("{}/cgroup.procs", self.0), id.to_string()).unwrap();
+    }
+}
+
+impl Drop for CpuLimit {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// Whether a command succeeds.
+pub(crate) fn run(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}

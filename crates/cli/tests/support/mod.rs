@@ -1,0 +1,43 @@
+//! The program and the servers that it meets, as a person at a terminal has them.
+//!
+//! Everything that a test starts ends with the value that stands for it, by its process id.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(unused_imports, reason = "each test file uses its own part")]
+#![allow(
+    clippy::allow_attributes,
+    reason = "an expectation fails where all is used"
+)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stderr,
+    reason = "tests have clocks and sockets of their own, and fail by panicking"
+)]
+
+pub(crate) mod certificates;
+pub(crate) mod folder;
+pub(crate) mod lab;
+pub(crate) mod peers;
+pub(crate) mod process;
+pub(crate) mod program;
+pub(crate) mod report;
+pub(crate) mod script;
+pub(crate) mod serve;
+
+pub(crate) use certificates::Authority;
+pub(crate) use folder::Folder;
+pub(crate) use process::{Process, Run, Signal};
+pub(crate) use program::{drumfire, http, load, load_of};
+pub(crate) use report::Report;
+pub(crate) use script::Script;
+pub(crate) use serve::Serve;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Tests of one file that must not share the machine's two cores with each other.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,81 @@
+//! The program under test.
+
+use super::process::{Process, Run};
+use super::report::Report;
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// No test's run lasts longer than this.
+pub(crate) const LIMIT: Duration = Duration::from_secs(40);
+
+/// The built binary.
+pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
+
+/// What would make a run depend on who starts it.
+const PERSONAL: [&str; 14] = [
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "REQUEST_METHOD",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NO_COLOR",
+    "LC_ALL",
+    "LC_CTYPE",
+    "COLUMNS",
+    "CLICOLOR_FORCE",
+];
+
+/// Makes a command independent of who starts it.
+pub(crate) fn neutral(mut command: Command) -> Command {
+    for name in PERSONAL {
+        command.env_remove(name);
+    }
+    command.env("LANG", "C.UTF-8").stdin(Stdio::null());
+    command
+}
+
+/// The program with these arguments.
+pub(crate) fn drumfire(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+    let mut command = neutral(Command::new(PATH));
+    command.args(args);
+    command
+}
+
+/// Splits a line at blanks; `'…'` keeps blanks.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// `drumfire http` with a line of arguments, run to its end.
+pub(crate) fn http(line: &str) -> Run {
+    let mut command = drumfire(["http"]);
+    command.args(words(line));
+    Process::start(&mut command).finish(LIMIT)
+}
+
+/// `drumfire http LINE --json -`: its report, whose books must balance.
+pub(crate) fn load(line: &str) -> Report {
+    let mut command = drumfire(["http", "--json", "-"]);
+    command.args(words(line));
+    load_of(Process::start(&mut command))
+}
+
+/// The report of a run that writes JSON to its standard output.
+pub(crate) fn load_of(process: Process) -> Report {
+    let report = Report::of(process.finish(LIMIT));
+    report.balances();
+    report
+}

@@ -1,0 +1,154 @@
+//! A run's JSON as a script reads it.
+
+use super::process::Run;
+use serde_json::Value;
+
+/// The summary of a run, and how the program ended.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) json: Value,
+    pub(crate) code: Option<i32>,
+    pub(crate) stderr: String,
+}
+
+impl Report {
+    /// From a run that wrote its summary to standard output.
+    pub(crate) fn of(run: Run) -> Self {
+        let json = serde_json::from_str(&run.stdout).unwrap_or_else(|error| {
+            panic!(
+                "{error}: no JSON (exit code {:?}): {}\n{}",
+                run.code, run.stdout, run.stderr
+            )
+        });
+        Self {
+            json,
+            code: run.code,
+            stderr: run.stderr,
+        }
+    }
+
+    /// From a file.
+    pub(crate) fn read(path: &str) -> Self {
+        let text = std::fs::read_to_string(path).unwrap();
+        Self {
+            json: serde_json::from_str(&text).unwrap(),
+            code: None,
+            stderr: String::new(),
+        }
+    }
+
+    /// The value at `requests.sent` and the like.
+    pub(crate) fn at(&self, path: &str) -> &Value {
+        path.split('.').fold(&self.json, |value, key| &value[key])
+    }
+
+    /// A count.
+    pub(crate) fn n(&self, path: &str) -> u64 {
+        let value = self.at(path);
+        value
+            .as_u64()
+            .unwrap_or_else(|| panic!("{path} is {value}: {:#}", self.short()))
+    }
+
+    /// A number, in seconds where the field is a time.
+    pub(crate) fn number(&self, path: &str) -> f64 {
+        let value = self.at(path);
+        value
+            .as_f64()
+            .unwrap_or_else(|| panic!("{path} is {value}: {:#}", self.short()))
+    }
+
+    /// A quantile of a distribution in seconds.
+    pub(crate) fn quantile(&self, distribution: &str, q: &str) -> f64 {
+        let value = &self.at(&format!("latency.{distribution}"))["quantiles"][q];
+        let nanos = value
+            .as_f64()
+            .unwrap_or_else(|| panic!("{distribution} has no quantile {q}: {:#}", self.short()));
+        nanos / 1e9
+    }
+
+    /// How often a status was seen.
+    pub(crate) fn status(&self, status: u16) -> u64 {
+        self.at("status")[status.to_string()].as_u64().unwrap_or(0)
+    }
+
+    /// How often an outcome was seen.
+    pub(crate) fn kind(&self, kind: &str) -> u64 {
+        let errors = self.at("errors").as_array().unwrap();
+        let of_kind = errors.iter().filter(|error| error["kind"] == kind);
+        of_kind.map(|error| error["count"].as_u64().unwrap()).sum()
+    }
+
+    /// The outcomes that were seen beside ok, sorted.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        let errors = self.at("errors").as_array().unwrap();
+        let mut kinds: Vec<String> = errors
+            .iter()
+            .map(|error| error["kind"].as_str().unwrap().to_owned())
+            .collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    }
+
+    pub(crate) fn validity(&self) -> &str {
+        self.at("verdict.validity").as_str().unwrap()
+    }
+
+    /// The verdict's reasons, a line each.
+    pub(crate) fn reasons(&self) -> String {
+        let reasons = self.at("verdict.reasons").as_array().unwrap();
+        let texts: Vec<&str> = reasons.iter().map(|text| text.as_str().unwrap()).collect();
+        texts.join("\n")
+    }
+
+    /// The notes, a line each.
+    pub(crate) fn notes(&self) -> String {
+        let notes = self.at("notes").as_array().unwrap();
+        let texts: Vec<&str> = notes.iter().map(|text| text.as_str().unwrap()).collect();
+        texts.join("\n")
+    }
+
+    /// intended = sent + dropped + pending; sent = ok + failed + in flight; every failure has a
+    /// kind, and every request that was ok or timed out has a latency.
+    pub(crate) fn balances(&self) {
+        let n = |key: &str| self.n(&format!("requests.{key}"));
+        assert_eq!(
+            n("intended"),
+            n("sent") + n("dropped") + n("pending"),
+            "intended = sent + dropped + pending: {:#}",
+            self.short()
+        );
+        assert_eq!(
+            n("sent"),
+            n("ok") + n("failed") + n("in_flight"),
+            "sent = ok + failed + in flight: {:#}",
+            self.short()
+        );
+        let errors = self.at("errors").as_array().unwrap();
+        let failed: u64 = errors.iter().map(|e| e["count"].as_u64().unwrap()).sum();
+        assert_eq!(failed, n("failed"), "errors add up: {:#}", self.short());
+        for (distribution, count) in [
+            ("response_time", n("ok") + n("timed_out")),
+            ("service_time", n("ok") + n("timed_out")),
+            ("failed", n("failed")),
+        ] {
+            let path = format!("latency.{distribution}.count");
+            assert_eq!(self.n(&path), count, "{path}: {:#}", self.short());
+        }
+    }
+
+    /// What a failed check shows: all but the long parts.
+    pub(crate) fn short(&self) -> Value {
+        let keys = [
+            "verdict",
+            "requests",
+            "status",
+            "errors",
+            "generator",
+            "notes",
+        ];
+        let parts = keys.map(|key| (key.to_owned(), self.json[key].clone()));
+        Value::Object(parts.into_iter().collect())
+    }
+}
