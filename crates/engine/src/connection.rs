@@ -84,6 +84,9 @@ pub(crate) struct Connection {
     pub(crate) tried: u16,
     /// Which of the route's addresses is next.
     pub(crate) choice: u32,
+    /// Whether the peer has finished sending: what it sent is read to its end, which no further
+    /// event will tell, and the connection carries no other request.
+    pub(crate) peer_closed: bool,
     /// Requests sent on the current connection.
     pub(crate) carried: u64,
     pub(crate) machine: Machine,
@@ -118,6 +121,7 @@ impl Connection {
             route,
             tried: 0,
             choice,
+            peer_closed: false,
             carried: 0,
             machine: Machine::new(),
             exchange: Exchange::NONE,

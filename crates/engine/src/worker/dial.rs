@@ -35,6 +35,7 @@ impl<I: Io> Worker<I> {
             let result = self.io.dial(Slot(slot), &address);
             let connection = &mut self.slots[slot as usize];
             connection.phase_start = now;
+            connection.peer_closed = false;
             match result {
                 Ok(Progress::Done) => return self.connected(slot, now),
                 Ok(Progress::Pending) => {
@@ -172,7 +173,14 @@ impl<I: Io> Worker<I> {
         connection.deadline = Nanos::MAX;
         connection.state = State::Idle;
         match connection.duty {
-            Duty::Exchange => self.begin_sending(slot),
+            Duty::Exchange => {
+                // Opening took this long, and that is no lag of ours.
+                let exchange = &mut connection.exchange;
+                if exchange.sent == Nanos::MAX {
+                    exchange.due += now - exchange.started;
+                }
+                self.begin_sending(slot);
+            }
             Duty::None => {
                 connection.freed = now;
                 self.routes[usize::from(connection.route)]

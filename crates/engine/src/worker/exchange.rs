@@ -150,6 +150,7 @@ impl<I: Io> Worker<I> {
             KeepAlive::No => true,
             KeepAlive::AtMost(limit) => connection.carried >= limit,
         };
+        let spent = spent || connection.peer_closed;
         if end.reusable && written && !spent && connection.detour().is_none() {
             connection.state = State::Idle;
         } else {

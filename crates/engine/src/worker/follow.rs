@@ -21,7 +21,8 @@ impl<I: Io> Worker<I> {
             Next::Hop(request, number) => (request, number),
         };
         let here = self.route_of(slot).origin == request.url.origin;
-        if !(here && end.reusable && self.is_written(slot)) {
+        let closed = self.slots[slot as usize].peer_closed;
+        if !(here && end.reusable && self.is_written(slot)) || closed {
             self.close_connection(slot);
         }
         let own = &self.slots[slot as usize];

@@ -1,1 +1,167 @@
-//! To come.
+//! How long connections live, and who ends them.
+
+use crate::{failures, ms, run, secs, us};
+use drumfire_measure::{Outcome, Validity};
+use drumfire_plan::{KeepAlive, ReusedClosed};
+use drumfire_testkit::{Answer, Law, Network, Server, Simulated, World, closed, open};
+use drumfire_units::Nanos;
+
+/// Checks that so many requests were answered on so many connections, without a failure.
+#[track_caller]
+fn answered(result: &Simulated, requests: u64, connections: u64) {
+    failures(&result.summary, &[]);
+    assert_eq!(result.summary.total.counts.ok, requests);
+    assert_eq!(result.log.requests, requests);
+    assert_eq!(result.log.connections, connections);
+}
+
+fn world(server: Server) -> World {
+    World::of(server.takes(Law::Const(us(100)))).network(Network::each_way(us(10)))
+}
+
+#[test]
+fn connections_are_kept() {
+    let result = run(closed(5).requests(1000), world(Server::new()));
+    answered(&result, 1000, 5);
+    assert_eq!(result.summary.generator.connections_opened, 5);
+}
+
+#[test]
+fn a_connection_carries_as_many_as_the_plan_says() {
+    for (keep_alive, connections) in [
+        (KeepAlive::No, 1000),
+        (KeepAlive::AtMost(1), 1000),
+        (KeepAlive::AtMost(10), 100),
+        (KeepAlive::AtMost(1000), 1),
+    ] {
+        let plan = closed(1)
+            .requests(1000)
+            .with(|plan| plan.connections.keep_alive = keep_alive);
+        let result = run(plan, world(Server::new()).keeps_requests());
+        answered(&result, 1000, connections);
+        let says_close = result.log.seen[0].head.contains("Connection: close\r\n");
+        assert_eq!(says_close, keep_alive == KeepAlive::No);
+    }
+}
+
+#[test]
+fn a_server_says_that_it_closes() {
+    for then in [ms(0), us(1), ms(5), secs(100)] {
+        let answer = Answer::with(200, "Connection: close\r\n", b"bye")
+            .then_closes(then)
+            .is_last();
+        let result = run(closed(3).requests(300), world(Server::new().says(answer)));
+        answered(&result, 300, 300);
+        assert_eq!(result.log.after_last, 0);
+    }
+}
+
+#[test]
+fn a_body_that_ends_with_the_connection_is_whole_when_it_closes() {
+    for then in [ms(0), us(1), ms(5), secs(20)] {
+        for cut in [None, Some(40), Some(17)] {
+            let mut answer = Answer::raw(b"HTTP/1.1 200 OK\r\n\r\nuntil the end")
+                .then_closes(then)
+                .is_last();
+            if let Some(place) = cut {
+                answer = answer.cut_at(&[place.min(25)], us(3));
+            }
+            let result = run(closed(3).requests(30), world(Server::new().says(answer)));
+            answered(&result, 30, 30);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_closes_after_some_is_noticed_before_the_next() {
+    // Its end comes with the answer: there is no excuse to send on.
+    let server = Server::new().closes_after(10);
+    let result = run(closed(2).thinks(ms(1)).requests(1000), world(server));
+    failures(&result.summary, &[]);
+    assert_eq!(result.log.after_close, 0);
+    assert_eq!(result.log.connections, 100);
+}
+
+#[test]
+fn a_server_that_closes_at_once_is_noticed_with_the_answer() {
+    // The same without a pause: answer and end are there at the same time.
+    let server = Server::new().closes_after(10);
+    let result = run(closed(2).requests(1000), world(server));
+    failures(&result.summary, &[]);
+    assert_eq!(result.log.after_close, 0);
+}
+
+#[test]
+fn idle_connections_that_the_server_closes_are_opened_again() {
+    // One request in 200 ms on each connection; the server waits 100 ms.
+    let server = Server::new().closes_idle(ms(100));
+    let result = run(open("const(10/s,30s)").connections(2), world(server));
+    answered(&result, 300, 300);
+}
+
+/// A server that closes just when the next request is under way.
+fn racing() -> World {
+    World::of(Server::new().closes_idle(ms(10))).network(Network::each_way(ms(2)))
+}
+
+#[test]
+fn a_request_that_meets_the_end_of_its_connection_fails() {
+    // It is sent 8 ms after the server's answer was, and arrives 1 ms after the server closed.
+    let plan = closed(1).thinks(ms(7)).requests(100);
+    let result = run(plan, racing());
+    failures(&result.summary, &[(Outcome::ClosedReused, 50)]);
+    assert_eq!(result.summary.total.counts.ok, 50);
+    assert_eq!(result.log.after_close, 50);
+}
+
+#[test]
+fn a_request_that_meets_the_end_is_sent_again_where_the_plan_says_so() {
+    let plan = closed(1)
+        .thinks(ms(7))
+        .requests(100)
+        .with(|plan| plan.connections.reused_closed = ReusedClosed::Retry);
+    let result = run(plan, racing());
+    failures(&result.summary, &[]);
+    assert_eq!(result.summary.total.counts.ok, 100);
+    assert_eq!(result.log.requests, 100);
+    // What is not idempotent is not sent twice.
+    let plan = closed(1)
+        .thinks(ms(7))
+        .requests(100)
+        .posting(b"once")
+        .with(|plan| plan.connections.reused_closed = ReusedClosed::Retry);
+    let result = run(plan, racing());
+    failures(&result.summary, &[(Outcome::ClosedReused, 50)]);
+}
+
+#[test]
+fn opening_a_connection_is_no_lag() {
+    let plan = open("const(100/s,10s)")
+        .connections(10)
+        .with(|plan| plan.connections.keep_alive = KeepAlive::No);
+    let world = World::of(Server::new()).network(Network::each_way(ms(20)));
+    let result = run(plan, world);
+    let latency = &result.summary.total.latency;
+    assert_eq!(latency.lag.max(), Nanos::ZERO);
+    assert_eq!(latency.waiting.min(), ms(40));
+    assert_eq!(latency.response_time.max(), ms(80));
+    assert_eq!(result.summary.verdict.validity, Validity::Valid);
+}
+
+#[test]
+fn one_request_each_waits_for_its_connection() {
+    let plan = closed(4)
+        .lasts(secs(1))
+        .with(|plan| plan.connections.keep_alive = KeepAlive::No);
+    let world = World::of(Server::new()).network(Network::each_way(ms(1)));
+    let result = run(plan, world);
+    let latency = &result.summary.total.latency;
+    // Two ways to connect, two to be served. Service time counts from the request's bytes.
+    assert_eq!(latency.response_time.max(), ms(4));
+    assert_eq!(latency.service_time.max(), ms(2));
+    assert_eq!(result.summary.total.connect.max(), ms(2));
+    assert_eq!(result.summary.total.counts.ok, 4 * 250);
+    assert_eq!(latency.response_time.min(), ms(4));
+    assert!(result.summary.total.connect.min() > Nanos::ZERO);
+    assert_eq!(latency.lag.max(), Nanos::ZERO);
+}
