@@ -31,6 +31,11 @@ impl Destinations {
                 .map(|path| Destination::check(flag, path))
                 .transpose()
         };
+        if flags.json.is_some() && flags.json == flags.csv {
+            return Err(Failure::usage(
+                "--json and --csv name the same place; give each a file of its own",
+            ));
+        }
         Ok(Self {
             json: check("--json", &flags.json)?,
             csv: check("--csv", &flags.csv)?,
