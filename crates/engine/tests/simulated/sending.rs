@@ -1,1 +1,148 @@
-//! To come.
+//! Requests on their way out: bodies, small windows, and servers that speak first.
+
+use crate::{failures, ms, run, secs, us};
+use drumfire_measure::Outcome;
+use drumfire_plan::ExpectContinue;
+use drumfire_testkit::{Answer, Draft, Expecting, Law, Network, Server, Simulated, World, closed};
+use drumfire_units::Nanos;
+
+const BODY: usize = 100_000;
+
+fn posting() -> Draft {
+    closed(3).requests(30).posting(&vec![b'x'; BODY])
+}
+
+/// Checks that all bodies came wholly.
+#[track_caller]
+fn all_came(result: &Simulated) {
+    failures(&result.summary, &[]);
+    assert_eq!(result.summary.total.counts.ok, 30);
+    assert_eq!(result.log.seen.len(), 30);
+    assert!(result.log.seen.iter().all(|seen| seen.body == BODY));
+    let sent = result.summary.total.bytes.sent;
+    let heads: usize = result.log.seen.iter().map(|seen| seen.head.len()).sum();
+    assert_eq!(sent, (30 * BODY + heads) as u64);
+}
+
+fn slow_network(server: Server) -> World {
+    World::of(server)
+        .network(Network::each_way(ms(1)))
+        .keeps_requests()
+}
+
+#[test]
+fn a_small_window_takes_a_body_in_pieces() {
+    for window in [1000, 10, 65_536, BODY, usize::MAX] {
+        let requests = if window == 10 { 1 } else { 30 };
+        let plan = posting()
+            .requests(requests)
+            .with(|plan| plan.timeouts.total = secs(60));
+        let result = run(plan, slow_network(Server::new().window(window)));
+        if requests == 30 {
+            all_came(&result);
+        }
+        failures(&result.summary, &[]);
+        assert_eq!(result.log.partial_sends > 0, window <= BODY, "{window}");
+        let length = result.summary.total.bytes.sent / requests;
+        let trips = length.div_ceil(window as u64);
+        let least = Nanos(trips * 2_000_000);
+        let service = result.summary.total.latency.service_time.min();
+        assert!(
+            service >= least && service <= least + ms(4),
+            "{window}: {service}"
+        );
+    }
+}
+
+#[test]
+fn sent_is_before_the_first_byte_of_many() {
+    let plan = posting().with(|plan| plan.timeouts.total = secs(60));
+    let result = run(plan, slow_network(Server::new().window(1000)));
+    assert_eq!(result.summary.total.latency.lag.max(), Nanos::ZERO);
+}
+
+#[test]
+fn a_window_that_never_opens_times_out() {
+    let stuck = Answer::never();
+    let server = Server::new().window(0).says(stuck);
+    let plan = posting().with(|plan| plan.timeouts.total = ms(500));
+    let result = run(plan, slow_network(server));
+    failures(&result.summary, &[(Outcome::TimeoutTotal, 30)]);
+    assert!(result.log.waits < 10_000, "{} turns", result.log.waits);
+}
+
+fn expecting(server: Server) -> Simulated {
+    let plan = posting().with(|plan| plan.http.expect_continue = ExpectContinue::Wait(secs(1)));
+    run(plan, slow_network(server))
+}
+
+#[test]
+fn a_body_waits_for_the_servers_word() {
+    let result = expecting(Server::new().on_expect(Expecting::Continues(ms(50))));
+    all_came(&result);
+    // Two ways and 50 ms to be asked, two ways for the body and the answer.
+    assert_eq!(result.summary.total.latency.service_time.max(), ms(54));
+    assert_eq!(result.summary.total.interim, 30);
+}
+
+#[test]
+fn a_body_does_not_wait_for_ever() {
+    let result = expecting(Server::new().on_expect(Expecting::Silent));
+    all_came(&result);
+    let service = &result.summary.total.latency.service_time;
+    assert!(service.min() >= secs(1) + ms(2));
+    assert!(service.max() <= secs(1) + ms(4));
+}
+
+#[test]
+fn a_body_that_is_not_wanted_is_not_sent() {
+    let refusal = Answer::with(413, "Connection: close\r\n", b"too large")
+        .then_closes(ms(0))
+        .is_last();
+    let result = expecting(Server::new().on_expect(Expecting::Answers(refusal)));
+    failures(&result.summary, &[(Outcome::HttpStatus, 30)]);
+    assert_eq!(
+        result.summary.total.status().collect::<Vec<_>>(),
+        [(413, 30)]
+    );
+    assert_eq!(result.log.requests, 0, "no whole request came");
+    assert!(result.summary.total.bytes.sent < 30 * 300);
+    assert!(result.summary.total.latency.failed.max() < ms(10));
+}
+
+#[test]
+fn a_refusal_leaves_no_connection_on_which_a_body_is_owed() {
+    // The server keeps the connection; the client has not sent what it announced, so it may not.
+    let refusal = Answer::status(417).is_last();
+    let result = expecting(Server::new().on_expect(Expecting::Answers(refusal)));
+    assert_eq!(
+        result.summary.total.status().collect::<Vec<_>>(),
+        [(417, 30)]
+    );
+    assert_eq!(result.log.connections, 30);
+    assert_eq!(result.log.after_last, 0);
+}
+
+#[test]
+fn a_short_body_is_sent_with_its_head() {
+    let plan = closed(1).requests(10).posting(b"x");
+    let world = World::of(Server::new().takes(Law::Const(us(10)))).keeps_requests();
+    let result = run(plan, world);
+    failures(&result.summary, &[]);
+    assert_eq!(result.log.partial_sends, 0);
+    assert!(result.log.seen.iter().all(|seen| seen.body == 1));
+}
+
+#[test]
+fn an_answer_before_the_body_is_out_is_kept_and_the_connection_is_not() {
+    // 413 after the head alone; the rest of the body is on its way.
+    let server = Server::new().window(1000).on_expect(Expecting::Answers(
+        Answer::with(413, "", b"too large").is_last(),
+    ));
+    let mut plan = posting().with(|plan| plan.timeouts.total = secs(2));
+    plan.http.expect_continue = ExpectContinue::Wait(us(500));
+    let result = run(plan, slow_network(server));
+    let status: Vec<_> = result.summary.total.status().collect();
+    assert_eq!(status, [(413, 30)]);
+    assert_eq!(result.log.after_last, 0);
+}

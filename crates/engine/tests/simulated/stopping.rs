@@ -1,1 +1,126 @@
-//! To come.
+//! Somebody stops the run: nothing is lost, everything is accounted for.
+
+use crate::{failures, ms, run, secs, us};
+use drumfire_measure::Outcome;
+use drumfire_plan::LatePolicy;
+use drumfire_testkit::{Answer, Law, Server, Simulated, World, closed, open};
+use drumfire_units::Nanos;
+
+fn stopped(server: Server, at: Nanos) -> World {
+    World::of(server).stopped_at(at)
+}
+
+/// A stop is noticed within 50 ms.
+#[track_caller]
+fn ended_at(result: &Simulated, at: Nanos) {
+    let span = result.summary.duration;
+    assert!(span >= at && span <= at + ms(60), "{span}");
+}
+
+#[test]
+fn an_open_run_ends_with_what_it_has() {
+    for threads in [1, 4] {
+        let server = Server::new().takes(Law::Const(ms(5)));
+        let plan = open("const(1000/s,60s)").connections(40).threads(threads);
+        let result = run(plan, stopped(server, secs(7)));
+        let counts = result.summary.total.counts;
+        failures(&result.summary, &[]);
+        assert!((7000..=7060).contains(&counts.intended), "{counts:?}");
+        assert_eq!(
+            counts.ok, counts.intended,
+            "what was in flight has finished"
+        );
+        assert_eq!(result.log.requests, counts.ok);
+        ended_at(&result, secs(7));
+    }
+}
+
+#[test]
+fn a_closed_run_ends_with_what_it_has() {
+    let server = Server::new().takes(Law::Const(ms(5)));
+    let result = run(closed(10).lasts(secs(60)), stopped(server, secs(3)));
+    let counts = result.summary.total.counts;
+    assert_eq!(counts.ok, counts.sent);
+    assert!((6000..=6020).contains(&counts.ok), "{counts:?}");
+    ended_at(&result, secs(3));
+}
+
+#[test]
+fn what_waits_is_pending() {
+    for late in [
+        LatePolicy::Queue,
+        LatePolicy::Skip,
+        LatePolicy::Drop(ms(500)),
+    ] {
+        let server = Server::new().takes(Law::Const(ms(10)));
+        let plan = open("const(1000/s,60s)").connections(2).late(late);
+        let result = run(plan, stopped(server, secs(4)));
+        let counts = result.summary.total.counts;
+        let pending = result.summary.unfinished.pending;
+        assert!((4000..=4060).contains(&counts.intended), "{counts:?}");
+        assert_eq!(counts.intended, counts.sent + counts.dropped + pending);
+        assert!(counts.ok >= 800 && counts.ok <= 812, "{counts:?}");
+        assert_eq!(
+            pending > 100,
+            late != LatePolicy::Skip,
+            "{late:?}: {pending}"
+        );
+    }
+}
+
+#[test]
+fn what_never_ends_is_waited_for_within_its_timeout() {
+    let plan = closed(5)
+        .lasts(secs(100))
+        .with(|plan| plan.timeouts.total = secs(10));
+    let world = stopped(Server::new().says(Answer::never()), secs(3));
+    let result = run(plan, world);
+    failures(&result.summary, &[(Outcome::TimeoutHead, 5)]);
+    assert!(result.summary.duration >= secs(10));
+}
+
+#[test]
+fn what_never_ends_at_all_is_in_flight() {
+    let plan = closed(5).lasts(secs(100)).with(|plan| {
+        plan.timeouts.total = Nanos::MAX;
+        plan.timeouts.head = Nanos::MAX;
+    });
+    let world = stopped(Server::new().says(Answer::never()), secs(3));
+    let result = run(plan, world);
+    assert_eq!(result.summary.unfinished.in_flight, 5);
+    assert_eq!(result.summary.total.counts.sent, 5);
+    assert_eq!(result.summary.total.counts.failed, 0);
+}
+
+#[test]
+fn a_stop_within_an_outage_balances() {
+    let server = Server::new()
+        .takes(Law::Const(us(700)))
+        .is_dead(secs(2), secs(9));
+    for threads in [1, 2] {
+        let plan = open("const(500/s,60s)").connections(20).threads(threads);
+        let result = run(plan, stopped(server.clone(), secs(3)));
+        let counts = result.summary.total.counts;
+        assert!((1500..=1530).contains(&counts.intended), "{counts:?}");
+        assert!(counts.failed > 0);
+    }
+}
+
+#[test]
+fn a_stop_at_once_sends_nothing_more() {
+    let result = run(
+        open("const(100/s,60s)"),
+        stopped(Server::new(), Nanos::ZERO),
+    );
+    assert!(result.summary.total.counts.sent <= 6);
+}
+
+#[test]
+fn a_stop_in_the_warm_up_measures_nothing() {
+    let plan = open("const(100/s,60s)").connections(5).warmup(secs(10));
+    let result = run(plan, stopped(Server::new(), secs(5)));
+    let total = &result.summary.total;
+    assert_eq!(total.counts.intended, 0);
+    assert_eq!(total.warmup.ok, result.log.requests);
+    assert!((500..=506).contains(&total.warmup.ok));
+}
