@@ -3,13 +3,21 @@
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)
 DRUMFIRE = $(TARGET_DIR)/release/drumfire
 FUZZ_SECONDS ?= 600
+BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
+# Names under which the program behaves as another tool.
+DIALECTS = go-wrk
 
-.PHONY: demo test peers format lint unit bench fuzz docs tidy
+.PHONY: demo install test peers format lint unit bench fuzz docs tidy
 
 # Ten seconds of load on the built-in target, and how to read the result.
 demo:
 	cargo build --release --locked --package drumfire
 	$(DRUMFIRE) demo
+
+# The program, and a link for each tool that it can stand in for.
+install:
+	cargo install --locked --path crates/cli
+	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
 
 # What must pass before a change is merged.
 test: format lint peers unit
