@@ -14,21 +14,21 @@ const LIMIT: u64 = 50_000;
 
 fn gzip(body: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(body).unwrap();
-    encoder.finish().unwrap()
+    encoder.write_all(body).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
 }
 
 fn deflate(body: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(body).unwrap();
-    encoder.finish().unwrap()
+    encoder.write_all(body).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
 }
 
 fn zstandard(body: &[u8]) -> Vec<u8> {
-    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
-    encoder.include_checksum(true).unwrap();
-    encoder.write_all(body).unwrap();
-    encoder.finish().unwrap()
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).expect("memory takes it");
+    encoder.include_checksum(true).expect("memory takes it");
+    encoder.write_all(body).expect("memory takes it");
+    encoder.finish().expect("memory takes it")
 }
 
 fn decoding() -> Draft {

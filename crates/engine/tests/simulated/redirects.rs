@@ -14,7 +14,7 @@ fn following(limit: u32, url: &str) -> Draft {
             ("Cookie", "id=secret"),
             ("X-Other", "kept"),
         ] {
-            let header = Header::new(name, value.as_bytes()).unwrap();
+            let header = Header::new(name, value.as_bytes()).expect("a field");
             plan.requests[0].headers.push(header);
         }
     })

@@ -1,0 +1,159 @@
+//! What a worker's memory does while it runs: nothing, per request.
+#![expect(
+    unsafe_code,
+    reason = "an allocator that counts is the only way to see allocations"
+)]
+
+use drumfire_testkit::{Client, Draft, Law, Network, Server, Simulation, World, closed, open};
+use drumfire_units::Nanos;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Bytes that the whole program holds.
+static LIVE: AtomicI64 = AtomicI64::new(0);
+
+/// One test at a time, so that what the program holds is the test's.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Counts what the calling thread takes, and what the program holds.
+fn count(allocations: u64, bytes: i64) {
+    // A thread that is ending has no counter any more, and nothing to count.
+    let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + allocations));
+    LIVE.fetch_add(bytes, Ordering::Relaxed);
+}
+
+/// Allocations of the calling thread, and bytes that the program holds.
+fn now() -> (u64, i64) {
+    (ALLOCATIONS.with(Cell::get), LIVE.load(Ordering::Relaxed))
+}
+
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(1, layout.size() as i64);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(0, -(layout.size() as i64));
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations of the worker's thread and bytes held, at each of these times of the run.
+fn observed(plan: Draft, mut world: World, times: &[Nanos]) -> Vec<(u64, i64)> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let seen = Arc::new(Mutex::new(Vec::with_capacity(times.len())));
+    for time in times {
+        let seen = Arc::clone(&seen);
+        world = world.at(*time, move || {
+            seen.lock().expect("no panic while held").push(now());
+        });
+    }
+    let result = Simulation::of(plan, world).run();
+    assert!(result.summary.total.counts.finished() > 0);
+    assert_eq!(
+        result.summary.total.counts.intended,
+        result.summary.total.counts.sent
+    );
+    let seen = seen.lock().expect("no panic while held").clone();
+    assert_eq!(seen.len(), times.len());
+    seen
+}
+
+/// Checks that nothing is allocated between the second and the ninth second.
+#[track_caller]
+fn allocates_nothing(name: &str, plan: Draft, world: World) {
+    // No interval ends meanwhile: an interval is the one thing that is taken anew.
+    let plan = plan.with(|plan| plan.interval = Nanos::from_secs(3600));
+    let times = [Nanos::from_secs(2), Nanos::from_secs(9)];
+    let seen = observed(plan, world, &times);
+    assert_eq!(
+        seen[1].0 - seen[0].0,
+        0,
+        "{name}: allocations in seven seconds"
+    );
+}
+
+fn quick() -> Server {
+    Server::new().takes(Law::Const(Nanos::from_micros(100)))
+}
+
+fn world(server: Server) -> World {
+    World::of(server).network(Network::each_way(Nanos::from_micros(20)))
+}
+
+#[test]
+fn a_request_allocates_nothing() {
+    let ten = Nanos::from_secs(10);
+    allocates_nothing("closed", closed(64).lasts(ten), world(quick()));
+    let plan = || open("const(20000/s,10s)").connections(64);
+    allocates_nothing("open", plan(), world(quick()));
+    allocates_nothing("poisson", plan().poisson(), world(quick()));
+    let urls = ["http://sut/a", "http://sut/b", "http://sut/c"];
+    allocates_nothing("steps", plan().to(&urls), world(quick()));
+    allocates_nothing("bodies", plan().posting(&[b'x'; 1000]), world(quick()));
+    let late = world(quick()).client(Client::ideal().wakes_late(Nanos::from_micros(50)));
+    allocates_nothing("late", plan(), late);
+}
+
+#[test]
+fn a_queue_of_waiting_requests_allocates_nothing() {
+    let slow = world(quick().serves_at_a_time(1));
+    allocates_nothing("queue", open("const(20000/s,10s)").connections(4), slow);
+}
+
+#[test]
+fn opening_and_closing_allocates_nothing() {
+    let server = quick().closes_after(10);
+    let plan = open("const(5000/s,10s)").connections(16);
+    allocates_nothing("closing", plan, world(server));
+}
+
+#[test]
+fn failures_allocate_nothing_that_lasts() {
+    let plan = open("const(1000/s,10s)")
+        .connections(16)
+        .with(|plan| plan.interval = Nanos::from_secs(3600));
+    let times = [Nanos::from_secs(2), Nanos::from_secs(9)];
+    for server in [quick().resets(0.5), Server::refusing()] {
+        let seen = observed(plan.clone(), world(server), &times);
+        assert_eq!(seen[1].1 - seen[0].1, 0, "bytes held");
+    }
+}
+
+#[test]
+fn a_week_is_as_large_as_a_day() {
+    // Five requests a second for 604,800 s, with an interval an hour.
+    const DAY: u64 = 24 * 3600;
+    let plan = open(&format!("const(5/s,{}s)", 7 * DAY))
+        .connections(3)
+        .with(|plan| plan.interval = Nanos::from_secs(3600));
+    // Each in the middle of an interval, when the one before has long been merged.
+    let times: Vec<Nanos> = (0..7)
+        .map(|day| Nanos::from_secs(day * DAY + 19_000))
+        .collect();
+    let seen = observed(plan, world(quick().closes_after(1000)), &times);
+    let grown = seen[6].1 - seen[0].1;
+    // Two intervals more may be on their way between the threads.
+    assert!(grown < 10 << 20, "{grown} bytes more after six days");
+    let allocations = seen[6].0 - seen[0].0;
+    // An interval is some twenty allocations, if none has come back in time for the next.
+    assert!(
+        allocations < 6 * 24 * 40,
+        "{allocations} allocations in six days"
+    );
+}
