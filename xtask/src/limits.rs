@@ -71,7 +71,8 @@ fn constant(repository: &Repository, row: &Row<'_>) -> Result<(), String> {
         .text(path)
         .lines()
         .filter_map(|line| {
-            line.strip_prefix("pub ")
+            line.strip_prefix("pub(crate) ")
+                .or_else(|| line.strip_prefix("pub "))
                 .unwrap_or(line)
                 .strip_prefix(&start)
         })

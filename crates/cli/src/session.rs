@@ -29,6 +29,7 @@ pub(crate) fn execute(
 ) -> Result<Arc<Summary>, Failure> {
     let prepared = prepare(plan, Arc::new(resolve)).map_err(|error| match error {
         PrepareError::Resolve { .. } => Failure::failed(error),
+        PrepareError::Tls(reason) => Failure::usage(format!("{}: {reason}", reason.flag())),
         _ => Failure::usage(error),
     })?;
     check_descriptors(&prepared)?;

@@ -13,6 +13,7 @@ use signal_hook::iterator::Signals;
 use std::fmt;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -60,7 +61,7 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
         hangup: chance("--hangup", &flags.hangup)?,
         reset: chance("--reset", &flags.reset)?,
         drip: parsed("--drip", flags.drip.as_deref())?,
-        chunked: flags.chunked,
+        chunked: flags.chunked.as_deref().map(chunk_size).transpose()?,
         cut: chance("--cut", &flags.cut)?,
     };
     let client_certificate = if flags.require_client_cert {
@@ -91,6 +92,17 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
         },
         arrival_log: flags.arrival_log.map_or(ArrivalLog::Off, ArrivalLog::First),
     })
+}
+
+/// A chunk's size, at least one byte.
+fn chunk_size(text: &str) -> Result<NonZeroU32, Failure> {
+    let size: ByteSize = text
+        .parse()
+        .map_err(|error| Failure::usage(format!("--chunked: {error}")))?;
+    u32::try_from(size.0)
+        .ok()
+        .and_then(NonZeroU32::new)
+        .ok_or_else(|| Failure::usage("--chunked: a chunk has from 1 byte to 4 GiB"))
 }
 
 /// A flag's value, if it is given.

@@ -36,7 +36,7 @@ pub(crate) struct HttpFlags {
     #[arg(long, help_heading = "Request")]
     pub(crate) compressed: bool,
     /// Follow at most so many redirects [default: none, a redirect is the response]
-    #[arg(short = 'L', long = "location", value_name = "N", num_args = 0..=1, default_missing_value = "10", require_equals = false, help_heading = "Request")]
+    #[arg(short = 'L', long = "location", value_name = "N", value_parser = redirects, help_heading = "Request")]
     pub(crate) redirects: Option<u32>,
     /// Send `Expect: 100-continue` before a body
     #[arg(long, help_heading = "Request")]
@@ -185,4 +185,10 @@ pub(crate) struct OutputFlags {
     /// Exit with 3 when the generator was the limit
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// How many redirects to follow.
+fn redirects(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| "-L takes the number of redirects to follow, such as -L 10".to_owned())
 }

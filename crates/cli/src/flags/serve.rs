@@ -1,7 +1,6 @@
 //! Flags of `drumfire serve`.
 
 use clap::Args;
-use std::num::NonZeroU32;
 
 /// Everything that `drumfire serve` can be told.
 #[derive(Args, Debug)]
@@ -67,7 +66,7 @@ pub(crate) struct ServeFlags {
     pub(crate) drip: Option<String>,
     /// Send bodies in chunks of this size
     #[arg(long, value_name = "BYTES")]
-    pub(crate) chunked: Option<NonZeroU32>,
+    pub(crate) chunked: Option<String>,
     /// Do nothing for a part of every period: 1s/10s
     #[arg(long, value_name = "TIME/PERIOD")]
     pub(crate) stall: Option<String>,

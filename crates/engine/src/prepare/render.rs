@@ -67,6 +67,13 @@ pub(crate) fn render(
     {
         line(&[b"Authorization: ", credentials.as_bytes()]);
     }
+    if form == TargetForm::Absolute
+        && let Some(proxy) = &plan.http.proxy
+        && let Some(credentials) = basic_credentials(&proxy.url)
+        && !has("proxy-authorization")
+    {
+        line(&[b"Proxy-Authorization: ", credentials.as_bytes()]);
+    }
     for header in &request.headers {
         line(&[header.name().as_bytes(), b": ", header.value()]);
     }

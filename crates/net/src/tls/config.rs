@@ -53,6 +53,18 @@ pub enum TlsSetupError {
     Provider(String),
 }
 
+impl TlsSetupError {
+    /// The flag whose file or value it is about.
+    #[must_use]
+    pub const fn flag(&self) -> &'static str {
+        match self {
+            Self::Roots(_) | Self::SystemRoots(_) => "--cacert",
+            Self::Identity(_) => "--cert",
+            Self::Name(_) | Self::Provider(_) => "TLS",
+        }
+    }
+}
+
 impl fmt::Display for TlsSetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
