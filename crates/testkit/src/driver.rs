@@ -1,6 +1,7 @@
 //! The simulated driver: the client's end of everything.
 
 mod far;
+mod io;
 
 use crate::client::{Cause, Client};
 use crate::link::{Edge, Link, Phase};
@@ -9,9 +10,7 @@ use crate::queue::{Ending, Event, Queue, Wire};
 use crate::server::{Accepts, Host};
 use crate::world::Hook;
 use crate::{Network, Random};
-use drumfire_net::{
-    Address, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
-};
+use drumfire_net::{Address, IoError, Readiness, Slot};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -19,9 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// As many as the native driver reports at a time.
 const BATCH: usize = 128;
-
-/// An engine that waits so often in a row, in vain and at the same time, spins.
-const SPINS_MAX: u32 = 100_000;
 
 /// One worker's driver under virtual time.
 ///
@@ -150,7 +146,7 @@ impl SimIo {
             Event::Death(host) => self.die(host, at),
             Event::Birth(host) => self.hosts[host].alive = true,
             Event::Hook(hook) => (self.hooks[hook].1)(),
-            Event::Dialed(wire) if self.is_current(wire) => self.dialed(wire),
+            Event::Dialed(wire) if self.is_current(wire) => self.dialed(wire, at),
             Event::Up(wire, count) if self.is_current(wire) => self.reach(wire, count, at),
             Event::Room(wire, count) if self.is_current(wire) => self.room(wire.slot, count),
             Event::Down(wire, count) if self.is_current(wire) => {
@@ -185,7 +181,7 @@ impl SimIo {
     }
 
     /// An attempt to connect has been answered.
-    fn dialed(&mut self, wire: Wire) {
+    fn dialed(&mut self, wire: Wire, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let host = &self.hosts[link.host];
         link.phase = match host.server.accepts {
@@ -196,6 +192,9 @@ impl SimIo {
         if link.phase == Phase::Open {
             link.far.number = self.log.connections;
             self.log.connections += 1;
+            if let Some(greeting) = host.server.greeting.clone() {
+                self.queue.add(at, Event::Send(wire, greeting, 0));
+            }
         }
         self.tell(wire.slot, |edge| edge.writable = true);
     }
@@ -236,199 +235,6 @@ impl SimIo {
             });
         }
         !ready.is_empty()
-    }
-
-    /// What a receive finds.
-    fn receive_into(
-        &mut self,
-        slot: Slot,
-        room: usize,
-        buffer: Option<&mut [u8]>,
-    ) -> Result<Received, IoError> {
-        self.spend();
-        let link = &mut self.links[slot.0 as usize];
-        assert_eq!(
-            link.phase,
-            Phase::Open,
-            "a receive on a connection that is not open"
-        );
-        match link.take(room, buffer) {
-            0 => match link.ended {
-                None => Ok(Received::Nothing),
-                Some(Ending::Finished) => Ok(Received::End),
-                Some(Ending::Reset) => Err(IoError::Reset),
-            },
-            length => Ok(Received::Bytes {
-                length,
-                drained: length < room,
-            }),
-        }
-    }
-}
-
-impl Io for SimIo {
-    fn now(&self) -> Nanos {
-        self.now - self.epoch
-    }
-
-    fn set_epoch(&mut self, at: Nanos) {
-        assert!(!self.begun, "the run starts once");
-        self.begun = true;
-        self.epoch += at;
-        for (index, host) in self.hosts.iter().enumerate() {
-            for outage in &host.server.outages {
-                self.queue
-                    .add(self.epoch + outage.from, Event::Death(index));
-                self.queue
-                    .add(self.epoch + outage.until, Event::Birth(index));
-            }
-        }
-        for (index, (at, _)) in self.hooks.iter().enumerate() {
-            self.queue.add(self.epoch + *at, Event::Hook(index));
-        }
-    }
-
-    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
-        self.spend();
-        self.log.dials += 1;
-        if let Some(lack) = self.lack() {
-            return Err(lack);
-        }
-        let index = slot.0 as usize;
-        if index >= self.links.len() {
-            self.links.resize_with(index + 1, Link::new);
-        }
-        let host = self.host(address);
-        let link = &mut self.links[index];
-        assert_eq!(link.phase, Phase::None, "the slot holds a connection");
-        link.begin(host);
-        self.open += 1;
-        self.log.connections_most = self.log.connections_most.max(self.open as u64);
-        if self.hosts[host].server.accepts != Accepts::Swallows {
-            let way =
-                self.network.up.draw(&mut self.random) + self.network.down.draw(&mut self.random);
-            let wire = self.links[index].wire(slot.0);
-            self.queue.add(self.now + way, Event::Dialed(wire));
-        }
-        Ok(Progress::Pending)
-    }
-
-    fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError> {
-        match &self.links[slot.0 as usize].phase {
-            Phase::Open => Ok(Progress::Done),
-            Phase::Dialing => Ok(Progress::Pending),
-            Phase::Failed(error) => Err(error.clone()),
-            Phase::None => panic!("no connection is being opened"),
-        }
-    }
-
-    fn start_tls(&mut self, _: Slot, _: usize) -> Result<Progress, IoError> {
-        Err(IoError::TlsProtocol(
-            "the simulated server speaks no TLS".to_owned(),
-        ))
-    }
-
-    fn add_tls(&mut self, _: TlsConfig) -> usize {
-        0
-    }
-
-    fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError> {
-        self.start_tls(slot, 0)
-    }
-
-    fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
-        self.spend();
-        let link = &mut self.links[slot.0 as usize];
-        assert_eq!(
-            link.phase,
-            Phase::Open,
-            "a send on a connection that is not open"
-        );
-        if link.ended == Some(Ending::Reset) {
-            return Err(IoError::BrokenPipe);
-        }
-        let window = self.hosts[link.host].server.window;
-        let count = bytes.len().min(window - link.held.min(window));
-        if count < bytes.len() {
-            link.blocked = true;
-            self.log.partial_sends += 1;
-        }
-        if count > 0 {
-            link.held += count;
-            link.up.extend(&bytes[..count]);
-            let way = self.network.up.draw(&mut self.random);
-            link.up_last = link.up_last.max(self.now + way);
-            let (at, wire) = (link.up_last, link.wire(slot.0));
-            self.queue.add(at, Event::Up(wire, count));
-        }
-        Ok(count)
-    }
-
-    fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
-        self.receive_into(slot, buffer.len(), Some(buffer))
-    }
-
-    fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError> {
-        let room = usize::try_from(limit)
-            .unwrap_or(usize::MAX)
-            .min(scratch.len());
-        self.receive_into(slot, room, None)
-    }
-
-    fn close(&mut self, slot: Slot) {
-        let Some(link) = self.links.get_mut(slot.0 as usize) else {
-            return;
-        };
-        if link.phase == Phase::None {
-            return;
-        }
-        let was_open = link.phase == Phase::Open;
-        link.phase = Phase::None;
-        self.open -= 1;
-        if was_open && self.client.port_rest > Nanos::ZERO {
-            self.resting_ports
-                .push_back(self.now + self.client.port_rest);
-        }
-    }
-
-    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
-        ready.clear();
-        self.log.waits += 1;
-        self.spend();
-        self.happen();
-        if self.deliver(ready) {
-            self.spins = 0;
-            return;
-        }
-        let (limit, before) = (self.epoch + until, self.now);
-        while self.now < limit {
-            let next = self.queue.next();
-            assert!(next.min(limit) < Nanos::MAX, "nothing would ever happen");
-            // A timer fires late, the network does not.
-            let late = if limit < next {
-                self.client.late
-            } else {
-                Nanos::ZERO
-            };
-            self.advance(next.min(limit) + late);
-            self.happen();
-            if self.deliver(ready) {
-                break;
-            }
-        }
-        self.spins = if self.now > before { 0 } else { self.spins + 1 };
-        assert!(
-            self.spins < SPINS_MAX,
-            "the engine spins at {:?}",
-            self.now()
-        );
-    }
-
-    fn thread_times(&mut self) -> ThreadTimes {
-        ThreadTimes {
-            cpu: self.cpu,
-            run_queue_delay: self.queued,
-        }
     }
 }
 

@@ -18,6 +18,7 @@ pub struct Server {
     pub(crate) stall: Option<Stall>,
     pub(crate) outages: Vec<Outage>,
     pub(crate) answering: Arc<Answering>,
+    pub(crate) greeting: Option<Answer>,
     pub(crate) closes_after: u64,
     pub(crate) idle: Nanos,
     pub(crate) reset_share: f64,
@@ -86,6 +87,7 @@ impl Server {
             stall: None,
             outages: Vec::new(),
             answering: Arc::new(move |_| answer.clone()),
+            greeting: None,
             closes_after: u64::MAX,
             idle: Nanos::MAX,
             reset_share: 0.0,
@@ -163,6 +165,13 @@ impl Server {
         answering: impl Fn(&Request<'_>) -> Answer + Send + Sync + 'static,
     ) -> Self {
         self.answering = Arc::new(answering);
+        self
+    }
+
+    /// Speaks first on every connection, before anything was asked.
+    #[must_use]
+    pub fn greets(mut self, greeting: Answer) -> Self {
+        self.greeting = Some(greeting);
         self
     }
 

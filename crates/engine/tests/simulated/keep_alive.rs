@@ -165,3 +165,41 @@ fn one_request_each_waits_for_its_connection() {
     assert!(result.summary.total.connect.min() > Nanos::ZERO);
     assert_eq!(latency.lag.max(), Nanos::ZERO);
 }
+
+#[test]
+fn a_server_that_speaks_first_is_no_http() {
+    let banner = || Answer::raw(b"SSH-2.0-OpenSSH_9.6\r\n");
+    for keep_alive in [KeepAlive::No, KeepAlive::Yes] {
+        for (greeting, outcomes) in [
+            (banner(), [Outcome::ProtoNotHttp, Outcome::ProtoNotHttp]),
+            (
+                banner().then_closes(ms(0)),
+                [Outcome::ProtoNotHttp, Outcome::ProtoNotHttp],
+            ),
+            (
+                Answer::raw(b"").then_closes(ms(0)),
+                [Outcome::Closed, Outcome::Closed],
+            ),
+            (
+                Answer::raw(b"").then_resets(ms(0)),
+                [Outcome::Reset, Outcome::Send],
+            ),
+        ] {
+            let plan = closed(2)
+                .requests(20)
+                .with(|plan| plan.connections.keep_alive = keep_alive);
+            let result = run(plan, World::of(Server::new().greets(greeting)));
+            let total = &result.summary.total;
+            let seen = |outcome| total.outcomes().get(outcome);
+            let mut count = seen(outcomes[0]);
+            if outcomes[0] != outcomes[1] {
+                count += seen(outcomes[1]);
+            }
+            assert_eq!(count, 20, "{:?}", total.errors());
+            assert!(
+                result.summary.total.latency.failed.max() < secs(1),
+                "at once"
+            );
+        }
+    }
+}
