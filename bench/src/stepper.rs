@@ -1,9 +1,9 @@
 //! Counts a client's instructions in user space, one by one.
 //!
 //! A virtual machine has no counters of instructions, and valgrind 3.19 does not know
-//! `epoll_pwait2`. So the client's busiest thread is stepped through with ptrace(2) while a server
-//! of our own counts its requests. Slow, but exact and the same on every machine: noise in time
-//! does not touch it. One connection, so each request has a wait of its own.
+//! `epoll_pwait2`. So the client's busiest thread is stepped through with ptrace(2), from the end of
+//! one send to the end of the next. Slow, but exact, and noise in time hardly touches it. One
+//! connection, so each request has a wait of its own. x86-64 only.
 
 use crate::answer::response;
 use crate::process::{Guarded, cpu_so_far_by_thread};
@@ -29,7 +29,10 @@ const WARM_MAX: Nanos = Nanos::from_secs(20);
 /// Steps without a request after which something is wrong.
 const STEPS_MAX: u64 = 20_000_000;
 
-/// A server on a thread that counts requests before it answers them.
+/// The numbers of `write`, `sendto` and `sendmsg`: a request is one of them (x86-64).
+const SENDING: [u64; 3] = [1, 44, 46];
+
+/// A server on a thread that counts requests, so that it is known when a client is warm.
 #[derive(Debug)]
 pub struct Counter {
     address: SocketAddr,
@@ -85,6 +88,17 @@ fn answer(mut stream: TcpStream, requests: &AtomicU64) -> Result<()> {
     }
 }
 
+/// A thread under trace. Set free before its process is ended: a process whose traced thread has
+/// not been waited for can't be waited for itself.
+struct Traced(Pid);
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        // An error says that the thread has ended.
+        let _ended = ptrace::detach(self.0, None);
+    }
+}
+
 /// What stepping found.
 #[derive(Debug)]
 pub struct Steps {
@@ -132,6 +146,7 @@ pub fn step(
     let base = load_address(child.0.id())?;
     let thread = Pid::from_raw(busiest.0 as i32);
     ptrace::seize(thread, ptrace::Options::empty())?;
+    let _traced = Traced(thread);
     ptrace::interrupt(thread)?;
     stopped(thread)?;
     let mut steps = Steps {
@@ -140,32 +155,30 @@ pub fn step(
         base,
     };
     // The request under way when stepping began is not whole.
-    count(thread, counter, Detail::Number, &mut steps.addresses)?;
+    count(thread, Detail::Number, &mut steps.addresses)?;
     for _ in 0..requests {
-        let instructions = count(thread, counter, detail, &mut steps.addresses)?;
+        let instructions = count(thread, detail, &mut steps.addresses)?;
         steps.requests.push(instructions);
     }
     Ok(steps)
 }
 
-/// Steps until the server has the next request; how many steps that took.
-fn count(
-    thread: Pid,
-    counter: &Counter,
-    detail: Detail,
-    addresses: &mut HashMap<u64, u64>,
-) -> Result<u64> {
-    let before = counter.requests();
-    for steps in 0..STEPS_MAX {
-        if counter.requests() != before {
-            return Ok(steps);
-        }
+/// Steps until the next request has been handed to the kernel; how many steps that took.
+fn count(thread: Pid, detail: Detail, addresses: &mut HashMap<u64, u64>) -> Result<u64> {
+    let mut before = ptrace::getregs(thread)?;
+    for steps in 1..STEPS_MAX {
         if detail == Detail::Addresses {
-            let address = ptrace::getregs(thread)?.rip;
-            *addresses.entry(address).or_default() += 1;
+            *addresses.entry(before.rip).or_default() += 1;
         }
         ptrace::step(thread, None)?;
         stopped(thread)?;
+        let after = ptrace::getregs(thread)?;
+        // `syscall` leaves the address of the next instruction in rcx.
+        let called = after.rcx == after.rip && before.rip != after.rip;
+        if called && SENDING.contains(&before.rax) {
+            return Ok(steps);
+        }
+        before = after;
     }
     Err(Error::other("the client has stopped sending"))
 }

@@ -172,8 +172,8 @@ impl Tool {
         Ok(command)
     }
 
-    /// Understands what the tool wrote.
-    fn claim(self, stdout: &str) -> Option<Claim> {
+    /// Understands what the tool wrote; `None` when it is not what was expected.
+    pub(crate) fn claim(self, stdout: &str) -> Option<Claim> {
         match self {
             Self::Wrk => wrk_claim(stdout),
             Self::Drumfire => {

@@ -5,7 +5,7 @@ use crate::floor::Scheme;
 use crate::process::{self, CLIENT_CORE, Watch, pinned};
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Target};
-use crate::tool::Programs;
+use crate::tool::{Programs, Tool};
 use drumfire_units::Nanos;
 use std::io::{Error, Result};
 use std::process::Command;
@@ -26,7 +26,8 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let server = Server::start(Kind::Serve, Scheme::Plain, programs)?;
     let url = server.url("/");
     let mut lines = figures("drumfire", Some(Target::AtMost(4.0)), |connections| {
-        peak(&mut drumfire(programs, connections, &url))
+        let mut command = drumfire(programs, connections, &url);
+        peak(Tool::Drumfire, &mut command, connections)
     })?;
     if programs.wrk.is_none() {
         return Ok(lines);
@@ -35,7 +36,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     std::fs::write(&script, PAUSE)?;
     let measured = figures("wrk", None, |connections| {
         let mut command = wrk(programs, connections, &url)?;
-        peak(command.arg("-s").arg(&script))
+        peak(Tool::Wrk, command.arg("-s").arg(&script), connections)
     });
     std::fs::remove_file(&script)?;
     lines.extend(measured?);
@@ -59,10 +60,22 @@ fn wrk(programs: &Programs, connections: u32, url: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// The peak of resident memory of a run, in kilobytes of 1000 bytes.
-fn peak(command: &mut Command) -> Result<f64> {
+/// The peak of resident memory of a run, in kilobytes of 1000 bytes. A run in which the connections
+/// did not do their work says nothing.
+fn peak(tool: Tool, command: &mut Command, connections: u32) -> Result<f64> {
     let limit = Nanos::from_secs(SECONDS + 60);
     let finished = process::run(command, limit, Watch::Memory)?;
+    let requests = tool
+        .claim(&finished.stdout)
+        .map_or(0, |claim| claim.requests);
+    let least = u64::from(connections) * (SECONDS - 2);
+    if requests < least {
+        let words = format!(
+            "{} made {requests} requests of at least {least}",
+            tool.name()
+        );
+        return Err(Error::other(words));
+    }
     Ok(finished.peak_bytes as f64 / 1000.0)
 }
 
