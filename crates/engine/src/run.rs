@@ -1,6 +1,7 @@
 //! A whole run: workers on threads, and the one place where their intervals become events.
 
 mod collect;
+mod gate;
 mod single;
 
 pub use single::run_over;
@@ -15,10 +16,10 @@ use drumfire_net::{Clock, Io, IoError, Native, NativeOptions, Waiting};
 use drumfire_plan::{Load, Plan, Spin};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
+use gate::Gate;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// Why a prepared run could not take place.
@@ -141,8 +142,7 @@ impl<I: Io> Worker<I> {
 
 /// What the workers agree on before the start.
 struct Line {
-    barrier: Barrier,
-    start: AtomicU64,
+    gate: Gate,
     failure: Mutex<Option<RunError>>,
 }
 
@@ -171,8 +171,7 @@ pub fn run(
         tls: prepared.tls.clone(),
     };
     let line = Line {
-        barrier: Barrier::new(of as usize),
-        start: AtomicU64::new(0),
+        gate: Gate::new(of),
         failure: Mutex::new(None),
     };
     let mut collector = Collector::new(plan, info, of);
@@ -189,7 +188,9 @@ pub fn run(
                 .name(format!("worker-{worker}"))
                 .spawn_scoped(scope, body);
             if let Err(error) = started {
-                // The others wait for this one at the barrier; there is no run without it.
+                // There is no run without it; those who wait for it are let go, to stop at once.
+                control.stop();
+                line.gate.excuse(of - worker, || clock.now());
                 return Err(RunError::Thread(error.to_string()));
             }
         }
@@ -227,13 +228,10 @@ fn run_worker(
     if let Ok(worker) = &mut worker {
         worker.open_connections();
     }
-    // All start at the same moment, which one of them names when all are ready.
-    if line.barrier.wait().is_leader() {
-        line.start.store(options.clock.now().0, Ordering::Relaxed);
-    }
-    line.barrier.wait();
+    // All start at the same moment, which the last of them names.
+    let start = line.gate.pass(|| options.clock.now());
     if let Ok(mut worker) = worker {
-        worker.begin_at(Nanos(line.start.load(Ordering::Relaxed)));
+        worker.begin_at(start);
         worker.run();
     }
 }

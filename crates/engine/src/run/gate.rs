@@ -1,0 +1,102 @@
+//! Where workers wait for each other before the start.
+
+use drumfire_units::Nanos;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Opens when all who are expected have come, and tells them one moment to start from.
+pub(crate) struct Gate {
+    state: Mutex<State>,
+    opened: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    expected: u32,
+    arrived: u32,
+    start: Option<Nanos>,
+}
+
+impl Gate {
+    /// A gate for so many workers.
+    pub(crate) fn new(expected: u32) -> Self {
+        let state = State {
+            expected,
+            arrived: 0,
+            start: None,
+        };
+        Self {
+            state: Mutex::new(state),
+            opened: Condvar::new(),
+        }
+    }
+
+    /// Waits until all have come; the last one names the moment.
+    pub(crate) fn pass(&self, now: impl FnOnce() -> Nanos) -> Nanos {
+        let mut state = self.lock();
+        state.arrived += 1;
+        self.open_if_complete(&mut state, now);
+        loop {
+            if let Some(start) = state.start {
+                return start;
+            }
+            state = self
+                .opened
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits no more for so many who will never come.
+    pub(crate) fn excuse(&self, count: u32, now: impl FnOnce() -> Nanos) {
+        let mut state = self.lock();
+        state.expected -= count;
+        self.open_if_complete(&mut state, now);
+    }
+
+    fn open_if_complete(&self, state: &mut State, now: impl FnOnce() -> Nanos) {
+        if state.arrived == state.expected && state.start.is_none() {
+            state.start = Some(now());
+            self.opened.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that could panic is done under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn all_start_from_the_moment_that_the_last_one_names() {
+        let gate = Gate::new(3);
+        thread::scope(|scope| {
+            let two: Vec<_> = (1..3)
+                .map(|n| {
+                    scope.spawn({
+                        let gate = &gate;
+                        move || gate.pass(|| Nanos(n))
+                    })
+                })
+                .collect();
+            let mine = gate.pass(|| Nanos(7));
+            for other in two {
+                assert_eq!(other.join().unwrap(), mine);
+            }
+        });
+    }
+
+    #[test]
+    fn nobody_waits_for_one_who_is_excused() {
+        let gate = Gate::new(2);
+        thread::scope(|scope| {
+            let one = scope.spawn(|| gate.pass(|| Nanos(1)));
+            gate.excuse(1, || Nanos(2));
+            assert!(matches!(one.join().unwrap(), Nanos(1 | 2)));
+        });
+    }
+}
