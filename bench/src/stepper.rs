@@ -2,8 +2,8 @@
 //!
 //! A virtual machine has no counters of instructions, and valgrind 3.19 does not know
 //! `epoll_pwait2`. So the client's busiest thread is stepped through with ptrace(2), from the end of
-//! one send to the end of the next. Slow, but exact, and noise in time hardly touches it. One
-//! connection, so each request has a wait of its own. x86-64 only.
+//! one send to the end of the next. Slow, but exact, and noise in time hardly touches it. x86-64
+//! only.
 
 use crate::answer::response;
 use crate::process::{Guarded, cpu_so_far_by_thread};
@@ -15,6 +15,7 @@ use nix::unistd::Pid;
 use std::collections::HashMap;
 use std::io::{Error, Read, Result, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,8 +107,17 @@ pub struct Steps {
     pub requests: Vec<u64>,
     /// How often each address was executed; empty unless asked for.
     pub addresses: HashMap<u64, u64>,
-    /// Where the program's own code is loaded.
-    pub base: u64,
+    /// What is loaded where.
+    pub mappings: Vec<Mapping>,
+}
+
+/// A part of a process's memory that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Its first address, and the one after its last.
+    pub range: Range<u64>,
+    /// The file, or what the kernel calls it.
+    pub name: String,
 }
 
 /// Whether the address of each instruction is taken down.
@@ -126,7 +136,7 @@ pub enum Detail {
 pub fn step(
     command: &mut Command,
     counter: &Counter,
-    requests: usize,
+    requests: u32,
     detail: Detail,
 ) -> Result<Steps> {
     let before = counter.requests();
@@ -143,16 +153,16 @@ pub fn step(
         .into_iter()
         .max_by_key(|(_, cpu)| cpu.0)
         .ok_or_else(|| Error::other("the client has no thread"))?;
-    let base = load_address(child.0.id())?;
+    let mappings = mappings(child.0.id())?;
     let thread = Pid::from_raw(busiest.0 as i32);
     ptrace::seize(thread, ptrace::Options::empty())?;
     let _traced = Traced(thread);
     ptrace::interrupt(thread)?;
     stopped(thread)?;
     let mut steps = Steps {
-        requests: Vec::with_capacity(requests),
+        requests: Vec::with_capacity(requests as usize),
         addresses: HashMap::new(),
-        base,
+        mappings,
     };
     // The request under way when stepping began is not whole.
     count(thread, Detail::Number, &mut steps.addresses)?;
@@ -191,12 +201,34 @@ fn stopped(thread: Pid) -> Result<()> {
     }
 }
 
-/// Where a process's program is loaded: the start of its first mapping.
-fn load_address(pid: u32) -> Result<u64> {
-    let program = std::fs::read_link(format!("/proc/{pid}/exe"))?;
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
-    let path = program.to_string_lossy();
-    let line = maps.lines().find(|line| line.ends_with(&*path));
-    line.and_then(|line| u64::from_str_radix(line.split('-').next()?, 16).ok())
-        .ok_or_else(|| Error::other("the client's program is not mapped"))
+/// The named parts of a process's memory, in order.
+fn mappings(pid: u32) -> Result<Vec<Mapping>> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    Ok(text.lines().filter_map(mapping).collect())
+}
+
+fn mapping(line: &str) -> Option<Mapping> {
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let address = |text| u64::from_str_radix(text, 16).ok();
+    Some(Mapping {
+        range: address(start)?..address(end)?,
+        name: rest.split_whitespace().nth(4)?.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mapping, mapping};
+
+    #[test]
+    fn a_line_of_maps_is_read_when_it_has_a_name() {
+        let line = "7f00a000-7f00c000 r-xp 00000000 00:00 0                  [vdso]";
+        let expected = Mapping {
+            range: 0x7f00_a000..0x7f00_c000,
+            name: "[vdso]".to_owned(),
+        };
+        assert_eq!(mapping(line), Some(expected));
+        assert_eq!(mapping("7f00a000-7f00c000 rw-p 00000000 00:00 0 "), None);
+    }
 }

@@ -7,22 +7,22 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Executed instructions by function, most first. An inlined function counts for itself; what
-/// lies outside the program (the C library, the vDSO) is one line.
+/// lies outside the program is one line for each library.
 ///
 /// # Errors
 /// When addr2line is not installed or does not answer as it should.
 pub fn by_function(program: &Path, steps: &Steps) -> Result<Vec<(String, u64)>> {
-    let size = std::fs::metadata(program)?.len();
+    let own = program.canonicalize()?;
+    let own = own.to_string_lossy();
+    let base = steps.mappings.iter().find(|m| m.name == own);
+    let base = base.map_or(0, |mapping| mapping.range.start);
     let mut totals: HashMap<String, u64> = HashMap::new();
     let mut inside = Vec::new();
     for (address, count) in &steps.addresses {
-        match address.checked_sub(steps.base) {
-            Some(offset) if offset < size => inside.push((offset, *count)),
-            _ => {
-                *totals
-                    .entry("(outside the program)".to_owned())
-                    .or_default() += count
-            }
+        let mapping = steps.mappings.iter().find(|m| m.range.contains(address));
+        match mapping.map_or("(unknown)", |mapping| &mapping.name) {
+            name if name == own => inside.push((address - base, *count)),
+            name => *totals.entry(name.to_owned()).or_default() += count,
         }
     }
     let offsets: Vec<u64> = inside.iter().map(|(offset, _)| *offset).collect();

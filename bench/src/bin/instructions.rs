@@ -13,8 +13,8 @@ use std::process::Command;
 #[derive(Debug, Parser)]
 struct Flags {
     /// Requests to step through
-    #[arg(long, default_value_t = 100)]
-    requests: usize,
+    #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    requests: u32,
     /// Tell where drumfire's instructions are, by function
     #[arg(long)]
     functions: bool,
@@ -23,38 +23,48 @@ struct Flags {
     drumfire: Option<PathBuf>,
 }
 
+/// Alone, a request pays for a whole turn of the loop; among many it shares one.
+const CONNECTIONS: [usize; 2] = [1, 64];
+
 fn main() -> Result<()> {
     let flags = Flags::parse();
     let programs = Programs::find(flags.drumfire)?;
     let counter = Counter::start()?;
     let mut out = std::io::stdout();
-    writeln!(
-        out,
-        "| tool | instructions per request (min–max) |\n|---|---|"
-    )?;
+    let title = "instructions per request (min–max)";
+    writeln!(out, "| tool | connections | {title} |\n|---|---|---|")?;
     for tool in [Tool::Drumfire, Tool::Wrk, Tool::Floor, Tool::FloorNet] {
-        if tool.is_installed(&programs) {
-            let mut command = endless(tool, &programs, &counter.url());
+        for connections in CONNECTIONS {
+            if !tool.is_installed(&programs) {
+                continue;
+            }
+            let mut command = endless(tool, connections, &programs, &counter.url());
             let steps = step(&mut command, &counter, flags.requests, Detail::Number)?;
-            let Spread { median, min, max } = spread(&steps);
-            writeln!(out, "| {} | {median:.0} ({min:.0}–{max:.0}) |", tool.name())?;
+            let Spread { min, max, .. } = spread(&steps);
+            let mean = steps.requests.iter().sum::<u64>() / steps.requests.len() as u64;
+            let name = tool.name();
+            writeln!(
+                out,
+                "| {name} | {connections} | {mean} ({min:.0}–{max:.0}) |"
+            )?;
         }
     }
     if flags.functions {
-        let mut command = endless(Tool::Drumfire, &programs, &counter.url());
+        let mut command = endless(Tool::Drumfire, CONNECTIONS[1], &programs, &counter.url());
         let steps = step(&mut command, &counter, flags.requests, Detail::Addresses)?;
         let table = symbols::by_function(&programs.drumfire, &steps)?;
-        writeln!(out, "\n| instructions per request | function |\n|---|---|")?;
-        for (function, instructions) in table.iter().take(40) {
-            let each = *instructions as f64 / flags.requests as f64;
+        let title = format!("instructions per request, {} connections", CONNECTIONS[1]);
+        writeln!(out, "\n| {title} | function |\n|---|---|")?;
+        for (function, instructions) in table.iter().take(50) {
+            let each = *instructions as f64 / f64::from(flags.requests);
             writeln!(out, "| {each:.1} | {function} |")?;
         }
     }
     Ok(())
 }
 
-/// A tool that goes on for longer than stepping takes, on one connection.
-fn endless(tool: Tool, programs: &Programs, url: &str) -> Command {
+/// A tool that goes on for longer than stepping takes.
+fn endless(tool: Tool, connections: usize, programs: &Programs, url: &str) -> Command {
     let program = match (tool, &programs.wrk) {
         (Tool::Drumfire, _) => &programs.drumfire,
         (Tool::Wrk, Some(wrk)) => wrk,
@@ -68,7 +78,7 @@ fn endless(tool: Tool, programs: &Programs, url: &str) -> Command {
         Tool::FloorNet => command.args(["--net", "-z3600"]),
         Tool::Floor | Tool::Oha => command.args(["-z3600"]),
     };
-    command.args(["-c1", url]);
+    command.arg("-c").arg(connections.to_string()).arg(url);
     command
 }
 
