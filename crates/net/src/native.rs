@@ -13,7 +13,7 @@ use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
-use rustix::io::{Errno, pread};
+use rustix::io::{Errno, pread, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 use rustix::time::Timespec;
 use std::fs::File;
@@ -232,7 +232,7 @@ impl Io for Native {
         let Some(fd) = &self.sockets[slot.0 as usize].fd else {
             return Err(IoError::BrokenPipe);
         };
-        match send(fd, bytes, SendFlags::NOSIGNAL) {
+        match retry_on_intr(|| send(fd, bytes, SendFlags::NOSIGNAL)) {
             Ok(sent) => Ok(sent),
             Err(Errno::AGAIN) => Ok(0),
             Err(error) => Err(error.into()),
@@ -249,7 +249,7 @@ impl Io for Native {
         };
         let room = buffer.len();
         received(
-            recv(fd, buffer, RecvFlags::empty()).map(|(_, length)| length),
+            retry_on_intr(|| recv(fd, &mut *buffer, RecvFlags::empty())).map(|(_, length)| length),
             room,
         )
     }
@@ -266,7 +266,8 @@ impl Io for Native {
         };
         // tcp(7): MSG_TRUNC throws the bytes away where they lie.
         received(
-            recv(fd, &mut scratch[..room], RecvFlags::TRUNC).map(|(_, length)| length),
+            retry_on_intr(|| recv(fd, &mut scratch[..room], RecvFlags::TRUNC))
+                .map(|(_, length)| length),
             room,
         )
     }

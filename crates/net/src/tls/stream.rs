@@ -5,7 +5,7 @@
 
 use crate::{IoError, Progress, Received, TlsConfig};
 use rustix::fd::OwnedFd;
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::client::UnbufferedClientConnection;
 use rustls::unbuffered::{
@@ -216,7 +216,7 @@ impl TlsStream {
         let end = limit.max(held + 1024).min(io.incoming.len());
         let room = &mut io.incoming[..end];
         room[..held].copy_from_slice(&self.partial);
-        let length = match recv(fd, &mut room[held..], RecvFlags::empty()) {
+        let length = match retry_on_intr(|| recv(fd, &mut room[held..], RecvFlags::empty())) {
             Ok((0, _)) => return Ok(Pull::End),
             Ok((length, _)) => length,
             Err(Errno::AGAIN) => return Ok(Pull::Nothing),
@@ -334,7 +334,7 @@ fn seal<Data>(
 
 /// Sends what there is room for.
 fn push(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, IoError> {
-    match send(fd, bytes, SendFlags::NOSIGNAL) {
+    match retry_on_intr(|| send(fd, bytes, SendFlags::NOSIGNAL)) {
         Ok(sent) => Ok(sent),
         Err(Errno::AGAIN) => Ok(0),
         Err(error) => Err(error.into()),
