@@ -87,6 +87,8 @@ pub(crate) struct Connection {
     /// Whether the peer has finished sending: what it sent is read to its end, which no further
     /// event will tell, and the connection carries no other request.
     pub(crate) peer_closed: bool,
+    /// Its socket may hold more than was received in one turn.
+    pub(crate) unread: bool,
     /// Requests sent on the current connection.
     pub(crate) carried: u64,
     pub(crate) machine: Machine,
@@ -122,6 +124,7 @@ impl Connection {
             tried: 0,
             choice,
             peer_closed: false,
+            unread: false,
             carried: 0,
             machine: Machine::new(),
             exchange: Exchange::NONE,

@@ -17,6 +17,10 @@ pub const DISCARD_FROM: u64 = 8 * 1024;
 /// costs some 5 µs, which the next response's time stamp would otherwise wait for.
 pub const STARTS_PER_TURN: u32 = 16;
 
+/// Receives from one connection before the others and the schedule have their turn: a server that
+/// sends faster than we read must not keep the loop for itself.
+pub const RECEIVES_PER_TURN: u32 = 16;
+
 /// Connections being opened at the same time by one worker before the run's start, so that a
 /// server's queue of new connections does not overflow.
 pub const DIALS_AT_ONCE: usize = 128;

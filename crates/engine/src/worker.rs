@@ -88,6 +88,9 @@ pub struct Worker<I> {
     buffer: Vec<u8>,
     /// Room for bytes that nobody looks at; never touched where the driver throws them away.
     scratch: Vec<u8>,
+    /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
+    /// only this list knows of it.
+    unread: Vec<u32>,
     /// Slots that rest after failing to connect: until when, and which.
     resting: Vec<(Nanos, u32)>,
     resolving: Vec<Resolving>,
@@ -156,6 +159,7 @@ impl<I: Io> Worker<I> {
             shared: Shared::new(Limits::default()),
             buffer: vec![0; RECEIVE_BYTES],
             scratch: vec![0; DISCARD_BYTES],
+            unread: Vec::with_capacity(slots.len()),
             resting: Vec::with_capacity(slots.len()),
             resolving: Vec::new(),
             detours: Vec::new(),
@@ -215,8 +219,12 @@ impl<I: Io> Worker<I> {
                 .wake_lateness
                 .record(now - until);
         }
+        let unread = self.unread.len();
         for readiness in ready {
             self.on_ready(*readiness);
+        }
+        if unread > 0 {
+            self.read_on(unread);
         }
         if now >= self.next_scan {
             self.scan(now);
@@ -291,6 +299,9 @@ impl<I: Io> Worker<I> {
 
     /// When the loop must turn again by itself.
     fn next_wake(&self) -> Nanos {
+        if !self.unread.is_empty() {
+            return Nanos::ZERO;
+        }
         let now = self.io.now();
         // A request that is due and has no connection is started when one becomes free.
         let blocked = self.routes.len() == 1 && self.routes[0].free.is_empty();

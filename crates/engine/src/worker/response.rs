@@ -3,7 +3,7 @@
 use super::Worker;
 use crate::blame::{During, coding_outcome, http1_outcome, io_detail, io_failure};
 use crate::connection::{Connection, Duty, State};
-use crate::limits::DISCARD_FROM;
+use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
 use crate::redirect::after_redirect;
 use drumfire_coding::Decoder;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Shared};
@@ -71,13 +71,22 @@ impl<I: Io> Worker<I> {
         self.buffer = buffer;
     }
 
-    /// Receives until there is nothing more for now.
+    /// Receives until there is nothing more for now, or this turn's portion is used up.
     pub(crate) fn receive(&mut self, slot: u32) {
         let mut buffer = std::mem::take(&mut self.buffer);
+        let mut left = RECEIVES_PER_TURN;
         while matches!(
             self.slots[slot as usize].state,
             State::Busy | State::Tunneling
         ) {
+            if left == 0 {
+                let connection = &mut self.slots[slot as usize];
+                if !std::mem::replace(&mut connection.unread, true) {
+                    self.unread.push(slot);
+                }
+                break;
+            }
+            left -= 1;
             let drained = match self.unseen(slot) {
                 Some(remaining) => self.discard(slot, remaining),
                 None => self.receive_once(slot, &mut buffer),
@@ -87,6 +96,17 @@ impl<I: Io> Worker<I> {
             }
         }
         self.buffer = buffer;
+    }
+
+    /// Goes on with the first slots of those that were not read to the end. One that carries
+    /// something else by now has nothing to say, which does no harm.
+    pub(crate) fn read_on(&mut self, count: usize) {
+        for index in 0..count {
+            let slot = self.unread[index];
+            self.slots[slot as usize].unread = false;
+            self.receive(slot);
+        }
+        self.unread.drain(..count);
     }
 
     /// How much of the body may be thrown away unseen.
@@ -218,6 +238,11 @@ impl<I: Io> Worker<I> {
     /// Sends an idempotent request once more, on a new connection, where the plan says so and the
     /// kept-alive one turned out to be closed; otherwise the exchange has failed.
     fn retry_or_break_off(&mut self, slot: u32, now: Nanos, failing: Failing) {
+        // The server went away before it had the whole request.
+        let failing = match failing {
+            (Outcome::Closed, hint) if !self.is_written(slot) => (Outcome::Send, hint),
+            other => other,
+        };
         let wanted = self.prepared.plan.connections.reused_closed == ReusedClosed::Retry;
         let idempotent = self.rendered(slot).idempotent;
         let exchange = &mut self.slots[slot as usize].exchange;
