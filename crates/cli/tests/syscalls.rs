@@ -1,0 +1,54 @@
+//! How many system calls a request costs.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::allow_attributes,
+    reason = "not every lint fires in every file"
+)]
+
+mod support;
+
+use support::program::{LIMIT, PATH, neutral, words};
+use support::{Folder, Process, Report, Serve, lab};
+
+/// Total calls of a run of so many requests, as `strace -c` counts them.
+fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
+    let table = folder.at("table");
+    let mut command = neutral(lab::program("strace"));
+    command.args([
+        "-f",
+        "-c",
+        "-U",
+        "calls,name",
+        "-o",
+        &table,
+        PATH,
+        "http",
+        "--json",
+        "-",
+    ]);
+    command.args(words(&format!("-c 64 --threads 1 -n {requests} {url}")));
+    let report = Report::of(Process::start(&mut command).finish(LIMIT));
+    report.balances();
+    assert_eq!(report.n("requests.ok"), requests, "{:#}", report.short());
+    let text = std::fs::read_to_string(&table).unwrap();
+    let total = text
+        .lines()
+        .find(|line| line.trim_end().ends_with("total"))
+        .unwrap();
+    total.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// One to send, one to receive, and a wait shared by whoever is ready. The difference of two runs
+/// leaves out what starting costs.
+#[test]
+fn a_request_costs_two_system_calls_and_a_bit() {
+    if !lab::has("strace") {
+        return;
+    }
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let (few, many) = (5_000, 25_000);
+    let calls = [few, many].map(|requests| calls(&folder, &serve.url, requests));
+    let each = (calls[1] - calls[0]) / (many - few) as f64;
+    assert!((2.0..=2.1).contains(&each), "{each} system calls a request");
+}
