@@ -284,7 +284,7 @@ fn interrupted_calls_lose_nothing() {
     let ca = folder.at("ca.pem");
     let plain = Serve::new("");
     let tls = Serve::new(&format!("--tls --tls-ca {ca}"));
-    for url in [plain.url.clone(), format!("--cacert {ca} {}", tls.url)] {
+    for url in [plain.url, format!("--cacert {ca} {}", tls.url)] {
         for call in ["recvfrom", "sendto", "epoll_pwait2"] {
             let options = format!("-e trace={call} -e inject={call}:error=EINTR:when=3+7");
             let line = format!("-c 4 -n 200 --threads 1 --no-keepalive {url}");
