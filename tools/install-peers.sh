@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
-# Sees to it that the real servers are there that some tests speak to, from Debian's packages.
+# Sees to it that the real servers are there that some tests speak to, and the tools with which
+# tests break networks and system calls, from Debian's packages.
 # Nothing is started: the tests start what they need, on ports of their own.
 #
 # What is missing is installed when this may be done without a question (root, or sudo without a
 # password). Otherwise the script says what is missing; with CI=true that is a failure.
 set -euo pipefail
 
-peers=(nginx haproxy h2o)
+# Each with its package.
+declare -A package_of=(
+  [nginx]=nginx [haproxy]=haproxy [h2o]=h2o
+  [strace]=strace [ip]=iproute2 [nft]=nftables [openssl]=openssl
+  [script]=bsdutils [unshare]=util-linux
+)
+peers=(nginx haproxy h2o strace ip nft openssl script unshare)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -40,6 +47,14 @@ forbid_services() {
   trap 'as_root rm -f "$policy"' EXIT
 }
 
+# The packages of these peers.
+packages() {
+  local peer
+  for peer in "$@"; do
+    echo "${package_of[$peer]}"
+  done
+}
+
 install_packages() {
   echo "peers: installing $*"
   forbid_services
@@ -50,7 +65,8 @@ install_packages() {
 
 mapfile -t missing < <(missing_peers)
 if [ "${#missing[@]}" -gt 0 ] && may_install; then
-  install_packages "${missing[@]}" || echo "peers: apt-get failed" >&2
+  mapfile -t wanted < <(packages "${missing[@]}")
+  install_packages "${wanted[@]}" || echo "peers: apt-get failed" >&2
   mapfile -t missing < <(missing_peers)
 fi
 
@@ -60,7 +76,7 @@ if [ "${#missing[@]}" -eq 0 ]; then
 fi
 
 echo "peers: missing: ${missing[*]}" >&2
-echo "peers: the tests that speak to them can't run; on Debian: apt-get install ${missing[*]}" >&2
+echo "peers: the tests that speak to them can't run; on Debian: apt-get install $(packages "${missing[@]}" | xargs)" >&2
 if [ "${CI:-}" = true ]; then
   exit 1
 fi
