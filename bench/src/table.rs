@@ -60,6 +60,15 @@ impl Spread {
             max: at(last),
         }
     }
+
+    /// The ends in brackets; nothing when they are the same.
+    #[must_use]
+    pub fn ends(&self) -> String {
+        if self.min == self.max {
+            return String::new();
+        }
+        format!("({:.2}–{:.2})", self.min, self.max)
+    }
 }
 
 /// One line of a table.

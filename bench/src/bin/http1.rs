@@ -59,7 +59,11 @@ fn main() -> Result<()> {
             lines.push(line);
         }
     }
-    let text = format!("{}\n{}", header(&settings, steal, &load), markdown(&lines));
+    let text = format!(
+        "# Benchmark tables\n\n{}\n{}",
+        header(&settings, steal, &load),
+        markdown(&lines)
+    );
     writeln!(out, "\n{text}")?;
     match flags.markdown {
         Some(path) => fs::write(path, text),
