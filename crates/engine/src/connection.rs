@@ -1,5 +1,6 @@
 //! One slot: a connection, and the exchange that it carries.
 
+use crate::keep_alive::Hint;
 use crate::prepare::Route;
 use crate::redirect::Follow;
 use drumfire_coding::Decoder;
@@ -91,6 +92,8 @@ pub(crate) struct Connection {
     pub(crate) unread: bool,
     /// Requests sent on the current connection.
     pub(crate) carried: u64,
+    /// What the server says of how long it keeps the connection.
+    pub(crate) hint: Hint,
     pub(crate) machine: Machine,
     pub(crate) exchange: Exchange,
     /// When the slot became free.
@@ -126,6 +129,7 @@ impl Connection {
             peer_closed: false,
             unread: false,
             carried: 0,
+            hint: Hint::NONE,
             machine: Machine::new(),
             exchange: Exchange::NONE,
             freed: Nanos::ZERO,

@@ -280,6 +280,8 @@ pub struct Connections {
     pub keep_alive: KeepAlive,
     /// What is done when a kept-alive connection turns out to be closed.
     pub reused_closed: ReusedClosed,
+    /// Whether the server's `Keep-Alive` field is obeyed.
+    pub hints: KeepAliveHints,
     /// How long a slot waits at most before it dials a refusing target again.
     pub backoff_max: Nanos,
     /// How many worker threads; at least 1.
@@ -297,6 +299,16 @@ pub enum KeepAlive {
     AtMost(u64),
     /// One request each, with `Connection: close`.
     No,
+}
+
+/// Whether the server's `Keep-Alive` field (`timeout=5, max=100`) is obeyed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepAliveHints {
+    /// A connection is used until the server closes it.
+    #[default]
+    Ignore,
+    /// A connection is given up before the server would close it.
+    Respect,
 }
 
 /// What is done when a kept-alive connection turns out to be closed as a request is sent.

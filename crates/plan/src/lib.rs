@@ -20,8 +20,8 @@ pub use check::Diagnostic;
 pub use expect::Expect;
 pub use http::{
     Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions, HttpRequest,
-    HttpVersion, KeepAlive, Method, Pem, Proxy, Redirects, Resumption, ReusedClosed, Spin,
-    Timeouts, Tls, Verify,
+    HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Proxy, Redirects, Resumption,
+    ReusedClosed, Spin, Timeouts, Tls, Verify,
 };
 pub use law_text::ReadTrace;
 pub use load::{Arrivals, LatePolicy, Law, LawError, Load, Sequence, Stop};

@@ -1,8 +1,8 @@
 //! What keeps a plan from being run.
 
 use drumfire_plan::{
-    Arrivals, Body, Connections, Expect, Header, HttpOptions, HttpRequest, KeepAlive, LatePolicy,
-    Load, Method, Plan, ReusedClosed, Spin, Stop, Timeouts, Url,
+    Arrivals, Body, Connections, Expect, Header, HttpOptions, HttpRequest, KeepAlive,
+    KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Spin, Stop, Timeouts, Url,
 };
 use drumfire_units::Nanos;
 
@@ -38,6 +38,7 @@ fn plan() -> Plan {
             count: 1,
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
+            hints: KeepAliveHints::Ignore,
             backoff_max: Nanos::from_secs(1),
             threads: 1,
             spin: Spin::No,

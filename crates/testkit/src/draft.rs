@@ -1,8 +1,8 @@
 //! Plans, written briefly.
 
 use drumfire_plan::{
-    Arrivals, Body, Connections, Expect, HttpOptions, HttpRequest, KeepAlive, LatePolicy, Load,
-    Method, Plan, ReusedClosed, Sequence, Spin, Stop, Timeouts, Url,
+    Arrivals, Body, Connections, Expect, HttpOptions, HttpRequest, KeepAlive, KeepAliveHints,
+    LatePolicy, Load, Method, Plan, ReusedClosed, Sequence, Spin, Stop, Timeouts, Url,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -65,6 +65,7 @@ fn draft(load: Load) -> Draft {
             count: 1,
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
+            hints: KeepAliveHints::Ignore,
             backoff_max: Nanos::from_millis(100),
             threads: 1,
             spin: Spin::No,

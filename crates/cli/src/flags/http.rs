@@ -106,6 +106,9 @@ pub(crate) struct TransportFlags {
     /// Close a connection after so many requests
     #[arg(long, value_name = "N", conflicts_with = "no_keepalive")]
     pub(crate) requests_per_connection: Option<u64>,
+    /// Give a connection up as the server's Keep-Alive field announces (timeout=5, max=100)
+    #[arg(long)]
+    pub(crate) respect_keepalive: bool,
     /// Send a GET, HEAD, PUT or DELETE once more when a kept-alive connection turns out closed
     #[arg(long)]
     pub(crate) retry_reused: bool,

@@ -5,7 +5,8 @@ use crate::exit::Failure;
 use crate::flags::LoadFlags;
 use crate::input;
 use drumfire_plan::{
-    Arrivals, Connections, KeepAlive, LatePolicy, Load, ReusedClosed, Sequence, Spin, Stop,
+    Arrivals, Connections, KeepAlive, KeepAliveHints, LatePolicy, Load, ReusedClosed, Sequence,
+    Spin, Stop,
 };
 use drumfire_units::Nanos;
 use std::path::Path;
@@ -48,6 +49,7 @@ pub(crate) fn of(flags: &LoadFlags) -> Result<(Load, Connections), Failure> {
         count,
         keep_alive: KeepAlive::Yes,
         reused_closed: ReusedClosed::Fail,
+        hints: KeepAliveHints::Ignore,
         backoff_max: Nanos::from_millis(250),
         threads: flags.threads.unwrap_or(cores),
         spin: if flags.spin { Spin::Yes } else { Spin::No },

@@ -5,8 +5,8 @@ use crate::exit::Failure;
 use crate::flags::TransportFlags;
 use crate::input;
 use drumfire_plan::{
-    Connections, Host, HttpOptions, KeepAlive, Pem, Proxy, Resumption, ReusedClosed, Scheme,
-    Timeouts, Tls, Url, Verify,
+    Connections, Host, HttpOptions, KeepAlive, KeepAliveHints, Pem, Proxy, Resumption,
+    ReusedClosed, Scheme, Timeouts, Tls, Url, Verify,
 };
 use drumfire_units::Nanos;
 use std::env;
@@ -90,6 +90,9 @@ pub(crate) fn adjust(flags: &TransportFlags, connections: &mut Connections) -> R
     };
     if flags.retry_reused {
         connections.reused_closed = ReusedClosed::Retry;
+    }
+    if flags.respect_keepalive {
+        connections.hints = KeepAliveHints::Respect;
     }
     connections.backoff_max = parsed("--connect-backoff", &flags.connect_backoff)?;
     Ok(())

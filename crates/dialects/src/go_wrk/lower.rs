@@ -12,8 +12,8 @@ use crate::go_text::open_failed;
 use crate::outcome::LastWords;
 use crate::{Defaults, Source};
 use drumfire_plan::{
-    Connections, Expect, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, Load, Plan,
-    Redirects, ReusedClosed, Scheme, Spin, Stop, Timeouts, Tls, Url, Verify,
+    Connections, Expect, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints,
+    Load, Plan, Redirects, ReusedClosed, Scheme, Spin, Stop, Timeouts, Tls, Url, Verify,
 };
 use drumfire_units::Nanos;
 use std::io;
@@ -173,6 +173,7 @@ fn connections(args: &Args, users: u32, defaults: Defaults) -> Connections {
             KeepAlive::Yes
         },
         reused_closed: ReusedClosed::Fail,
+        hints: KeepAliveHints::Ignore,
         backoff_max: BACKOFF_MAX,
         threads: threads.clamp(1, users),
         spin: Spin::No,

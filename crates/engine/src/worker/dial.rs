@@ -3,6 +3,7 @@
 use super::Worker;
 use crate::blame::{During, Failure, io_failure};
 use crate::connection::{Duty, State};
+use crate::keep_alive::Hint;
 use crate::limits::{ADDRESS_REST, BACKOFF_MIN};
 use crate::prepare::Route;
 use drumfire_http1::{Machine, Persistence, RequestKind};
@@ -108,6 +109,7 @@ impl<I: Io> Worker<I> {
         interval.record_connect(now - connection.phase_start);
         connection.machine = Machine::new();
         connection.carried = 0;
+        connection.hint = Hint::NONE;
         connection.phase_start = now;
         if self.route_of(slot).tunnel.is_some() {
             self.ask_for_tunnel(slot);

@@ -27,6 +27,10 @@ impl<I: Io> Worker<I> {
         self.active += 1;
         self.started += u64::from(arrival.intended >= self.measure_from);
         match connection.state {
+            State::Idle if connection.hint.is_stale(now - connection.freed) => {
+                self.close_connection(slot);
+                self.dial(slot, now);
+            }
             State::Idle => self.begin_sending(slot),
             _ => self.dial(slot, now),
         }
@@ -150,7 +154,7 @@ impl<I: Io> Worker<I> {
             KeepAlive::No => true,
             KeepAlive::AtMost(limit) => connection.carried >= limit,
         };
-        let spent = spent || connection.peer_closed;
+        let spent = spent || connection.peer_closed || connection.hint.is_used_up();
         if end.reusable && written && !spent && connection.detour().is_none() {
             connection.state = State::Idle;
         } else {

@@ -3,13 +3,14 @@
 use super::Worker;
 use crate::blame::{During, coding_outcome, http1_outcome, io_detail, io_failure};
 use crate::connection::{Connection, Duty, State};
+use crate::keep_alive::Hint;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
 use crate::redirect::after_redirect;
 use drumfire_coding::Decoder;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Shared};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Readiness, Received, Slot};
-use drumfire_plan::{Compressed, Expect, Plan, ReusedClosed};
+use drumfire_plan::{Compressed, Expect, KeepAliveHints, Plan, ReusedClosed};
 use drumfire_units::Nanos;
 
 /// Where feeding bytes to a response led.
@@ -359,6 +360,11 @@ fn on_head(
     connection.deadline = connection.exchange.started + plan.timeouts.total;
     // An answer before the body was asked for: the body is not sent any more.
     connection.exchange.awaits_continue = false;
+    if plan.connections.hints == KeepAliveHints::Respect
+        && let Some(value) = head.headers.find("keep-alive")
+    {
+        connection.hint = Hint::read(value);
+    }
     let limit = match plan.http.compressed {
         Compressed::AsSent => None,
         Compressed::Decode(limit) | Compressed::DecodeGzip(limit) => Some(limit.0),

@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{Outcome, Validity};
-use drumfire_plan::{KeepAlive, ReusedClosed};
+use drumfire_plan::{KeepAlive, KeepAliveHints, ReusedClosed};
 use drumfire_testkit::{Answer, Law, Network, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
@@ -53,6 +53,26 @@ fn a_server_says_that_it_closes() {
         let result = run(closed(3).requests(300), world(Server::new().says(answer)));
         answered(&result, 300, 300);
         assert_eq!(result.log.after_last, 0);
+    }
+}
+
+#[test]
+fn what_the_server_announces_is_obeyed_when_the_plan_says_so() {
+    let (ignore, respect) = (KeepAliveHints::Ignore, KeepAliveHints::Respect);
+    for (field, hints, connections) in [
+        ("Keep-Alive: timeout=1\r\n", ignore, 1),
+        ("Keep-Alive: timeout=1\r\n", respect, 10),
+        ("Keep-Alive: timeout=2, max=5\r\n", respect, 1),
+        ("Keep-Alive: max=0\r\n", ignore, 1),
+        ("Keep-Alive: max=0\r\n", respect, 10),
+    ] {
+        let answer = Answer::with(200, field, b"bye");
+        let plan = closed(1)
+            .thinks(ms(1500))
+            .requests(10)
+            .with(|plan| plan.connections.hints = hints);
+        let result = run(plan, world(Server::new().says(answer)));
+        answered(&result, 10, connections);
     }
 }
 
