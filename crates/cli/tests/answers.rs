@@ -211,6 +211,7 @@ const ROWS: [Row; 33] = [
     }),
     row("response and end in one piece", "", "ok", |peer| {
         peer.request();
+        peer.in_one_piece();
         peer.send(OK);
         peer.end();
         peer.hold();

@@ -254,7 +254,7 @@ fn redirects_keep_credentials_at_home() {
         }
     });
     let line = format!(
-        "-c 1 -n 3 -L -H 'Authorization: Bearer CANARY' -H 'Cookie: CANARY=1' -H 'X-Plain: yes' \
+        "-c 1 -n 3 -L 5 -H 'Authorization: Bearer CANARY' -H 'Cookie: CANARY=1' -H 'X-Plain: yes' \
          {}start",
         home.url()
     );

@@ -109,6 +109,11 @@ impl Peer {
         self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
+    /// Holds back what is sent until the end of it, which then travels in the same packet.
+    pub(crate) fn in_one_piece(&self) {
+        rustix::net::sockopt::set_tcp_cork(self.stream.get_ref(), true).unwrap();
+    }
+
     /// Ends what is sent.
     pub(crate) fn end(&self) {
         let _ended = self.stream.get_ref().shutdown(Shutdown::Write);
