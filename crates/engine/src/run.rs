@@ -13,7 +13,7 @@ use crate::worker::{Channel, Extent, Message, Share, Worker};
 use collect::Collector;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, Io, IoError, Native, NativeOptions, Waiting};
-use drumfire_plan::{Load, Plan, Spin};
+use drumfire_plan::{Arrivals, Load, Plan, Spin};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use gate::Gate;
@@ -69,6 +69,21 @@ fn request_limit(plan: &Plan) -> u64 {
         .requests
         .unwrap_or(u64::MAX)
         .min(rounds.unwrap_or(u64::MAX))
+}
+
+/// When the first arrival would be due that a count of requests leaves out. A random one is not
+/// worth a walk over all before it.
+fn counted_end(plan: &Plan, schedule: Option<&Schedule>, limit: u64) -> Nanos {
+    match (&plan.load, schedule) {
+        (
+            Load::Open {
+                arrivals: Arrivals::Constant,
+                ..
+            },
+            Some(schedule),
+        ) if limit < u64::MAX => schedule.start_of(limit).unwrap_or(Nanos::ZERO),
+        _ => Nanos::ZERO,
+    }
 }
 
 /// The plan's schedule; `None` in the closed model.
@@ -127,6 +142,7 @@ impl<I: Io> Worker<I> {
             connections: part(plan.connections.count, share),
             stop_at: stop,
             schedule_end: end.unwrap_or(Nanos::MAX),
+            counted_end: counted_end(plan, schedule.as_ref(), limit).min(stop),
         };
         let channel = Channel { out, back };
         Ok(Self::assemble(

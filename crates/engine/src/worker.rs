@@ -55,6 +55,9 @@ pub(crate) struct Extent {
     pub(crate) stop_at: Nanos,
     /// When the schedule ends; [`Nanos::MAX`] in the closed model.
     pub(crate) schedule_end: Nanos,
+    /// When the first request would be due that the run's count leaves out: so long did the load
+    /// last that was asked for.
+    pub(crate) counted_end: Nanos,
 }
 
 /// The channel as a sink, with the used intervals' way back.
@@ -109,6 +112,7 @@ pub struct Worker<I> {
     stop_at: Nanos,
     /// When the schedule itself ends; its last requests may still wait then.
     schedule_end: Nanos,
+    counted_end: Nanos,
     /// When starting ended because time was up or somebody said so.
     stopped_at: Nanos,
     /// When waiting for what is in flight ends; set when nothing more is started.
@@ -155,6 +159,7 @@ impl<I: Io> Worker<I> {
             measure_from: plan.warmup,
             stop_at: extent.stop_at,
             schedule_end: extent.schedule_end,
+            counted_end: extent.counted_end,
             stopped_at: Nanos::ZERO,
             shared: Shared::new(Limits::default()),
             buffer: vec![0; RECEIVE_BYTES],
@@ -384,7 +389,7 @@ impl<I: Io> Worker<I> {
     fn used_time(&self, now: Nanos) -> Nanos {
         match self.drain_until {
             Some(_) => self.stopped_at,
-            None if self.source.is_counted_out() => Nanos::ZERO,
+            None if self.source.is_counted_out() => self.counted_end,
             None => now.min(self.schedule_end),
         }
     }

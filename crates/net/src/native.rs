@@ -296,7 +296,9 @@ impl Io for Native {
             }
             (_, Waiting::Spin) => self.spin(until, ready),
         }
-        if let Some(hand) = &self.hand {
+        if let Some(hand) = &self.hand
+            && hand.is_due()
+        {
             hand.anchor(self.clock.now().0);
         }
         if self.tls_io.is_some() {

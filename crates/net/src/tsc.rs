@@ -1,8 +1,8 @@
 //! The processor's time-stamp counter, as a cheap hand between two looks at the real clock.
 //!
 //! A look at the system's clock costs some 30 ns, which two stamps in every exchange would make a
-//! visible part of its cost; the counter costs a third of it. It is anchored to the real clock in
-//! every turn of the loop, so that neither its drift nor a change of processor adds up.
+//! visible part of its cost; the counter costs a third of it. It is anchored to the real clock some
+//! thousands of times a second, so that neither its drift nor a change of processor adds up.
 
 use std::cell::Cell;
 
@@ -11,6 +11,9 @@ const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current
 
 /// The rate is known well enough after this long: an error of 100 ns in 20 ms is 5 ppm.
 const CALIBRATION: u64 = 20_000_000;
+
+/// An anchor holds for so many ticks, half a millisecond or less: an error of 50 ppm is 25 ns then.
+const ANCHOR_TICKS: u64 = 1_000_000;
 
 /// Nanoseconds by the counter, anchored to another clock.
 #[derive(Debug)]
@@ -36,6 +39,13 @@ impl Hand {
             scale: Cell::new(0),
             latest: Cell::new(now),
         })
+    }
+
+    /// Whether the last anchor is so old that the next look at the real clock is worth its cost.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        let (_, count) = self.anchor.get();
+        self.scale.get() == 0 || ticks().is_none_or(|now| now.wrapping_sub(count) > ANCHOR_TICKS)
     }
 
     /// Sets the hand by the real clock, read at this moment.

@@ -49,30 +49,8 @@ pub(crate) fn render(
         TargetForm::Absolute => format!("{}{}", request.url.origin, request.url.target),
     };
     line(&[method.as_bytes(), b" ", target.as_bytes(), b" HTTP/1.1"]);
-    if !has("host") {
-        line(&[b"Host: ", request.url.origin.host_header().as_bytes()]);
-    }
-    if !has("user-agent") {
-        line(&[concat!("User-Agent: drumfire/", env!("CARGO_PKG_VERSION")).as_bytes()]);
-    }
-    if !has("accept-encoding") {
-        match plan.http.compressed {
-            Compressed::AsSent => {}
-            Compressed::Decode(_) => line(&[b"Accept-Encoding: gzip, deflate, br, zstd"]),
-            Compressed::DecodeGzip(_) => line(&[b"Accept-Encoding: gzip"]),
-        }
-    }
-    if let Some(credentials) = basic_credentials(&request.url)
-        && !has("authorization")
-    {
-        line(&[b"Authorization: ", credentials.as_bytes()]);
-    }
-    if form == TargetForm::Absolute
-        && let Some(proxy) = &plan.http.proxy
-        && let Some(credentials) = basic_credentials(&proxy.url)
-        && !has("proxy-authorization")
-    {
-        line(&[b"Proxy-Authorization: ", credentials.as_bytes()]);
+    for field in own_fields(plan, request, form) {
+        line(&[field.as_bytes()]);
     }
     for header in &request.headers {
         line(&[header.name().as_bytes(), b": ", header.value()]);
@@ -105,6 +83,40 @@ pub(crate) fn render(
             "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"
         ),
     })
+}
+
+/// The fields that nobody has to give, in order; one that is given takes the place of ours.
+fn own_fields(plan: &Plan, request: &HttpRequest, form: TargetForm) -> Vec<String> {
+    let has = |name: &str| request.headers.iter().any(|header| header.is(name));
+    let mut fields = Vec::new();
+    if !has("host") {
+        fields.push(format!("Host: {}", request.url.origin.host_header()));
+    }
+    if !has("user-agent") {
+        fields.push(concat!("User-Agent: drumfire/", env!("CARGO_PKG_VERSION")).to_owned());
+    }
+    if !has("accept-encoding") {
+        match plan.http.compressed {
+            Compressed::AsSent => {}
+            Compressed::Decode(_) => {
+                fields.push("Accept-Encoding: gzip, deflate, br, zstd".to_owned());
+            }
+            Compressed::DecodeGzip(_) => fields.push("Accept-Encoding: gzip".to_owned()),
+        }
+    }
+    if let Some(credentials) = basic_credentials(&request.url)
+        && !has("authorization")
+    {
+        fields.push(format!("Authorization: {credentials}"));
+    }
+    if form == TargetForm::Absolute
+        && let Some(proxy) = &plan.http.proxy
+        && let Some(credentials) = basic_credentials(&proxy.url)
+        && !has("proxy-authorization")
+    {
+        fields.push(format!("Proxy-Authorization: {credentials}"));
+    }
+    fields
 }
 
 /// The value of an Authorization header for a URL with user and password (RFC 7617).
