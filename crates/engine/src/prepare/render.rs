@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
+use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Plan, Url};
 
 /// How the request line names its target (RFC 9112 section 3.2).
@@ -36,38 +37,30 @@ pub(crate) fn render(
     request: &HttpRequest,
     form: TargetForm,
 ) -> Result<Rendered, String> {
-    refuse_ambiguity(request)?;
-    let has = |name: &str| request.headers.iter().any(|header| header.is(name));
     let method = request.method.as_str();
-    let mut bytes = Vec::with_capacity(256);
-    let mut line = |parts: &[&[u8]]| {
-        parts.iter().for_each(|part| bytes.extend_from_slice(part));
-        bytes.extend_from_slice(b"\r\n");
-    };
     let target = match form {
         TargetForm::Origin => request.url.target.clone(),
         TargetForm::Absolute => format!("{}{}", request.url.origin, request.url.target),
     };
-    line(&[method.as_bytes(), b" ", target.as_bytes(), b" HTTP/1.1"]);
-    for field in own_fields(plan, request, form) {
-        line(&[field.as_bytes()]);
-    }
-    for header in &request.headers {
-        line(&[header.name().as_bytes(), b": ", header.value()]);
-    }
-    if plan.connections.keep_alive == KeepAlive::No && !has("connection") {
-        line(&[b"Connection: close"]);
-    }
+    let host = host(request)?;
+    let own = own_fields(plan, request, form);
+    let own = own.iter().map(|(name, value)| (*name, value.as_bytes()));
+    let given = request.headers.iter().filter(|header| !header.is("host"));
+    let given = given.map(|header| (header.name(), header.value()));
     let body = request.body.0.as_deref();
-    if let Some(body) = body {
-        if !has("content-length") {
-            line(&[b"Content-Length: ", body.len().to_string().as_bytes()]);
-        }
-        if plan.http.expect_continue != ExpectContinue::No && !has("expect") {
-            line(&[b"Expect: 100-continue"]);
-        }
-    }
-    line(&[]);
+    let framing = body.map_or(RequestFraming::None, |body| {
+        RequestFraming::Length(body.len() as u64)
+    });
+    let mut bytes = Vec::with_capacity(256);
+    write_head(
+        &mut bytes,
+        method,
+        &target,
+        &host,
+        own.chain(given),
+        framing,
+    )
+    .map_err(|error| error.to_string())?;
     let head_length = bytes.len();
     bytes.extend_from_slice(body.unwrap_or_default());
     Ok(Rendered {
@@ -85,38 +78,48 @@ pub(crate) fn render(
     })
 }
 
+/// The value of the Host field: the one given, or the URL's.
+fn host(request: &HttpRequest) -> Result<String, String> {
+    let mut given = request.headers.iter().filter(|header| header.is("host"));
+    match (given.next(), given.next()) {
+        (None, _) => Ok(request.url.origin.host_header()),
+        (Some(header), None) => String::from_utf8(header.value().to_vec())
+            .map_err(|_| "its Host header is no text; write a name or an address".to_owned()),
+        (Some(_), Some(_)) => Err("it has more than one Host header; give one".to_owned()),
+    }
+}
+
 /// The fields that nobody has to give, in order; one that is given takes the place of ours.
-fn own_fields(plan: &Plan, request: &HttpRequest, form: TargetForm) -> Vec<String> {
-    let has = |name: &str| request.headers.iter().any(|header| header.is(name));
-    let mut fields = Vec::new();
-    if !has("host") {
-        fields.push(format!("Host: {}", request.url.origin.host_header()));
-    }
-    if !has("user-agent") {
-        fields.push(concat!("User-Agent: drumfire/", env!("CARGO_PKG_VERSION")).to_owned());
-    }
-    if !has("accept-encoding") {
-        match plan.http.compressed {
-            Compressed::AsSent => {}
-            Compressed::Decode(_) => {
-                fields.push("Accept-Encoding: gzip, deflate, br, zstd".to_owned());
-            }
-            Compressed::DecodeGzip(_) => fields.push("Accept-Encoding: gzip".to_owned()),
-        }
-    }
-    if let Some(credentials) = basic_credentials(&request.url)
-        && !has("authorization")
-    {
-        fields.push(format!("Authorization: {credentials}"));
-    }
-    if form == TargetForm::Absolute
-        && let Some(proxy) = &plan.http.proxy
-        && let Some(credentials) = basic_credentials(&proxy.url)
-        && !has("proxy-authorization")
-    {
-        fields.push(format!("Proxy-Authorization: {credentials}"));
-    }
-    fields
+fn own_fields(plan: &Plan, request: &HttpRequest, form: TargetForm) -> Vec<(&'static str, String)> {
+    let agent = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
+    let codings = match plan.http.compressed {
+        Compressed::AsSent => None,
+        Compressed::Decode(_) => Some("gzip, deflate, br, zstd"),
+        Compressed::DecodeGzip(_) => Some("gzip"),
+    };
+    let proxy = plan
+        .http
+        .proxy
+        .as_ref()
+        .filter(|_| form == TargetForm::Absolute);
+    let closes = plan.connections.keep_alive == KeepAlive::No;
+    let waits = request.body.0.is_some() && plan.http.expect_continue != ExpectContinue::No;
+    let fields = [
+        ("User-Agent", Some(agent.to_owned())),
+        ("Accept-Encoding", codings.map(str::to_owned)),
+        ("Authorization", basic_credentials(&request.url)),
+        (
+            "Proxy-Authorization",
+            proxy.and_then(|proxy| basic_credentials(&proxy.url)),
+        ),
+        ("Connection", closes.then(|| "close".to_owned())),
+        ("Expect", waits.then(|| "100-continue".to_owned())),
+    ];
+    let missing = |name: &str| !request.headers.iter().any(|header| header.is(name));
+    let wanted = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    wanted.filter(|(name, _)| missing(name)).collect()
 }
 
 /// The value of an Authorization header for a URL with user and password (RFC 7617).
@@ -129,40 +132,4 @@ pub(crate) fn basic_credentials(url: &Url) -> Option<String> {
         };
         format!("Basic {}", STANDARD.encode(pair))
     })
-}
-
-/// Refuses what two servers could read in two ways.
-fn refuse_ambiguity(request: &HttpRequest) -> Result<(), String> {
-    let count = |name: &str| {
-        request
-            .headers
-            .iter()
-            .filter(|header| header.is(name))
-            .count()
-    };
-    if count("host") > 1 {
-        return Err("it has more than one Host header; give one".to_owned());
-    }
-    if count("transfer-encoding") > 0 {
-        return Err(
-            "it sets Transfer-Encoding; bodies are sent with Content-Length, so leave it out"
-                .to_owned(),
-        );
-    }
-    let body = request.body.0.as_deref().map_or(0, <[u8]>::len);
-    for header in request
-        .headers
-        .iter()
-        .filter(|header| header.is("content-length"))
-    {
-        if header.value() != body.to_string().as_bytes() {
-            return Err(format!(
-                "its Content-Length header contradicts its body of {body} bytes; leave it out"
-            ));
-        }
-    }
-    if count("content-length") > 1 {
-        return Err("it has more than one Content-Length header; leave them out".to_owned());
-    }
-    Ok(())
 }
