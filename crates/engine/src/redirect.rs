@@ -1,8 +1,8 @@
 //! Redirects: what is followed, with which request, and where to.
 
+use crate::blame::Failure;
 use crate::connection::Connection;
 use crate::prepare::{PrepareError, Rendered, Route};
-use crate::worker::Failing;
 use drumfire_http1::Head;
 use drumfire_measure::Outcome;
 use drumfire_net::TlsConfig;
@@ -36,7 +36,7 @@ pub(crate) enum Next {
     /// Another request.
     Hop(HttpRequest, u32),
     /// The exchange ends in this failure.
-    Refused(Failing),
+    Refused(Failure),
 }
 
 /// A name that is being looked up for a slot.

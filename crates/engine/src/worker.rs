@@ -7,8 +7,6 @@ mod follow;
 mod opening;
 mod response;
 
-pub(crate) use response::Failing;
-
 use crate::Control;
 use crate::connection::{Connection, Duty};
 use crate::limits::{DISCARD_BYTES, DRAIN_MAX, LOOK_UP, RECEIVE_BYTES, STARTS_PER_TURN, WAIT_MAX};

@@ -203,7 +203,7 @@ impl<I: Io> Worker<I> {
         let rest = now + Nanos(doubled).min(backoff_max);
         connection.freed = rest;
         if connection.duty == Duty::Exchange {
-            self.record_failure(slot, now, failure);
+            self.record(slot, now, failure);
         }
         self.resting.push((rest, slot));
     }

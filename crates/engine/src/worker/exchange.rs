@@ -167,18 +167,13 @@ impl<I: Io> Worker<I> {
     /// The exchange has failed and its connection with it.
     pub(crate) fn fail(&mut self, slot: u32, now: Nanos, failure: Failure) {
         self.close_connection(slot);
-        self.record_failure(slot, now, failure);
+        self.record(slot, now, failure);
         self.release(slot, now);
     }
 
-    /// Records a failed exchange, without freeing its slot.
-    pub(crate) fn record_failure(&mut self, slot: u32, now: Nanos, failure: Failure) {
-        self.record(slot, now, failure);
-    }
-
-    /// Makes the sample.
+    /// Makes the sample of an exchange that has ended in any way; its slot is not freed by it.
     #[inline]
-    fn record(&mut self, slot: u32, now: Nanos, (outcome, detail): Failure) {
+    pub(crate) fn record(&mut self, slot: u32, now: Nanos, (outcome, detail): Failure) {
         if now >= self.recorder.edge() {
             self.roll(now);
         }

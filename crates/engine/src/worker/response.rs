@@ -1,7 +1,7 @@
 //! Readiness and responses.
 
 use super::Worker;
-use crate::blame::{During, coding_outcome, http1_outcome, io_detail, io_failure};
+use crate::blame::{During, Failure, coding_outcome, http1_outcome, io_detail, io_failure};
 use crate::connection::{Connection, Duty, State};
 use crate::keep_alive::Hint;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
@@ -20,13 +20,10 @@ enum Fed {
     /// `100 Continue`: the body may go out.
     Continue,
     /// The response is over; what came after it is thrown away.
-    Over(End, Option<Failing>),
+    Over(End),
     /// A proxy has opened a tunnel.
     Tunnel,
 }
-
-/// Why a complete response is a failure nevertheless.
-pub(crate) type Failing = (Outcome, Option<String>);
 
 impl<I: Io> Worker<I> {
     /// A slot has become ready for something.
@@ -128,7 +125,7 @@ impl<I: Io> Worker<I> {
                 let connection = &mut self.slots[slot as usize];
                 connection.exchange.bytes_received += length as u64;
                 if let Some(end) = connection.machine.body_discarded(length as u64) {
-                    self.over(slot, now, end, None);
+                    self.over(slot, now, end);
                 }
                 drained && !self.slots[slot as usize].peer_closed
             }
@@ -170,7 +167,7 @@ impl<I: Io> Worker<I> {
             );
             match fed {
                 Ok(Fed::More) => return,
-                Ok(Fed::Over(end, failing)) => return self.over(slot, now, end, failing),
+                Ok(Fed::Over(end)) => return self.over(slot, now, end),
                 Ok(Fed::Continue) => {
                     self.slots[slot as usize].exchange.awaits_continue = false;
                     self.transmit(slot);
@@ -182,7 +179,7 @@ impl<I: Io> Worker<I> {
     }
 
     /// The response can't be finished.
-    fn broke_off(&mut self, slot: u32, now: Nanos, failing: Failing) {
+    fn broke_off(&mut self, slot: u32, now: Nanos, failing: Failure) {
         match self.slots[slot as usize].state {
             State::Tunneling => {
                 let reason = failing.1.unwrap_or_else(|| failing.0.words().to_owned());
@@ -197,7 +194,7 @@ impl<I: Io> Worker<I> {
         let now = self.io.now();
         let connection = &mut self.slots[slot as usize];
         match connection.machine.handle_end() {
-            Ok(Some(end)) => self.over(slot, now, end, None),
+            Ok(Some(end)) => self.over(slot, now, end),
             Ok(None) => self.close_connection(slot),
             Err(error) => {
                 let failing = failing(connection, &error);
@@ -238,7 +235,7 @@ impl<I: Io> Worker<I> {
 
     /// Sends an idempotent request once more, on a new connection, where the plan says so and the
     /// kept-alive one turned out to be closed; otherwise the exchange has failed.
-    fn retry_or_break_off(&mut self, slot: u32, now: Nanos, failing: Failing) {
+    fn retry_or_break_off(&mut self, slot: u32, now: Nanos, failing: Failure) {
         // The server went away before it had the whole request.
         let failing = match failing {
             (Outcome::Closed, hint) if !self.is_written(slot) => (Outcome::Send, hint),
@@ -259,15 +256,12 @@ impl<I: Io> Worker<I> {
 
     /// A response is complete: judges it, follows it, or records it.
     #[inline]
-    fn over(&mut self, slot: u32, now: Nanos, end: End, failing: Option<Failing>) {
+    fn over(&mut self, slot: u32, now: Nanos, end: End) {
         if self.slots[slot as usize].state == State::Tunneling {
             let reason = Some(format!("the proxy answered with status {}", end.status));
             return self.opening_failed(slot, now, (Outcome::ConnectProxy, reason));
         }
         let connection = &mut self.slots[slot as usize];
-        if let Some(failing) = failing {
-            return self.complete(slot, now, end, failing);
-        }
         if let Some(next) = connection
             .follow
             .as_mut()
@@ -289,7 +283,7 @@ impl<I: Io> Worker<I> {
 }
 
 /// What a failed machine's error means for the exchange.
-fn failing(connection: &Connection, error: &Error) -> Failing {
+fn failing(connection: &Connection, error: &Error) -> Failure {
     let reused = connection.carried > 1 && connection.exchange.bytes_received == 0;
     let outcome = match error {
         Error::Closed | Error::Reset if reused => Outcome::ClosedReused,
@@ -315,7 +309,7 @@ fn feed(
     plan: &Plan,
     shared: &mut Shared,
     input: &mut &[u8],
-) -> Result<Fed, Failing> {
+) -> Result<Fed, Failure> {
     loop {
         let step = match connection.machine.handle_input(input, shared) {
             Ok(step) => step,
@@ -334,7 +328,7 @@ fn feed(
                 }
                 None
             }
-            Event::End(end) => Some(Fed::Over(end, None)),
+            Event::End(end) => Some(Fed::Over(end)),
         };
         *input = &input[taken..];
         if let Some(fed) = fed {
@@ -349,7 +343,7 @@ fn on_head(
     connection: &mut Connection,
     plan: &Plan,
     head: &Head<'_>,
-) -> Result<Option<Fed>, Failing> {
+) -> Result<Option<Fed>, Failure> {
     if head.body == BodyKind::Tunnel && connection.state == State::Tunneling {
         return Ok(Some(Fed::Tunnel));
     }
