@@ -45,8 +45,8 @@ pub(crate) struct Exchange {
     /// [`Nanos::MAX`] until the first write.
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
-    /// How many of the request's bytes are written.
-    pub(crate) written: u32,
+    /// How many of the request's bytes are still to be written.
+    pub(crate) unwritten: u32,
     /// Bytes written in all, redirects included.
     pub(crate) bytes_sent: u32,
     pub(crate) bytes_received: u64,
@@ -65,7 +65,7 @@ impl Exchange {
         started: Nanos::ZERO,
         sent: Nanos::MAX,
         first_byte: Nanos::MAX,
-        written: 0,
+        unwritten: 0,
         bytes_sent: 0,
         bytes_received: 0,
         awaits_continue: false,

@@ -2,7 +2,8 @@
 
 use super::Worker;
 use crate::blame::{During, Failure, io_failure};
-use crate::connection::{Duty, Exchange, State};
+use crate::connection::{Connection, Duty, Exchange, State};
+use crate::prepare::{Rendered, Request};
 use crate::source::Arrival;
 use drumfire_http1::{End, Persistence, RequestKind};
 use drumfire_measure::{Leniencies, Outcome, Sample};
@@ -48,7 +49,7 @@ impl<I: Io> Worker<I> {
         let connection = &mut self.slots[slot as usize];
         connection.state = State::Busy;
         connection.carried += 1;
-        connection.exchange.written = 0;
+        connection.exchange.unwritten = length as u32;
         connection.exchange.awaits_continue = waits && length > head_length;
         connection.machine.send(kind, persistence);
         if connection.exchange.sent == Nanos::MAX {
@@ -66,47 +67,30 @@ impl<I: Io> Worker<I> {
 
     /// The current request's bytes.
     #[inline]
-    pub(crate) fn rendered(&self, slot: u32) -> &crate::prepare::Rendered {
-        let connection = &self.slots[slot as usize];
-        match connection
-            .follow
-            .as_ref()
-            .and_then(|follow| follow.current.as_ref())
-        {
-            Some(hop) => &hop.rendered,
-            None => &self.prepared.requests[connection.exchange.request as usize].rendered,
-        }
+    pub(crate) fn rendered(&self, slot: u32) -> &Rendered {
+        rendered_of(&self.slots[slot as usize], &self.prepared.requests)
     }
 
     /// Whether the whole request is written.
+    #[inline]
     pub(crate) fn is_written(&self, slot: u32) -> bool {
-        let written = self.slots[slot as usize].exchange.written as usize;
-        written == self.rendered(slot).bytes.len()
+        self.slots[slot as usize].exchange.unwritten == 0
     }
 
     /// Writes what there is room for.
     pub(crate) fn transmit(&mut self, slot: u32) {
         let connection = &self.slots[slot as usize];
-        let rendered = self.rendered(slot);
+        let rendered = rendered_of(connection, &self.prepared.requests);
         let end = if connection.exchange.awaits_continue {
             rendered.head_length
         } else {
             rendered.bytes.len()
         };
-        let from = connection.exchange.written as usize;
+        let from = rendered.bytes.len() - connection.exchange.unwritten as usize;
         if from >= end {
             return;
         }
-        // Borrowed apart from `self.io`: the bytes lie in the slot or in what was prepared.
-        let bytes: &[u8] = match connection.follow.as_ref().and_then(|f| f.current.as_ref()) {
-            Some(hop) => &hop.rendered.bytes,
-            None => {
-                &self.prepared.requests[connection.exchange.request as usize]
-                    .rendered
-                    .bytes
-            }
-        };
-        match self.io.send(Slot(slot), &bytes[from..end]) {
+        match self.io.send(Slot(slot), &rendered.bytes[from..end]) {
             Ok(sent) => self.written(slot, sent, from + sent == end),
             Err(error) => self.sending_failed(slot, error),
         }
@@ -120,7 +104,7 @@ impl<I: Io> Worker<I> {
         let waits = self.prepared.plan.http.expect_continue;
         let connection = &mut self.slots[slot as usize];
         let exchange = &mut connection.exchange;
-        exchange.written += sent as u32;
+        exchange.unwritten -= sent as u32;
         exchange.bytes_sent = exchange.bytes_sent.saturating_add(sent as u32);
         let whole = exchange.started + total;
         connection.deadline = match (all, exchange.awaits_continue, waits) {
@@ -242,4 +226,17 @@ impl<I: Io> Worker<I> {
 #[inline]
 fn from_first(exchange: &Exchange, sent: usize) -> bool {
     exchange.bytes_sent as usize == sent
+}
+
+/// The request that a slot is on: its own, or the one that a redirect led to.
+#[inline]
+fn rendered_of<'a>(connection: &'a Connection, requests: &'a [Request]) -> &'a Rendered {
+    match connection
+        .follow
+        .as_ref()
+        .and_then(|follow| follow.current.as_ref())
+    {
+        Some(hop) => &hop.rendered,
+        None => &requests[connection.exchange.request as usize].rendered,
+    }
 }
