@@ -78,6 +78,7 @@ fn requests(flags: &HttpFlags, urls: Vec<Url>) -> Result<Vec<HttpRequest>, Failu
         .collect::<Result<Vec<_>, _>>()?;
     let request = |url: Url| HttpRequest {
         step: drumfire_report::secret::url(&url.to_string()),
+        call: None,
         method: method.clone(),
         headers: headers.clone(),
         body: body.clone(),

@@ -127,5 +127,6 @@ fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<Htt
             request.body.clone()
         },
         step: request.step.clone(),
+        call: None,
     })
 }

@@ -1,6 +1,6 @@
 //! HTTP requests and how they travel.
 
-use crate::Url;
+use crate::{Call, Url};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
 use std::net::IpAddr;
@@ -159,6 +159,8 @@ pub struct HttpRequest {
     pub body: Body,
     /// The name under which its numbers are reported; one step per distinct name.
     pub step: String,
+    /// The gRPC call that it makes; the body is then the call's, and `None` here.
+    pub call: Option<Arc<Call>>,
 }
 
 /// Which version of HTTP to speak.
@@ -167,6 +169,8 @@ pub enum HttpVersion {
     /// HTTP/1.1.
     #[default]
     Http1,
+    /// HTTP/2: by ALPN on https, by prior knowledge on http.
+    Http2,
 }
 
 /// How requests travel.
@@ -276,6 +280,9 @@ pub struct Proxy {
 pub struct Connections {
     /// How many are open at most; at least 1.
     pub count: u32,
+    /// How many exchanges each carries at a time; at least 1, and 1 with HTTP/1.1. A server may
+    /// allow fewer.
+    pub streams: u32,
     /// Whether a connection carries more than one request.
     pub keep_alive: KeepAlive,
     /// What is done when a kept-alive connection turns out to be closed.

@@ -3,6 +3,7 @@
 //! Knows the words of a run and checks them; a [`Plan`] that exists is a plan that can run.
 //! Must not know I/O, clocks or threads. Start reading at [`Plan`].
 
+mod call;
 mod check;
 mod expect;
 mod host;
@@ -16,6 +17,9 @@ mod threshold;
 mod threshold_text;
 mod url;
 
+pub use call::{
+    Call, CallContext, CallData, CallKind, DataError, MessageCompression, Streaming,
+};
 pub use check::Diagnostic;
 pub use expect::Expect;
 pub use http::{

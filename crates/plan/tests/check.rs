@@ -13,6 +13,7 @@ fn request() -> HttpRequest {
         headers: Vec::new(),
         body: Body::default(),
         step: "login".to_owned(),
+        call: None,
     }
 }
 
@@ -36,6 +37,7 @@ fn plan() -> Plan {
         http: HttpOptions::default(),
         connections: Connections {
             count: 1,
+            streams: 1,
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,

@@ -63,6 +63,7 @@ fn draft(load: Load) -> Draft {
         http: HttpOptions::default(),
         connections: Connections {
             count: 1,
+            streams: 1,
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
@@ -91,6 +92,7 @@ fn get(url: &str) -> HttpRequest {
         headers: Vec::new(),
         body: Body::default(),
         step: url.to_owned(),
+        call: None,
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn of(flags: &LoadFlags) -> Result<(Load, Connections), Failure> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let connections = Connections {
         count,
+        streams: 1,
         keep_alive: KeepAlive::Yes,
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,

@@ -167,6 +167,7 @@ fn connections(args: &Args, users: u32, defaults: Defaults) -> Connections {
         .unwrap_or(defaults.cores);
     Connections {
         count: users,
+        streams: 1,
         keep_alive: if args.no_keep_alive {
             KeepAlive::No
         } else {

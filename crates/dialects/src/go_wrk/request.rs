@@ -86,6 +86,7 @@ impl RequestParts {
                 headers: self.headers.clone(),
                 body: body.clone(),
                 step,
+                call: None,
             })
             .collect()
     }

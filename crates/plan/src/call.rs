@@ -1,0 +1,132 @@
+//! gRPC calls: which, with what data, and how their streams go.
+
+use crate::Header;
+use drumfire_units::Nanos;
+use std::fmt;
+use std::sync::Arc;
+
+/// A gRPC call that a request makes.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// `package.Service`, as the request's path has it.
+    pub service: String,
+    /// The method's own name.
+    pub method: String,
+    /// Which sides send a stream.
+    pub kind: CallKind,
+    /// What it sends.
+    pub data: Arc<dyn CallData>,
+    /// How its messages are compressed.
+    pub compression: MessageCompression,
+    /// How long the server is given (`grpc-timeout`); the whole call, streams included.
+    pub deadline: Option<Nanos>,
+    /// How its streams go.
+    pub streaming: Streaming,
+    /// The largest message that is accepted, decompressed, in bytes.
+    pub receive_limit: u64,
+    /// The largest message that is sent, before compression, in bytes.
+    pub send_limit: u64,
+}
+
+/// Which sides of a call send a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// One message each way.
+    Unary,
+    /// The client sends many, the server one.
+    ClientStream,
+    /// The client sends one, the server many.
+    ServerStream,
+    /// Both send many.
+    Bidirectional,
+}
+
+impl CallKind {
+    /// Whether the client sends a stream.
+    #[must_use]
+    pub const fn client_streams(self) -> bool {
+        matches!(self, Self::ClientStream | Self::Bidirectional)
+    }
+
+    /// Whether the server sends a stream.
+    #[must_use]
+    pub const fn server_streams(self) -> bool {
+        matches!(self, Self::ServerStream | Self::Bidirectional)
+    }
+}
+
+/// How messages are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MessageCompression {
+    /// Not at all; compressed replies are refused.
+    #[default]
+    Identity,
+    /// gzip, in both directions.
+    Gzip,
+    /// zstd, in both directions.
+    Zstd,
+}
+
+/// How a call's streams go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Streaming {
+    /// How many messages are sent; the data is gone through again or cut off to make up this
+    /// number. As many as the data has when `None`.
+    pub send: Option<u64>,
+    /// The pause after each message that is sent but the last.
+    pub interval: Nanos,
+    /// Sending ends after this span; a stream that only the server sends is cancelled then.
+    pub duration: Option<Nanos>,
+    /// The call is cancelled when so many messages have been received, which is no failure.
+    pub receive: Option<u64>,
+}
+
+/// Which call data is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallContext {
+    /// The number of the call within the run, from 0.
+    pub number: u64,
+    /// Which of the run's users makes it, from 0.
+    pub user: u32,
+    /// Which of the run's connections carries it, from 0.
+    pub connection: u32,
+    /// Nanoseconds since the Unix epoch, when it is rendered.
+    pub unix_time: u64,
+    /// The plan's seed.
+    pub seed: u64,
+}
+
+/// What calls send: a function of which call it is, so that any worker can render any call.
+pub trait CallData: Send + Sync + fmt::Debug {
+    /// Whether all calls send the same, so that one rendering serves the whole run.
+    fn is_fixed(&self) -> bool;
+
+    /// Appends the metadata that varies, beyond the request's own headers. Values of `-bin` keys
+    /// are in base64 already.
+    ///
+    /// # Errors
+    /// When the data can't be rendered; the call is not sent and fails with blame on the plan.
+    fn metadata(&self, call: &CallContext, out: &mut Vec<Header>) -> Result<(), DataError>;
+
+    /// How many messages a call has by itself.
+    fn messages(&self, call: &CallContext) -> u64;
+
+    /// Appends the encoded `n`-th message, from 0. Beyond [`CallData::messages`] the data is gone
+    /// through again, and what is random or a time is made anew.
+    ///
+    /// # Errors
+    /// As [`CallData::metadata`].
+    fn message(&self, call: &CallContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError>;
+}
+
+/// Why a call's data could not be rendered, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataError(pub String);
+
+impl fmt::Display for DataError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DataError {}
