@@ -88,6 +88,8 @@ pub(crate) struct Connection {
     /// Whether the peer has finished sending: what it sent is read to its end, which no further
     /// event will tell, and the connection carries no other request.
     pub(crate) peer_closed: bool,
+    /// A send on it has failed; what the server has already said is still to be read.
+    pub(crate) broken: bool,
     /// Its socket may hold more than was received in one turn.
     pub(crate) unread: bool,
     /// Requests sent on the current connection.
@@ -127,6 +129,7 @@ impl Connection {
             tried: 0,
             choice,
             peer_closed: false,
+            broken: false,
             unread: false,
             carried: 0,
             hint: Hint::NONE,

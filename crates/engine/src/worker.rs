@@ -8,6 +8,7 @@ mod opening;
 mod response;
 
 use crate::Control;
+use crate::blame::Failure;
 use crate::connection::{Connection, Duty};
 use crate::limits::{DISCARD_BYTES, DRAIN_MAX, LOOK_UP, RECEIVE_BYTES, STARTS_PER_TURN, WAIT_MAX};
 use crate::prepare::{Prepared, Route};
@@ -92,6 +93,8 @@ pub struct Worker<I> {
     /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
     /// only this list knows of it.
     unread: Vec<u32>,
+    /// Slots on which a send failed, and how: they are read once more, then given up.
+    broken: Vec<(u32, Failure)>,
     /// Slots that rest after failing to connect: until when, and which.
     resting: Vec<(Nanos, u32)>,
     resolving: Vec<Resolving>,
@@ -163,6 +166,7 @@ impl<I: Io> Worker<I> {
             buffer: vec![0; RECEIVE_BYTES],
             scratch: vec![0; DISCARD_BYTES],
             unread: Vec::with_capacity(slots.len()),
+            broken: Vec::new(),
             resting: Vec::with_capacity(slots.len()),
             resolving: Vec::new(),
             detours: Vec::new(),
@@ -228,6 +232,9 @@ impl<I: Io> Worker<I> {
         }
         if unread > 0 {
             self.read_on(unread);
+        }
+        if !self.broken.is_empty() {
+            self.read_broken();
         }
         if now >= self.next_scan {
             self.scan(now);
@@ -302,7 +309,7 @@ impl<I: Io> Worker<I> {
 
     /// When the loop must turn again by itself.
     fn next_wake(&self) -> Nanos {
-        if !self.unread.is_empty() {
+        if !self.unread.is_empty() || !self.broken.is_empty() {
             return Nanos::ZERO;
         }
         let now = self.io.now();

@@ -48,6 +48,7 @@ impl<I: Io> Worker<I> {
         let (kind, length, head_length) = self.shape(slot);
         let connection = &mut self.slots[slot as usize];
         connection.state = State::Busy;
+        connection.broken = false;
         connection.carried += 1;
         connection.exchange.unwritten = length as u32;
         connection.exchange.awaits_continue = waits && length > head_length;
@@ -118,14 +119,35 @@ impl<I: Io> Worker<I> {
     }
 
     /// The connection broke while the request was written. What the server has already answered,
-    /// such as a refusal of the body, is read before the exchange is given up.
+    /// such as a refusal of the body, is read before the exchange is given up; not here, where
+    /// another receive may be under way.
+    #[cold]
     fn sending_failed(&mut self, slot: u32, error: IoError) {
-        self.receive(slot);
-        let connection = &self.slots[slot as usize];
-        if connection.state == State::Busy && connection.duty == Duty::Exchange {
-            let now = self.io.now();
-            self.fail(slot, now, io_failure(error, During::Send));
+        let connection = &mut self.slots[slot as usize];
+        if !std::mem::replace(&mut connection.broken, true) {
+            self.broken.push((slot, io_failure(error, During::Send)));
         }
+    }
+
+    /// Reads what is left on the slots whose sends failed, and gives up those that it does not end.
+    pub(crate) fn read_broken(&mut self) {
+        for (slot, failure) in std::mem::take(&mut self.broken) {
+            // The exchange may have ended since, and the slot have begun another.
+            if !self.is_broken(slot) {
+                continue;
+            }
+            self.receive(slot);
+            if self.is_broken(slot) {
+                let now = self.io.now();
+                self.fail(slot, now, failure);
+            }
+        }
+    }
+
+    /// Whether the slot's exchange is one whose send failed.
+    fn is_broken(&self, slot: u32) -> bool {
+        let connection = &self.slots[slot as usize];
+        connection.broken && connection.state == State::Busy && connection.duty == Duty::Exchange
     }
 
     /// The response is complete: records the exchange and uses the slot again.

@@ -3,7 +3,9 @@
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
 use drumfire_plan::ExpectContinue;
-use drumfire_testkit::{Answer, Draft, Expecting, Law, Network, Server, Simulated, World, closed};
+use drumfire_testkit::{
+    Answer, Client, Draft, Expecting, Law, Network, Server, Simulated, World, closed,
+};
 use drumfire_units::Nanos;
 
 const BODY: usize = 100_000;
@@ -145,4 +147,23 @@ fn an_answer_before_the_body_is_out_is_kept_and_the_connection_is_not() {
     let status: Vec<_> = result.summary.total.status().collect();
     assert_eq!(status, [(413, 30)]);
     assert_eq!(result.log.after_last, 0);
+}
+
+#[test]
+fn an_answer_behind_a_broken_send_is_read() {
+    // The server says what it thinks of idle clients and is gone before the next request.
+    let big = "x".repeat(20_000);
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", big.len());
+    let late = "HTTP/1.1 408 Late\r\nContent-Length: 0\r\n\r\n";
+    let answer = Answer::raw(format!("{head}{big}{late}").as_bytes())
+        .cut_at(&[head.len()], ms(1))
+        .then_resets(us(5));
+    let plan = closed(1).requests(2);
+    // The reset comes between the last byte's receive and the next request's send.
+    let busy = Client::ideal().call_takes(us(10));
+    let result = run(plan, World::of(Server::new().says(answer)).client(busy));
+    let status: Vec<_> = result.summary.total.status().collect();
+    assert_eq!(status, [(200, 1), (408, 1)]);
+    failures(&result.summary, &[(Outcome::HttpStatus, 1)]);
+    assert_eq!(result.log.connections, 1);
 }

@@ -84,6 +84,8 @@ impl Io for SimIo {
 
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.spend();
+        // What came while the client was busy has reached the socket, told or not.
+        self.happen();
         let link = &mut self.links[slot.0 as usize];
         assert_eq!(
             link.phase,
