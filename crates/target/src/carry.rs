@@ -2,7 +2,6 @@
 
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
 use crate::cache::ANSWER_MAX;
-use crate::clock;
 use crate::connection::{Chunks, Closing, Connection, Held, Manner, Pace, Phase, Receiving, Work};
 use crate::drive::Driver;
 use crate::http1::{self, CONTINUE, Head, HeadRead, Persistence, Refusal, parse_head};
@@ -54,7 +53,7 @@ impl Driver {
         head: Head<'a>,
         rest: &mut &'a [u8],
     ) -> Step {
-        let intent = match self.planner.intent(&head.request) {
+        let intent = match self.desk.intent(&head.request) {
             Ok(intent) => intent,
             Err(bad) => {
                 http1::write_refusal(&mut work.plain, 400, &bad.0);
@@ -62,10 +61,7 @@ impl Driver {
             }
         };
         if intent.counting() == Counting::Counted {
-            self.own().tallies.requests.add(1);
-            if self.own().arrivals.is_on() {
-                self.own().arrivals.record(clock::now());
-            }
+            self.desk.arrived();
         }
         let (bytes, behind) = rest.split_at(head.length);
         *rest = behind;
@@ -78,7 +74,7 @@ impl Driver {
             },
         };
         if head.body.is_complete() {
-            let plan = self.planner.plan(intent, 0);
+            let plan = self.desk.plan(intent, 0);
             return self.schedule(connection, work, plan, manner, bytes);
         }
         if head.expects_continue && rest.is_empty() {
@@ -101,7 +97,7 @@ impl Driver {
         else {
             return Step::Starved;
         };
-        let plan = self.planner.plan(intent, body.received());
+        let plan = self.desk.plan(intent, body.received());
         self.schedule(connection, work, plan, manner, &[])
     }
 
@@ -115,21 +111,12 @@ impl Driver {
         manner: Manner,
         request: &[u8],
     ) -> Step {
-        let delay = plan.delay.unwrap_or(Nanos::ZERO);
-        let due = match (&mut self.free_at, plan.counting) {
-            (Some(free_at), Counting::Counted) => {
-                let now = clock::now();
-                *free_at = now.max(*free_at) + delay;
-                (*free_at > now).then_some(*free_at)
-            }
-            _ => (delay > Nanos::ZERO).then(|| clock::now() + delay),
-        };
-        if let Some(due) = due {
+        if let Some(due) = self.desk.due(plan.delay, plan.counting) {
             self.timers.set(due, connection.token);
             work.phase = Phase::Held(Box::new(Held { plan, manner }));
             return Step::Onward;
         }
-        let known = plan.constancy == Constancy::Constant && self.free_at.is_none();
+        let known = plan.constancy == Constancy::Constant && !self.desk.is_serial();
         let start = work.plain.len();
         self.perform(connection, work, plan, manner);
         if known && !request.is_empty() && matches!(work.phase, Phase::Reading) {

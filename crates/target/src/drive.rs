@@ -4,17 +4,15 @@ use crate::cache::{ANSWER_MAX, Cache};
 use crate::carry::Step;
 use crate::clock;
 use crate::connection::{Closing, Connection, Fate, Phase, Work};
-use crate::options::{Discipline, Options};
+use crate::desk::Desk;
 use crate::outgoing::{Flushed, flush, send_at_once};
-use crate::planner::Planner;
 use crate::poller::{Interest, Poller};
-use crate::random::Random;
-use crate::shared::{Shared, WorkerShared};
+use crate::shared::WorkerShared;
 use crate::timers::Timers;
 use drumfire_units::Nanos;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, Shutdown, recv, shutdown};
-use std::sync::Arc;
+use std::rc::Rc;
 
 /// Bytes read at once.
 const READ_SIZE: usize = 64 * 1024;
@@ -25,15 +23,11 @@ const LINGER: Nanos = Nanos::from_secs(1);
 
 /// What all of a worker's connections share.
 pub(crate) struct Driver {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) desk: Rc<Desk>,
     pub(crate) poller: Poller,
     pub(crate) timers: Timers,
-    index: usize,
-    pub(crate) planner: Planner,
     pub(crate) cache: Cache,
     pub(crate) close_after: Option<u32>,
-    /// When the one server of a serial queue has done all that came so far.
-    pub(crate) free_at: Option<Nanos>,
     #[expect(
         clippy::vec_box,
         reason = "a box moves between here and a connection as it is"
@@ -48,22 +42,13 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn new(
-        options: &Options,
-        shared: Arc<Shared>,
-        index: usize,
-        poller: Poller,
-    ) -> Self {
-        let random = Random::new(options.seed, index as u64);
+    pub(crate) fn new(desk: Rc<Desk>, poller: Poller, close_after: Option<u32>) -> Self {
         Self {
+            desk,
             poller,
             timers: Timers::default(),
-            index,
-            planner: Planner::new(Arc::clone(&shared), options.behaviour.clone(), random),
-            shared,
             cache: Cache::default(),
-            close_after: options.behaviour.close_after,
-            free_at: (options.discipline == Discipline::Serial).then_some(Nanos::ZERO),
+            close_after,
             spares: Vec::new(),
             input: vec![0; READ_SIZE],
             opened: Vec::new(),
@@ -73,7 +58,7 @@ impl Driver {
 
     #[inline]
     pub(crate) fn own(&self) -> &WorkerShared {
-        self.shared.worker(self.index)
+        self.desk.own()
     }
 
     /// Bytes can be read; with `ending`, so can the peer's end.
@@ -171,7 +156,7 @@ impl Driver {
         let Some((answer, length)) = self.cache.find(input) else {
             return Fate::Open;
         };
-        let own = self.shared.worker(self.index);
+        let own = self.desk.own();
         if length == input.len() && connection.tls.is_none() {
             own.tallies.requests.add(1);
             if own.arrivals.is_on() {
@@ -199,7 +184,7 @@ impl Driver {
 
     /// The same for pipelined requests, and for sealed connections.
     fn answer_known_many(&mut self, connection: &mut Connection, input: &mut &[u8]) -> Fate {
-        let own = self.shared.worker(self.index);
+        let own = self.desk.own();
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         let mut count = 0;

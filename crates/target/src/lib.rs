@@ -30,6 +30,7 @@ mod carry;
 mod clock;
 mod connection;
 mod counters;
+mod desk;
 mod drive;
 mod error;
 mod fault;

@@ -8,7 +8,7 @@ use crate::options::{Discipline, Listen, Options};
 use crate::poller;
 use crate::shared::Shared;
 use crate::tls::{self, TlsMaterial};
-use crate::worker::{Setup, Worker};
+use crate::worker::{self, Setup, Worker};
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -90,11 +90,12 @@ fn raise_descriptor_limit() {
 fn spawn(setup: &Setup, index: usize) -> Result<WorkerHandle, StartError> {
     let failed = |cause| StartError::Thread { cause };
     let waker = Arc::new(poller::waker().map_err(|errno| failed(errno.into()))?);
-    let worker = Worker::new(setup, index, Arc::clone(&waker));
-    let worker = worker.map_err(|errno| failed(errno.into()))?;
+    let poller = worker::poller(setup, index, &waker).map_err(|errno| failed(errno.into()))?;
+    let (setup, woken) = (setup.clone(), Arc::clone(&waker));
+    // The worker is made where it works: what it shares with itself alone never changes threads.
     let thread = std::thread::Builder::new()
         .name(format!("target-{index}"))
-        .spawn(move || worker.run())
+        .spawn(move || Worker::new(&setup, index, woken, poller).run())
         .map_err(failed)?;
     Ok(WorkerHandle { waker, thread })
 }

@@ -1,20 +1,27 @@
 //! Connections by token.
 
-use crate::connection::Connection;
-
-/// One worker's connections. A token holds a slot's number and its generation, so that a stale
+/// One worker's connections of one kind. A token holds a slot's number and its generation, so that a stale
 /// event or timer finds nothing instead of a stranger.
-#[derive(Debug, Default)]
-pub(crate) struct Slots {
-    slots: Vec<Slot>,
+#[derive(Debug)]
+pub(crate) struct Slots<T> {
+    slots: Vec<Slot<T>>,
     free: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct Slot {
+struct Slot<T> {
     /// Counts the connections that this slot has had; below 2³¹.
     generation: u32,
-    connection: Option<Connection>,
+    connection: Option<T>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
 }
 
 fn token(index: u32, generation: u32) -> u64 {
@@ -26,9 +33,9 @@ fn split(token: u64) -> (usize, u32) {
     ((token & 0xffff_ffff) as usize, (token >> 32) as u32)
 }
 
-impl Slots {
+impl<T> Slots<T> {
     /// Takes in a connection, made with its token.
-    pub(crate) fn insert(&mut self, make: impl FnOnce(u64) -> Connection) -> u64 {
+    pub(crate) fn insert(&mut self, make: impl FnOnce(u64) -> T) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot {
                 generation: 0,
@@ -45,7 +52,7 @@ impl Slots {
 
     /// The connection that a token stands for.
     #[inline]
-    pub(crate) fn find(&mut self, token: u64) -> Option<&mut Connection> {
+    pub(crate) fn find(&mut self, token: u64) -> Option<&mut T> {
         let (index, generation) = split(token);
         let slot = self.slots.get_mut(index)?;
         if slot.generation != generation {
@@ -55,7 +62,7 @@ impl Slots {
     }
 
     /// Takes a connection out.
-    pub(crate) fn remove(&mut self, token: u64) -> Option<Connection> {
+    pub(crate) fn remove(&mut self, token: u64) -> Option<T> {
         let (index, generation) = split(token);
         let slot = self.slots.get_mut(index)?;
         if slot.generation != generation {
@@ -68,7 +75,7 @@ impl Slots {
     }
 
     /// Takes all connections out.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Connection> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> {
         self.free.clear();
         self.slots.drain(..).filter_map(|slot| slot.connection)
     }

@@ -2,6 +2,7 @@
 
 use crate::clock;
 use crate::connection::{Connection, Fate};
+use crate::desk::Desk;
 use crate::drive::Driver;
 use crate::listener::Listener;
 use crate::options::Options;
@@ -14,6 +15,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::{self, Errno};
 use rustix::net::{SocketFlags, accept_with, sockopt};
 use rustls::ServerConfig;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -32,6 +34,7 @@ const ACCEPT_PAUSE: Nanos = Nanos::from_millis(50);
 const TIMER_STRIDE: usize = 8;
 
 /// What every worker of a server is made from.
+#[derive(Clone)]
 pub(crate) struct Setup {
     pub(crate) shared: Arc<Shared>,
     pub(crate) listeners: Arc<Vec<Listener>>,
@@ -40,39 +43,50 @@ pub(crate) struct Setup {
     pub(crate) options: Arc<Options>,
 }
 
+/// A readiness queue for the worker with this index, which watches its listeners and its waker.
+pub(crate) fn poller(setup: &Setup, index: usize, waker: &OwnedFd) -> io::Result<Poller> {
+    let poller = Poller::new()?;
+    poller.add_own(waker, WAKE)?;
+    watch_listeners(&poller, &setup.listeners, index)?;
+    Ok(poller)
+}
+
+fn watch_listeners(poller: &Poller, listeners: &[Listener], index: usize) -> io::Result<()> {
+    for (n, listener) in listeners.iter().enumerate() {
+        poller.add_shared(listener.socket(index), LISTENER - n as u64)?;
+    }
+    Ok(())
+}
+
 /// One thread's whole world.
 pub(crate) struct Worker {
     index: usize,
     options: Arc<Options>,
     started: Nanos,
+    shared: Arc<Shared>,
     listeners: Arc<Vec<Listener>>,
     tls: Option<Arc<ServerConfig>>,
     waker: Arc<OwnedFd>,
-    slots: Slots,
+    slots: Slots<Connection>,
     driver: Driver,
 }
 
 impl Worker {
-    /// Makes a worker and its readiness queue.
-    pub(crate) fn new(setup: &Setup, index: usize, waker: Arc<OwnedFd>) -> io::Result<Self> {
-        let worker = Self {
+    /// Makes a worker in its own thread, around a queue that [`poller`] made.
+    pub(crate) fn new(setup: &Setup, index: usize, waker: Arc<OwnedFd>, poller: Poller) -> Self {
+        let options = Arc::clone(&setup.options);
+        let desk = Rc::new(Desk::new(&options, Arc::clone(&setup.shared), index));
+        Self {
             index,
-            options: Arc::clone(&setup.options),
             started: setup.started,
+            shared: Arc::clone(&setup.shared),
             listeners: Arc::clone(&setup.listeners),
             tls: setup.tls.clone(),
             waker,
             slots: Slots::default(),
-            driver: Driver::new(
-                &setup.options,
-                Arc::clone(&setup.shared),
-                index,
-                Poller::new()?,
-            ),
-        };
-        worker.driver.poller.add_own(&worker.waker, WAKE)?;
-        worker.watch_listeners()?;
-        Ok(worker)
+            driver: Driver::new(desk, poller, options.behaviour.close_after),
+            options,
+        }
     }
 
     /// Serves until the server is stopped.
@@ -92,7 +106,7 @@ impl Worker {
     }
 
     fn is_stopping(&self) -> bool {
-        self.driver.shared.stopping.load(Ordering::Acquire)
+        self.shared.stopping.load(Ordering::Acquire)
     }
 
     /// Handles what is ready and what is due.
@@ -138,7 +152,7 @@ impl Worker {
         while let Some((at, token)) = self.driver.timers.pop(now) {
             if token == ACCEPT_AGAIN {
                 // If it fails, this listener is lost, and the counters show it.
-                let _ = self.watch_listeners();
+                let _ = watch_listeners(&self.driver.poller, &self.listeners, self.index);
             } else if let Some(connection) = self.slots.find(token) {
                 let fate = self.driver.due(connection, at);
                 self.settle(token, fate);
@@ -160,14 +174,6 @@ impl Worker {
         self.driver.ended(connection);
     }
 
-    fn watch_listeners(&self) -> io::Result<()> {
-        for (n, listener) in self.listeners.iter().enumerate() {
-            let socket = listener.socket(self.index);
-            self.driver.poller.add_shared(socket, LISTENER - n as u64)?;
-        }
-        Ok(())
-    }
-
     fn accept(&mut self, listener: usize) {
         let listeners = Arc::clone(&self.listeners);
         let listener = &listeners[listener];
@@ -183,7 +189,7 @@ impl Worker {
     }
 
     fn accepted(&mut self, fd: OwnedFd) {
-        let tallies = &self.driver.shared.worker(self.index).tallies;
+        let tallies = &self.shared.worker(self.index).tallies;
         tallies.connections.add(1);
         let tls = match &self.tls {
             None => None,
@@ -215,12 +221,7 @@ impl Worker {
     /// Descriptors or memory ran out. The waiting connections stay in the kernel's queue, which
     /// would report them without end.
     fn pause_accepting(&mut self) {
-        self.driver
-            .shared
-            .worker(self.index)
-            .tallies
-            .accept_failed
-            .add(1);
+        self.driver.own().tallies.accept_failed.add(1);
         for listener in self.listeners.iter() {
             // One that is not watched now need not be removed.
             let _ = self.driver.poller.remove(listener.socket(self.index));

@@ -1,0 +1,80 @@
+//! Where requests of every protocol are decided.
+
+use crate::answer::{Counting, Plan};
+use crate::clock;
+use crate::options::{Discipline, Options};
+use crate::planner::{BadParameter, Intent, Planner};
+use crate::random::Random;
+use crate::request::RequestHead;
+use crate::shared::{Shared, WorkerShared};
+use drumfire_units::Nanos;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// One worker's planner, its queue of one, and its part of what is counted.
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    index: usize,
+    planner: RefCell<Planner>,
+    /// When the one server of a serial queue has done all that came so far.
+    free_at: Cell<Option<Nanos>>,
+}
+
+impl Desk {
+    pub(crate) fn new(options: &Options, shared: Arc<Shared>, index: usize) -> Self {
+        let random = Random::new(options.seed, index as u64);
+        let planner = Planner::new(Arc::clone(&shared), options.behaviour.clone(), random);
+        let serial = options.discipline == Discipline::Serial;
+        Self {
+            shared,
+            index,
+            planner: RefCell::new(planner),
+            free_at: Cell::new(serial.then_some(Nanos::ZERO)),
+        }
+    }
+
+    /// This worker's counters and log.
+    #[inline]
+    pub(crate) fn own(&self) -> &WorkerShared {
+        self.shared.worker(self.index)
+    }
+
+    /// A request of the load is here.
+    #[inline]
+    pub(crate) fn arrived(&self) {
+        let own = self.own();
+        own.tallies.requests.add(1);
+        if own.arrivals.is_on() {
+            own.arrivals.record(clock::now());
+        }
+    }
+
+    /// What a request asks for.
+    pub(crate) fn intent(&self, head: &RequestHead<'_>) -> Result<Intent, BadParameter> {
+        self.planner.borrow().intent(head)
+    }
+
+    /// What a request gets, once its body of so many bytes is here.
+    pub(crate) fn plan(&self, intent: Intent, body_length: u64) -> Plan {
+        self.planner.borrow_mut().plan(intent, body_length)
+    }
+
+    /// Whether requests are served one at a time.
+    pub(crate) fn is_serial(&self) -> bool {
+        self.free_at.get().is_some()
+    }
+
+    /// When a request that is to be held for so long is due; nothing if it is due at once.
+    pub(crate) fn due(&self, delay: Option<Nanos>, counting: Counting) -> Option<Nanos> {
+        let delay = delay.unwrap_or(Nanos::ZERO);
+        match (self.free_at.get(), counting) {
+            (Some(free_at), Counting::Counted) => {
+                let now = clock::now();
+                let free_at = now.max(free_at) + delay;
+                self.free_at.set(Some(free_at));
+                (free_at > now).then_some(free_at)
+            }
+            _ => (delay > Nanos::ZERO).then(|| clock::now() + delay),
+        }
+    }
+}
