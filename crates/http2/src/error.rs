@@ -1,0 +1,204 @@
+//! How a connection or a stream fails, and what to tell the user about it.
+
+use crate::Limit;
+use std::fmt;
+
+/// A code of RST_STREAM and GOAWAY (RFC 9113 section 7). Codes without a name are legal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ErrorCode(pub u32);
+
+impl ErrorCode {
+    /// Nothing is wrong.
+    pub const NO_ERROR: Self = Self(0x0);
+    /// The protocol was broken in a way that no other code names.
+    pub const PROTOCOL_ERROR: Self = Self(0x1);
+    /// The peer has failed by itself.
+    pub const INTERNAL_ERROR: Self = Self(0x2);
+    /// More data than the window allows.
+    pub const FLOW_CONTROL_ERROR: Self = Self(0x3);
+    /// SETTINGS were not acknowledged in time.
+    pub const SETTINGS_TIMEOUT: Self = Self(0x4);
+    /// A frame for a stream that is half-closed or closed.
+    pub const STREAM_CLOSED: Self = Self(0x5);
+    /// A frame of an invalid size.
+    pub const FRAME_SIZE_ERROR: Self = Self(0x6);
+    /// The stream was refused before anything was done for it.
+    pub const REFUSED_STREAM: Self = Self(0x7);
+    /// The stream is no longer wanted.
+    pub const CANCEL: Self = Self(0x8);
+    /// The state of header compression is lost.
+    pub const COMPRESSION_ERROR: Self = Self(0x9);
+    /// The connection of a CONNECT was reset.
+    pub const CONNECT_ERROR: Self = Self(0xa);
+    /// The peer finds our behaviour excessive, or we find its.
+    pub const ENHANCE_YOUR_CALM: Self = Self(0xb);
+    /// The transport is not secure enough.
+    pub const INADEQUATE_SECURITY: Self = Self(0xc);
+    /// HTTP/1.1 is wanted instead.
+    pub const HTTP_1_1_REQUIRED: Self = Self(0xd);
+
+    /// The code's name in the RFC; `None` for a code without one.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        const NAMES: [&str; 14] = [
+            "NO_ERROR",
+            "PROTOCOL_ERROR",
+            "INTERNAL_ERROR",
+            "FLOW_CONTROL_ERROR",
+            "SETTINGS_TIMEOUT",
+            "STREAM_CLOSED",
+            "FRAME_SIZE_ERROR",
+            "REFUSED_STREAM",
+            "CANCEL",
+            "COMPRESSION_ERROR",
+            "CONNECT_ERROR",
+            "ENHANCE_YOUR_CALM",
+            "INADEQUATE_SECURITY",
+            "HTTP_1_1_REQUIRED",
+        ];
+        if self.0 < NAMES.len() as u32 {
+            Some(NAMES[self.0 as usize])
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{:#x}", self.0),
+        }
+    }
+}
+
+/// Why a connection can't go on. A GOAWAY that says so stands in its output; the connection is to
+/// be closed once that is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The answer is not HTTP/2.
+    NotHttp2(NotHttp2),
+    /// The server has broken the protocol.
+    Violation {
+        /// The code that we send.
+        code: ErrorCode,
+        /// What was wrong, in a few words.
+        what: &'static str,
+    },
+    /// The server has passed a limit; we send `ENHANCE_YOUR_CALM`.
+    Limit(Limit),
+}
+
+impl Error {
+    /// The code of the GOAWAY that we send.
+    #[must_use]
+    pub const fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotHttp2(_) => ErrorCode::PROTOCOL_ERROR,
+            Self::Violation { code, .. } => *code,
+            Self::Limit(_) => ErrorCode::ENHANCE_YOUR_CALM,
+        }
+    }
+
+    /// The error of a server that has broken the protocol.
+    pub(crate) const fn violation(code: ErrorCode, what: &'static str) -> Self {
+        Self::Violation { code, what }
+    }
+
+    /// The same with the code that is mostly the right one.
+    pub(crate) const fn protocol(what: &'static str) -> Self {
+        Self::violation(ErrorCode::PROTOCOL_ERROR, what)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotHttp2(what) => write!(f, "not HTTP/2 ({})", what.hint()),
+            Self::Violation { code, what } => write!(f, "{code} ({what})"),
+            Self::Limit(limit) => f.write_str(limit.name()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What an answer is that is not HTTP/2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotHttp2 {
+    /// Bytes that no text has.
+    Binary,
+    /// The greeting of another protocol, or other text; its beginning, escaped for a terminal.
+    Greeting(Box<str>),
+    /// A status line of HTTP/1, escaped for a terminal.
+    Http1(Box<str>),
+    /// A TLS record: the target wants https.
+    Tls,
+}
+
+impl NotHttp2 {
+    /// What the peer seems to speak. At most 80 printable ASCII characters, fit for a terminal.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Binary => "the answer is binary".to_owned(),
+            Self::Greeting(text) => format!("the peer says {text}"),
+            Self::Http1(line) => format!("the peer answers {line}"),
+            Self::Tls => "looks like TLS; use https".to_owned(),
+        }
+    }
+}
+
+/// Why a stream has failed. The connection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamError {
+    /// The server has passed a limit; we have reset the stream with `ENHANCE_YOUR_CALM`.
+    Limit(Limit),
+    /// The server has reset the stream.
+    Reset {
+        /// Its reason.
+        code: ErrorCode,
+    },
+    /// The response ended before the length that it declares; we have reset the stream.
+    Truncated,
+    /// The server has broken the protocol; we have reset the stream.
+    Violation {
+        /// The code that we send.
+        code: ErrorCode,
+        /// What was wrong, in a few words.
+        what: &'static str,
+    },
+}
+
+impl StreamError {
+    /// The code of the RST_STREAM, theirs or ours.
+    #[must_use]
+    pub const fn code(self) -> ErrorCode {
+        match self {
+            Self::Limit(_) => ErrorCode::ENHANCE_YOUR_CALM,
+            Self::Truncated => ErrorCode::PROTOCOL_ERROR,
+            Self::Reset { code } | Self::Violation { code, .. } => code,
+        }
+    }
+
+    /// Whether the server says that it has done nothing for the request, so that it is safe to
+    /// send it again (RFC 9113 section 8.7).
+    #[must_use]
+    pub fn is_unprocessed(self) -> bool {
+        matches!(self, Self::Reset { code } if code == ErrorCode::REFUSED_STREAM)
+    }
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(limit) => f.write_str(limit.name()),
+            Self::Reset { code } => write!(f, "reset by the peer: {code}"),
+            Self::Truncated => f.write_str("truncated"),
+            Self::Violation { code, what } => write!(f, "{code} ({what})"),
+        }
+    }
+}
+
+impl std::error::Error for StreamError {}

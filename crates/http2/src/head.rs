@@ -1,0 +1,227 @@
+//! The head of a request, judged once and prepared for every connection.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What header compression may do with a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indexing {
+    /// The peer may be asked to remember it: right for what many requests have in common.
+    Allowed,
+    /// It is sent as it is: right for what differs from request to request.
+    Without,
+    /// It is sent as it is, and nobody on the way may compress it: a secret (RFC 7541
+    /// section 7.1.3). `authorization`, `proxy-authorization` and `cookie` are always sent so.
+    Never,
+}
+
+/// The fields of a request, checked and prepared. Cheap to clone, and meant to be shared: a
+/// connection recognises a head by its identity and sends the bytes it has sent before.
+#[derive(Clone, Debug)]
+pub struct Head {
+    pub(crate) prepared: Arc<Prepared>,
+}
+
+/// What a [`Head`] shares.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) fields: Box<[Field]>,
+    /// Whether the method is HEAD, so that the response has no body whatever it declares.
+    pub(crate) bodiless: bool,
+}
+
+/// One field.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Box<[u8]>,
+    pub(crate) value: Box<[u8]>,
+    pub(crate) indexing: Indexing,
+}
+
+impl Head {
+    /// A head of these fields: pseudo-fields first, names in lower case. `:path` or another
+    /// pseudo-field may be absent if each request brings its own.
+    ///
+    /// # Errors
+    /// When a field may not stand in a request of HTTP/2 (RFC 9113 section 8.2).
+    pub fn new<'a>(
+        fields: impl IntoIterator<Item = (&'a [u8], &'a [u8], Indexing)>,
+    ) -> Result<Self, HeadError> {
+        let mut prepared: Vec<Field> = Vec::new();
+        for (name, value, indexing) in fields {
+            if let Some(problem) = problem(&prepared, name, value) {
+                return Err(HeadError {
+                    name: name.escape_ascii().to_string().into(),
+                    problem,
+                });
+            }
+            prepared.push(Field {
+                name: name.into(),
+                value: value.into(),
+                indexing: if SECRET.contains(&name) {
+                    Indexing::Never
+                } else {
+                    indexing
+                },
+            });
+        }
+        let bodiless = prepared
+            .iter()
+            .any(|field| *field.name == *b":method" && *field.value == *b"HEAD");
+        Ok(Self {
+            prepared: Arc::new(Prepared {
+                fields: prepared.into(),
+                bodiless,
+            }),
+        })
+    }
+
+    /// Names and values in their order.
+    pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.prepared
+            .fields
+            .iter()
+            .map(|field| (&*field.name, &*field.value))
+    }
+}
+
+/// Fields that are secrets by their name.
+const SECRET: [&[u8]; 3] = [b"authorization", b"cookie", b"proxy-authorization"];
+/// Fields that belong to a connection of HTTP/1 (RFC 9113 section 8.2.2).
+const CONNECTION_SPECIFIC: [&[u8]; 5] = [
+    b"connection",
+    b"keep-alive",
+    b"proxy-connection",
+    b"transfer-encoding",
+    b"upgrade",
+];
+/// The pseudo-fields of a request (RFC 9113 section 8.3.1, RFC 8441 section 4).
+const PSEUDO: [&[u8]; 5] = [
+    b":method",
+    b":scheme",
+    b":authority",
+    b":path",
+    b":protocol",
+];
+
+/// What is wrong with a field behind those that are `before` it.
+fn problem(before: &[Field], name: &[u8], value: &[u8]) -> Option<&'static str> {
+    if name.first() == Some(&b':') {
+        if !PSEUDO.contains(&name) {
+            return Some("is no pseudo-field of a request");
+        }
+        if before.iter().any(|field| *field.name == *name) {
+            return Some("stands there twice");
+        }
+        if before.iter().any(|field| field.name.first() != Some(&b':')) {
+            return Some("is a pseudo-field and must stand before other fields");
+        }
+    } else if name.is_empty() || !name.iter().all(|&byte| is_name_byte(byte)) {
+        return Some("is no field name in lower case");
+    } else if CONNECTION_SPECIFIC.contains(&name) {
+        return Some("has no place in HTTP/2");
+    } else if name == b"te" && value != b"trailers" {
+        return Some("may only be `trailers` in HTTP/2");
+    }
+    (!is_value(value)).then_some("has a value with forbidden characters, or blanks around it")
+}
+
+/// Whether a byte may stand in a field's name: a token's (RFC 9110 section 5.6.2), in lower case.
+pub(crate) const fn is_name_byte(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.')
+        || matches!(byte, b'^' | b'_' | b'`' | b'|' | b'~')
+}
+
+/// Whether a value has no control characters, but for tabs inside, and no blanks around it
+/// (RFC 9113 section 8.2.1, RFC 9110 section 5.5).
+pub(crate) fn is_value(value: &[u8]) -> bool {
+    const fn is_blank(byte: u8) -> bool {
+        matches!(byte, b' ' | b'\t')
+    }
+    let [first, .., last] = value else {
+        return value.iter().all(|&byte| byte > b' ' && byte != 0x7f);
+    };
+    // Without a branch in the loop, for SIMD.
+    let bad = |byte: u8| u8::from(byte < b' ') & u8::from(byte != b'\t') | u8::from(byte == 0x7f);
+    !is_blank(*first) && !is_blank(*last) && value.iter().fold(0, |any, &byte| any | bad(byte)) == 0
+}
+
+/// Why a head can't be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadError {
+    /// The field's name, escaped for a terminal.
+    pub name: Box<str>,
+    /// What is wrong with it: a predicate.
+    pub problem: &'static str,
+}
+
+impl fmt::Display for HeadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "header field `{}` {}", self.name, self.problem)
+    }
+}
+
+impl std::error::Error for HeadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::{Head, Indexing, is_value};
+
+    fn check(fields: &[(&str, &str)]) -> Option<String> {
+        let fields = fields
+            .iter()
+            .map(|(name, value)| (name.as_bytes(), value.as_bytes(), Indexing::Allowed));
+        Head::new(fields).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn fields_that_may_not_stand_are_refused() {
+        assert_eq!(
+            check(&[(":method", "GET"), (":path", "/"), ("te", "trailers")]),
+            None
+        );
+        for (fields, words) in [
+            (&[("Accept", "*/*")][..], "lower case"),
+            (&[("", "x")], "lower case"),
+            (&[("a b", "x")], "lower case"),
+            (&[("a:", "x")], "lower case"),
+            (&[("connection", "close")], "no place"),
+            (&[("transfer-encoding", "chunked")], "no place"),
+            (&[("te", "gzip")], "trailers"),
+            (&[(":status", "200")], "no pseudo-field"),
+            (&[("a", "b"), (":path", "/")], "before other fields"),
+            (&[(":path", "/"), (":path", "/")], "twice"),
+            (&[("a", "b\r\nc: d")], "forbidden"),
+            (&[("a", " b")], "forbidden"),
+        ] {
+            let error = check(fields).expect("refused");
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_never_indexed() {
+        let head = Head::new([(&b"cookie"[..], &b"a=b"[..], Indexing::Allowed)]).expect("a head");
+        assert_eq!(head.prepared.fields[0].indexing, Indexing::Never);
+    }
+
+    #[test]
+    fn values_have_no_controls_and_no_blanks_around_them() {
+        for good in [&b""[..], b"x", b"a b", b"a\tb", b"\xc3\xa4", b"\x80"] {
+            assert!(is_value(good), "{}", good.escape_ascii());
+        }
+        for bad in [
+            &b" "[..],
+            b"\t",
+            b" a",
+            b"a ",
+            b"a\t",
+            b"a\0b",
+            b"a\nb",
+            b"\x7f",
+            b"a\x01",
+        ] {
+            assert!(!is_value(bad), "{}", bad.escape_ascii());
+        }
+    }
+}
