@@ -1,0 +1,72 @@
+//! The encoding of `grpc-message` ("Percent-Encoded" in gRPC over HTTP/2), read leniently.
+
+/// At most `limit` bytes of what the value says. A `%` that begins no escape stands for itself,
+/// and what is not UTF-8 becomes U+FFFD; the protocol forbids to fail on either.
+pub(crate) fn decode(value: &[u8], limit: usize) -> String {
+    let mut bytes = Vec::with_capacity(value.len().min(limit));
+    let mut rest = value;
+    while let [first, after @ ..] = rest
+        && bytes.len() < limit
+    {
+        let escaped = match after {
+            [high, low, ..] if *first == b'%' => hex(*high).zip(hex(*low)),
+            _ => None,
+        };
+        match escaped {
+            Some((high, low)) => {
+                bytes.push(high << 4 | low);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    // A character cut by the limit, and replacements longer than what they replace.
+    text.truncate(text.floor_char_boundary(limit));
+    text
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    (digit as char)
+        .to_digit(16)
+        .and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn escapes_are_undone_and_errors_let_stand() {
+        for (value, text) in [
+            (&b""[..], ""),
+            (b"plain words", "plain words"),
+            (b"100%25", "100%"),
+            (b"%E2%82%ac %e2%98%BA", "\u{20ac} \u{263a}"),
+            (b"%", "%"),
+            (b"%4", "%4"),
+            (b"%zz%41", "%zzA"),
+            (b"%ff%41", "\u{fffd}A"),
+            (b"\xc3\xa4 raw", "\u{e4} raw"),
+            (b"%1b[2J", "\x1b[2J"),
+        ] {
+            assert_eq!(decode(value, 1024), text, "{}", value.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn the_limit_holds_and_cuts_no_character() {
+        assert_eq!(decode(&[b'a'; 1 << 20], 1024).len(), 1024);
+        assert_eq!(
+            decode("\u{20ac}".repeat(1000).as_bytes(), 1024)
+                .chars()
+                .filter(|&c| c == '\u{20ac}')
+                .count(),
+            341
+        );
+        assert!(decode(&[0xff; 4096], 1024).len() <= 1024);
+    }
+}

@@ -1,0 +1,258 @@
+//! What comes of one call: a head, messages, and a status at the end of it.
+//!
+//! ```text
+//!   head() ──► data()… ──┬── trailers() ─────► Status
+//!     │                  └── handle_end() ───► Status (trailers are missing)
+//!     └ or trailers_only() ──────────────────► Status
+//!   A Violation from head() or data() is the call's end: Status::from(violation).
+//! ```
+
+mod messages;
+
+use crate::compression::Encoding;
+use crate::status::{Status, StatusFields};
+use crate::{PREFIX_BYTES, Violation};
+
+pub use messages::{Keep, Message};
+
+/// How many messages a reply has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replies {
+    /// Exactly one, if the call succeeds: unary calls, and those where only the client streams.
+    One,
+    /// Any number: the server streams.
+    Many,
+}
+
+/// What is expected of replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplySettings {
+    /// How many messages come.
+    pub replies: Replies,
+    /// The longest message that is accepted, in bytes, as it is sent and decompressed; 4 MiB by
+    /// default, as most implementations have it.
+    pub receive_limit: u32,
+    /// The compression that the request offers in `grpc-accept-encoding`.
+    pub accepted: Encoding,
+    /// Whether the messages are wanted or only their lengths.
+    pub keep: Keep,
+}
+
+impl Default for ReplySettings {
+    fn default() -> Self {
+        Self {
+            replies: Replies::One,
+            receive_limit: 4 * 1024 * 1024,
+            accepted: Encoding::Identity,
+            keep: Keep::Payload,
+        }
+    }
+}
+
+/// What has come of one call. After its end it can be used for another ([`Reply::begin`]), and
+/// keeps its buffer.
+#[derive(Debug)]
+pub struct Reply {
+    settings: ReplySettings,
+    /// What compressed messages are compressed with; `None` when that was not offered.
+    encoding: Option<Encoding>,
+    /// The head's, to explain trailers without a status.
+    http_status: u16,
+    /// What the call has failed by, if it has.
+    violation: Option<Violation>,
+    prefix: [u8; PREFIX_BYTES],
+    /// How many bytes of a prefix have come; all of it while a message is under way.
+    prefix_length: u8,
+    /// How many bytes of the message are to come.
+    remaining: u32,
+    /// What has come of a message in pieces, where it is needed as a whole.
+    partial: Vec<u8>,
+    messages: u64,
+}
+
+const _: () = assert!(size_of::<Reply>() <= 96, "many thousands may be under way");
+
+/// What the fields of a head say.
+struct HeadFields<'h> {
+    content_type: &'h [u8],
+    encoding: Option<&'h [u8]>,
+    status: StatusFields<'h>,
+}
+
+impl<'h> HeadFields<'h> {
+    #[inline]
+    fn read(fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>) -> Self {
+        let mut head = Self {
+            content_type: b"",
+            encoding: None,
+            status: StatusFields::default(),
+        };
+        for (name, value) in fields {
+            match name {
+                b"content-type" => head.content_type = value,
+                b"grpc-encoding" => head.encoding = Some(value),
+                _ => head.status.take(name, value),
+            }
+        }
+        head
+    }
+}
+
+impl Reply {
+    /// A reply of which nothing has come yet.
+    #[must_use]
+    pub const fn new(settings: &ReplySettings) -> Self {
+        Self {
+            settings: *settings,
+            encoding: Some(Encoding::Identity),
+            http_status: 200,
+            violation: None,
+            prefix: [0; PREFIX_BYTES],
+            prefix_length: 0,
+            remaining: 0,
+            partial: Vec::new(),
+            messages: 0,
+        }
+    }
+
+    /// Begins with another call.
+    pub fn begin(&mut self, settings: &ReplySettings) {
+        let mut partial = std::mem::take(&mut self.partial);
+        partial.clear();
+        messages::shrink(&mut partial);
+        *self = Self {
+            partial,
+            ..Self::new(settings)
+        };
+    }
+
+    /// The reply's head, which does not end the stream: its HTTP status and its fields but the
+    /// pseudo-header. A grpc-status in it means nothing.
+    ///
+    /// # Errors
+    /// When no gRPC reply can follow; the stream is to be reset.
+    pub fn head<'h>(
+        &mut self,
+        http_status: u16,
+        fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>,
+    ) -> Result<(), Violation> {
+        let head = HeadFields::read(fields);
+        self.http_status = http_status;
+        let checked = match check_content_type(head.content_type) {
+            Err(Violation::ContentType) if http_status != 200 => {
+                Err(Violation::HttpStatus(http_status))
+            }
+            Ok(()) if head.status.is_malformed() => Err(Violation::Metadata),
+            checked => checked,
+        };
+        self.encoding = head.encoding.map_or(Some(Encoding::Identity), |name| {
+            Encoding::of_name(name).filter(|&encoding| encoding == self.settings.accepted)
+        });
+        checked.map_err(|violation| self.fail(violation))
+    }
+
+    /// A head that ends the stream, and is head and trailers in one ("Trailers-Only").
+    pub fn trailers_only<'h>(
+        &mut self,
+        http_status: u16,
+        fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>,
+    ) -> Status {
+        let head = HeadFields::read(fields);
+        self.http_status = http_status;
+        let is_failure = head.status.is_failure();
+        match check_content_type(head.content_type) {
+            // A proxy may say what the server could not; success only a server can claim.
+            Err(violation) if !is_failure => {
+                let violation = match http_status {
+                    200 => violation,
+                    _ => Violation::HttpStatus(http_status),
+                };
+                self.fail(violation).into()
+            }
+            _ => self.conclude(&head.status),
+        }
+    }
+
+    /// The trailers, which end the stream: how the call ended. It is OK only when the server says
+    /// so, and everything before it was as it must be.
+    pub fn trailers<'h>(
+        &mut self,
+        fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>,
+    ) -> Status {
+        let mut status = StatusFields::default();
+        for (name, value) in fields {
+            status.take(name, value);
+        }
+        self.conclude(&status)
+    }
+
+    /// The stream ended without trailers, which is never right.
+    pub fn handle_end(&mut self) -> Status {
+        let violation = if self.http_status == 200 {
+            Violation::TrailersMissing
+        } else {
+            Violation::HttpStatus(self.http_status)
+        };
+        self.fail(violation).into()
+    }
+
+    /// How many whole messages have come.
+    #[must_use]
+    pub const fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// How the call ends by what the trailers say.
+    #[inline]
+    fn conclude(&mut self, fields: &StatusFields<'_>) -> Status {
+        if let Some(violation) = self.violation {
+            return violation.into();
+        }
+        let status = fields.status();
+        if !fields.is_present() && self.http_status != 200 {
+            return self.fail(Violation::HttpStatus(self.http_status)).into();
+        }
+        if !status.is_ok() {
+            return status;
+        }
+        let violation = if self.http_status != 200 {
+            Violation::HttpStatus(self.http_status)
+        } else if self.prefix_length > 0 {
+            Violation::MessageIncomplete
+        } else if self.settings.replies == Replies::One && self.messages == 0 {
+            Violation::MessageMissing
+        } else {
+            return status;
+        };
+        self.fail(violation).into()
+    }
+
+    /// Ends the call: the first violation stands.
+    #[cold]
+    fn fail(&mut self, violation: Violation) -> Violation {
+        *self.violation.get_or_insert(violation)
+    }
+}
+
+/// `application/grpc`, with `+proto` or without, and parameters ("Content-Type"). Another form
+/// of messages was not asked for, and other types come from what is no gRPC server.
+#[inline]
+fn check_content_type(value: &[u8]) -> Result<(), Violation> {
+    const TYPE: &[u8] = b"application/grpc";
+    if value == TYPE {
+        return Ok(());
+    }
+    let Some((start, rest)) = value.split_at_checked(TYPE.len()) else {
+        return Err(Violation::ContentType);
+    };
+    if !start.eq_ignore_ascii_case(TYPE) {
+        return Err(Violation::ContentType);
+    }
+    let end = rest.iter().position(|&byte| byte == b';');
+    match rest[..end.unwrap_or(rest.len())].trim_ascii_end() {
+        [] => Ok(()),
+        form if form.eq_ignore_ascii_case(b"+proto") => Ok(()),
+        [b'+', ..] => Err(Violation::Subformat),
+        _ => Err(Violation::ContentType),
+    }
+}

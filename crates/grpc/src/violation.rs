@@ -1,0 +1,92 @@
+//! How a reply breaks the protocol or a limit, one variant per class.
+
+use crate::Code;
+use std::fmt;
+
+/// Why a reply can't be believed. The stream, if it is still open, is to be reset with CANCEL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// The HTTP status is not 200, and no grpc-status explains it.
+    HttpStatus(u16),
+    /// The Content-Type is not `application/grpc`: no gRPC server answered.
+    ContentType,
+    /// The Content-Type names a form of messages other than `proto`.
+    Subformat,
+    /// A `-bin` field holds no base64.
+    Metadata,
+    /// The stream ended without trailers.
+    TrailersMissing,
+    /// The trailers hold no grpc-status.
+    StatusMissing,
+    /// A grpc-status that is no code.
+    StatusMalformed,
+    /// OK, but without the message that the call must have.
+    MessageMissing,
+    /// A second message where one was due.
+    MessageSurplus,
+    /// The stream ended within a message.
+    MessageIncomplete,
+    /// A message that is longer than [`crate::ReplySettings::receive_limit`], as sent or
+    /// decompressed.
+    MessageTooLong,
+    /// A message's first byte is neither 0 nor 1.
+    Flag,
+    /// A compressed message, though the head names no compression that was offered.
+    Compression,
+    /// A compressed message does not decompress.
+    Decompress,
+}
+
+impl Violation {
+    /// The code of the status that the call ends with.
+    #[must_use]
+    pub const fn code(self) -> Code {
+        match self {
+            Self::HttpStatus(status) => Code::of_http(status),
+            Self::ContentType | Self::StatusMissing | Self::StatusMalformed => Code::UNKNOWN,
+            // "Cardinality violations" in the list of codes.
+            Self::MessageMissing | Self::MessageSurplus => Code::UNIMPLEMENTED,
+            Self::MessageTooLong => Code::RESOURCE_EXHAUSTED,
+            Self::Subformat
+            | Self::Metadata
+            | Self::TrailersMissing
+            | Self::MessageIncomplete
+            | Self::Flag
+            | Self::Compression
+            | Self::Decompress => Code::INTERNAL,
+        }
+    }
+
+    /// What is wrong, for people; the number of [`Violation::HttpStatus`] is not part of it.
+    #[must_use]
+    pub const fn what(self) -> &'static str {
+        match self {
+            Self::HttpStatus(_) => "an HTTP status that is not 200",
+            Self::ContentType => "the content-type is not application/grpc",
+            Self::Subformat => "the content-type is not application/grpc+proto",
+            Self::Metadata => "metadata that is not base64 under a -bin key",
+            Self::TrailersMissing => "the reply ended without trailers",
+            Self::StatusMissing => "the trailers have no grpc-status",
+            Self::StatusMalformed => "the grpc-status is no code",
+            Self::MessageMissing => "no message in the reply to a unary call",
+            Self::MessageSurplus => "more than one message in the reply to a unary call",
+            Self::MessageIncomplete => "the reply ended within a message",
+            Self::MessageTooLong => "a message is longer than the limit",
+            Self::Flag => "a message begins with neither 0 nor 1",
+            Self::Compression => "a message is compressed in a way that was not offered",
+            Self::Decompress => "a message does not decompress",
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what())?;
+        match self {
+            Self::HttpStatus(status) => write!(f, ": {status}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}
