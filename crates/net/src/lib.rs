@@ -7,6 +7,7 @@ mod clock;
 mod error;
 mod io;
 mod native;
+mod poller;
 mod process;
 mod resolve;
 mod socket;

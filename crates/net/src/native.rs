@@ -1,8 +1,9 @@
-//! The real driver: edge-triggered epoll, one for each worker thread.
+//! The real driver, one for each worker thread, on the kernel's edge-triggered readiness.
 //!
 //! A socket is registered once, for everything, and never again: a request costs one send and one
 //! receive, and a wait that it shares with all that became ready at the same time.
 
+use crate::poller::Poller;
 use crate::tls::{TlsIo, TlsStream};
 use crate::tsc::Hand;
 use crate::{
@@ -10,18 +11,10 @@ use crate::{
     socket,
 };
 use drumfire_units::Nanos;
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, pread, retry_on_intr};
-use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
-use rustix::time::Timespec;
+use rustix::net::{RecvFlags, recv, send, sockopt};
 use std::fs::File;
-use std::num::NonZeroU64;
-
-/// How many ready sockets one wait reports: enough to share its cost, few enough that the last of
-/// them is not kept waiting.
-const BATCH: usize = 128;
 
 /// With [`Waiting::Spin`], how long before the due time sleeping ends: longer than waking takes.
 const SPIN: Nanos = Nanos::from_micros(80);
@@ -52,8 +45,7 @@ pub struct Native {
     /// The cheap way to the same time; `None` where there is none.
     hand: Option<Hand>,
     waiting: Waiting,
-    epoll: OwnedFd,
-    events: Vec<epoll::Event>,
+    poller: Poller,
     sockets: Vec<Socket>,
     tls: Vec<TlsConfig>,
     tls_io: Option<Box<TlsIo>>,
@@ -75,17 +67,13 @@ impl Native {
     /// A driver for the calling thread, whose timers it makes precise.
     ///
     /// # Errors
-    /// When the kernel has no descriptor left for epoll.
+    /// When the kernel has no descriptor left for its readiness queue.
     pub fn new(options: &NativeOptions) -> Result<Self, IoError> {
-        // Without this the kernel may add 50 µs to each wait (prctl(2), PR_SET_TIMERSLACK). A
-        // refusal costs precision, which the run's lag then shows.
-        let _refused = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         Ok(Self {
             clock: options.clock,
             hand: Hand::new(options.clock.now().0),
             waiting: options.waiting,
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
-            events: Vec::with_capacity(BATCH),
+            poller: Poller::new()?,
             sockets: Vec::new(),
             tls: options.tls.iter().map(TlsConfig::for_worker).collect(),
             tls_io: (!options.tls.is_empty()).then(|| Box::new(TlsIo::new())),
@@ -102,33 +90,20 @@ impl Native {
         }
     }
 
-    /// One look at epoll; `None` waits for an event for ever.
+    /// One look at what is ready; `None` waits for an event for ever.
     fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) {
-        self.events.clear();
-        let timeout = timeout.map(|span| Timespec {
-            tv_sec: (span.0 / 1_000_000_000) as i64,
-            tv_nsec: (span.0 % 1_000_000_000) as i64,
-        });
-        // A signal may end a wait early, which the caller's loop copes with.
-        let _interrupted = epoll::wait(
-            &self.epoll,
-            spare_capacity(&mut self.events),
-            timeout.as_ref(),
-        );
-        for event in &self.events {
-            let (flags, data) = (event.flags, event.data.u64());
-            let (slot, generation) = (data as u32, (data >> 32) as u32);
+        for event in self.poller.wait(timeout) {
+            let (slot, generation) = (event.token as u32, (event.token >> 32) as u32);
             let socket = &mut self.sockets[slot as usize];
             if socket.generation != generation || socket.fd.is_none() {
                 continue;
             }
-            let broken = flags.intersects(EventFlags::ERR | EventFlags::HUP);
-            socket.troubled |= broken;
+            socket.troubled |= event.broken;
             ready.push(Readiness {
                 slot: Slot(slot),
-                readable: broken || flags.intersects(EventFlags::IN | EventFlags::RDHUP),
-                writable: broken || flags.contains(EventFlags::OUT),
-                peer_closed: broken || flags.contains(EventFlags::RDHUP),
+                readable: event.readable,
+                writable: event.writable,
+                peer_closed: event.peer_closed,
             });
         }
     }
@@ -185,9 +160,8 @@ impl Io for Native {
         debug_assert!(socket.fd.is_none(), "the slot holds a connection");
         socket.generation = socket.generation.wrapping_add(1);
         socket.troubled = false;
-        let data = u64::from(socket.generation) << 32 | u64::from(slot.0);
-        let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        epoll::add(&self.epoll, &fd, EventData::new_u64(data), all)?;
+        let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
+        self.poller.add(&fd, token)?;
         socket.fd = Some(fd);
         Ok(progress)
     }
@@ -232,7 +206,7 @@ impl Io for Native {
         let Some(fd) = &self.sockets[slot.0 as usize].fd else {
             return Err(IoError::BrokenPipe);
         };
-        match retry_on_intr(|| send(fd, bytes, SendFlags::NOSIGNAL)) {
+        match retry_on_intr(|| send(fd, bytes, socket::SEND)) {
             Ok(sent) => Ok(sent),
             Err(Errno::AGAIN) => Ok(0),
             Err(error) => Err(error.into()),
@@ -264,9 +238,8 @@ impl Io for Native {
         let Some(fd) = &self.sockets[slot.0 as usize].fd else {
             return Err(IoError::BrokenPipe);
         };
-        // tcp(7): MSG_TRUNC throws the bytes away where they lie.
         received(
-            retry_on_intr(|| recv(fd, &mut scratch[..room], RecvFlags::TRUNC))
+            retry_on_intr(|| recv(fd, &mut scratch[..room], socket::DISCARD))
                 .map(|(_, length)| length),
             room,
         )
@@ -336,7 +309,7 @@ impl Native {
 }
 
 /// What a receive into `room` bytes brought. Fewer bytes than there was room for are the last ones
-/// for now (epoll(7), question 9).
+/// for now (epoll(7), question 9; kqueue tells of later ones in the same way).
 #[inline]
 fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoError> {
     match result {

@@ -9,17 +9,20 @@ pub fn descriptor_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
+/// What macOS grants when it refuses a limit of its own naming (`OPEN_MAX` in `sys/syslimits.h`).
+const OPEN_MAX: u64 = 10_240;
+
 /// Raises the soft limit of open file descriptors to the hard one and returns it.
 pub fn raise_descriptor_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
-    // A refusal leaves the limit as it was, which the return value then says.
-    let _refused = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            maximum: limit.maximum,
-        },
-    );
+    let raise = |current| {
+        let maximum = limit.maximum;
+        setrlimit(Resource::Nofile, Rlimit { current, maximum })
+    };
+    if raise(limit.maximum).is_err() && limit.current.is_some_and(|now| now < OPEN_MAX) {
+        // A refusal leaves the limit as it was, which the return value then says.
+        let _refused = raise(Some(OPEN_MAX));
+    }
     descriptor_limit()
 }
 

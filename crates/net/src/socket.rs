@@ -1,12 +1,26 @@
 //! Opening sockets with the options that a load generator needs.
 
 use crate::{Address, IoError, Progress};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, socket_with, sockopt,
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType, bind, connect, sockopt,
 };
 use std::net::{IpAddr, SocketAddr};
+
+/// Sending on a broken connection is an error and no signal. macOS takes that as an option of the
+/// socket.
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_vendor = "apple")]
+pub(crate) const SEND: SendFlags = SendFlags::empty();
+
+/// How bytes that nobody wants are received: Linux throws them away where they lie (tcp(7),
+/// `MSG_TRUNC`), other systems copy them.
+#[cfg(target_os = "linux")]
+pub(crate) const DISCARD: RecvFlags = RecvFlags::TRUNC;
+#[cfg(not(target_os = "linux"))]
+pub(crate) const DISCARD: RecvFlags = RecvFlags::empty();
 
 /// Opens a non-blocking socket and starts to connect it.
 pub(crate) fn dial(address: &Address) -> Result<(OwnedFd, Progress), IoError> {
@@ -38,13 +52,21 @@ fn dial_tcp(peer: SocketAddr, source: Option<IpAddr>) -> Result<(OwnedFd, Progre
 }
 
 /// A non-blocking stream socket that children do not inherit.
+#[cfg(not(target_vendor = "apple"))]
 fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
-    socket_with(
-        family,
-        SocketType::STREAM,
-        SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
-        None,
-    )
+    use rustix::net::{SocketFlags, socket_with};
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    socket_with(family, SocketType::STREAM, flags, None)
+}
+
+/// The same, in steps: macOS has no flags for it.
+#[cfg(target_vendor = "apple")]
+fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    let fd = rustix::net::socket(family, SocketType::STREAM, None)?;
+    rustix::io::ioctl_fioclex(&fd)?;
+    rustix::io::ioctl_fionbio(&fd, true)?;
+    sockopt::set_socket_nosigpipe(&fd, true)?;
+    Ok(fd)
 }
 
 /// A connect that is under way is not an error.
@@ -60,13 +82,15 @@ fn progress(result: Result<(), Errno>) -> Result<Progress, IoError> {
 
 /// Lets the kernel choose the port at connect, when it knows the peer, so that the same local port
 /// serves several peers (ip(7), IP_BIND_ADDRESS_NO_PORT).
+#[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "rustix has no safe call for this option")]
 fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
+    use rustix::fd::AsRawFd as _;
     let on: libc::c_int = 1;
     // SAFETY: the descriptor is open, and the option's value is one int of the size given.
     let result = unsafe {
         libc::setsockopt(
-            fd.as_fd().as_raw_fd(),
+            fd.as_raw_fd(),
             libc::IPPROTO_IP,
             libc::IP_BIND_ADDRESS_NO_PORT,
             (&raw const on).cast(),
@@ -78,4 +102,11 @@ fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
     } else {
         Err(IoError::Other(std::io::Error::last_os_error().to_string()))
     }
+}
+
+/// Other systems choose the port when the address is bound: each is used once, whatever the peer.
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "Linux can refuse")]
+fn late_port(_: &OwnedFd) -> Result<(), IoError> {
+    Ok(())
 }

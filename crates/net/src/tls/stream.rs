@@ -3,10 +3,10 @@
 //! Buffers belong to the driver and are shared by all its connections; a connection keeps bytes of
 //! its own only while a record is cut in two or the kernel has no room.
 
-use crate::{IoError, Progress, Received, TlsConfig};
+use crate::{IoError, Progress, Received, TlsConfig, socket};
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, recv, send};
 use rustls::client::UnbufferedClientConnection;
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
@@ -334,7 +334,7 @@ fn seal<Data>(
 
 /// Sends what there is room for.
 fn push(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, IoError> {
-    match retry_on_intr(|| send(fd, bytes, SendFlags::NOSIGNAL)) {
+    match retry_on_intr(|| send(fd, bytes, socket::SEND)) {
         Ok(sent) => Ok(sent),
         Err(Errno::AGAIN) => Ok(0),
         Err(error) => Err(error.into()),

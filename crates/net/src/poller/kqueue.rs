@@ -1,0 +1,102 @@
+//! The BSDs and macOS: kqueue(2), edge-triggered (`EV_CLEAR`), with waits in nanoseconds.
+//!
+//! Reading and writing are two filters with an event each, so a wait may bring two events of one
+//! socket; they are made one here, for the second could otherwise reach a connection that the
+//! first one's handling has put in the place of the old.
+
+use super::{BATCH, Event, timespec};
+use drumfire_units::Nanos;
+use rustix::buffer::spare_capacity;
+use rustix::event::kqueue::{self, EventFilter, EventFlags, kevent_timespec};
+use rustix::fd::{AsRawFd as _, OwnedFd};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use std::ptr::without_provenance_mut;
+
+/// A token travels as a pointer.
+const _: () = assert!(usize::BITS == 64, "a token needs 64 bits");
+
+/// No wait is longer: macOS refuses spans of some years, and whoever waits looks again anyway.
+const WAIT_MAX: Nanos = Nanos::from_secs(86_400);
+
+/// One thread's queue.
+pub(crate) struct Poller {
+    kqueue: OwnedFd,
+    events: Vec<kqueue::Event>,
+}
+
+impl Poller {
+    /// A queue for the calling thread.
+    pub(crate) fn new() -> Result<Self, Errno> {
+        let kqueue = kqueue::kqueue()?;
+        fcntl_setfd(&kqueue, FdFlags::CLOEXEC)?;
+        Ok(Self {
+            kqueue,
+            events: Vec::with_capacity(2 * BATCH),
+        })
+    }
+
+    /// Watches a socket until it is closed.
+    #[expect(unsafe_code, reason = "kevent names a socket by its number")]
+    pub(crate) fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), Errno> {
+        let (number, flags) = (fd.as_raw_fd(), EventFlags::ADD | EventFlags::CLEAR);
+        let changes = [EventFilter::Read(number), EventFilter::Write(number)].map(|filter| {
+            kqueue::Event::new(filter, flags, without_provenance_mut(token as usize))
+        });
+        let none: &mut [kqueue::Event] = &mut [];
+        // SAFETY: the descriptor is open now, and the kernel forgets its filters when it is closed.
+        unsafe { kevent_timespec(&self.kqueue, &changes, none, None)? };
+        Ok(())
+    }
+
+    /// Waits for events, at most so long; `None` is for ever.
+    #[expect(unsafe_code, reason = "kevent names sockets by their numbers")]
+    pub(crate) fn wait(&mut self, timeout: Option<Nanos>) -> impl Iterator<Item = Event> {
+        self.events.clear();
+        let timeout = timeout.map(|span| timespec(span.min(WAIT_MAX)));
+        // SAFETY: there are no changes, so no descriptor is named.
+        let _interrupted = unsafe {
+            kevent_timespec(
+                &self.kqueue,
+                &[],
+                spare_capacity(&mut self.events),
+                timeout.as_ref(),
+            )
+        };
+        self.events.sort_unstable_by_key(token);
+        self.events
+            .chunk_by(|one, next| token(one) == token(next))
+            .map(|of_one| of_one.iter().map(event).fold(event(&of_one[0]), both))
+    }
+}
+
+/// What the socket was added with.
+fn token(event: &kqueue::Event) -> u64 {
+    event.udata().addr() as u64
+}
+
+/// One filter's event. The end of what can be read is the peer's end; the end of what can be
+/// written is the connection's, and also how a connection that failed to open shows itself.
+fn event(event: &kqueue::Event) -> Event {
+    let flags = event.flags();
+    let writable = matches!(event.filter(), EventFilter::Write(_));
+    let ended = flags.contains(EventFlags::EOF);
+    let broken = flags.contains(EventFlags::ERROR) || (writable && ended);
+    Event {
+        token: token(event),
+        readable: broken || !writable,
+        writable: broken || writable,
+        peer_closed: broken || ended,
+        broken,
+    }
+}
+
+/// Two events of one socket as one.
+fn both(one: Event, other: Event) -> Event {
+    Event {
+        token: one.token,
+        readable: one.readable || other.readable,
+        writable: one.writable || other.writable,
+        peer_closed: one.peer_closed || other.peer_closed,
+        broken: one.broken || other.broken,
+    }
+}
