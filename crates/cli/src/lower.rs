@@ -47,6 +47,7 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
         requests: requests(flags, urls)?,
         stop: load::stop(&flags.load, &load)?,
         load,
+        users: None,
         warmup: optional("--warmup", flags.load.warmup.as_deref())?.unwrap_or_default(),
         http,
         connections,

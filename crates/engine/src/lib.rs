@@ -6,6 +6,7 @@
 mod blame;
 mod connection;
 mod control;
+mod crowd;
 mod keep_alive;
 pub mod limits;
 mod prepare;

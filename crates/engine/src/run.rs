@@ -7,13 +7,14 @@ mod single;
 pub use single::run_over;
 
 use crate::Control;
+use crate::crowd::Crowd;
 use crate::prepare::Prepared;
 use crate::source::{Closed, Open, Source};
 use crate::worker::{Channel, Extent, Message, Share, Worker};
 use collect::Collector;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, Io, IoError, Native, NativeOptions, Waiting};
-use drumfire_plan::{Arrivals, Load, Plan, Spin};
+use drumfire_plan::{Arrivals, Load, Plan, Spin, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use gate::Gate;
@@ -96,6 +97,12 @@ pub(crate) fn schedule_of(plan: &Plan) -> Result<Option<Schedule>, RunError> {
     }
 }
 
+/// The users of a closed load.
+fn users_of(plan: &Plan, constant: u32) -> Users {
+    let changing = plan.users.clone();
+    changing.unwrap_or_else(|| Users::constant(constant))
+}
+
 /// One worker's part of `count` things dealt out in turn.
 fn part(count: u32, share: Share) -> u32 {
     count / share.of + u32::from(share.worker < count % share.of)
@@ -130,7 +137,7 @@ impl<I: Io> Worker<I> {
                 plan.warmup,
             )),
             (Load::Closed { users, think_time }, _) => Source::Closed(Closed::new(
-                part(*users, share),
+                users_of(plan, *users).share(share.worker, share.of),
                 *think_time,
                 numbers,
                 (stop, limit),
@@ -138,11 +145,17 @@ impl<I: Io> Worker<I> {
             )),
             (Load::Open { .. }, None) => return Err(RunError::Schedule(ScheduleError::Empty)),
         };
+        let crowd = match plan.load {
+            Load::Open { .. } => plan.users.as_ref(),
+            Load::Closed { .. } => None,
+        };
+        let crowd = crowd.map(|users| users.share(share.worker, share.of));
         let extent = Extent {
             connections: part(plan.connections.count, share),
             stop_at: stop,
             schedule_end: end.unwrap_or(Nanos::MAX),
             counted_end: counted_end(plan, schedule.as_ref(), limit).min(stop),
+            crowd: Crowd::new(crowd),
         };
         let channel = Channel { out, back };
         Ok(Self::assemble(
@@ -151,7 +164,7 @@ impl<I: Io> Worker<I> {
             control.clone(),
             source,
             channel,
-            &extent,
+            extent,
         ))
     }
 }

@@ -10,6 +10,7 @@ mod response;
 use crate::Control;
 use crate::blame::Failure;
 use crate::connection::{Connection, Duty};
+use crate::crowd::Crowd;
 use crate::limits::{DISCARD_BYTES, DRAIN_MAX, LOOK_UP, RECEIVE_BYTES, STARTS_PER_TURN, WAIT_MAX};
 use crate::prepare::{Prepared, Route};
 use crate::recorder::{Recorder, Sink};
@@ -57,6 +58,8 @@ pub(crate) struct Extent {
     /// When the first request would be due that the run's count leaves out: so long did the load
     /// last that was asked for.
     pub(crate) counted_end: Nanos,
+    /// How many exchanges may be under way at a time.
+    pub(crate) crowd: Crowd,
 }
 
 /// The channel as a sink, with the used intervals' way back.
@@ -82,6 +85,7 @@ pub struct Worker<I> {
     prepared: Arc<Prepared>,
     control: Control,
     source: Source,
+    crowd: Crowd,
     recorder: Recorder<Channel>,
     slots: Vec<Connection>,
     routes: Vec<Lane>,
@@ -138,7 +142,7 @@ impl<I: Io> Worker<I> {
         control: Control,
         source: Source,
         channel: Channel,
-        extent: &Extent,
+        extent: Extent,
     ) -> Self {
         let plan = &prepared.plan;
         let steps: Arc<[Arc<str>]> = prepared.steps.clone().into();
@@ -181,6 +185,7 @@ impl<I: Io> Worker<I> {
             prepared,
             control,
             source,
+            crowd: extent.crowd,
             recorder,
             slots,
             routes,
@@ -258,6 +263,9 @@ impl<I: Io> Worker<I> {
 
     /// Starts one request; `false` when none is due or no connection is free for it.
     fn start_next(&mut self, now: Nanos) -> bool {
+        if !self.crowd.admits(self.active, now) {
+            return false;
+        }
         for lane in 0..self.routes.len() {
             if !self.routes[lane].waiting.is_empty() && !self.routes[lane].free.is_empty() {
                 return self.start_waiting(lane, now);
@@ -315,11 +323,12 @@ impl<I: Io> Worker<I> {
         let now = self.io.now();
         // A request that is due and has no connection is started when one becomes free.
         let blocked = self.routes.len() == 1 && self.routes[0].free.is_empty();
-        let due = if blocked {
+        let due = if blocked || self.crowd.is_full(self.active) {
             Nanos::MAX
         } else {
             self.source.next_due()
         };
+        let due = due.min(self.crowd.next_change());
         let end = match self.drain_until {
             Some(until) => until,
             None if self.source.is_exhausted() && now < self.schedule_end => {

@@ -35,7 +35,7 @@ pub use leniency::{Leniencies, Leniency};
 pub use outcome::{Blame, Outcome};
 pub use run::{Model, RunEvent, RunInfo, Unfinished};
 pub use sample::Sample;
-pub use status::StatusCounts;
+pub use status::{GRPC_STATUS, StatusCounts, status_name};
 pub use step::{STEPS, Step};
 pub use summary::Summary;
 pub use threshold::ThresholdResult;

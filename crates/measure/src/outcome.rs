@@ -117,9 +117,110 @@ outcomes! {
     Decode "decode" Target "the body does not decode",
     RedirectLimit "redirect_limit" Plan "more redirects than the plan follows",
     RedirectBlocked "redirect_blocked" Plan "a redirect that the plan does not follow",
+    ProtoNotHttp2 "proto:not_h2" Target "the answer is not HTTP/2",
+    TlsAlpn "tls:alpn" Network "the peer did not agree to the protocol that was asked for",
+    LimitFrames "limit:frames" Target "more frames that bring nothing than the limit",
+    H2GoAway "h2:goaway" Network "the server went away before it took the request",
+    H2StreamNoError "h2:stream:no_error" Target "the HTTP/2 stream ended with NO_ERROR",
+    H2StreamProtocolError "h2:stream:protocol_error" Target "the HTTP/2 stream ended with PROTOCOL_ERROR",
+    H2StreamInternalError "h2:stream:internal_error" Target "the HTTP/2 stream ended with INTERNAL_ERROR",
+    H2StreamFlowControlError "h2:stream:flow_control_error" Target "the HTTP/2 stream ended with FLOW_CONTROL_ERROR",
+    H2StreamSettingsTimeout "h2:stream:settings_timeout" Target "the HTTP/2 stream ended with SETTINGS_TIMEOUT",
+    H2StreamStreamClosed "h2:stream:stream_closed" Target "the HTTP/2 stream ended with STREAM_CLOSED",
+    H2StreamFrameSizeError "h2:stream:frame_size_error" Target "the HTTP/2 stream ended with FRAME_SIZE_ERROR",
+    H2StreamRefusedStream "h2:stream:refused_stream" Target "the HTTP/2 stream ended with REFUSED_STREAM",
+    H2StreamCancel "h2:stream:cancel" Target "the HTTP/2 stream ended with CANCEL",
+    H2StreamCompressionError "h2:stream:compression_error" Target "the HTTP/2 stream ended with COMPRESSION_ERROR",
+    H2StreamConnectError "h2:stream:connect_error" Target "the HTTP/2 stream ended with CONNECT_ERROR",
+    H2StreamEnhanceYourCalm "h2:stream:enhance_your_calm" Target "the HTTP/2 stream ended with ENHANCE_YOUR_CALM",
+    H2StreamInadequateSecurity "h2:stream:inadequate_security" Target "the HTTP/2 stream ended with INADEQUATE_SECURITY",
+    H2StreamHttp11Required "h2:stream:http_1_1_required" Target "the HTTP/2 stream ended with HTTP_1_1_REQUIRED",
+    H2ConnectionNoError "h2:conn:no_error" Target "the HTTP/2 connection ended with NO_ERROR",
+    H2ConnectionProtocolError "h2:conn:protocol_error" Target "the HTTP/2 connection ended with PROTOCOL_ERROR",
+    H2ConnectionInternalError "h2:conn:internal_error" Target "the HTTP/2 connection ended with INTERNAL_ERROR",
+    H2ConnectionFlowControlError "h2:conn:flow_control_error" Target "the HTTP/2 connection ended with FLOW_CONTROL_ERROR",
+    H2ConnectionSettingsTimeout "h2:conn:settings_timeout" Target "the HTTP/2 connection ended with SETTINGS_TIMEOUT",
+    H2ConnectionStreamClosed "h2:conn:stream_closed" Target "the HTTP/2 connection ended with STREAM_CLOSED",
+    H2ConnectionFrameSizeError "h2:conn:frame_size_error" Target "the HTTP/2 connection ended with FRAME_SIZE_ERROR",
+    H2ConnectionRefusedStream "h2:conn:refused_stream" Target "the HTTP/2 connection ended with REFUSED_STREAM",
+    H2ConnectionCancel "h2:conn:cancel" Target "the HTTP/2 connection ended with CANCEL",
+    H2ConnectionCompressionError "h2:conn:compression_error" Target "the HTTP/2 connection ended with COMPRESSION_ERROR",
+    H2ConnectionConnectError "h2:conn:connect_error" Target "the HTTP/2 connection ended with CONNECT_ERROR",
+    H2ConnectionEnhanceYourCalm "h2:conn:enhance_your_calm" Target "the HTTP/2 connection ended with ENHANCE_YOUR_CALM",
+    H2ConnectionInadequateSecurity "h2:conn:inadequate_security" Target "the HTTP/2 connection ended with INADEQUATE_SECURITY",
+    H2ConnectionHttp11Required "h2:conn:http_1_1_required" Target "the HTTP/2 connection ended with HTTP_1_1_REQUIRED",
+    GrpcCancelled "grpc:cancelled" Target "the call ended with status CANCELLED",
+    GrpcUnknown "grpc:unknown" Target "the call ended with status UNKNOWN",
+    GrpcInvalidArgument "grpc:invalid_argument" Target "the call ended with status INVALID_ARGUMENT",
+    GrpcDeadlineExceeded "grpc:deadline_exceeded" Target "the call ended with status DEADLINE_EXCEEDED",
+    GrpcNotFound "grpc:not_found" Target "the call ended with status NOT_FOUND",
+    GrpcAlreadyExists "grpc:already_exists" Target "the call ended with status ALREADY_EXISTS",
+    GrpcPermissionDenied "grpc:permission_denied" Target "the call ended with status PERMISSION_DENIED",
+    GrpcResourceExhausted "grpc:resource_exhausted" Target "the call ended with status RESOURCE_EXHAUSTED",
+    GrpcFailedPrecondition "grpc:failed_precondition" Target "the call ended with status FAILED_PRECONDITION",
+    GrpcAborted "grpc:aborted" Target "the call ended with status ABORTED",
+    GrpcOutOfRange "grpc:out_of_range" Target "the call ended with status OUT_OF_RANGE",
+    GrpcUnimplemented "grpc:unimplemented" Target "the call ended with status UNIMPLEMENTED",
+    GrpcInternal "grpc:internal" Target "the call ended with status INTERNAL",
+    GrpcUnavailable "grpc:unavailable" Target "the call ended with status UNAVAILABLE",
+    GrpcDataLoss "grpc:data_loss" Target "the call ended with status DATA_LOSS",
+    GrpcUnauthenticated "grpc:unauthenticated" Target "the call ended with status UNAUTHENTICATED",
+    BadData "assert:bad_data" Plan "the request's data could not be rendered",
+}
+
+/// The outcomes of HTTP/2's error codes (RFC 9113 section 7), in the order of the codes.
+macro_rules! by_error_code {
+    ($code:expr, $($variant:ident)*) => {{
+        const ALL: &[Outcome] = &[$(Outcome::$variant,)*];
+        match $code {
+            code if (code as usize) < ALL.len() => ALL[code as usize],
+            // Unknown codes may be treated as INTERNAL_ERROR.
+            _ => ALL[2],
+        }
+    }};
 }
 
 impl Outcome {
+    /// A stream that ended with this error code.
+    #[must_use]
+    pub const fn h2_stream(code: u32) -> Self {
+        by_error_code!(code, H2StreamNoError H2StreamProtocolError H2StreamInternalError H2StreamFlowControlError H2StreamSettingsTimeout H2StreamStreamClosed H2StreamFrameSizeError H2StreamRefusedStream H2StreamCancel H2StreamCompressionError H2StreamConnectError H2StreamEnhanceYourCalm H2StreamInadequateSecurity H2StreamHttp11Required)
+    }
+
+    /// A connection that ended with this error code.
+    #[must_use]
+    pub const fn h2_connection(code: u32) -> Self {
+        by_error_code!(code, H2ConnectionNoError H2ConnectionProtocolError H2ConnectionInternalError H2ConnectionFlowControlError H2ConnectionSettingsTimeout H2ConnectionStreamClosed H2ConnectionFrameSizeError H2ConnectionRefusedStream H2ConnectionCancel H2ConnectionCompressionError H2ConnectionConnectError H2ConnectionEnhanceYourCalm H2ConnectionInadequateSecurity H2ConnectionHttp11Required)
+    }
+
+    /// A call that ended with this gRPC status; what lies beyond the list is UNKNOWN.
+    #[must_use]
+    pub const fn grpc(code: u8) -> Self {
+        const ALL: &[Outcome] = &[
+            Outcome::Ok,
+            Outcome::GrpcCancelled,
+            Outcome::GrpcUnknown,
+            Outcome::GrpcInvalidArgument,
+            Outcome::GrpcDeadlineExceeded,
+            Outcome::GrpcNotFound,
+            Outcome::GrpcAlreadyExists,
+            Outcome::GrpcPermissionDenied,
+            Outcome::GrpcResourceExhausted,
+            Outcome::GrpcFailedPrecondition,
+            Outcome::GrpcAborted,
+            Outcome::GrpcOutOfRange,
+            Outcome::GrpcUnimplemented,
+            Outcome::GrpcInternal,
+            Outcome::GrpcUnavailable,
+            Outcome::GrpcDataLoss,
+            Outcome::GrpcUnauthenticated,
+        ];
+        match code {
+            code if (code as usize) < ALL.len() => ALL[code as usize],
+            _ => Self::GrpcUnknown,
+        }
+    }
+
     /// How many outcomes there are.
     pub const COUNT: usize = Self::ALL.len();
 

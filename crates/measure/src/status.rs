@@ -1,9 +1,46 @@
 //! How often each response status was seen.
 
-/// A status has three digits.
-const STATUSES: usize = 1000;
+use std::borrow::Cow;
 
-/// A count for each status from 1 to 999, dense so that counting is one addition.
+/// A gRPC status `c` is counted as `GRPC_STATUS + c`: an HTTP status has three digits.
+pub const GRPC_STATUS: u16 = 1000;
+
+/// HTTP's three digits, and gRPC's 17 codes behind them.
+const STATUSES: usize = GRPC_STATUS as usize + GRPC_NAMES.len();
+
+/// The names of gRPC's codes, as its specification spells them.
+const GRPC_NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// A status as reports name it: three digits, or gRPC's word.
+#[must_use]
+pub fn status_name(status: u16) -> Cow<'static, str> {
+    let code = usize::from(status).checked_sub(usize::from(GRPC_STATUS));
+    match code.and_then(|code| GRPC_NAMES.get(code)) {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(format!("{status:03}")),
+    }
+}
+
+/// A count for each status from 1 to 999 and each of gRPC's, dense so that counting is one
+/// addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusCounts(Box<[u64; STATUSES]>);
 

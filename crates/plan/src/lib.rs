@@ -16,10 +16,9 @@ mod scan;
 mod threshold;
 mod threshold_text;
 mod url;
+mod users;
 
-pub use call::{
-    Call, CallContext, CallData, CallKind, DataError, MessageCompression, Streaming,
-};
+pub use call::{Call, CallContext, CallData, CallKind, DataError, MessageCompression, Streaming};
 pub use check::Diagnostic;
 pub use expect::Expect;
 pub use http::{
@@ -29,9 +28,11 @@ pub use http::{
 };
 pub use law_text::ReadTrace;
 pub use load::{Arrivals, LatePolicy, Law, LawError, Load, Sequence, Stop};
+pub use nearest::{nearest, suggestion};
 pub use reference::JoinError;
 pub use threshold::{Comparison, Metric, Threshold, ThresholdError};
 pub use url::{Host, Origin, Scheme, Url, UrlError};
+pub use users::Users;
 
 use drumfire_units::Nanos;
 
@@ -42,6 +43,10 @@ pub struct Plan {
     pub requests: Vec<HttpRequest>,
     /// When requests start, and how many at a time.
     pub load: Load,
+    /// How many users there are over time, where that changes: of a closed load its users, of an
+    /// open one those that serve it, each with one request at a time. Of a closed load,
+    /// [`Load::Closed`] has the largest number.
+    pub users: Option<Users>,
     /// What ends the run.
     pub stop: Stop,
     /// Requests whose intended start lies in this first span are sent and not measured.

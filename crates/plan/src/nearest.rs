@@ -4,10 +4,8 @@
 const LENGTH_MAX: usize = 64;
 
 /// The candidate that needs the fewest edits, if a third of the letters or fewer must change.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name: Vec<char> = name.chars().take(LENGTH_MAX + 1).collect();
     if name.len() > LENGTH_MAX {
         return None;
@@ -37,7 +35,8 @@ fn edits(name: &[char], candidate: &str) -> usize {
 }
 
 /// `; did you mean …?`, or nothing.
-pub(crate) fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+#[must_use]
+pub fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, candidates).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 

@@ -29,6 +29,7 @@ fn plan() -> Plan {
     Plan {
         requests: vec![request()],
         load: open("500/s"),
+        users: None,
         stop: Stop {
             duration: Some(Nanos::from_secs(10)),
             ..Stop::default()

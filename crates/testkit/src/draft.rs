@@ -2,7 +2,7 @@
 
 use drumfire_plan::{
     Arrivals, Body, Connections, Expect, HttpOptions, HttpRequest, KeepAlive, KeepAliveHints,
-    LatePolicy, Load, Method, Plan, ReusedClosed, Sequence, Spin, Stop, Timeouts, Url,
+    LatePolicy, Load, Method, Plan, ReusedClosed, Sequence, Spin, Stop, Timeouts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -58,6 +58,7 @@ fn draft(load: Load) -> Draft {
     Draft(Plan {
         requests: vec![get("http://sut/")],
         load,
+        users: None,
         stop: Stop::default(),
         warmup: Nanos::ZERO,
         http: HttpOptions::default(),
@@ -122,6 +123,16 @@ impl Draft {
     #[must_use]
     pub fn connections(mut self, count: u32) -> Self {
         self.0.connections.count = count;
+        self
+    }
+
+    /// So many users, changing over time; a closed load has the largest number.
+    #[must_use]
+    pub fn users(mut self, changes: Users) -> Self {
+        if let Load::Closed { users, .. } = &mut self.0.load {
+            *users = changes.most();
+        }
+        self.0.users = Some(changes);
         self
     }
 

@@ -76,6 +76,7 @@ fn plan(
             users: connections.count,
             think_time: Nanos::ZERO,
         },
+        users: None,
         stop: Stop {
             duration: Some(span_of(args.seconds, 1_000_000_000)),
             ..Stop::default()

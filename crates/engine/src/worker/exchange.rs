@@ -21,7 +21,10 @@ impl<I: Io> Worker<I> {
         connection.exchange = Exchange {
             request: request as u32,
             intended: arrival.intended,
-            due: arrival.intended.max(connection.freed),
+            due: arrival
+                .intended
+                .max(connection.freed)
+                .max(self.crowd.free_since),
             started: now,
             ..Exchange::NONE
         };
@@ -209,6 +212,7 @@ impl<I: Io> Worker<I> {
         connection.decoder = None;
         connection.follow = None;
         self.active -= 1;
+        self.crowd.ended(now);
         self.last_end = now;
         self.recorder.record(&sample);
         if let Some(detail) = detail {
@@ -227,6 +231,7 @@ impl<I: Io> Worker<I> {
         let alone = self.prepared.routes.len() == 1 && lane.free.is_empty();
         if alone
             && lane.waiting.is_empty()
+            && self.crowd.admits(self.active, now)
             && let Some(arrival) = self.source.take(now)
         {
             return self.start(slot, arrival, now);

@@ -13,6 +13,7 @@ mod sending;
 mod stopping;
 mod timeouts;
 mod truth;
+mod users;
 
 use drumfire_measure::{Histogram, Outcome, Summary};
 use drumfire_testkit::{Draft, Simulated, Simulation, World};

@@ -5,7 +5,7 @@ use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
 use crate::secret;
 use drumfire_measure::{
-    ErrorRow, GeneratorHealth, Interval, Leniency, Outcome, RunInfo, Step, Summary,
+    ErrorRow, GeneratorHealth, Interval, Leniency, Outcome, RunInfo, Step, Summary, status_name,
 };
 use drumfire_units::Nanos;
 use serde::Serialize;
@@ -342,7 +342,9 @@ impl Generator {
 
 /// Statuses by their digits.
 fn statuses(counts: impl Iterator<Item = (u16, u64)>) -> BTreeMap<String, u64> {
-    counts.map(|(status, n)| (status.to_string(), n)).collect()
+    counts
+        .map(|(status, n)| (status_name(status).into_owned(), n))
+        .collect()
 }
 
 /// A text that others wrote: what looks like a URL or a header in it may carry a secret.

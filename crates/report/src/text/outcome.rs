@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::quantity::{count, counted, rate, share, share_tenths};
 use crate::remedy::remedy;
 use crate::table::{Column, Side, Table};
-use drumfire_measure::{Blame, ErrorRow, Leniency, Outcome, Summary};
+use drumfire_measure::{Blame, ErrorRow, GRPC_STATUS, Leniency, Outcome, Summary, status_name};
 use std::cmp::Reverse;
 use unicode_width::UnicodeWidthStr;
 
@@ -81,12 +81,12 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     let mut table = Table::new([Side::Left, Side::Right, Side::Right].map(column));
     for (status, n) in statuses {
         let ink = match status {
-            100..400 => Ink::Plain,
+            100..400 | GRPC_STATUS => Ink::Plain,
             400..500 => Ink::Warn,
             _ => Ink::Bad,
         };
         table.row(vec![
-            Line::of(status.to_string(), ink),
+            Line::of(status_name(status).into_owned(), ink),
             Line::plain(count(n)),
             Line::of(share_tenths(n, whole), Ink::Dim),
         ]);

@@ -1,0 +1,181 @@
+//! How many exchanges may be under way at a time, over the run.
+
+use crate::{Law, Sequence};
+use drumfire_units::{Nanos, Rate};
+
+/// A number of users that changes at given times and is constant in between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Users(Vec<(Nanos, u32)>);
+
+impl Users {
+    /// The same number from the start to the end.
+    #[must_use]
+    pub fn constant(count: u32) -> Self {
+        Self(vec![(Nanos::ZERO, count)])
+    }
+
+    /// From each time on, so many; the times ascend, and the first is the run's start.
+    #[must_use]
+    pub fn changing(changes: Vec<(Nanos, u32)>) -> Option<Self> {
+        let starts = changes.first().is_some_and(|(at, _)| *at == Nanos::ZERO);
+        let ascends = changes.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        (starts && ascends).then_some(Self(changes))
+    }
+
+    /// The changes: from each time on, so many.
+    #[must_use]
+    pub fn changes(&self) -> &[(Nanos, u32)] {
+        &self.0
+    }
+
+    /// The largest number.
+    #[must_use]
+    pub fn most(&self) -> u32 {
+        self.0.iter().map(|(_, count)| *count).max().unwrap_or(0)
+    }
+
+    /// The share of one of `of` workers; the shares of all add up to the whole at any time.
+    #[must_use]
+    pub fn share(&self, worker: u32, of: u32) -> Self {
+        let of = of.max(1);
+        let part = |count: u32| count / of + u32::from(worker < count % of);
+        Self(self.0.iter().map(|(at, n)| (*at, part(*n))).collect())
+    }
+
+    /// Reads a law's numbers as users: `const`, `step` and `line` pieces one after the other; a
+    /// line gains or loses one user at a time.
+    ///
+    /// # Errors
+    /// In words, for laws that are no number over time, or that have parts of users.
+    pub fn of_law(sequence: &Sequence) -> Result<(Self, Nanos), String> {
+        let mut changes: Vec<(Nanos, u32)> = Vec::new();
+        let mut start = Nanos::ZERO;
+        for law in &sequence.0 {
+            start = piece(law, start, &mut changes)?;
+        }
+        changes.dedup_by_key(|(_, count)| *count);
+        match Self::changing(changes) {
+            Some(users) => Ok((users, start)),
+            None => Err("there is no number of users; write one such as 50".to_owned()),
+        }
+    }
+}
+
+/// Appends one piece's changes; returns where it ends.
+fn piece(law: &Law, start: Nanos, changes: &mut Vec<(Nanos, u32)>) -> Result<Nanos, String> {
+    match law {
+        Law::Const { rate, duration } => {
+            set(changes, start, whole(*rate)?);
+            Ok(start + *duration)
+        }
+        Law::Step {
+            from,
+            to,
+            by,
+            duration,
+        } => {
+            let (from, to, by) = (whole(*from)?, whole(*to)?, whole(*by)?.max(1));
+            let mut at = start;
+            let mut count = from;
+            loop {
+                set(changes, at, count);
+                at += *duration;
+                if count == to {
+                    return Ok(at);
+                }
+                count = if to > from {
+                    count.saturating_add(by).min(to)
+                } else {
+                    count.saturating_sub(by).max(to)
+                };
+            }
+        }
+        Law::Line { from, to, duration } => {
+            let (from, to) = (whole(*from)?, whole(*to)?);
+            let span = u128::from(from.abs_diff(to)).max(1);
+            for step in 0..=from.abs_diff(to) {
+                let at = start + Nanos((u128::from(duration.0) * u128::from(step) / span) as u64);
+                set(
+                    changes,
+                    at,
+                    if to > from { from + step } else { from - step },
+                );
+            }
+            Ok(start + *duration)
+        }
+        _ => Err("users follow `const`, `step` and `line`; write one of these".to_owned()),
+    }
+}
+
+/// From `at` on there are `count`; of two changes at one time the later one holds.
+fn set(changes: &mut Vec<(Nanos, u32)>, at: Nanos, count: u32) {
+    match changes.last_mut() {
+        Some(last) if last.0 == at => last.1 = count,
+        _ => changes.push((at, count)),
+    }
+}
+
+/// A rate's number, as users.
+fn whole(rate: Rate) -> Result<u32, String> {
+    let per_second = rate.events.checked_mul(1_000_000_000);
+    match per_second.map(|events| (events / rate.per.0, events % rate.per.0)) {
+        Some((count, 0)) if count <= u64::from(u32::MAX) => Ok(count as u32),
+        _ => Err("a number of users is whole; write one such as 50".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law(text: &str) -> Result<(Users, Nanos), String> {
+        Users::of_law(&text.parse().expect("a law"))
+    }
+
+    fn changes(text: &str) -> Vec<(u64, u32)> {
+        let (users, _) = law(text).expect("users");
+        users
+            .changes()
+            .iter()
+            .map(|(at, n)| (at.0 / 1_000_000_000, *n))
+            .collect()
+    }
+
+    #[test]
+    fn laws_are_numbers_over_time() {
+        assert_eq!(changes("const(5,10s)"), [(0, 5)]);
+        assert_eq!(changes("step(2,7,2,1s)"), [(0, 2), (1, 4), (2, 6), (3, 7)]);
+        assert_eq!(changes("step(8,1,3,1s)"), [(0, 8), (1, 5), (2, 2), (3, 1)]);
+        assert_eq!(
+            changes("line(0,4,8s)"),
+            [(0, 0), (2, 1), (4, 2), (6, 3), (8, 4)]
+        );
+        assert_eq!(
+            changes("line(3,1,4s) const(6,1s)"),
+            [(0, 3), (2, 2), (4, 6)]
+        );
+        assert_eq!(
+            law("const(5,10s) const(9,2s)").map(|(_, end)| end),
+            Ok(Nanos::from_secs(12))
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_of_users_is_refused() {
+        for text in ["once(5)", "const(1/m,10s)", "sine(10,5,1s,10s)"] {
+            assert!(law(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_add_up() {
+        let (users, _) = law("line(0,23,60s)").expect("users");
+        for of in 1..7 {
+            let shares: Vec<Users> = (0..of).map(|worker| users.share(worker, of)).collect();
+            for (k, (_, whole)) in users.changes().iter().enumerate() {
+                let sum: u32 = shares.iter().map(|share| share.changes()[k].1).sum();
+                assert_eq!(sum, *whole);
+            }
+        }
+    }
+}
