@@ -11,11 +11,11 @@
 //!
 //! let mut decompressor = Decompressor::default();
 //! let mut reply = Reply::new(&ReplySettings::default());
-//! let head = [(&b"content-type"[..], &b"application/grpc"[..])];
+//! let head = [("content-type", &b"application/grpc"[..])];
 //! reply.head(200, head)?;
 //! let mut length = 0;
 //! reply.data(b"\0\0\0\0\x02hi", &mut decompressor, |message| length += message.length)?;
-//! let status = reply.trailers([(&b"grpc-status"[..], &b"0"[..])]);
+//! let status = reply.trailers([("grpc-status", &b"0"[..])]);
 //! assert!(status.code == Code::OK && length == 2);
 //! # Ok::<(), drumfire_grpc::Violation>(())
 //! ```

@@ -81,17 +81,17 @@ struct HeadFields<'h> {
 
 impl<'h> HeadFields<'h> {
     #[inline]
-    fn read(fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>) -> Self {
+    fn read<N: AsRef<[u8]>>(fields: impl IntoIterator<Item = (N, &'h [u8])>) -> Self {
         let mut head = Self {
             content_type: b"",
             encoding: None,
             status: StatusFields::default(),
         };
         for (name, value) in fields {
-            match name {
+            match name.as_ref() {
                 b"content-type" => head.content_type = value,
                 b"grpc-encoding" => head.encoding = Some(value),
-                _ => head.status.take(name, value),
+                name => head.status.take(name, value),
             }
         }
         head
@@ -131,10 +131,10 @@ impl Reply {
     ///
     /// # Errors
     /// When no gRPC reply can follow; the stream is to be reset.
-    pub fn head<'h>(
+    pub fn head<'h, N: AsRef<[u8]>>(
         &mut self,
         http_status: u16,
-        fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>,
+        fields: impl IntoIterator<Item = (N, &'h [u8])>,
     ) -> Result<(), Violation> {
         let head = HeadFields::read(fields);
         self.http_status = http_status;
@@ -152,10 +152,10 @@ impl Reply {
     }
 
     /// A head that ends the stream, and is head and trailers in one ("Trailers-Only").
-    pub fn trailers_only<'h>(
+    pub fn trailers_only<'h, N: AsRef<[u8]>>(
         &mut self,
         http_status: u16,
-        fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>,
+        fields: impl IntoIterator<Item = (N, &'h [u8])>,
     ) -> Status {
         let head = HeadFields::read(fields);
         self.http_status = http_status;
@@ -175,13 +175,13 @@ impl Reply {
 
     /// The trailers, which end the stream: how the call ended. It is OK only when the server says
     /// so, and everything before it was as it must be.
-    pub fn trailers<'h>(
+    pub fn trailers<'h, N: AsRef<[u8]>>(
         &mut self,
-        fields: impl IntoIterator<Item = (&'h [u8], &'h [u8])>,
+        fields: impl IntoIterator<Item = (N, &'h [u8])>,
     ) -> Status {
         let mut status = StatusFields::default();
         for (name, value) in fields {
-            status.take(name, value);
+            status.take(name.as_ref(), value);
         }
         self.conclude(&status)
     }
