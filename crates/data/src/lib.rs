@@ -1,4 +1,29 @@
 //! Data that varies between requests: lists, feeds and templates, each a function of the request's
-//! number and a seed.
+//! number and a seed, so that any worker can render any request.
 //!
-//! Must not know I/O, clocks or protocols.
+//! Knows the native template language ([`Template`]), what templates may draw on ([`Sources`]), and
+//! in which order a list is gone through ([`Order`]). Must not know I/O, clocks or protocols: the
+//! bytes of files and the time are given to it. Start reading at [`Template`].
+
+mod date;
+mod expression;
+mod feed;
+mod jinja;
+mod json_text;
+mod order;
+mod random;
+mod scene;
+mod sources;
+mod split;
+mod template;
+mod text;
+
+pub use date::rfc3339;
+pub use feed::{Feed, FeedError};
+pub use json_text::{JsonPlace, escape_json};
+pub use order::Order;
+pub use random::Random;
+pub use scene::Scene;
+pub use sources::{SourceError, Sources};
+pub use template::{Escaping, Expression, Piece, Template, TemplateError, Text, VARIABLES};
+pub use text::TextTemplate;

@@ -1,0 +1,208 @@
+//! The expressions that most templates are made of, without an interpreter.
+
+use crate::scene::Scene;
+use crate::{Sources, rfc3339};
+use drumfire_plan::DataError;
+use minijinja::Value;
+use std::fmt::Write;
+
+/// A random string is at most this long.
+pub(crate) const LETTERS_MAX: u64 = 1 << 20;
+
+/// An expression of a form that needs no interpreter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Simple {
+    RequestNumber,
+    MessageNumber,
+    User,
+    Connection,
+    Time,
+    Unix,
+    UnixMillis,
+    UnixNanos,
+    Uuid,
+    NewUuid,
+    RandomInt(i64, i64),
+    RandomString(u64),
+    /// A feed and a column of it.
+    Cell(usize, usize),
+}
+
+impl Simple {
+    /// The variables by name.
+    const VARIABLES: [(&str, Self); 9] = [
+        ("request_number", Self::RequestNumber),
+        ("message_number", Self::MessageNumber),
+        ("user", Self::User),
+        ("connection", Self::Connection),
+        ("time", Self::Time),
+        ("unix", Self::Unix),
+        ("unix_ms", Self::UnixMillis),
+        ("unix_ns", Self::UnixNanos),
+        ("uuid", Self::Uuid),
+    ];
+
+    /// The variable of this name.
+    pub(crate) fn variable(name: &str) -> Option<Self> {
+        let mut all = Self::VARIABLES.into_iter();
+        all.find(|(known, _)| *known == name)
+            .map(|(_, simple)| simple)
+    }
+
+    /// The expression, if it is of such a form.
+    pub(crate) fn parse(text: &str, sources: &Sources) -> Option<Self> {
+        if let Some(variable) = Self::variable(text) {
+            return Some(variable);
+        }
+        if let Some((feed, column)) = text.split_once('.') {
+            let at = sources.find(feed)?;
+            let feed = sources.feed(at)?;
+            let column = feed.column(column)?;
+            return feed.is_plain(column).then_some(Self::Cell(at, column));
+        }
+        let (function, rest) = text.split_once('(')?;
+        let arguments: Vec<&str> = rest.strip_suffix(')')?.split(',').map(str::trim).collect();
+        match (function.trim_end(), arguments.as_slice()) {
+            ("new_uuid", [""]) => Some(Self::NewUuid),
+            ("random_int", [min, max]) => Some(Self::RandomInt(integer(min)?, integer(max)?)),
+            ("random_string", [length]) => {
+                let length = u64::try_from(integer(length)?).ok()?;
+                (length <= LETTERS_MAX).then_some(Self::RandomString(length))
+            }
+            _ => None,
+        }
+    }
+
+    /// Appends its value.
+    pub(crate) fn render(
+        &self,
+        scene: &mut Scene,
+        sources: &Sources,
+        out: &mut String,
+    ) -> Result<(), DataError> {
+        let call = scene.call;
+        match *self {
+            Self::RequestNumber => push_integer(call.number, out),
+            Self::MessageNumber => push_integer(scene.message, out),
+            Self::User => push_integer(call.user.into(), out),
+            Self::Connection => push_integer(call.connection.into(), out),
+            Self::Time => rfc3339(call.unix_time, out),
+            Self::Unix => push_integer(call.unix_time / 1_000_000_000, out),
+            Self::UnixMillis => push_integer(call.unix_time / 1_000_000, out),
+            Self::UnixNanos => push_integer(call.unix_time, out),
+            Self::Uuid => scene.own().uuid(out),
+            Self::NewUuid => scene.random().uuid(out),
+            Self::RandomInt(min, max) => {
+                let drawn = scene.random().int(min, max);
+                if drawn < 0 {
+                    out.push('-');
+                }
+                push_integer(drawn.unsigned_abs(), out);
+            }
+            // The length was checked to be at most LETTERS_MAX.
+            Self::RandomString(length) => scene.random().letters(length as usize, out),
+            Self::Cell(feed, column) => {
+                let cell = sources.cell(feed, column, &call)?;
+                push_value(cell, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Its value for the interpreter.
+    pub(crate) fn value(&self, scene: &mut Scene) -> Value {
+        let call = scene.call;
+        match self {
+            Self::RequestNumber => Value::from(call.number),
+            Self::MessageNumber => Value::from(scene.message),
+            Self::User => Value::from(call.user),
+            Self::Connection => Value::from(call.connection),
+            Self::Unix => Value::from(call.unix_time / 1_000_000_000),
+            Self::UnixMillis => Value::from(call.unix_time / 1_000_000),
+            Self::UnixNanos => Value::from(call.unix_time),
+            _ => {
+                let mut text = String::new();
+                // None of those left over draws on sources, so none fails.
+                match self.render(scene, &Sources::new(), &mut text) {
+                    Ok(()) => Value::from(text),
+                    Err(_) => Value::UNDEFINED,
+                }
+            }
+        }
+    }
+}
+
+/// An integer as the interpreter would read it: decimal, with a sign perhaps.
+fn integer(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let canonical = digits == "0" || !digits.starts_with('0');
+    (decimal && canonical).then(|| text.parse().ok()).flatten()
+}
+
+fn push_value(value: &Value, out: &mut String) -> Result<(), DataError> {
+    if value.is_undefined() {
+        let message = "the feed's row for this request lacks the value";
+        return Err(DataError(message.to_owned()));
+    }
+    match value.as_str() {
+        Some(text) => out.push_str(text),
+        // Writing to a string does not fail.
+        None => drop(write!(out, "{value}")),
+    }
+    Ok(())
+}
+
+/// Appends a decimal number; several times as fast as formatting it.
+fn push_integer(mut number: u64, out: &mut String) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Simple, push_integer};
+    use crate::{Feed, Order, Sources};
+
+    #[test]
+    fn simple_forms_are_known_and_others_left_to_the_interpreter() {
+        let mut sources = Sources::new();
+        let feed = Feed::from_csv(b"name,age\na,1\n").unwrap();
+        sources.add("users", feed, Order::InTurn).unwrap();
+        for (text, simple) in [
+            ("request_number", Some(Simple::RequestNumber)),
+            ("uuid", Some(Simple::Uuid)),
+            ("new_uuid()", Some(Simple::NewUuid)),
+            ("random_int(-1, 6)", Some(Simple::RandomInt(-1, 6))),
+            ("random_string(8)", Some(Simple::RandomString(8))),
+            ("users.age", Some(Simple::Cell(0, 1))),
+            ("random_string(9999999)", None),
+            ("random_int(01, 2)", None),
+            ("random_int(1)", None),
+            ("random_int(request_number, 2)", None),
+            ("users.size", None),
+            ("request_number + 1", None),
+            ("new_uuid() ~ '('", None),
+        ] {
+            assert_eq!(Simple::parse(text, &sources), simple, "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_are_written_in_full() {
+        for number in [0, 7, 10, 999, u64::MAX] {
+            let mut out = String::from("x");
+            push_integer(number, &mut out);
+            assert_eq!(out, format!("x{number}"));
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The interpreter behind templates: minijinja, with our variables and functions.
+//!
+//! minijinja hands a function its arguments and nothing of ours that would also reach macros, so
+//! what a rendering is of lies in a thread-local while it lasts. Renderings do not nest.
+
+use crate::expression::{LETTERS_MAX, Simple};
+use crate::scene::Scene;
+use crate::{JsonPlace, Sources, escape_json};
+use drumfire_plan::DataError;
+use minijinja::value::{Object, ObjectRepr, ValueKind};
+use minijinja::{
+    AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
+};
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::io;
+use std::sync::Arc;
+
+/// Steps that one rendering may take; a loop without an end is then an error and not a hang.
+const STEPS_MAX: u64 = 10_000_000;
+/// Bytes that one rendering may make.
+const RENDERED_MAX: usize = 64 << 20;
+/// The functions that we add to the language.
+pub(crate) const FUNCTIONS: [&str; 5] = [
+    "new_uuid",
+    "random_int",
+    "random_float",
+    "random_string",
+    "choose",
+];
+
+thread_local! {
+    /// The rendering that is under way on this thread.
+    static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
+}
+
+/// What the interpreter's callbacks need to know of a rendering.
+struct Stage {
+    scene: Scene,
+    /// Where the output stands, if it is JSON.
+    place: Option<JsonPlace>,
+    /// Whether the last value says of itself that it is written as it stands.
+    safe: bool,
+}
+
+/// Compiled templates by name.
+#[derive(Debug)]
+pub(crate) struct Jinja {
+    environment: Environment<'static>,
+    context: Value,
+}
+
+impl Jinja {
+    pub(crate) fn new(sources: &Arc<Sources>) -> Self {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(STEPS_MAX));
+        environment.remove_global("debug");
+        // What a block captured has been escaped where it was written, and must not be again.
+        environment.set_auto_escape_callback(|_| AutoEscape::Custom("json".into()));
+        environment.set_formatter(format);
+        environment.add_function("new_uuid", new_uuid);
+        environment.add_function("random_int", random_int);
+        environment.add_function("random_float", random_float);
+        environment.add_function("random_string", random_string);
+        environment.add_function("choose", choose);
+        let context = Value::from_object(Context(Arc::clone(sources)));
+        Self {
+            environment,
+            context,
+        }
+    }
+
+    /// Compiles a template.
+    pub(crate) fn add(&mut self, name: String, source: String) -> Result<(), Error> {
+        self.environment.add_template_owned(name, source)
+    }
+
+    /// The variables that a template needs from outside, with an attribute perhaps: `a` or `a.b`.
+    pub(crate) fn free_variables(&self, name: &str) -> Vec<String> {
+        let template = self.environment.get_template(name);
+        let globals: Vec<&str> = self.environment.globals().map(|(name, _)| name).collect();
+        let mut free: Vec<String> = template
+            .map(|template| template.undeclared_variables(true))
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|name| !globals.contains(&name.split('.').next().unwrap_or(name)))
+            .collect();
+        free.sort();
+        free
+    }
+
+    /// Appends the value of a template that is a single expression, unescaped. Whether it says of
+    /// itself that it must stay so inside a JSON string.
+    pub(crate) fn expression(
+        &self,
+        name: &str,
+        scene: &mut Scene,
+        out: &mut String,
+    ) -> Result<bool, DataError> {
+        self.render(name, None, scene, out)
+    }
+
+    /// Appends a whole template; in JSON, values are escaped inside strings.
+    pub(crate) fn whole(
+        &self,
+        name: &str,
+        place: Option<JsonPlace>,
+        scene: &mut Scene,
+        out: &mut String,
+    ) -> Result<(), DataError> {
+        self.render(name, place, scene, out).map(drop)
+    }
+
+    fn render(
+        &self,
+        name: &str,
+        place: Option<JsonPlace>,
+        scene: &mut Scene,
+        out: &mut String,
+    ) -> Result<bool, DataError> {
+        let stage = Stage {
+            scene: scene.clone(),
+            place,
+            safe: false,
+        };
+        STAGE.with(|cell| cell.replace(Some(stage)));
+        let rendered = self
+            .environment
+            .get_template(name)
+            .and_then(|template| template.render_captured_to(self.context.clone(), Sink(out)))
+            .map(drop);
+        let stage = STAGE.with(RefCell::take);
+        rendered.map_err(|error| DataError(describe(&error)))?;
+        let Some(stage) = stage else { return Ok(false) };
+        *scene = stage.scene;
+        Ok(stage.safe)
+    }
+}
+
+/// What is wrong, in one line.
+pub(crate) fn describe(error: &Error) -> String {
+    let mut text = error
+        .detail()
+        .map_or_else(|| error.kind().to_string(), str::to_owned);
+    if let Some(line) = error.line().filter(|&line| line > 1) {
+        // Writing to a string does not fail.
+        let _ = write!(text, " (line {line} of the template)");
+    }
+    text
+}
+
+/// Runs with the rendering under way.
+fn with_stage<T>(use_it: impl FnOnce(&mut Stage) -> T) -> Result<T, Error> {
+    STAGE.with(|cell| match cell.borrow_mut().as_mut() {
+        Some(stage) => Ok(use_it(stage)),
+        None => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "nothing is being rendered",
+        )),
+    })
+}
+
+/// Writes a value: texts and numbers as they are, others as JSON. It is escaped inside strings of
+/// JSON, unless it says that it needs no escaping.
+fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+    let escape = with_stage(|stage| {
+        stage.safe = value.is_safe();
+        !stage.safe && stage.place.is_some_and(JsonPlace::in_string)
+    })?;
+    let json = match value.kind() {
+        ValueKind::String | ValueKind::Number => None,
+        _ => Some(state.apply_filter("tojson", std::slice::from_ref(value))?),
+    };
+    let value = json.as_ref().unwrap_or(value);
+    if !escape {
+        return Ok(write!(out, "{value}")?);
+    }
+    let text = value.to_string();
+    let mut escaped = String::with_capacity(text.len());
+    escape_json(&text, &mut escaped);
+    Ok(out.write_str(&escaped)?)
+}
+
+/// Where rendered text goes, bounded.
+struct Sink<'a>(&'a mut String);
+
+impl io::Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > RENDERED_MAX {
+            let message = format!("the text is longer than {RENDERED_MAX} bytes");
+            return Err(io::Error::other(message));
+        }
+        // The interpreter writes whole strings.
+        let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
+        let _ = with_stage(|stage| {
+            if let Some(place) = &mut stage.place {
+                place.read(text);
+            }
+        });
+        self.0.push_str(text);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The variables of a rendering.
+#[derive(Debug)]
+struct Context(Arc<Sources>);
+
+impl Object for Context {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, name: &str) -> Option<Value> {
+        if let Some(variable) = Simple::variable(name) {
+            return with_stage(|stage| variable.value(&mut stage.scene)).ok();
+        }
+        let feed = self.0.find(name)?;
+        Some(Value::from_object(Row {
+            sources: Arc::clone(&self.0),
+            feed,
+        }))
+    }
+}
+
+/// The row of a feed that this request takes.
+#[derive(Debug)]
+struct Row {
+    sources: Arc<Sources>,
+    feed: usize,
+}
+
+impl Object for Row {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let column = self.sources.feed(self.feed)?.column(key.as_str()?)?;
+        let call = with_stage(|stage| stage.scene.call).ok()?;
+        match self.sources.cell(self.feed, column, &call) {
+            Ok(cell) => Some(cell.clone()),
+            Err(error) => Some(Error::new(ErrorKind::InvalidOperation, error.0).into()),
+        }
+    }
+}
+
+fn new_uuid() -> Result<String, Error> {
+    with_stage(|stage| {
+        let mut text = String::with_capacity(36);
+        stage.scene.random().uuid(&mut text);
+        text
+    })
+}
+
+/// From `min` to `max`, both included.
+fn random_int(min: i64, max: i64) -> Result<i64, Error> {
+    with_stage(|stage| stage.scene.random().int(min, max))
+}
+
+/// From `min` up to `max`; 0 and 1 when they are left out.
+fn random_float(min: Option<f64>, max: Option<f64>) -> Result<f64, Error> {
+    let (min, max) = (min.unwrap_or(0.0), max.unwrap_or(1.0));
+    with_stage(|stage| min + (max - min) * stage.scene.random().unit())
+}
+
+/// Letters and digits.
+fn random_string(length: u64) -> Result<String, Error> {
+    if length > LETTERS_MAX {
+        let message = format!("a random string has at most {LETTERS_MAX} letters");
+        return Err(Error::new(ErrorKind::InvalidOperation, message));
+    }
+    with_stage(|stage| {
+        let mut text = String::new();
+        stage.scene.random().letters(length as usize, &mut text);
+        text
+    })
+}
+
+/// Any element of a list.
+fn choose(list: &Value) -> Result<Value, Error> {
+    let count = list.len().unwrap_or(0) as u64;
+    if count == 0 {
+        let message = "`choose` needs a list with an element";
+        return Err(Error::new(ErrorKind::InvalidOperation, message));
+    }
+    let index = with_stage(|stage| stage.scene.random().below(count))?;
+    list.get_item(&Value::from(index))
+}

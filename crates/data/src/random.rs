@@ -1,0 +1,150 @@
+//! Random numbers that depend on nothing but a seed and where they are used.
+
+use std::fmt::Write;
+
+/// The golden ratio's share of 2⁶⁴, the step of SplitMix64.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+/// What random strings are made of.
+const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// A stream of random numbers (SplitMix64). Good enough for data; not for secrets.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The stream of one place in one message of one request.
+    #[must_use]
+    pub const fn new(seed: u64, number: u64, message: u64, place: u64) -> Self {
+        let mut state = mix(seed.wrapping_add(STEP));
+        state = mix(state ^ number.wrapping_add(STEP));
+        state = mix(state ^ message.wrapping_add(STEP));
+        Self(mix(state ^ place.wrapping_add(STEP)))
+    }
+
+    /// The next 64 bits.
+    pub const fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// A number from 0 up to and without `bound`; 0 if `bound` is 0. The bias is at most
+    /// `bound` / 2⁶⁴.
+    pub const fn below(&mut self, bound: u64) -> u64 {
+        ((self.bits() as u128 * bound as u128) >> 64) as u64
+    }
+
+    /// A number from `min` to `max`, both included; the two may be given in any order.
+    pub const fn int(&mut self, min: i64, max: i64) -> i64 {
+        let (low, high) = if min <= max { (min, max) } else { (max, min) };
+        let span = high.wrapping_sub(low) as u64;
+        let offset = match span.checked_add(1) {
+            Some(count) => self.below(count),
+            None => self.bits(),
+        };
+        low.wrapping_add(offset as i64)
+    }
+
+    /// A number from 0 up to and without 1, in steps of 2⁻⁵³.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Appends `length` letters and digits.
+    pub fn letters(&mut self, length: usize, out: &mut String) {
+        for _ in 0..length {
+            let index = self.below(LETTERS.len() as u64) as usize;
+            out.push(char::from(LETTERS[index]));
+        }
+    }
+
+    /// Appends a random UUID (RFC 9562, version 4).
+    pub fn uuid(&mut self, out: &mut String) {
+        let (high, low) = (self.bits(), self.bits());
+        let value = (u128::from(high) << 64) | u128::from(low);
+        let versioned = (value & !(0xf << 76)) | (4 << 76);
+        write_uuid((versioned & !(0b11 << 62)) | (0b10 << 62), out);
+    }
+}
+
+/// The finaliser of SplitMix64.
+const fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Appends the 36 characters of a UUID.
+fn write_uuid(value: u128, out: &mut String) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [b'-'; 36];
+    let mut shift = 128;
+    for (at, place) in text.iter_mut().enumerate() {
+        if !matches!(at, 8 | 13 | 18 | 23) {
+            shift -= 4;
+            *place = HEX[((value >> shift) & 0xf) as usize];
+        }
+    }
+    match std::str::from_utf8(&text) {
+        Ok(text) => out.push_str(text),
+        // Not reached, as all of it is ASCII; the same characters, slowly.
+        Err(_) => drop(write!(out, "{value:032x}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    #[test]
+    fn streams_differ_by_every_part_of_their_place() {
+        let first = |seed, number, message, place| Random::new(seed, number, message, place).bits();
+        let base = first(1, 2, 3, 4);
+        assert_eq!(base, first(1, 2, 3, 4));
+        for other in [
+            first(0, 2, 3, 4),
+            first(1, 0, 3, 4),
+            first(1, 2, 0, 4),
+            first(1, 2, 3, 0),
+        ] {
+            assert_ne!(base, other);
+        }
+        assert_ne!(first(1, 2, 0, 0), first(2, 1, 0, 0));
+    }
+
+    #[test]
+    fn numbers_stay_in_their_range_and_reach_its_ends() {
+        let mut random = Random::new(0, 0, 0, 0);
+        for (min, max) in [(0, 0), (1, 6), (6, 1), (-3, 2), (i64::MIN, i64::MAX)] {
+            let drawn: Vec<i64> = (0..500).map(|_| random.int(min, max)).collect();
+            let (low, high) = (min.min(max), min.max(max));
+            assert!(
+                drawn.iter().all(|n| (low..=high).contains(n)),
+                "{min} {max}"
+            );
+            if high.checked_sub(low).is_some_and(|span| span < 10) {
+                assert!(drawn.contains(&low) && drawn.contains(&high), "{min} {max}");
+            }
+        }
+        assert!((0..100).all(|_| (0.0..1.0).contains(&random.unit())));
+        assert_eq!(random.below(0), 0);
+    }
+
+    #[test]
+    fn uuids_have_version_and_variant() {
+        let mut random = Random::new(5, 0, 0, 0);
+        for _ in 0..100 {
+            let mut uuid = String::new();
+            random.uuid(&mut uuid);
+            let bytes = uuid.as_bytes();
+            assert_eq!(uuid.len(), 36);
+            assert_eq!(bytes[14], b'4', "{uuid}");
+            assert!(b"89ab".contains(&bytes[19]), "{uuid}");
+            assert!(
+                [8, 13, 18, 23].iter().all(|&at| bytes[at] == b'-'),
+                "{uuid}"
+            );
+            let hex = uuid.bytes().filter(u8::is_ascii_hexdigit).count();
+            assert_eq!(hex, 32, "{uuid}");
+        }
+    }
+}

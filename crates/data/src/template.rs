@@ -1,0 +1,355 @@
+//! The native template language: minijinja's, with the request's number, its user, the time,
+//! random values and feeds.
+
+use crate::expression::Simple;
+use crate::jinja::{FUNCTIONS, Jinja, describe};
+use crate::split::{Part, Split, split};
+use crate::{JsonPlace, Scene, Sources, TextTemplate, escape_json};
+use drumfire_plan::{CallContext, DataError};
+use std::fmt;
+use std::sync::Arc;
+
+/// Every variable and function that a template may use beside minijinja's own and the feeds.
+///
+/// `uuid` is the same wherever a message and, for the first message, the metadata of its call ask
+/// for it; `new_uuid()` is another each time. Times are those of the rendering: `time` in RFC 3339,
+/// the others since the Unix epoch in seconds, milliseconds and nanoseconds.
+pub const VARIABLES: [&str; 14] = [
+    "request_number",
+    "message_number",
+    "user",
+    "connection",
+    "time",
+    "unix",
+    "unix_ms",
+    "unix_ns",
+    "uuid",
+    FUNCTIONS[0],
+    FUNCTIONS[1],
+    FUNCTIONS[2],
+    FUNCTIONS[3],
+    FUNCTIONS[4],
+];
+
+/// The name of the one template of a text that can't be cut into pieces.
+const WHOLE: &str = "template";
+
+/// What a template's text is, and so how values are written into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// JSON: values are escaped inside its strings, and elsewhere stand as they are.
+    Json,
+    /// Any text: values stand as they are.
+    Plain,
+}
+
+/// A template, compiled once.
+#[derive(Clone, Debug)]
+pub struct Template {
+    text: Text,
+    body: Body,
+    language: Arc<Language>,
+}
+
+/// What expressions are evaluated with.
+#[derive(Debug)]
+struct Language {
+    sources: Arc<Sources>,
+    jinja: Jinja,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    Pieces(Vec<Piece>),
+    Whole,
+}
+
+/// A part of a template that has no blocks.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Text that stands for itself.
+    Text(String),
+    /// Something that is computed.
+    Expression(Expression),
+}
+
+/// Something that is computed, in its place.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// Its number among the template's expressions, from 0.
+    place: u64,
+    /// Whether it stands inside a string of JSON.
+    in_string: bool,
+    how: How,
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    Simple(Simple),
+    /// The name of its template.
+    Interpreted(String),
+}
+
+/// Whether a value must be escaped inside a JSON string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escaping {
+    /// It is any text.
+    Needed,
+    /// It says of itself that it is JSON (`|safe`, `|tojson`).
+    Done,
+}
+
+/// Why a template can't be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateError(pub String);
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
+impl Template {
+    /// Whether anything in a text would be computed.
+    #[must_use]
+    pub fn is_static(source: &str) -> bool {
+        split(source) == Split::Static
+    }
+
+    /// Compiles a text.
+    ///
+    /// # Errors
+    /// A syntax error, or a variable, function, feed or column that does not exist.
+    pub fn compile(
+        source: &str,
+        text: Text,
+        sources: &Arc<Sources>,
+    ) -> Result<Self, TemplateError> {
+        let mut jinja = Jinja::new(sources);
+        let body = match split(source) {
+            Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
+            Split::Parts(parts) => Body::Pieces(pieces(&parts, sources, &mut jinja)?),
+            Split::Whole => {
+                add(&mut jinja, WHOLE, source, sources)?;
+                Body::Whole
+            }
+        };
+        let sources = Arc::clone(sources);
+        let language = Arc::new(Language { sources, jinja });
+        Ok(Self {
+            text,
+            body,
+            language,
+        })
+    }
+
+    /// The template as text and expressions in turn; `None` when it has blocks.
+    #[must_use]
+    pub fn pieces(&self) -> Option<&[Piece]> {
+        match &self.body {
+            Body::Pieces(pieces) => Some(pieces),
+            Body::Whole => None,
+        }
+    }
+
+    /// The same language with other pieces, taken from [`Template::pieces`].
+    #[must_use]
+    pub fn with_pieces(&self, pieces: Vec<Piece>) -> Self {
+        let language = Arc::clone(&self.language);
+        Self {
+            text: self.text,
+            body: Body::Pieces(pieces),
+            language,
+        }
+    }
+
+    /// What the template draws on.
+    #[must_use]
+    pub fn sources(&self) -> &Sources {
+        &self.language.sources
+    }
+
+    /// Appends the template's text.
+    ///
+    /// # Errors
+    /// When an expression fails for this call.
+    pub fn render_scene(&self, scene: &mut Scene, out: &mut String) -> Result<(), DataError> {
+        let pieces = match &self.body {
+            Body::Pieces(pieces) => pieces,
+            Body::Whole => {
+                let place = (self.text == Text::Json).then(JsonPlace::default);
+                scene.enter(0);
+                return self.language.jinja.whole(WHOLE, place, scene, out);
+            }
+        };
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Expression(expression) => {
+                    let start = out.len();
+                    let escaping = self.evaluate(expression, scene, out)?;
+                    let inside = self.text == Text::Json && expression.in_string;
+                    if inside && escaping == Escaping::Needed {
+                        escape_from(start, out);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the value of an expression of this template, unescaped.
+    ///
+    /// # Errors
+    /// When it fails for this call.
+    pub fn evaluate(
+        &self,
+        expression: &Expression,
+        scene: &mut Scene,
+        out: &mut String,
+    ) -> Result<Escaping, DataError> {
+        scene.enter(expression.place);
+        match &expression.how {
+            How::Simple(simple) => {
+                simple.render(scene, &self.language.sources, out)?;
+                Ok(Escaping::Needed)
+            }
+            How::Interpreted(name) => {
+                let safe = self.language.jinja.expression(name, scene, out)?;
+                Ok(if safe {
+                    Escaping::Done
+                } else {
+                    Escaping::Needed
+                })
+            }
+        }
+    }
+}
+
+impl TextTemplate for Template {
+    fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError> {
+        self.render_scene(&mut Scene::new(*call, message, message), out)
+    }
+}
+
+impl Expression {
+    /// Whether it stands inside a string, if the text is JSON.
+    #[must_use]
+    pub const fn in_string(&self) -> bool {
+        self.in_string
+    }
+}
+
+/// Escapes what was appended from `start` on.
+fn escape_from(start: usize, out: &mut String) {
+    let needs = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    if out[start..].bytes().any(needs) {
+        let plain = out.split_off(start);
+        escape_json(&plain, out);
+    }
+}
+
+/// Compiles the parts of a template without blocks.
+fn pieces(
+    parts: &[Part<'_>],
+    sources: &Sources,
+    jinja: &mut Jinja,
+) -> Result<Vec<Piece>, TemplateError> {
+    let mut json = JsonPlace::default();
+    let mut place = 0;
+    let mut pieces = Vec::with_capacity(parts.len());
+    for part in parts {
+        pieces.push(match part {
+            Part::Text(text) => {
+                json.read(text);
+                Piece::Text((*text).to_owned())
+            }
+            Part::Expression(text) => {
+                let how = match Simple::parse(text, sources) {
+                    Some(simple) => How::Simple(simple),
+                    None => interpreted(text, place, sources, jinja)?,
+                };
+                let in_string = json.in_string();
+                place += 1;
+                Piece::Expression(Expression {
+                    place: place - 1,
+                    in_string,
+                    how,
+                })
+            }
+        });
+    }
+    Ok(pieces)
+}
+
+fn interpreted(
+    text: &str,
+    place: u64,
+    sources: &Sources,
+    jinja: &mut Jinja,
+) -> Result<How, TemplateError> {
+    let name = place.to_string();
+    add(jinja, &name, &format!("{{{{ {text} }}}}"), sources)?;
+    Ok(How::Interpreted(name))
+}
+
+/// Compiles one template and checks what it draws on.
+fn add(
+    jinja: &mut Jinja,
+    name: &str,
+    source: &str,
+    sources: &Sources,
+) -> Result<(), TemplateError> {
+    jinja
+        .add(name.to_owned(), source.to_owned())
+        .map_err(|error| {
+            TemplateError(format!(
+                "in the template `{}`: {}",
+                shorten(source),
+                describe(&error)
+            ))
+        })?;
+    for variable in jinja.free_variables(name) {
+        check_variable(&variable, sources)?;
+    }
+    Ok(())
+}
+
+/// Whether a variable exists, and if it is a column of a feed, that column.
+fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError> {
+    let (name, column) = match variable.split_once('.') {
+        Some((name, rest)) => (name, rest.split('.').next()),
+        None => (variable, None),
+    };
+    if VARIABLES.contains(&name) {
+        return Ok(());
+    }
+    let Some(feed) = sources.find(name).and_then(|at| sources.feed(at)) else {
+        let known = VARIABLES.into_iter().chain(sources.names());
+        let near = drumfire_plan::suggestion(name, known);
+        return Err(TemplateError(format!(
+            "templates have no variable `{name}`{near}"
+        )));
+    };
+    match column.filter(|column| feed.column(column).is_none()) {
+        None => Ok(()),
+        Some(column) => {
+            let known = feed.columns().iter().map(String::as_str);
+            let near = drumfire_plan::suggestion(column, known);
+            Err(TemplateError(format!(
+                "the feed `{name}` has no column `{column}`{near}"
+            )))
+        }
+    }
+}
+
+/// The beginning of a text, for an error.
+fn shorten(text: &str) -> String {
+    const CHARACTERS: usize = 60;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
