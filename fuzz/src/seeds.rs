@@ -56,6 +56,14 @@ const CODED: [(u8, &[u8]); 5] = [
     (3, b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello"),
 ];
 
+/// Replies to calls: one plain message, two, one by gzip (stored), one that the server refuses.
+const REPLIES: [&[u8]; 4] = [
+    b"\0\x02\x02\0\0\0\0\x05hello",
+    b"\x01\x02\x02trace-bin:AQI\ngrpc-status:0\n\0\0\0\0\0\0\0\0\0\x01a",
+    b"\x03\x02\x02\ngrpc-status:0\n\x01\0\0\0\x19\x1f\x8b\x08\0\0\0\0\0\0\xff\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0",
+    b"\0\x02\0grpc-status:5,grpc-message:no%20luck,grpc-status-details-bin:CAU\n\n",
+];
+
 /// The first two bytes that `http1_response` reads: its choice and the seed of its cuts.
 fn choice(case: &Case) -> [u8; 2] {
     let request = match case.request {
@@ -105,6 +113,9 @@ fn main() -> io::Result<()> {
             &format!("seed-{index}"),
             &[&[*codings, 2][..], coded].concat(),
         )?;
+    }
+    for (index, reply) in REPLIES.iter().enumerate() {
+        write("grpc_reply", &format!("seed-{index}"), reply)?;
     }
     write("chunked", "seed-0", &[7; 200])
 }

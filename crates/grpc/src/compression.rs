@@ -140,7 +140,7 @@ impl Decompressor {
                 unpacker.decompress(coded, &mut self.scratch)?;
             }
         }
-        Ok(self.scratch.bytes())
+        self.scratch.whole()
     }
 }
 
@@ -183,6 +183,14 @@ impl Scratch {
     /// So many bytes of the room are filled.
     pub(crate) fn filled(&mut self, count: usize) {
         self.filled += count;
+    }
+
+    /// What was filled in all.
+    fn whole(&self) -> Result<&[u8], Failure> {
+        if self.filled == self.bound {
+            return Err(Failure::Limit);
+        }
+        Ok(self.bytes())
     }
 
     /// What was filled so far.

@@ -24,13 +24,17 @@ pub enum Replies {
     Many,
 }
 
+/// The longest message that is accepted unless a call says otherwise; most implementations have it
+/// so.
+const RECEIVE_LIMIT_BYTES: u32 = 4 * 1024 * 1024;
+
 /// What is expected of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplySettings {
     /// How many messages come.
     pub replies: Replies,
     /// The longest message that is accepted, in bytes, as it is sent and decompressed; 4 MiB by
-    /// default, as most implementations have it.
+    /// default.
     pub receive_limit: u32,
     /// The compression that the request offers in `grpc-accept-encoding`.
     pub accepted: Encoding,
@@ -42,7 +46,7 @@ impl Default for ReplySettings {
     fn default() -> Self {
         Self {
             replies: Replies::One,
-            receive_limit: 4 * 1024 * 1024,
+            receive_limit: RECEIVE_LIMIT_BYTES,
             accepted: Encoding::Identity,
             keep: Keep::Payload,
         }
