@@ -2,7 +2,7 @@
 
 use crate::errors::ErrorTable;
 use crate::{
-    Bytes, Counts, ErrorRow, Histogram, Leniency, Outcome, OutcomeCounts, Sample, StatusCounts,
+    Bytes, Counts, ErrorRow, Histogram, Leniency, Messages, Outcome, OutcomeCounts, Sample, StatusCounts,
     Step, WorkerHealth,
 };
 use drumfire_units::Nanos;
@@ -127,6 +127,8 @@ pub struct Interval {
     pub connections_opened: u64,
     /// Samples that the warm-up left out of everything above; all its samples were intended.
     pub warmup: Counts,
+    /// Messages of gRPC calls.
+    pub messages: Messages,
     /// How the worker itself fared.
     pub health: WorkerHealth,
     outcomes: OutcomeCounts,
@@ -153,6 +155,7 @@ impl Interval {
             retried: 0,
             connections_opened: 0,
             warmup: Counts::default(),
+            messages: Messages::default(),
             health: WorkerHealth::default(),
             outcomes: OutcomeCounts::default(),
             status: StatusCounts::default(),
@@ -177,6 +180,7 @@ impl Interval {
         self.retried = 0;
         self.connections_opened = 0;
         self.warmup = Counts::default();
+        self.messages.reset();
         self.health.reset();
         self.outcomes = OutcomeCounts::default();
         self.status.reset();
@@ -265,6 +269,7 @@ impl Interval {
         self.retried += other.retried;
         self.connections_opened += other.connections_opened;
         self.warmup.merge(&other.warmup);
+        self.messages.merge(&other.messages);
         self.health.merge(&other.health);
         self.outcomes.merge(&other.outcomes);
         self.status.merge(&other.status);

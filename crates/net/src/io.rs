@@ -146,6 +146,10 @@ pub trait Io {
     /// As [`Io::start_tls`].
     fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError>;
 
+    /// Whether the peer agreed in the handshake to speak this protocol (ALPN, RFC 7301); never
+    /// without TLS.
+    fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool;
+
     /// Sends what there is room for; fewer bytes than given means that writability follows.
     ///
     /// # Errors

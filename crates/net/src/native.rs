@@ -198,6 +198,12 @@ impl Io for Native {
         tls.handshake(fd, io)
     }
 
+    fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool {
+        let socket = self.sockets.get(slot.0 as usize);
+        let tls = socket.and_then(|socket| socket.tls.as_deref());
+        tls.is_some_and(|tls| tls.agreed(protocol))
+    }
+
     #[inline]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         if let Some((fd, tls, io)) = tls_parts!(self, slot) {

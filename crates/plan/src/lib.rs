@@ -27,7 +27,7 @@ pub use http::{
     ReusedClosed, Spin, Timeouts, Tls, Verify,
 };
 pub use law_text::ReadTrace;
-pub use load::{Arrivals, LatePolicy, Law, LawError, Load, Sequence, Stop};
+pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};
 pub use nearest::{nearest, suggestion};
 pub use reference::JoinError;
 pub use threshold::{Comparison, Metric, Threshold, ThresholdError};

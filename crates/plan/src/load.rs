@@ -116,6 +116,21 @@ pub struct Stop {
     pub requests: Option<u64>,
     /// How often the list of requests is gone through, exactly.
     pub iterations: Option<u64>,
+    /// What becomes of requests that are under way when the duration is over or somebody stops
+    /// the run.
+    pub drain: Drain,
+}
+
+/// What becomes of requests that are under way when time is up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drain {
+    /// They may finish within their timeouts, and count.
+    #[default]
+    Wait,
+    /// They are ended at once and count as failed, with `local:cancelled`.
+    Close,
+    /// They are ended at once, and count as in flight at the end and nothing else.
+    Ignore,
 }
 
 /// Why a text is not a rate law: what is wrong, and where.

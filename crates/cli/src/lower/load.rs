@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::flags::LoadFlags;
 use crate::input;
 use drumfire_plan::{
-    Arrivals, Connections, KeepAlive, KeepAliveHints, LatePolicy, Load, ReusedClosed, Sequence,
+    Arrivals, Connections, Drain, KeepAlive, KeepAliveHints, LatePolicy, Load, ReusedClosed, Sequence,
     Spin, Stop,
 };
 use drumfire_units::Nanos;
@@ -75,6 +75,7 @@ pub(crate) fn stop(flags: &LoadFlags, load: &Load) -> Result<Stop, Failure> {
         duration,
         requests: flags.requests,
         iterations: flags.iterations,
+        drain: Drain::Wait,
     })
 }
 

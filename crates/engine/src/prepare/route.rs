@@ -3,7 +3,7 @@
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, basic_credentials};
 use drumfire_net::{Address, TlsConfig, TlsOptions, TlsVerify};
-use drumfire_plan::{Host, Origin, Plan, Proxy, Resumption, Scheme, Verify};
+use drumfire_plan::{Host, HttpVersion, Origin, Plan, Proxy, Resumption, Scheme, Verify};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -195,7 +195,10 @@ pub(crate) fn tls_config(plan: &Plan, origin: &Origin) -> Result<TlsConfig, Prep
             Verify::Yes => TlsVerify::Yes,
             Verify::No => TlsVerify::No,
         },
-        alpn: &[b"http/1.1"],
+        alpn: match plan.http.version {
+            HttpVersion::Http1 => &[b"http/1.1"],
+            HttpVersion::Http2 => &[b"h2"],
+        },
         resume: tls.resumption == Resumption::Resume,
     })
     .map_err(PrepareError::Tls)

@@ -67,6 +67,11 @@ impl TlsStream {
         })
     }
 
+    /// Whether the peer has agreed to this protocol.
+    pub(crate) fn agreed(&self, protocol: &[u8]) -> bool {
+        self.connection.alpn_protocol() == Some(protocol)
+    }
+
     /// Goes on with the handshake as far as the socket lets it.
     pub(crate) fn handshake(&mut self, fd: &OwnedFd, io: &mut TlsIo) -> Result<Progress, IoError> {
         loop {

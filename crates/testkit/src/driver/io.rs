@@ -82,6 +82,10 @@ impl Io for SimIo {
         self.start_tls(slot, 0)
     }
 
+    fn agreed(&self, _: Slot, _: &[u8]) -> bool {
+        false
+    }
+
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.spend();
         // What came while the client was busy has reached the socket, told or not.
