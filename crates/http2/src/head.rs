@@ -1,5 +1,6 @@
 //! The head of a request, judged once and prepared for every connection.
 
+use crate::hpack::Representation;
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ pub(crate) struct Field {
     pub(crate) name: Box<[u8]>,
     pub(crate) value: Box<[u8]>,
     pub(crate) indexing: Indexing,
+    pub(crate) representation: Representation,
 }
 
 impl Head {
@@ -55,14 +57,16 @@ impl Head {
                     problem,
                 });
             }
+            let indexing = if SECRET.contains(&name) {
+                Indexing::Never
+            } else {
+                indexing
+            };
             prepared.push(Field {
                 name: name.into(),
                 value: value.into(),
-                indexing: if SECRET.contains(&name) {
-                    Indexing::Never
-                } else {
-                    indexing
-                },
+                indexing,
+                representation: Representation::new(name, value, indexing),
             });
         }
         let bodiless = prepared

@@ -40,6 +40,7 @@ mod error;
 mod event;
 mod head;
 mod headers;
+pub mod hpack;
 mod limits;
 
 pub use connection::{Connection, EndStream, OpenError, StreamGone, StreamRef};

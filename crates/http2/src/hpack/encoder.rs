@@ -1,0 +1,312 @@
+//! Fields of requests to header blocks.
+//!
+//! Fields are put into the peer's dynamic table while there is room, and never push others out.
+//! After the first few requests the table therefore stays as it is, and so does the block of each
+//! head: it is kept and copied.
+
+use super::table::ENTRY_BYTES;
+use super::{huffman, integer, static_table};
+use crate::head::{Field, Prepared};
+use crate::{Head, Indexing};
+use std::sync::Arc;
+
+/// We use no larger table than the protocol's default, whatever the peer offers.
+const TABLE_BYTES: usize = 4096;
+/// How many heads' blocks are kept.
+const BLOCKS: usize = 16;
+/// A longer block is not kept.
+const BLOCK_BYTES: usize = 8 * 1024;
+
+/// The writing side of header compression.
+#[derive(Debug)]
+pub struct Encoder {
+    /// What is in the peer's table, the oldest first.
+    entries: Vec<Entry>,
+    size: usize,
+    size_max: usize,
+    /// The smallest and the last size that the peer has asked for since the last block.
+    resize: Option<(usize, usize)>,
+    /// Grows with every change of the table.
+    epoch: u64,
+    blocks: Vec<Block>,
+    latest: usize,
+}
+
+/// A field in the peer's table.
+#[derive(Debug)]
+struct Entry {
+    hash: u32,
+    field: usize,
+    /// Where the field stands.
+    prepared: Arc<Prepared>,
+}
+
+/// What a head was encoded to while the table was at `epoch`.
+#[derive(Debug)]
+struct Block {
+    prepared: Arc<Prepared>,
+    epoch: u64,
+    bytes: Vec<u8>,
+}
+
+/// How a field is written, as far as that depends on nothing else.
+#[derive(Debug)]
+pub(crate) enum Representation {
+    /// It is in the static table.
+    Static(u8),
+    /// Name and value as strings; the name's index in the static table instead of it when that is
+    /// not 0.
+    Literal {
+        name_index: u8,
+        strings: Box<[u8]>,
+        hash: u32,
+    },
+}
+
+impl Representation {
+    pub(crate) fn new(name: &[u8], value: &[u8], indexing: Indexing) -> Self {
+        if let Some(index) = static_table::find(name, value)
+            && indexing != Indexing::Never
+        {
+            return Self::Static(index as u8);
+        }
+        let name_index = static_table::find_name(name).unwrap_or_default() as u8;
+        let mut strings = Vec::new();
+        if name_index == 0 {
+            write_string(&mut strings, name);
+        }
+        write_string(&mut strings, value);
+        // FNV-1a: it only has to tell most fields apart; bytes are compared after it.
+        let byte = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        let hash = name.iter().chain(&[0]).chain(value).fold(0x811c_9dc5, byte);
+        Self::Literal {
+            name_index,
+            strings: strings.into(),
+            hash,
+        }
+    }
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Encoder {
+    /// An encoder for a peer that has announced nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            size: 0,
+            size_max: TABLE_BYTES,
+            resize: None,
+            epoch: 0,
+            blocks: Vec::new(),
+            latest: 0,
+        }
+    }
+
+    /// The peer allows a table of this size (SETTINGS_HEADER_TABLE_SIZE); the next block says so
+    /// where it has to (RFC 7541 section 4.2).
+    pub fn resize(&mut self, size: u32) {
+        let size = (size as usize).min(TABLE_BYTES);
+        let smallest = self.resize.map_or(self.size_max, |(smallest, _)| smallest);
+        self.resize = Some((smallest.min(size), size));
+    }
+
+    /// How full the peer's table is (RFC 7541 section 4.1).
+    #[must_use]
+    pub const fn table_size(&self) -> usize {
+        self.size
+    }
+
+    /// What must be in the peer's table, the newest first.
+    pub fn table(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.entries.iter().rev().map(|entry| {
+            let field = &entry.prepared.fields[entry.field];
+            (&*field.name, &*field.value)
+        })
+    }
+
+    /// Appends what a block begins with when the table's size has changed.
+    #[inline]
+    pub fn begin(&mut self, out: &mut Vec<u8>) {
+        if self.resize.is_some() {
+            self.write_size_updates(out);
+        }
+    }
+
+    /// Appends a head's fields.
+    #[inline]
+    pub fn encode(&mut self, head: &Head, out: &mut Vec<u8>) {
+        debug_assert!(self.resize.is_none(), "a block begins with `begin`");
+        if let Some(block) = self.blocks.get(self.latest)
+            && block.epoch == self.epoch
+            && Arc::ptr_eq(&block.prepared, &head.prepared)
+        {
+            out.extend_from_slice(&block.bytes);
+        } else {
+            self.encode_other(head, out);
+        }
+    }
+
+    /// Appends the fields of a head that is not the latest.
+    fn encode_other(&mut self, head: &Head, out: &mut Vec<u8>) {
+        let same = |block: &Block| Arc::ptr_eq(&block.prepared, &head.prepared);
+        let known = self.blocks.iter().position(same);
+        if let Some(at) = known {
+            self.latest = at;
+            if self.blocks[at].epoch == self.epoch {
+                out.extend_from_slice(&self.blocks[at].bytes);
+                return;
+            }
+        }
+        let (start, epoch) = (out.len(), self.epoch);
+        for (index, field) in head.prepared.fields.iter().enumerate() {
+            self.field(&head.prepared, index, field, out);
+        }
+        if self.epoch == epoch && out.len() - start <= BLOCK_BYTES {
+            self.keep(known, &head.prepared, &out[start..]);
+        }
+    }
+
+    /// Keeps a block that changed nothing, and so would be the same again.
+    fn keep(&mut self, known: Option<usize>, prepared: &Arc<Prepared>, bytes: &[u8]) {
+        let at = known.unwrap_or(if self.blocks.len() < BLOCKS {
+            self.blocks.len()
+        } else {
+            (self.latest + 1) % BLOCKS
+        });
+        if at == self.blocks.len() {
+            self.blocks.push(Block {
+                prepared: Arc::clone(prepared),
+                epoch: 0,
+                bytes: Vec::new(),
+            });
+        }
+        let block = &mut self.blocks[at];
+        if !Arc::ptr_eq(&block.prepared, prepared) {
+            block.prepared = Arc::clone(prepared);
+        }
+        block.epoch = self.epoch;
+        block.bytes.clear();
+        block.bytes.extend_from_slice(bytes);
+        self.latest = at;
+    }
+
+    /// Appends one field, and puts it into the peer's table if it is wanted there and fits.
+    fn field(&mut self, prepared: &Arc<Prepared>, index: usize, field: &Field, out: &mut Vec<u8>) {
+        let (name_index, strings, hash) = match &field.representation {
+            Representation::Static(index) => {
+                integer::write(out, 0x80, 7, usize::from(*index));
+                return;
+            }
+            Representation::Literal {
+                name_index,
+                strings,
+                hash,
+            } => (usize::from(*name_index), strings, *hash),
+        };
+        let (pattern, prefix) = match field.indexing {
+            Indexing::Never => (0x10, 4),
+            Indexing::Without => (0, 4),
+            Indexing::Allowed => {
+                if let Some(at) = self.find(field, hash) {
+                    integer::write(out, 0x80, 7, static_table::LENGTH + self.entries.len() - at);
+                    return;
+                }
+                if self.insert(prepared, index, field, hash) {
+                    (0x40, 6)
+                } else {
+                    (0, 4)
+                }
+            }
+        };
+        integer::write(out, pattern, prefix, name_index);
+        out.extend_from_slice(strings);
+    }
+
+    /// Where a field is in the peer's table.
+    fn find(&self, field: &Field, hash: u32) -> Option<usize> {
+        self.entries.iter().position(|entry| {
+            let other = &entry.prepared.fields[entry.field];
+            entry.hash == hash && other.name == field.name && other.value == field.value
+        })
+    }
+
+    /// Puts a field into the peer's table; false when there is no room.
+    fn insert(&mut self, prepared: &Arc<Prepared>, index: usize, field: &Field, hash: u32) -> bool {
+        let size = entry_size(field);
+        let fits = self.size + size <= self.size_max;
+        if fits {
+            self.size += size;
+            self.epoch += 1;
+            self.entries.push(Entry {
+                hash,
+                field: index,
+                prepared: Arc::clone(prepared),
+            });
+        }
+        fits
+    }
+
+    /// Tells the peer the table's size, and lets go what no longer fits.
+    #[cold]
+    fn write_size_updates(&mut self, out: &mut Vec<u8>) {
+        let Some((smallest, last)) = self.resize.take() else {
+            return;
+        };
+        if smallest < self.size_max.min(last) {
+            self.set_size_max(smallest, out);
+        }
+        if last != self.size_max {
+            self.set_size_max(last, out);
+        }
+    }
+
+    fn set_size_max(&mut self, size_max: usize, out: &mut Vec<u8>) {
+        integer::write(out, 0x20, 5, size_max);
+        self.size_max = size_max;
+        let mut gone = 0;
+        while self.size > size_max {
+            let oldest = &self.entries[gone];
+            self.size -= entry_size(&oldest.prepared.fields[oldest.field]);
+            gone += 1;
+        }
+        self.entries.drain(..gone);
+        self.epoch += 1;
+    }
+}
+
+fn entry_size(field: &Field) -> usize {
+    field.name.len() + field.value.len() + ENTRY_BYTES
+}
+
+/// Appends a field of one request alone: as it is, which is the cheapest to write.
+#[inline]
+pub fn write_extra(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    match static_table::find_name(name) {
+        Some(index) => integer::write(out, 0, 4, index),
+        None => {
+            out.push(0);
+            integer::write(out, 0, 7, name.len());
+            out.extend_from_slice(name);
+        }
+    }
+    integer::write(out, 0, 7, value.len());
+    out.extend_from_slice(value);
+}
+
+/// Appends a string in its shorter form.
+fn write_string(out: &mut Vec<u8>, text: &[u8]) {
+    let coded = huffman::coded_len(text);
+    if coded < text.len() {
+        integer::write(out, 0x80, 7, coded);
+        huffman::encode(text, out);
+    } else {
+        integer::write(out, 0, 7, text.len());
+        out.extend_from_slice(text);
+    }
+}
