@@ -7,7 +7,7 @@ BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Names under which the program behaves as another tool.
 DIALECTS = go-wrk
 
-.PHONY: demo install test peers format lint unit bench fuzz docs tidy
+.PHONY: demo install test peers platforms format lint unit bench fuzz docs tidy
 
 # Ten seconds of load on the built-in target, and how to read the result.
 demo:
@@ -20,13 +20,17 @@ install:
 	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
 
 # What must pass before a change is merged.
-test: format lint peers unit
+test: format lint platforms peers unit
 
 format:
 	cargo fmt --all -- --check
 
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The rooms that other systems have too, checked for these without their compilers.
+platforms:
+	tools/check-platforms.sh
 
 # Real servers for the tests that speak to them: nginx, haproxy, h2o.
 peers:

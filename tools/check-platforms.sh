@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Checks the rooms that are made for other systems as well (docs/design/0007) against those systems,
+# without their C compilers, headers or machines: types and borrows, not behaviour.
+#
+# Checking Rust code links nothing. The C parts of dependencies are therefore "compiled" by a
+# stand-in that makes empty files of the right names.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+platforms=(x86_64-unknown-freebsd aarch64-apple-darwin)
+rooms=(--package drumfire-net --package drumfire-engine)
+
+if ! command -v rustup >/dev/null; then
+  echo "platforms: not checked, for there is no rustup that knows other systems' libraries" >&2
+  exit 0
+fi
+
+stand_in=$(mktemp -d)
+trap 'rm -rf "$stand_in"' EXIT
+# Asked what it is (-E), it answers as the machine's own compiler does.
+cat >"$stand_in/cc" <<'SH'
+#!/bin/sh
+for word in "$@"; do
+  [ "$word" = -E ] && exec cc "$@"
+  [ "${before:-}" = -o ] && : >"$word"
+  before=$word
+done
+SH
+# ar cq LIBRARY OBJECT…
+cat >"$stand_in/ar" <<'SH'
+#!/bin/sh
+: >"$2"
+SH
+chmod +x "$stand_in/cc" "$stand_in/ar"
+
+for platform in "${platforms[@]}"; do
+  if ! rustup target add "$platform" >/dev/null 2>&1; then
+    echo "platforms: $platform not checked: rustup can't fetch its library" >&2
+    continue
+  fi
+  name=${platform//-/_}
+  env "CC_$name=$stand_in/cc" "CXX_$name=$stand_in/cc" "AR_$name=$stand_in/ar" \
+    cargo clippy --locked --target "$platform" "${rooms[@]}" -- -D warnings
+  echo "platforms: $platform is well"
+done
