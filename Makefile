@@ -36,6 +36,10 @@ platforms:
 peers:
 	tools/install-peers.sh
 
+# Conformance suites that others have written, and a gRPC server, from Go's module proxy.
+suites:
+	tools/install-suites.sh
+
 unit:
 	cargo test --workspace --locked --no-fail-fast
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Sees to it that the conformance suites are there that others have written and some tests run,
+# and a server that they speak to. They come from Go's module proxy, each in a pinned version.
+#
+#   h2specd              HTTP/2 and HPACK, client side       github.com/summerwind/h2spec
+#   connectconformance   gRPC, client side                   connectrpc.com/conformance
+#   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
+#
+# They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
+# there in the right version stays. Nothing is started: the tests start what they need.
+#
+# Without Go nothing can be installed, and the script says so; with CI=true that is a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+suites=${DRUMFIRE_SUITES:-$PWD/target/suites}
+
+# Each with its package, its module's version, and the further versions that it needs.
+h2specd="github.com/summerwind/h2spec/cmd/h2specd github.com/summerwind/h2spec@v2.2.1+incompatible golang.org/x/net@v0.57.0"
+connectconformance="connectrpc.com/conformance/cmd/connectconformance connectrpc.com/conformance@v1.0.7"
+grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grpc@v1.80.0"
+
+# Debian's Go, and Go's own installer, stand where a script's PATH does not always look.
+PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
+
+# Whether this suite is there as it is asked for.
+is_there() {
+  local name=$1 pinned=$2
+  [ -x "$suites/$name" ] && [ "$(cat "$suites/$name.version" 2>/dev/null)" = "$pinned" ]
+}
+
+# Builds one suite in a module of its own, since the old ones have none and the versions of one
+# are not those of another.
+install_suite() {
+  local name=$1 pinned=$2 package module
+  read -r package module <<<"$pinned"
+  echo "suites: installing $name ($module)"
+  (
+    cd "$work"
+    rm -f go.mod go.sum
+    go mod init suite
+    # shellcheck disable=SC2086 # several modules, each a word
+    go get $module "$package"
+    go build -o "$name.new" "$package"
+  ) >"$work/log" 2>&1 || {
+    tail -n 20 "$work/log" >&2
+    echo "suites: $name can't be built; is Go's module proxy in reach? (GOPROXY=$(go env GOPROXY))" >&2
+    return 1
+  }
+  rm -f "$suites/$name.version"
+  mv "$work/$name.new" "$suites/$name"
+  echo "$pinned" >"$suites/$name.version"
+}
+
+missing=()
+for name in h2specd connectconformance grpc-interop-server; do
+  pinned=${name//-/_}
+  is_there "$name" "${!pinned}" || missing+=("$name")
+done
+if [ "${#missing[@]}" -eq 0 ]; then
+  echo "suites: all are in $suites"
+  exit 0
+fi
+
+if ! command -v go >/dev/null; then
+  echo "suites: no Go here, so these can't be built: ${missing[*]}" >&2
+  echo "suites: install Go 1.24 or later (https://go.dev/dl, or on Debian: apt-get install golang-go)" >&2
+  [ "${CI:-}" = true ] && exit 1
+  exit 0
+fi
+
+mkdir -p "$suites"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# What is built must not depend on the user's own settings; a Go that is too old fetches a newer.
+export GOFLAGS=-mod=mod GOTOOLCHAIN=auto GOWORK=off CGO_ENABLED=0
+for name in "${missing[@]}"; do
+  pinned=${name//-/_}
+  if ! install_suite "$name" "${!pinned}"; then
+    [ "${CI:-}" = true ] && exit 1
+    exit 0
+  fi
+done
+echo "suites: all are in $suites"
