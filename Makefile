@@ -7,7 +7,7 @@ BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Names under which the program behaves as another tool.
 DIALECTS = go-wrk
 
-.PHONY: demo install test peers platforms format lint unit bench fuzz docs tidy
+.PHONY: demo install test peers suites platforms format lint unit bench fuzz docs tidy
 
 # Ten seconds of load on the built-in target, and how to read the result.
 demo:
@@ -20,7 +20,7 @@ install:
 	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
 
 # What must pass before a change is merged.
-test: format lint platforms peers unit
+test: format lint platforms peers suites unit
 
 format:
 	cargo fmt --all -- --check
