@@ -1,177 +1,250 @@
 //! One connection's client side: bytes of frames in, events out.
+//!
+//! ```text
+//!               ┌──────────────────────────────────────────────────────┐
+//!               ▼        DATA            ┌───────┐      padding    ┌───┴──┐
+//!   bytes ──► Frame ────────────────────►│ Data  ├────────────────►│ Skip │
+//!               │  ▲                     └───────┘                 └──────┘
+//!               │  └── every other frame, whole: from the input, or put together
+//!               └───── DATA that nobody waits for, frames of unknown types ──► Skip
+//! ```
 
-use crate::{Error, ErrorCode, Event, Head, Settings, Step};
-use std::fmt;
+mod data;
+mod due;
+mod frames;
+mod heads;
+mod input;
+mod sending;
+mod settings;
 
-/// A stream of one connection, as long as it is open. Valid on no other connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamRef(pub(crate) u32);
+pub use sending::{EndStream, OpenError, StreamGone, StreamRef};
 
-impl StreamRef {
-    /// The stream's id on the wire.
-    #[must_use]
-    pub const fn id(self) -> u32 {
-        self.0
-    }
-}
+use crate::frame::{MAX_31, flag, kind};
+use crate::hpack::{Decoder, Encoder};
+use crate::memory::Memory;
+use crate::output::Output;
+use crate::response::Fields;
+use crate::streams::{Closing, Index, REMOTE_ENDED, Streams};
+use crate::{Error, ErrorCode, Event, Headers, Limit, Settings, Step, StreamError};
+use due::Due;
+use heads::Assembly;
+use input::Reading;
+use settings::Peer;
 
-/// Whether what is sent is the last of its request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndStream {
-    /// More follows.
-    No,
-    /// The request ends with it.
-    Yes,
-}
-
-/// Why no stream can be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// Not now: [`Connection::capacity`] is 0.
-    Full,
-    /// Never again: [`Connection::is_spent`].
-    Spent,
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => "the connection has no room for a stream",
-            Self::Spent => "the connection takes no further streams",
-        })
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-/// The stream is closed, or its request has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamGone;
-
-impl fmt::Display for StreamGone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the stream is closed")
-    }
-}
-
-impl std::error::Error for StreamGone {}
+/// The table that every decoder has unless it says otherwise (RFC 9113 section 6.5.2); we don't.
+const TABLE_BYTES: usize = 4096;
+/// What a client says first (RFC 9113 section 3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// One connection, client side.
+///
+/// Write what [`Connection::output`] holds, pass what arrives to [`Connection::handle_input`], and
+/// open streams while [`Connection::capacity`] allows. A connection is used once: make another
+/// for the next.
 #[derive(Debug)]
 pub struct Connection {
     settings: Settings,
-    output: Vec<u8>,
-    sent: usize,
+    output: Output,
+    streams: Streams,
+    reading: Reading,
+    /// A frame that has not arrived whole; its header at least.
+    partial: Vec<u8>,
+    /// A header block that has not.
+    assembly: Assembly,
+    encoder: Encoder,
+    decoder: Decoder,
+    memory: Memory,
+    fields: Fields,
+    peer: Peer,
+    /// Bytes of DATA that we may send.
+    send_window: i32,
+    /// Bytes of DATA that the server may send.
+    receive_window: i32,
+    /// Frames in a row that brought nothing.
+    idle_frames: u32,
+    due: Due,
+    /// The last id of the server's GOAWAY.
+    goaway: Option<u32>,
+    /// What that GOAWAY added.
+    debug: Vec<u8>,
+    /// Whether we have sent GOAWAY.
+    leaving: bool,
+    /// Whether an error was given: all is over.
+    failed: bool,
+}
+
+/// What was found in the input, before it is given out as an event that borrows it.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    Ready,
+    Capacity,
+    Interim {
+        token: u32,
+        status: u16,
+    },
+    Head {
+        token: u32,
+        status: u16,
+        list: List,
+        end: bool,
+    },
+    /// Bytes of the input, of this length, which end where the input is consumed to.
+    Data {
+        token: u32,
+        length: usize,
+        end: bool,
+    },
+    Trailers {
+        token: u32,
+        list: List,
+    },
+    StreamFailed {
+        token: u32,
+        error: StreamError,
+    },
+    Unprocessed {
+        token: u32,
+    },
+    GoAway {
+        code: ErrorCode,
+    },
+    Writable {
+        token: u32,
+    },
+    Pong {
+        payload: [u8; 8],
+    },
+}
+
+/// Where a block's fields stand.
+#[derive(Clone, Copy, Debug)]
+enum List {
+    Decoded,
+    Remembered(usize),
 }
 
 impl Connection {
     /// A fresh connection. What it has to say first stands in [`Connection::output`] at once.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        Self {
-            settings: *settings,
-            output: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
-            sent: 0,
-        }
+        let settings = settings::sane(*settings);
+        let mut connection = Self {
+            settings,
+            output: Output::default(),
+            streams: Streams::new(settings.first_stream_id),
+            reading: Reading::Frame,
+            partial: Vec::new(),
+            assembly: Assembly::default(),
+            encoder: Encoder::new(),
+            decoder: Decoder::new(TABLE_BYTES),
+            memory: Memory::default(),
+            fields: Fields::new(),
+            peer: Peer::default(),
+            send_window: settings::WINDOW_DEFAULT as i32,
+            receive_window: settings.connection_window as i32,
+            idle_frames: 0,
+            due: Due::default(),
+            goaway: None,
+            debug: Vec::new(),
+            leaving: false,
+            failed: false,
+        };
+        connection.output.raw(PREFACE);
+        connection.send_settings();
+        connection
     }
 
     /// How many streams may be opened now: 0 before [`Event::Ready`] and when the connection is
     /// spent.
+    #[inline]
     #[must_use]
     pub fn capacity(&self) -> u32 {
-        self.settings.streams
+        if !self.peer.ready || self.leaving || self.failed || self.goaway.is_some() {
+            return 0;
+        }
+        let wanted = self.settings.streams;
+        let allowed = self.peer.streams_max.map_or(wanted, |max| max.min(wanted));
+        let free = allowed.saturating_sub(self.streams.open());
+        if free == 0 {
+            0
+        } else {
+            free.min(self.streams.ids_left())
+        }
     }
 
     /// Whether no stream can ever be opened again: after a GOAWAY of either side, after an error,
     /// or because ids have run out.
     #[must_use]
     pub fn is_spent(&self) -> bool {
-        self.settings.streams == 0
+        self.leaving || self.failed || self.goaway.is_some() || self.streams.ids_left() == 0
     }
 
-    /// Streams that are open, or whose request goes on after its response.
+    /// How many streams are open, those included whose request goes on after its response.
+    #[inline]
     #[must_use]
-    pub fn streams_open(&self) -> u32 {
-        0
+    pub const fn streams_open(&self) -> u32 {
+        self.streams.open()
     }
 
     /// How many streams at a time the server allows; `None` when it has not said so.
     #[must_use]
-    pub fn streams_max_peer(&self) -> Option<u32> {
-        None
+    pub const fn streams_max_peer(&self) -> Option<u32> {
+        self.peer.streams_max
     }
 
-    /// Opens a stream with the fields of `head` and then those of `extra`, which belong to this
-    /// request alone, must be valid (as [`Head::new`] would have them) and are not indexed. Pseudo-fields in `extra` come
-    /// first, and are sent before those of `head`. `token` comes back in every event of the
-    /// stream.
-    ///
-    /// # Errors
-    /// When [`Connection::capacity`] is 0.
-    pub fn open(
-        &mut self,
-        token: u32,
-        head: &Head,
-        extra: &[(&[u8], &[u8])],
-        end: EndStream,
-    ) -> Result<StreamRef, OpenError> {
-        let _ = (token, head, extra, end);
-        self.output.reserve(1);
-        Err(OpenError::Full)
-    }
-
-    /// Sends of a request's body what windows and the bound on queued output allow, and says how
-    /// many bytes that was. When it was less than all, [`Event::Writable`] follows; until then
-    /// the rest would not be taken. With [`EndStream::Yes`] the request ends once all bytes are
-    /// taken; `bytes` may be empty.
-    ///
-    /// # Errors
-    /// When the stream is closed or its request has ended: the rest is not wanted.
-    pub fn send_data(
-        &mut self,
-        stream: StreamRef,
-        bytes: &[u8],
-        end: EndStream,
-    ) -> Result<usize, StreamGone> {
-        let _ = (stream, bytes, end);
-        self.output.reserve(1);
-        Err(StreamGone)
+    /// The tokens of the streams whose response is outstanding, in no order.
+    pub fn tokens(&self) -> impl Iterator<Item = u32> {
+        let outstanding = self
+            .streams
+            .iter()
+            .filter(|stream| !stream.is(REMOTE_ENDED));
+        outstanding.map(|stream| stream.token)
     }
 
     /// Gives a stream up, with RST_STREAM. No event of it follows; what the server still sends for
     /// it is read and thrown away. Nothing happens when it is closed.
     pub fn reset(&mut self, stream: StreamRef, code: ErrorCode) {
-        let _ = (stream, code);
-        self.output.reserve(1);
+        if let Some(index) = self.streams.find(stream.0)
+            && !self.failed
+        {
+            self.reset_at(index, code);
+        }
     }
 
     /// Sends a PING; [`Event::Pong`] answers it.
     pub fn ping(&mut self, payload: [u8; 8]) {
-        self.output.extend_from_slice(&payload);
+        if !self.failed {
+            self.output.frame(kind::PING, 0, 0, &payload);
+        }
     }
 
     /// Sends GOAWAY. No stream can be opened from now on; those that are open go on.
     pub fn go_away(&mut self, code: ErrorCode) {
-        let _ = code;
-        self.output.reserve(1);
+        if !self.failed {
+            self.send_go_away(code, "");
+        }
     }
 
     /// Bytes that are due, to be written as they are.
+    #[inline]
     #[must_use]
     pub fn output(&self) -> &[u8] {
-        &self.output[self.sent..]
+        self.output.pending()
     }
 
-    /// `count` bytes from the start of [`Connection::output`] are written.
+    /// `count` bytes from the start of [`Connection::output`] are written. Streams may be writable
+    /// after it: see [`Connection::has_event`].
+    #[inline]
     pub fn output_sent(&mut self, count: usize) {
-        self.sent = (self.sent + count).min(self.output.len());
+        self.output.sent(count);
+        self.queue_drained();
     }
 
-    /// Whether [`Connection::handle_input`] has an event to give without any input: after
-    /// [`Connection::output_sent`] streams may be writable.
+    /// Whether [`Connection::handle_input`] may have an event to give without any input.
+    #[inline]
     #[must_use]
-    pub fn has_event(&self) -> bool {
-        false
+    pub const fn has_event(&self) -> bool {
+        self.due.any() && !self.failed
     }
 
     /// Takes a prefix of the input and says what it meant. Call it again with the rest, which may
@@ -181,12 +254,19 @@ impl Connection {
     /// When the server breaks the protocol, or a limit, in a way that concerns the connection as a
     /// whole. [`Connection::output`] then ends with a GOAWAY; streams that are open
     /// ([`Connection::tokens`]) get no further event, and further input is ignored.
+    #[inline]
     pub fn handle_input<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Error> {
-        self.output.reserve(1);
-        Ok(Step {
-            consumed: input.len(),
-            event: Event::NeedInput,
-        })
+        let mut consumed = 0;
+        match self.advance(input, &mut consumed) {
+            Ok(found) => Ok(Step {
+                consumed,
+                event: self.event(found, &input[..consumed]),
+            }),
+            Err(error) => {
+                self.fail(&error);
+                Err(error)
+            }
+        }
     }
 
     /// The peer has closed its side. Streams that are open ([`Connection::tokens`]) get no further
@@ -195,12 +275,113 @@ impl Connection {
     /// # Errors
     /// When what came before was not HTTP/2, which only the end could show.
     pub fn handle_end(&mut self) -> Result<(), Error> {
-        self.output.reserve(1);
-        Ok(())
+        match self.judge_end() {
+            Some(error) if !self.failed => {
+                self.fail(&error);
+                Err(error)
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// The tokens of the streams whose response is outstanding, in no order.
-    pub fn tokens(&self) -> impl Iterator<Item = u32> {
-        std::iter::empty()
+    /// Lends what was found.
+    #[inline]
+    fn event<'a>(&'a self, found: Option<Found>, consumed: &'a [u8]) -> Event<'a> {
+        let Some(found) = found else {
+            return Event::NeedInput;
+        };
+        match found {
+            Found::Head {
+                token,
+                status,
+                list,
+                end,
+            } => Event::Head {
+                token,
+                status,
+                headers: self.headers(list),
+                end,
+            },
+            Found::Data { token, length, end } => Event::Data {
+                token,
+                bytes: &consumed[consumed.len() - length..],
+                end,
+            },
+            Found::Trailers { token, list } => Event::Trailers {
+                token,
+                headers: self.headers(list),
+            },
+            Found::Ready => Event::Ready,
+            Found::Capacity => Event::Capacity,
+            Found::Interim { token, status } => Event::Interim { token, status },
+            Found::StreamFailed { token, error } => Event::StreamFailed { token, error },
+            Found::Unprocessed { token } => Event::Unprocessed { token },
+            Found::GoAway { code } => Event::GoAway {
+                code,
+                debug: &self.debug,
+            },
+            Found::Writable { token } => Event::Writable { token },
+            Found::Pong { payload } => Event::Pong { payload },
+        }
+    }
+
+    #[inline]
+    fn headers(&self, list: List) -> Headers<'_> {
+        match list {
+            List::Decoded => self.fields.headers(),
+            List::Remembered(index) => Headers::new(self.memory.list(index)),
+        }
+    }
+
+    /// Ends everything with an error of the server's making.
+    #[cold]
+    fn fail(&mut self, error: &Error) {
+        let what = match error {
+            Error::Violation { what, .. } => what,
+            Error::Limit(limit) => limit.name(),
+            Error::NotHttp2(_) => "not HTTP/2",
+        };
+        self.send_go_away(error.code(), what);
+        self.failed = true;
+        self.partial = Vec::new();
+        self.assembly = Assembly::default();
+    }
+
+    /// Appends GOAWAY; no stream of the server's was ever accepted, so the last one is 0.
+    fn send_go_away(&mut self, code: ErrorCode, debug: &str) {
+        let mut payload = [0; 8].to_vec();
+        payload[4..].copy_from_slice(&code.0.to_be_bytes());
+        payload.extend_from_slice(debug.as_bytes());
+        self.output.frame(kind::GOAWAY, 0, 0, &payload);
+        self.leaving = true;
+    }
+
+    /// Resets a stream that is open.
+    fn reset_at(&mut self, index: Index, code: ErrorCode) {
+        let id = self.streams.get(index).id;
+        self.output.rst_stream(id, code);
+        self.streams.close(index, Closing::Reset);
+    }
+
+    /// Resets a stream because of what the server did; what to tell the caller, unless the
+    /// response was over already.
+    #[cold]
+    fn fail_stream(&mut self, index: Index, error: StreamError) -> Option<Found> {
+        let stream = *self.streams.get(index);
+        self.reset_at(index, error.code());
+        let token = stream.token;
+        (!stream.is(REMOTE_ENDED)).then_some(Found::StreamFailed { token, error })
+    }
+
+    /// Counts a frame that brought nothing.
+    fn idle(&mut self) -> Result<(), Error> {
+        self.idle_frames += 1;
+        if self.idle_frames > self.settings.limits.idle_frames {
+            return Err(Error::Limit(Limit::Frames));
+        }
+        Ok(())
     }
 }
+
+const _: () = assert!(PREFACE.len() == 24 && MAX_31 == i32::MAX as u32);
+const _: () = assert!(flag::ACK == flag::END_STREAM);

@@ -38,10 +38,16 @@
 mod connection;
 mod error;
 mod event;
+mod frame;
 mod head;
 mod headers;
 pub mod hpack;
 mod limits;
+mod memory;
+mod output;
+mod response;
+mod sniff;
+mod streams;
 
 pub use connection::{Connection, EndStream, OpenError, StreamGone, StreamRef};
 pub use error::{Error, ErrorCode, NotHttp2, StreamError};

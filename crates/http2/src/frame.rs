@@ -1,0 +1,108 @@
+//! Frames on the wire (RFC 9113 sections 4 and 6).
+
+/// Bytes of a frame's header.
+pub(crate) const HEADER_BYTES: usize = 9;
+/// The largest payload that we accept, and the least that every peer accepts (section 4.2).
+pub(crate) const PAYLOAD_BYTES_MAX: u32 = 16_384;
+/// The largest window, and the largest stream id (sections 6.9.1 and 5.1.1).
+pub(crate) const MAX_31: u32 = 0x7fff_ffff;
+
+pub(crate) mod kind {
+    //! Types of frames (section 6). Others are to be ignored (section 5.5).
+    pub(crate) const DATA: u8 = 0;
+    pub(crate) const HEADERS: u8 = 1;
+    pub(crate) const PRIORITY: u8 = 2;
+    pub(crate) const RST_STREAM: u8 = 3;
+    pub(crate) const SETTINGS: u8 = 4;
+    pub(crate) const PUSH_PROMISE: u8 = 5;
+    pub(crate) const PING: u8 = 6;
+    pub(crate) const GOAWAY: u8 = 7;
+    pub(crate) const WINDOW_UPDATE: u8 = 8;
+    pub(crate) const CONTINUATION: u8 = 9;
+}
+
+pub(crate) mod flag {
+    //! Flags of frames; which of them count depends on the type.
+    pub(crate) const ACK: u8 = 0x1;
+    pub(crate) const END_STREAM: u8 = 0x1;
+    pub(crate) const END_HEADERS: u8 = 0x4;
+    pub(crate) const PADDED: u8 = 0x8;
+    pub(crate) const PRIORITY: u8 = 0x20;
+}
+
+pub(crate) mod setting {
+    //! Identifiers of settings (section 6.5.2).
+    pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
+    pub(crate) const ENABLE_PUSH: u16 = 2;
+    pub(crate) const MAX_CONCURRENT_STREAMS: u16 = 3;
+    pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
+    pub(crate) const MAX_FRAME_SIZE: u16 = 5;
+    pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
+}
+
+/// A frame's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrameHeader {
+    /// Bytes of its payload, below 2²⁴.
+    pub(crate) length: u32,
+    pub(crate) kind: u8,
+    pub(crate) flags: u8,
+    /// The stream's id, without the reserved bit.
+    pub(crate) stream: u32,
+}
+
+impl FrameHeader {
+    #[inline]
+    pub(crate) const fn parse(bytes: &[u8; HEADER_BYTES]) -> Self {
+        let [a, b, c, kind, flags, w, x, y, z] = *bytes;
+        Self {
+            length: u32::from_be_bytes([0, a, b, c]),
+            kind,
+            flags,
+            stream: u32::from_be_bytes([w, x, y, z]) & MAX_31,
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn bytes(self) -> [u8; HEADER_BYTES] {
+        let [_, a, b, c] = self.length.to_be_bytes();
+        let [w, x, y, z] = self.stream.to_be_bytes();
+        [a, b, c, self.kind, self.flags, w, x, y, z]
+    }
+
+    #[inline]
+    pub(crate) const fn has(self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// The 32-bit number at the start of `bytes`, without its highest bit; 0 when there is none.
+pub(crate) fn number_31(bytes: &[u8]) -> u32 {
+    number_32(bytes) & MAX_31
+}
+
+/// The 32-bit number at the start of `bytes`; 0 when there is none.
+pub(crate) fn number_32(bytes: &[u8]) -> u32 {
+    bytes
+        .first_chunk()
+        .map_or(0, |four| u32::from_be_bytes(*four))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FrameHeader;
+
+    #[test]
+    fn headers_are_written_as_they_are_read() {
+        let bytes = [1, 2, 3, 4, 5, 0x7f, 0xff, 0xff, 0xfe];
+        let header = FrameHeader::parse(&bytes);
+        assert_eq!((header.length, header.stream), (0x01_0203, 0x7fff_fffe));
+        assert_eq!(header.bytes(), bytes);
+        let reserved = [1, 2, 3, 4, 5, 0xff, 0xff, 0xff, 0xfe];
+        assert_eq!(
+            FrameHeader::parse(&reserved),
+            header,
+            "the reserved bit is ignored"
+        );
+    }
+}

@@ -1,0 +1,104 @@
+//! Remembers what the last header blocks meant.
+//!
+//! What a block means is a function of its bytes, of the dynamic table, of its role and of the
+//! limits, which are the connection's. So equal bytes mean the same while the table is the same,
+//! and a block that left the table as it was may be passed over when it comes again: this is
+//! exact. Nothing is kept of blocks that changed the table or were refused.
+
+use crate::hpack::Effect;
+use crate::response::{Role, Verdict};
+
+/// How many blocks are remembered: a server answers mostly with one, two (heads and trailers), or
+/// two in turn of each when a date changes.
+const BLOCKS: usize = 4;
+/// A longer block is not remembered: comparing it would cost as much as reading it.
+const BLOCK_BYTES: usize = 1024;
+/// Nor one with longer fields, so that a connection stays small.
+const LIST_BYTES: usize = 2048;
+
+/// The last blocks of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    entries: Vec<Remembered>,
+    latest: usize,
+}
+
+#[derive(Debug)]
+struct Remembered {
+    role: Role,
+    /// The table's when it was read; `None` when the table had no part in it.
+    epoch: Option<u64>,
+    verdict: Verdict,
+    block: Vec<u8>,
+    list: Vec<u8>,
+}
+
+impl Memory {
+    /// Where what `block` means is remembered, if it is.
+    #[inline]
+    pub(crate) fn recall(&mut self, block: &[u8], role: Role, epoch: u64) -> Option<usize> {
+        let known = |entry: &Remembered| {
+            entry.block == block
+                && entry.role == role
+                && entry.epoch.is_none_or(|remembered| remembered == epoch)
+        };
+        if self.entries.get(self.latest).is_some_and(known) {
+            return Some(self.latest);
+        }
+        self.latest = self.entries.iter().position(known)?;
+        Some(self.latest)
+    }
+
+    #[inline]
+    pub(crate) fn verdict(&self, index: usize) -> Verdict {
+        self.entries[index].verdict
+    }
+
+    /// The fields, for [`crate::Headers`].
+    #[inline]
+    pub(crate) fn list(&self, index: usize) -> &[u8] {
+        &self.entries[index].list
+    }
+
+    /// Remembers a block that was read, in place of the oldest.
+    pub(crate) fn learn(
+        &mut self,
+        (block, list): (&[u8], &[u8]),
+        role: Role,
+        (effect, epoch): (Effect, u64),
+        verdict: Verdict,
+    ) {
+        let epoch = match effect {
+            Effect::Independent => None,
+            Effect::Unchanged => Some(epoch),
+            Effect::Changed => return,
+        };
+        if block.len() > BLOCK_BYTES || list.len() > LIST_BYTES {
+            return;
+        }
+        let (mut block_bytes, mut list_bytes) = (Vec::new(), Vec::new());
+        if self.entries.len() < BLOCKS {
+            self.latest = self.entries.len();
+        } else {
+            self.latest = (self.latest + 1) % BLOCKS;
+            let old = &mut self.entries[self.latest];
+            block_bytes = std::mem::take(&mut old.block);
+            list_bytes = std::mem::take(&mut old.list);
+        }
+        block_bytes.clear();
+        block_bytes.extend_from_slice(block);
+        list_bytes.clear();
+        list_bytes.extend_from_slice(list);
+        let entry = Remembered {
+            role,
+            epoch,
+            verdict,
+            block: block_bytes,
+            list: list_bytes,
+        };
+        match self.entries.get_mut(self.latest) {
+            Some(old) => *old = entry,
+            None => self.entries.push(entry),
+        }
+    }
+}

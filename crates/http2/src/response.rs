@@ -1,0 +1,194 @@
+//! Whether the fields of a response are what RFC 9113 section 8 allows, and what they say.
+
+use crate::head::{is_name_byte, is_value};
+use crate::headers::{self, Headers};
+use crate::{ErrorCode, Limit, Limits, StreamError};
+
+/// What a header block is to its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A head, interim or final.
+    Head,
+    Trailers,
+}
+
+/// What a header block says that matters to the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// 0 in trailers.
+    pub(crate) status: u16,
+    pub(crate) content_length: Option<u64>,
+}
+
+/// The fields of one header block as they are decoded, judged one by one.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    list: Vec<u8>,
+    role: Role,
+    status: Option<u16>,
+    content_length: Option<u64>,
+    /// Whether a field has come that is no pseudo-field.
+    regular: bool,
+    count: u32,
+    /// RFC 9113 section 6.5.2: names, values and 32 for each field.
+    size: usize,
+    /// What was wrong first; nothing is kept after it.
+    problem: Option<StreamError>,
+}
+
+/// What a field costs beyond its text.
+const FIELD_BYTES: usize = 32;
+/// A list that has grown beyond this is given back to the system.
+const LIST_BYTES: usize = 8 * 1024;
+
+static NAME_BYTES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = is_name_byte(byte as u8);
+        byte += 1;
+    }
+    table
+};
+
+impl Fields {
+    pub(crate) const fn new() -> Self {
+        Self {
+            list: Vec::new(),
+            role: Role::Head,
+            status: None,
+            content_length: None,
+            regular: false,
+            count: 0,
+            size: 0,
+            problem: None,
+        }
+    }
+
+    /// Starts with another header block.
+    pub(crate) fn begin(&mut self, role: Role) {
+        let mut list = std::mem::take(&mut self.list);
+        list.clear();
+        list.shrink_to(LIST_BYTES);
+        *self = Self {
+            list,
+            role,
+            ..Self::new()
+        };
+    }
+
+    /// The fields without `:status`.
+    pub(crate) fn headers(&self) -> Headers<'_> {
+        Headers::new(&self.list)
+    }
+
+    pub(crate) fn list(&self) -> &[u8] {
+        &self.list
+    }
+
+    /// Takes the next field. Every field of the block must come here, also after a problem.
+    #[inline]
+    pub(crate) fn note(&mut self, name: &[u8], value: &[u8], limits: &Limits) {
+        if self.problem.is_none()
+            && let Err(problem) = self.judge(name, value, limits)
+        {
+            self.problem = Some(problem);
+        }
+    }
+
+    /// What the block says, once all fields have come.
+    pub(crate) fn verdict(&self) -> Result<Verdict, StreamError> {
+        match (self.problem, self.role, self.status) {
+            (Some(problem), ..) => Err(problem),
+            (None, Role::Head, None) => Err(malformed("no :status")),
+            (None, _, status) => Ok(Verdict {
+                status: status.unwrap_or_default(),
+                content_length: self.content_length,
+            }),
+        }
+    }
+
+    fn judge(&mut self, name: &[u8], value: &[u8], limits: &Limits) -> Result<(), StreamError> {
+        self.size += name.len() + value.len() + FIELD_BYTES;
+        if self.size > limits.head_bytes as usize {
+            return Err(StreamError::Limit(Limit::Head));
+        }
+        if name.first() == Some(&b':') {
+            return self.pseudo(name, value);
+        }
+        self.regular = true;
+        self.count += 1;
+        if self.count > limits.header_count {
+            return Err(StreamError::Limit(Limit::HeaderCount));
+        }
+        if name.is_empty() || !name.iter().all(|&byte| NAME_BYTES[usize::from(byte)]) {
+            return Err(malformed("field name with a forbidden character"));
+        }
+        if !is_value(value) {
+            return Err(malformed("field value with a forbidden character"));
+        }
+        self.special(name, value)?;
+        headers::push(&mut self.list, name, value);
+        Ok(())
+    }
+
+    /// RFC 9113 section 8.3.
+    fn pseudo(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
+        if self.role == Role::Trailers {
+            return Err(malformed("pseudo-field in trailers"));
+        }
+        if self.regular {
+            return Err(malformed("pseudo-field after other fields"));
+        }
+        if name != b":status" {
+            return Err(malformed("pseudo-field that no response has"));
+        }
+        if self.status.is_some() {
+            return Err(malformed("two :status"));
+        }
+        // A number that is no status is the caller's to judge, who knows it by its range.
+        if value.is_empty() || value.len() > 3 || !value.iter().all(u8::is_ascii_digit) {
+            return Err(malformed(":status that is no number of three digits"));
+        }
+        let digit = |status: u16, &byte: &u8| status * 10 + u16::from(byte - b'0');
+        self.status = Some(value.iter().fold(0, digit));
+        Ok(())
+    }
+
+    /// Fields that mean something to the framing (RFC 9113 section 8.2.2, RFC 9110 section 8.6).
+    #[inline]
+    fn special(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
+        match name {
+            b"content-length" => {
+                let length = number(value).ok_or(malformed("malformed content-length"))?;
+                match self.content_length.replace(length) {
+                    None => Ok(()),
+                    Some(_) => Err(malformed("two content-length")),
+                }
+            }
+            b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding"
+            | b"upgrade" => Err(malformed("field that belongs to a connection of HTTP/1")),
+            b"te" if value != b"trailers" => Err(malformed("te other than trailers")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// RFC 9113 section 8.1.1.
+pub(crate) const fn malformed(what: &'static str) -> StreamError {
+    StreamError::Violation {
+        code: ErrorCode::PROTOCOL_ERROR,
+        what,
+    }
+}
+
+/// A number of digits and nothing else.
+fn number(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0_u64, |number, &byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
