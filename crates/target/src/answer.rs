@@ -1,6 +1,7 @@
 //! What a request gets, before any protocol has made bytes of it.
 
 use crate::fault::Drip;
+use bytes::Bytes;
 use drumfire_units::Nanos;
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
@@ -110,6 +111,14 @@ static FILLER: LazyLock<Vec<u8>> = LazyLock::new(|| {
     line.iter().copied().cycle().take(FILLER_PIECE).collect()
 });
 
+/// The filler's bytes from `at` up to `end`, at most `limit` and at most up to a seam.
+fn filler(at: u64, end: u64, limit: u64) -> &'static [u8] {
+    // Both fit: `from` is below FILLER_PIECE, and so is what follows it.
+    let from = (at % FILLER_PIECE as u64) as usize;
+    let rest = (end - at).min(limit).min((FILLER_PIECE - from) as u64);
+    &FILLER[from..from + rest as usize]
+}
+
 impl Body {
     pub(crate) fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self::Bytes {
@@ -141,14 +150,30 @@ impl Body {
         match self {
             Self::Empty => &[],
             Self::Bytes { bytes, at } => &bytes[*at..bytes.len().min(at.saturating_add(limit))],
-            Self::Filler { at, end } => {
-                // Both fit: `from` is below FILLER_PIECE, and so is what follows it.
-                let from = (at % FILLER_PIECE as u64) as usize;
-                let rest = usize::try_from(end - at).unwrap_or(usize::MAX);
-                let length = rest.min(limit).min(FILLER_PIECE - from);
-                &FILLER[from..from + length]
-            }
+            Self::Filler { at, end } => filler(*at, *end, limit as u64),
         }
+    }
+
+    /// Takes the next bytes, at most `limit`. Filler is not copied.
+    pub(crate) fn next_bytes(&mut self, limit: u64) -> Bytes {
+        let bytes = match self {
+            Self::Filler { at, end } => Bytes::from_static(filler(*at, *end, limit)),
+            Self::Empty | Self::Bytes { .. } => Bytes::copy_from_slice(self.piece(limit)),
+        };
+        self.advance(bytes.len() as u64);
+        bytes
+    }
+
+    /// Takes everything that is left.
+    pub(crate) fn all(&mut self) -> Bytes {
+        let length = self.len();
+        let first = self.next_bytes(u64::MAX);
+        if first.len() as u64 == length {
+            return first;
+        }
+        let mut all = first.to_vec();
+        self.drain_to(&mut all);
+        all.into()
     }
 
     /// Leaves the next `n` bytes behind.
@@ -212,6 +237,8 @@ mod tests {
         assert_eq!(collect(Body::filler(size), 777), whole);
         assert_eq!(whole[FILLER_PIECE..], whole[..1_000]);
         assert_eq!(collect(Body::bytes(&b"hello"[..]), 2), b"hello");
+        assert_eq!(Body::filler(size).all(), whole);
+        assert_eq!(Body::filler(size).next_bytes(777), whole[..777]);
         let mut drained = Vec::new();
         Body::filler(size).drain_to(&mut drained);
         assert_eq!(drained, whole);

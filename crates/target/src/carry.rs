@@ -5,6 +5,7 @@ use crate::cache::ANSWER_MAX;
 use crate::connection::{Chunks, Closing, Connection, Held, Manner, Pace, Phase, Receiving, Work};
 use crate::drive::Driver;
 use crate::http1::{self, CONTINUE, Head, HeadRead, Persistence, Refusal, parse_head};
+use crate::http2::{Opening, opening};
 use drumfire_units::Nanos;
 
 /// The largest body that is copied behind its head, so that one write takes several answers.
@@ -16,6 +17,8 @@ pub(crate) enum Step {
     Starved,
     /// Go on.
     Onward,
+    /// This is no HTTP/1 at all.
+    Http2,
 }
 
 impl Driver {
@@ -38,6 +41,13 @@ impl Driver {
                 return Step::Starved;
             }
             return self.body_received(connection, work);
+        }
+        if !work.has_output() {
+            match opening(rest) {
+                Opening::Http2 => return Step::Http2,
+                Opening::Unclear => return Step::Starved,
+                Opening::Other => {}
+            }
         }
         match parse_head(rest) {
             Ok(HeadRead::Partial) => Step::Starved,

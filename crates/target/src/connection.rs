@@ -34,6 +34,8 @@ pub(crate) enum Fate {
     Open,
     Closed,
     Reset,
+    /// To be served over HTTP/2, from the input that waits.
+    Http2,
 }
 
 /// A connection's part while it is not idle.

@@ -314,6 +314,7 @@ impl Driver {
             match work.phase {
                 Phase::Reading => match self.read_request(connection, work, rest) {
                     Step::Onward => {}
+                    Step::Http2 => return Fate::Http2,
                     Step::Starved => {
                         let sealed = connection.tls.as_ref().is_some_and(|tls| tls.wants_write());
                         if !work.has_output() && !sealed {

@@ -21,7 +21,8 @@
 //!
 //! Inside, behaviour and protocol are apart: `planner` turns a request into a plan, whatever
 //! carried it; `http1` turns bytes into requests and plans into bytes; `carry` and `drive` let a
-//! connection carry plans out; `worker` is the thread around it all.
+//! connection carry plans out; `http2` does all that for connections over HTTP/2; `worker` is the
+//! thread around it all.
 
 mod answer;
 mod arrivals;
@@ -35,6 +36,7 @@ mod drive;
 mod error;
 mod fault;
 mod http1;
+mod http2;
 mod law;
 mod listener;
 mod options;

@@ -29,6 +29,12 @@ pub struct Options {
     pub discipline: Discipline,
     /// `--arrival-log`: remember when each request arrived (GET /arrivals).
     pub arrival_log: ArrivalLog,
+    /// `--max-streams N`: SETTINGS_MAX_CONCURRENT_STREAMS of every HTTP/2 connection.
+    pub max_streams: u32,
+    /// `--goaway-after N`: after its N-th request an HTTP/2 connection gets a GOAWAY that names
+    /// this one as the last. Later ones are not processed; the connection ends once all are
+    /// answered.
+    pub goaway_after: Option<u32>,
 }
 
 impl Default for Options {
@@ -43,6 +49,8 @@ impl Default for Options {
             stall: None,
             discipline: Discipline::Concurrent,
             arrival_log: ArrivalLog::Off,
+            max_streams: 1_000,
+            goaway_after: None,
         }
     }
 }

@@ -59,6 +59,23 @@ impl Intent {
             _ => Counting::Counted,
         }
     }
+
+    /// What tells requests with different answers apart.
+    pub(crate) fn keying(&self) -> Keying {
+        match self.route {
+            Route::Filler | Route::Plaintext | Route::Redirect { .. } => Keying::Target,
+            _ => Keying::Head,
+        }
+    }
+}
+
+/// What an answer depends on, besides the method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keying {
+    /// Path and query alone.
+    Target,
+    /// Header fields, too.
+    Head,
 }
 
 /// A query parameter that can't be honoured; the text goes into a 400.
@@ -206,6 +223,9 @@ fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<Raw>, Ba
     let Some((_, name)) = head.parameters().find(|(name, _)| name == "case") else {
         return Ok(None);
     };
+    if head.protocol == "HTTP/2" {
+        return Err(BadParameter("case: these responses are of HTTP/1.1".into()));
+    }
     let case = drumfire_corpus::find(&name).ok_or_else(|| {
         let name = name.escape_default();
         BadParameter(format!("case: there is no `{name}`; GET /cases lists all"))

@@ -117,7 +117,7 @@ fn server_config(
     let mut config = builder
         .with_single_cert(vec![certificate], key)
         .map_err(failed)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }
 

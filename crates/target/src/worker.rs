@@ -4,6 +4,7 @@ use crate::clock;
 use crate::connection::{Connection, Fate};
 use crate::desk::Desk;
 use crate::drive::Driver;
+use crate::http2::{self, Handover, Http2, Progress};
 use crate::listener::Listener;
 use crate::options::Options;
 use crate::poller::{self, Events, Poller, Ready};
@@ -69,6 +70,7 @@ pub(crate) struct Worker {
     waker: Arc<OwnedFd>,
     slots: Slots<Connection>,
     driver: Driver,
+    http2: Http2,
 }
 
 impl Worker {
@@ -84,6 +86,7 @@ impl Worker {
             tls: setup.tls.clone(),
             waker,
             slots: Slots::default(),
+            http2: Http2::new(&options, Rc::clone(&desk)),
             driver: Driver::new(desk, poller, options.behaviour.close_after),
             options,
         }
@@ -93,16 +96,28 @@ impl Worker {
     pub(crate) fn run(mut self) {
         poller::sharpen_timers();
         let mut events = Events::new();
+        let mut progress = Progress::Idle;
         while !self.is_stopping() {
-            let limit = self.driver.timers.next().map(|due| due - clock::now());
+            let limit = self.patience(progress);
             // Waiting fails only for reasons that the next turn would meet again.
             if self.driver.poller.wait(&mut events, limit).is_err() {
                 return;
             }
             if self.wait_out_stall() {
                 self.turn(&events);
+                progress = self.http2.run();
             }
         }
+    }
+
+    /// How long nothing is to be done unless there is an event; for ever, if nothing is due.
+    fn patience(&self, progress: Progress) -> Option<Nanos> {
+        if progress == Progress::Unfinished {
+            return Some(Nanos::ZERO);
+        }
+        let due = [self.driver.timers.next(), self.http2.next()];
+        let due = due.into_iter().flatten().min()?;
+        Some(due - clock::now())
     }
 
     fn is_stopping(&self) -> bool {
@@ -128,6 +143,7 @@ impl Worker {
             token if token > LISTENER - self.listeners.len() as u64 => {
                 self.accept((LISTENER - token) as usize);
             }
+            token if token & http2::TOKEN != 0 => self.http2.ready(ready),
             token => {
                 let Some(connection) = self.slots.find(token) else {
                     return;
@@ -145,6 +161,7 @@ impl Worker {
     }
 
     fn fire_due(&mut self) {
+        self.http2.fire_due();
         if self.driver.timers.next().is_none() {
             return;
         }
@@ -167,6 +184,15 @@ impl Worker {
         let Some(connection) = self.slots.remove(token) else {
             return;
         };
+        if fate == Fate::Http2 {
+            let handover = Handover {
+                fd: connection.fd,
+                tls: connection.tls,
+                input: connection.work.map(|work| work.input).unwrap_or_default(),
+                ended: connection.ended,
+            };
+            return self.http2.adopt(handover, &self.driver.poller);
+        }
         if fate == Fate::Reset {
             // With nothing to linger for, closing sends a reset.
             let _ = sockopt::set_socket_linger(&connection.fd, Some(Duration::ZERO));

@@ -91,6 +91,8 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
             Discipline::Concurrent
         },
         arrival_log: flags.arrival_log.map_or(ArrivalLog::Off, ArrivalLog::First),
+        max_streams: flags.max_streams,
+        goaway_after: flags.goaway_after,
     })
 }
 

@@ -76,4 +76,10 @@ pub(crate) struct ServeFlags {
     /// Remember when so many requests arrived; GET /arrivals tells
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10000000")]
     pub(crate) arrival_log: Option<usize>,
+    /// Streams that an HTTP/2 client may open at a time
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub(crate) max_streams: u32,
+    /// Turn HTTP/2 requests after the N-th of a connection away (GOAWAY)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) goaway_after: Option<u32>,
 }

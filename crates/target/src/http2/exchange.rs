@@ -1,0 +1,186 @@
+//! One request and what becomes of it.
+
+use super::Hub;
+use super::known::Same;
+use super::peer::{Open, Peer, Wish};
+use super::respond::{self, Rendered};
+use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
+use crate::planner::{Intent, Keying};
+use crate::request::{Field, RequestHead};
+use bytes::Bytes;
+use drumfire_units::Nanos;
+use h2::server::SendResponse;
+use h2::{Reason, RecvStream};
+use http::request::Parts;
+use http::{Method, Request, Response};
+use std::future::poll_fn;
+use std::rc::Rc;
+
+/// A request that is being answered.
+pub(super) struct Exchange {
+    pub(super) hub: Rc<Hub>,
+    pub(super) open: Open,
+    pub(super) respond: SendResponse<Bytes>,
+    pub(super) counting: Counting,
+}
+
+impl Exchange {
+    /// Begins: what can be answered at once is, and the rest becomes a task.
+    pub(super) fn start(
+        hub: &Rc<Hub>,
+        peer: &Rc<Peer>,
+        request: Request<RecvStream>,
+        mut respond: SendResponse<Bytes>,
+    ) {
+        let (head, body) = request.into_parts();
+        let target = head
+            .uri
+            .path_and_query()
+            .map_or("*", |target| target.as_str());
+        let bare = body.is_end_stream();
+        if bare
+            && head.method == Method::GET
+            && let Some(same) = hub.known.borrow().find(target)
+        {
+            hub.desk.arrived();
+            if respond::send_same(&mut respond, same).is_ok() {
+                hub.desk.own().tallies.responses.add(1);
+            }
+            return;
+        }
+        let mut exchange = Self {
+            hub: Rc::clone(hub),
+            open: Open::new(peer),
+            respond,
+            counting: Counting::Counted,
+        };
+        let intent = match hub.desk.intent(&request_head(&head, target)) {
+            Ok(intent) => intent,
+            Err(bad) => return exchange.refuse(&bad.0),
+        };
+        exchange.counting = intent.counting();
+        if exchange.counting == Counting::Counted {
+            hub.desk.arrived();
+        }
+        if !bare {
+            return hub.tasks.spawn(exchange.take_body(intent, body));
+        }
+        let keyed = head.method == Method::GET && intent.keying() == Keying::Target;
+        let plan = hub.desk.plan(intent, 0);
+        let due = hub.desk.due(plan.delay, plan.counting);
+        let constant = plan.constancy == Constancy::Constant && !hub.desk.is_serial();
+        let key = (keyed && constant).then_some(target);
+        match plan.act {
+            Act::Answer(answer) if due.is_none() && respond::is_quick(&answer) => {
+                exchange.answer_at_once(answer, plan.delay, key);
+            }
+            _ => hub.tasks.spawn(exchange.carry_out(plan, due)),
+        }
+    }
+
+    /// Takes the request's body, and does what it asks for.
+    async fn take_body(self, intent: Intent, mut body: RecvStream) {
+        let mut length = 0;
+        while let Some(data) = poll_fn(|cx| body.poll_data(cx)).await {
+            let Ok(data) = data else {
+                return;
+            };
+            length += data.len() as u64;
+            // It fails only for bytes that were never received.
+            let _ = body.flow_control().release_capacity(data.len());
+        }
+        let plan = self.hub.desk.plan(intent, length);
+        let due = self.hub.desk.due(plan.delay, plan.counting);
+        self.carry_out(plan, due).await;
+    }
+
+    async fn carry_out(mut self, plan: Plan, due: Option<Nanos>) {
+        if let Some(due) = due {
+            self.hub.sleeps.until(due).await;
+        }
+        match plan.act {
+            Act::Raw(raw) => self.fail(raw.end),
+            Act::Answer(answer) if respond::is_quick(&answer) => {
+                self.answer_at_once(answer, plan.delay, None);
+            }
+            Act::Answer(answer) => {
+                let afterwards = answer.afterwards;
+                let sleeps = &self.hub.sleeps;
+                let sent = respond::send(&mut self.respond, answer, plan.delay, sleeps).await;
+                match afterwards {
+                    Afterwards::Cut => self.hub.desk.own().tallies.faults.add(1),
+                    _ if sent.is_ok() => self.answered(afterwards),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Sends a small answer. With a key it is remembered.
+    fn answer_at_once(mut self, mut answer: Answer, delay: Option<Nanos>, key: Option<&str>) {
+        let afterwards = answer.afterwards;
+        let Rendered { response, mut body } = respond::render(&mut answer, delay);
+        let same = Same {
+            status: response.status(),
+            fields: response.headers().clone(),
+            body: body.all(),
+        };
+        if respond::send_same(&mut self.respond, &same).is_ok() {
+            self.answered(afterwards);
+        }
+        if let Some(key) = key {
+            self.hub.known.borrow_mut().insert(key, same);
+        }
+    }
+
+    fn answered(&self, afterwards: Afterwards) {
+        if self.counting == Counting::Counted {
+            self.hub.desk.own().tallies.responses.add(1);
+        }
+        if afterwards == Afterwards::Close {
+            self.open.0.wish(Wish::Wane);
+        }
+        self.open.0.answered(self.hub.limits.close_after);
+    }
+
+    /// Something else than an answer.
+    pub(super) fn fail(mut self, end: RawEnd) {
+        self.hub.desk.own().tallies.faults.add(1);
+        match end {
+            RawEnd::Reset => self.respond.send_reset(Reason::INTERNAL_ERROR),
+            RawEnd::Open | RawEnd::Closed => self.open.0.wish(Wish::Hangup),
+        }
+    }
+
+    /// A request that can't be honoured is told why; the connection goes on.
+    fn refuse(mut self, reason: &str) {
+        self.hub.desk.own().tallies.refused.add(1);
+        let response = Response::builder()
+            .status(400)
+            .header("content-type", "text/plain")
+            .body(());
+        if let Ok(response) = response {
+            let body = Body::bytes(format!("{reason}\n")).all();
+            // A client that is gone need not be told.
+            let _ = respond::send_head_and_body(&mut self.respond, response, body);
+        }
+    }
+}
+
+/// A head as every protocol understands it.
+fn request_head<'a>(head: &'a Parts, target: &'a str) -> RequestHead<'a> {
+    let host = head.uri.authority().map(|authority| Field {
+        name: "host",
+        value: authority.as_str().as_bytes(),
+    });
+    let fields = head.headers.iter().map(|(name, value)| Field {
+        name: name.as_str(),
+        value: value.as_bytes(),
+    });
+    RequestHead {
+        method: head.method.as_str(),
+        target,
+        protocol: "HTTP/2",
+        fields: host.into_iter().chain(fields).collect(),
+    }
+}

@@ -1,0 +1,135 @@
+//! A connection's task: it accepts requests and keeps the frames moving.
+
+use super::exchange::Exchange;
+use super::peer::{Peer, Wish};
+use super::wire::{Port, Wire};
+use super::{Hub, Limits};
+use crate::http1::HEAD_MAX;
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::server::{Builder, Connection, SendResponse};
+use http::Request;
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// How much a client may send before it is asked to wait: on a stream, on a connection.
+const WINDOW_STREAM: u32 = 1 << 20;
+const WINDOW_CONNECTION: u32 = 16 << 20;
+
+type Accepted = (Request<RecvStream>, SendResponse<Bytes>);
+
+/// What a turn of a connection brought.
+enum News {
+    Requests,
+    /// All is said.
+    Over,
+    /// The client broke the protocol, and was told.
+    Refused,
+    /// To be closed without a word.
+    Hangup,
+}
+
+/// Serves a connection until its end.
+pub(super) async fn serve(hub: Rc<Hub>, wire: Rc<Wire>, token: u64) {
+    match converse(&hub, &wire).await {
+        News::Hangup => {}
+        News::Refused => {
+            hub.desk.own().tallies.refused.add(1);
+            wire.finish(&hub.sleeps).await;
+        }
+        News::Over | News::Requests => wire.finish(&hub.sleeps).await,
+    }
+    hub.ended.borrow_mut().push(token);
+}
+
+async fn converse(hub: &Rc<Hub>, wire: &Rc<Wire>) -> News {
+    let Ok(mut connection) = handshake(&hub.limits, wire).await else {
+        return News::Refused;
+    };
+    let peer = Rc::new(Peer::default());
+    let mut accepted: Vec<Accepted> = Vec::new();
+    // Streams after the last one that is served. To drop them would be an answer.
+    let mut ignored = Vec::new();
+    loop {
+        match poll_fn(|cx| turn(&mut connection, &peer, wire, &mut accepted, cx)).await {
+            News::Requests => {}
+            news => return news,
+        }
+        for (request, respond) in accepted.drain(..) {
+            if peer.accepts(respond.stream_id(), hub.limits.goaway_after) {
+                Exchange::start(hub, &peer, request, respond);
+            } else {
+                ignored.push((request, respond));
+            }
+        }
+    }
+}
+
+async fn handshake(limits: &Limits, wire: &Rc<Wire>) -> Result<Connection<Port, Bytes>, h2::Error> {
+    let handshake = Builder::new()
+        .initial_window_size(WINDOW_STREAM)
+        .initial_connection_window_size(WINDOW_CONNECTION)
+        .max_concurrent_streams(limits.max_streams)
+        .max_header_list_size(HEAD_MAX as u32)
+        .handshake(Port(Rc::clone(wire)));
+    let mut handshake = pin!(handshake);
+    poll_fn(|cx| {
+        let result = handshake.as_mut().poll(cx);
+        wire.flush(cx);
+        result
+    })
+    .await
+}
+
+/// Reads what there is and writes what there is. Requests are handed out before anything is
+/// written, so that one write takes all their answers.
+fn turn(
+    connection: &mut Connection<Port, Bytes>,
+    peer: &Peer,
+    wire: &Wire,
+    accepted: &mut Vec<Accepted>,
+    cx: &mut Context<'_>,
+) -> Poll<News> {
+    loop {
+        loop {
+            match connection.poll_accept(cx) {
+                Poll::Ready(Some(Ok(request))) => accepted.push(request),
+                Poll::Ready(Some(Err(error))) if error.is_library() => {
+                    return Poll::Ready(News::Refused);
+                }
+                Poll::Ready(_) => return Poll::Ready(News::Over),
+                Poll::Pending => break,
+            }
+        }
+        if !accepted.is_empty() {
+            return Poll::Ready(News::Requests);
+        }
+        match peer.take_wish(cx.waker()) {
+            Some(Wish::Wane) => connection.graceful_shutdown(),
+            Some(Wish::Hangup) => return Poll::Ready(News::Hangup),
+            None => break,
+        }
+    }
+    if let Some(last) = peer.untold()
+        && wire.interject(&goaway(last))
+    {
+        peer.set_told();
+    }
+    if peer.is_over() && wire.is_whole() {
+        return Poll::Ready(News::Over);
+    }
+    wire.flush(cx);
+    Poll::Pending
+}
+
+/// GOAWAY without an error (RFC 9113 §6.8): streams above the last are not processed.
+fn goaway(last: u32) -> [u8; 17] {
+    let mut frame = [0; 17];
+    // Length, type, flags, stream 0; then the last stream and NO_ERROR.
+    frame[2] = 8;
+    frame[3] = 7;
+    frame[9..13].copy_from_slice(&last.to_be_bytes());
+    frame
+}
