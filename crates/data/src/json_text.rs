@@ -12,14 +12,17 @@ pub struct JsonPlace {
 impl JsonPlace {
     /// Goes on over this text.
     pub fn read(&mut self, text: &str) {
-        for byte in text.bytes() {
-            if self.escaped {
-                self.escaped = false;
-            } else if byte == b'"' {
-                self.string = !self.string;
-            } else if byte == b'\\' {
-                self.escaped = self.string;
-            }
+        text.bytes().for_each(|byte| self.step(byte));
+    }
+
+    /// Goes on over one byte.
+    pub const fn step(&mut self, byte: u8) {
+        if self.escaped {
+            self.escaped = false;
+        } else if byte == b'"' {
+            self.string = !self.string;
+        } else if byte == b'\\' {
+            self.escaped = self.string;
         }
     }
 

@@ -1,3 +1,23 @@
-//! Services, methods and messages from `.proto` files, descriptor sets or a server's reflection.
+//! Services, methods and messages from `.proto` files, descriptor sets or a server's reflection;
+//! JSON to messages and back; and what calls send.
 //!
-//! Turns JSON into messages and back. Must not know I/O or how a call travels.
+//! Knows descriptors ([`Schema`], [`Method`]), the reflection service as a machine without I/O
+//! ([`reflection::Session`]), and data as messages ([`Input`]). Must not know I/O or how a call
+//! travels: files are read by the caller. Start reading at [`Schema`], then at [`Input`].
+
+mod assemble;
+mod describe;
+mod error;
+mod files;
+mod google;
+mod input;
+mod json;
+mod lookup;
+mod method;
+pub mod reflection;
+mod schema;
+
+pub use error::SchemaError;
+pub use input::{Input, Metadata, Refresh};
+pub use method::Method;
+pub use schema::Schema;

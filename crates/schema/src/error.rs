@@ -1,0 +1,16 @@
+//! Why a schema, or something in it, can't be had.
+
+use std::fmt;
+
+/// Why a schema, or something in it, can't be had: in words, with the file and the line where there
+/// is one, and with what would be right where that can be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaError(pub String);
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SchemaError {}

@@ -1,0 +1,163 @@
+//! `.proto` files and what they import.
+
+use crate::{SchemaError, google};
+use prost_reflect::DescriptorPool;
+use protox::Compiler;
+use protox::file::{File, FileResolver, GoogleFileResolver};
+use std::collections::HashMap;
+use std::io;
+
+/// `.proto` files and where their imports are looked for.
+pub(crate) struct Files<R> {
+    /// The names under which the files are compiled, and where they lie.
+    roots: Vec<(String, String)>,
+    /// The folders of imports, in order; empty for the working directory.
+    folders: Vec<String>,
+    read: R,
+}
+
+impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
+    pub(crate) fn new(files: &[String], import_paths: &[String], read: R) -> Self {
+        let mut roots = Vec::new();
+        let mut folders = Vec::new();
+        for path in files {
+            let path = path.strip_prefix("./").unwrap_or(path);
+            let below = import_paths.iter().find_map(|folder| below(path, folder));
+            let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+            // `/a.proto` lies in `/`.
+            let folder = if path.starts_with('/') && folder.is_empty() {
+                "/"
+            } else {
+                folder
+            };
+            add(&mut folders, folder);
+            roots.push((below.unwrap_or(file).to_owned(), path.to_owned()));
+        }
+        add(&mut folders, "");
+        for folder in import_paths {
+            add(&mut folders, folder);
+        }
+        Self {
+            roots,
+            folders,
+            read,
+        }
+    }
+
+    /// Compiles the files with all that they import.
+    pub(crate) fn compile(self) -> Result<DescriptorPool, SchemaError> {
+        let roots = self.roots.clone();
+        let searched = self.searched();
+        let resolver = Resolver {
+            roots: roots.iter().cloned().collect(),
+            folders: self.folders,
+            read: self.read,
+            google: GoogleFileResolver::new(),
+        };
+        let mut compiler = Compiler::with_file_resolver(resolver);
+        for (name, path) in &roots {
+            compiler.open_file(name).map_err(|error| {
+                // Its own word for a root that is not there speaks of include paths.
+                if error.is_file_not_found() && error.file().is_none() {
+                    return SchemaError(format!("can't read {path}: no such file"));
+                }
+                let mut text = format!("{error:?}");
+                if error.is_file_not_found() {
+                    text.push_str(&searched);
+                }
+                SchemaError(text)
+            })?;
+        }
+        Ok(compiler.descriptor_pool())
+    }
+
+    /// Where imports were looked for, for an error.
+    fn searched(&self) -> String {
+        let named = |folder: &String| match folder.as_str() {
+            "" => ".".to_owned(),
+            folder => folder.to_owned(),
+        };
+        let folders: Vec<String> = self.folders.iter().map(named).collect();
+        format!("; looked in {}", folders.join(", "))
+    }
+}
+
+/// Adds a folder once, without what does not matter in its name.
+fn add(folders: &mut Vec<String>, folder: &str) {
+    let folder = clean(folder);
+    if !folders.contains(&folder) {
+        folders.push(folder);
+    }
+}
+
+fn clean(folder: &str) -> String {
+    let folder = folder.strip_prefix("./").unwrap_or(folder);
+    match folder.trim_end_matches('/') {
+        "" if folder.starts_with('/') => "/".to_owned(),
+        "." => String::new(),
+        folder => folder.to_owned(),
+    }
+}
+
+/// The name of a file from a folder above it.
+fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let folder = clean(folder);
+    if folder.is_empty() {
+        return (!path.starts_with('/')).then_some(path);
+    }
+    let rest = path.strip_prefix(&folder)?;
+    if folder == "/" {
+        Some(rest)
+    } else {
+        rest.strip_prefix('/')
+    }
+}
+
+/// Finds files for the compiler.
+struct Resolver<R> {
+    roots: HashMap<String, String>,
+    folders: Vec<String>,
+    read: R,
+    google: GoogleFileResolver,
+}
+
+impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        if let Some(path) = self.roots.get(name) {
+            return match self.read(name, path)? {
+                Some(file) => Ok(file),
+                None => Err(protox::Error::file_not_found(name)),
+            };
+        }
+        for folder in &self.folders {
+            let path = match folder.as_str() {
+                "" => name.to_owned(),
+                "/" => format!("/{name}"),
+                folder => format!("{folder}/{name}"),
+            };
+            if let Some(file) = self.read(name, &path)? {
+                return Ok(file);
+            }
+        }
+        match google::source(name) {
+            Some(source) => File::from_source(name, source),
+            None => self.google.open_file(name),
+        }
+    }
+}
+
+impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
+    /// Reads a file, if it is there.
+    fn read(&self, name: &str, path: &str) -> Result<Option<File>, protox::Error> {
+        let bytes = match (self.read)(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(protox::Error::new(format!("can't read {path}: {error}")));
+            }
+        };
+        let source = String::from_utf8(bytes)
+            .map_err(|_| protox::Error::new(format!("{path} is not UTF-8")))?;
+        File::from_source(name, &source).map(Some)
+    }
+}

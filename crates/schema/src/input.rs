@@ -1,0 +1,295 @@
+//! What calls send: encoded once where nothing varies, and rendered per call or message otherwise.
+
+mod binary;
+mod elements;
+mod metadata;
+mod program;
+mod rendered;
+
+pub use metadata::Metadata;
+
+use crate::{Method, json};
+use drumfire_data::{Order, Scene, Sources, Template, Text, TextTemplate};
+use drumfire_plan::{CallContext, CallData, DataError, Header};
+use elements::Element;
+use prost_reflect::MessageDescriptor;
+use rendered::Rendered;
+use std::sync::Arc;
+
+/// How often templates are evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refresh {
+    /// Once a call: its messages share what is random, and when the data is gone through again it
+    /// is the same.
+    Call,
+    /// For every message.
+    Message,
+}
+
+/// What the calls of a method send.
+///
+/// An array is one stream's messages where the client streams. Elsewhere every call takes one of
+/// its elements, by the order given.
+#[derive(Debug)]
+pub struct Input {
+    descriptor: MessageDescriptor,
+    /// Whether a call sends all elements or one.
+    streams: bool,
+    body: Body,
+    order: Order,
+    refresh: Refresh,
+    metadata: Vec<Metadata>,
+    /// For how many calls the feeds of templates last.
+    feeds: Option<u64>,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// Nothing varies within an element. Never empty.
+    Fixed(Vec<Vec<u8>>),
+    /// Something does. Never empty.
+    Elements(Vec<Element>),
+    /// How many elements there are is known when the text is rendered.
+    Rendered(Rendered),
+}
+
+impl Input {
+    /// One empty message.
+    #[must_use]
+    pub fn empty(method: &Method) -> Self {
+        Self::new(method, Body::Fixed(vec![Vec::new()]))
+    }
+
+    /// JSON in which nothing is computed: one message, or an array of them.
+    ///
+    /// # Errors
+    /// When the text is no JSON, an array is empty, or an element is not of the method's form.
+    pub fn json(method: &Method, text: &str) -> Result<Self, DataError> {
+        let descriptor = method.input();
+        let encode = |text: &str| {
+            let mut bytes = Vec::new();
+            json::encode(&descriptor, text, &mut bytes).map(|()| bytes)
+        };
+        let body = match elements::of_text(text)? {
+            None => vec![encode(text)?],
+            Some(texts) => (1..)
+                .zip(texts)
+                .map(|(n, text)| encode(text).map_err(|error| in_element(n, &error)))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(Self::new(method, Body::Fixed(body)))
+    }
+
+    /// JSON in the native template language: one message, or an array of them. Where expressions
+    /// stand only inside strings, which is where protobuf's JSON lets all but truth values stand,
+    /// they are rendered straight into the message.
+    ///
+    /// # Errors
+    /// When the template can't be compiled, or does not make a message for the first call.
+    pub fn template(
+        method: &Method,
+        text: &str,
+        sources: &Arc<Sources>,
+    ) -> Result<Self, DataError> {
+        if Template::is_static(text) {
+            return Self::json(method, text);
+        }
+        let template = Template::compile(text, Text::Json, sources)
+            .map_err(|error| DataError(error.to_string()))?;
+        let body = match elements::of_template(&method.input(), &template)? {
+            Some(elements) => Body::Elements(elements),
+            None => Body::Rendered(Rendered::new(Arc::new(template))),
+        };
+        let mut input = Self::new(method, body);
+        input.feeds = sources.count();
+        input.check(&first_call())?;
+        Ok(input)
+    }
+
+    /// Any template language whose text is JSON. It is evaluated once a call; nothing is tried
+    /// before the run, which is what [`Input::check`] is for.
+    #[must_use]
+    pub fn text(method: &Method, template: Arc<dyn TextTemplate>) -> Self {
+        let mut input = Self::new(method, Body::Rendered(Rendered::new(template)));
+        input.refresh = Refresh::Call;
+        input
+    }
+
+    /// Encoded messages: each with its length before it as a varint, or else a single one.
+    ///
+    /// # Errors
+    /// When the bytes are neither.
+    pub fn binary(method: &Method, bytes: &[u8]) -> Result<Self, DataError> {
+        let messages = binary::messages(&method.input(), bytes)?;
+        Ok(Self::new(method, Body::Fixed(messages)))
+    }
+
+    fn new(method: &Method, body: Body) -> Self {
+        Self {
+            descriptor: method.input(),
+            streams: method.kind().client_streams(),
+            body,
+            order: Order::InTurn,
+            refresh: Refresh::Message,
+            metadata: Vec::new(),
+            feeds: None,
+        }
+    }
+
+    /// With another order of elements than in turn.
+    #[must_use]
+    pub const fn with_order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// With templates evaluated so often. The default is per message, and for [`Input::text`] per
+    /// call.
+    #[must_use]
+    pub const fn with_refresh(mut self, refresh: Refresh) -> Self {
+        self.refresh = refresh;
+        self
+    }
+
+    /// With metadata that varies, beside what there is.
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: Metadata) -> Self {
+        self.metadata.push(metadata);
+        self
+    }
+
+    /// For how many calls there is data, when something is gone through once; the run may stop
+    /// after them.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        let elements = match &self.body {
+            Body::Fixed(messages) => Some(messages.len() as u64),
+            Body::Elements(elements) => Some(elements.len() as u64),
+            Body::Rendered(_) => None,
+        };
+        let once = !self.streams && self.order == Order::OnceEach;
+        let metadata = self.metadata.iter().filter_map(Metadata::count);
+        let ends = elements
+            .filter(|_| once)
+            .into_iter()
+            .chain(self.feeds)
+            .chain(metadata);
+        ends.min()
+    }
+
+    /// Renders all that one call would send, and forgets it.
+    ///
+    /// # Errors
+    /// As [`CallData::message`] and [`CallData::metadata`].
+    pub fn check(&self, call: &CallContext) -> Result<(), DataError> {
+        let tried = self.try_call(call);
+        if let Body::Rendered(text) = &self.body {
+            text.forget();
+        }
+        tried
+    }
+
+    fn try_call(&self, call: &CallContext) -> Result<(), DataError> {
+        self.metadata(call, &mut Vec::new())?;
+        let mut out = Vec::new();
+        for n in 0..self.messages(call) {
+            out.clear();
+            self.message(call, n, &mut out)?;
+        }
+        Ok(())
+    }
+
+    /// Which of `length` elements a message is.
+    fn index(&self, call: &CallContext, n: u64, length: u64) -> Result<usize, DataError> {
+        let index = if self.streams {
+            n.checked_rem(length)
+        } else {
+            self.order.index(call.seed, call.number, length)
+        };
+        // An index below a length that was a usize.
+        index.map(|index| index as usize).ok_or_else(|| {
+            let number = call.number;
+            DataError(match length {
+                0 => "no data provided for request: the array is empty".to_owned(),
+                _ => format!("the data has {length} elements; request {number} finds none"),
+            })
+        })
+    }
+}
+
+impl CallData for Input {
+    fn is_fixed(&self) -> bool {
+        match &self.body {
+            Body::Fixed(messages) => {
+                self.metadata.is_empty() && (self.streams || messages.len() == 1) && !self.ends()
+            }
+            Body::Elements(_) | Body::Rendered(_) => false,
+        }
+    }
+
+    fn metadata(&self, call: &CallContext, out: &mut Vec<Header>) -> Result<(), DataError> {
+        self.metadata
+            .iter()
+            .try_for_each(|metadata| metadata.render(call, out))
+    }
+
+    fn messages(&self, call: &CallContext) -> u64 {
+        match &self.body {
+            _ if !self.streams => 1,
+            Body::Fixed(messages) => messages.len() as u64,
+            Body::Elements(elements) => elements.len() as u64,
+            // A text that fails is an error of its first message.
+            Body::Rendered(text) => text
+                .get(&self.descriptor, call, 0)
+                .map_or(1, |list| list.len() as u64),
+        }
+    }
+
+    fn message(&self, call: &CallContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
+        let pass = match self.refresh {
+            Refresh::Call => 0,
+            Refresh::Message => n,
+        };
+        match &self.body {
+            Body::Fixed(messages) => {
+                let index = self.index(call, n, messages.len() as u64)?;
+                out.extend_from_slice(&messages[index]);
+                Ok(())
+            }
+            Body::Elements(elements) => {
+                let index = self.index(call, n, elements.len() as u64)?;
+                let mut scene = Scene::new(*call, n, pass);
+                elements[index].render(&self.descriptor, &mut scene, out)
+            }
+            Body::Rendered(text) => {
+                let list = text.get(&self.descriptor, call, pass)?;
+                let index = self.index(call, n, list.len() as u64)?;
+                out.extend_from_slice(&list[index]);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Input {
+    /// Whether some calls find no data.
+    fn ends(&self) -> bool {
+        self.count().is_some()
+    }
+}
+
+/// The call with which templates are tried before the run.
+const fn first_call() -> CallContext {
+    CallContext {
+        number: 0,
+        user: 0,
+        connection: 0,
+        unix_time: 0,
+        seed: 0,
+    }
+}
+
+/// An error in one element of an array, counted from 1.
+fn in_element(n: u64, error: &DataError) -> DataError {
+    DataError(format!("element {n} of the data: {error}"))
+}

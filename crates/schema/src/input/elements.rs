@@ -1,0 +1,218 @@
+//! The elements of an array, found without reading them, so that each may have expressions.
+
+use super::program::Program;
+use crate::json;
+use drumfire_data::{JsonPlace, Piece, Scene, Template};
+use drumfire_plan::DataError;
+use prost_reflect::MessageDescriptor;
+use std::cell::Cell;
+
+thread_local! {
+    /// The text of the message that is being made, kept so that it need not be allocated anew.
+    static TEXT: Cell<String> = const { Cell::new(String::new()) };
+}
+
+/// What one message is made from.
+#[derive(Debug)]
+pub(super) enum Element {
+    /// It does not vary.
+    Fixed(Vec<u8>),
+    /// Rendered straight into the message where that is possible, or else as text.
+    Templated {
+        template: Template,
+        program: Option<Program>,
+    },
+}
+
+impl Element {
+    fn new(descriptor: &MessageDescriptor, template: Template) -> Result<Self, DataError> {
+        let pieces = template.pieces().unwrap_or_default();
+        if let [Piece::Text(text)] = pieces {
+            let mut bytes = Vec::new();
+            json::encode(descriptor, text, &mut bytes)?;
+            return Ok(Self::Fixed(bytes));
+        }
+        let program = Program::compile(descriptor, pieces);
+        Ok(Self::Templated { template, program })
+    }
+
+    /// Appends the message.
+    pub(super) fn render(
+        &self,
+        descriptor: &MessageDescriptor,
+        scene: &mut Scene,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DataError> {
+        let (template, program) = match self {
+            Self::Fixed(bytes) => {
+                out.extend_from_slice(bytes);
+                return Ok(());
+            }
+            Self::Templated { template, program } => (template, program),
+        };
+        let mut text = TEXT.take();
+        let rendered = match program {
+            Some(program) => program.render(template, scene, &mut text, out),
+            None => Ok(false),
+        };
+        let rendered = match rendered {
+            Ok(false) => as_text(template, descriptor, scene, &mut text, out),
+            other => other.map(drop),
+        };
+        TEXT.set(text);
+        rendered
+    }
+}
+
+/// Renders a template's text and encodes it.
+fn as_text(
+    template: &Template,
+    descriptor: &MessageDescriptor,
+    scene: &mut Scene,
+    text: &mut String,
+    out: &mut Vec<u8>,
+) -> Result<(), DataError> {
+    text.clear();
+    template.render_scene(scene, text)?;
+    json::encode(descriptor, text, out)
+}
+
+/// The elements of a JSON array; `None` when the text is none.
+pub(super) fn of_text(text: &str) -> Result<Option<Vec<&str>>, DataError> {
+    let Some(cuts) = cuts(&[text]) else {
+        return Ok(None);
+    };
+    let mut elements = Vec::with_capacity(cuts.len() - 1);
+    for pair in cuts.windows(2) {
+        elements.push(&text[pair[0].at + 1..pair[1].at]);
+    }
+    check(
+        &elements
+            .iter()
+            .map(|text| text.trim().is_empty())
+            .collect::<Vec<_>>(),
+    )?;
+    Ok(Some(elements))
+}
+
+/// The elements of a template that makes one message or an array of them; `None` when how many
+/// there are can't be told before it is rendered.
+pub(super) fn of_template(
+    descriptor: &MessageDescriptor,
+    template: &Template,
+) -> Result<Option<Vec<Element>>, DataError> {
+    let Some(pieces) = template.pieces() else {
+        return Ok(None);
+    };
+    // An expression stands for something that is neither white space nor a bracket.
+    let texts: Vec<&str> = pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) => text.as_str(),
+            Piece::Expression(_) => EXPRESSION,
+        })
+        .collect();
+    let first = texts
+        .iter()
+        .map(|text| text.trim_start())
+        .find(|text| !text.is_empty());
+    if !first.is_some_and(|text| text.starts_with('[')) {
+        // A value that begins with an expression may turn out to be an array.
+        let object = first.is_some_and(|text| text.starts_with('{'));
+        let single = || Element::new(descriptor, template.clone()).map(|element| vec![element]);
+        return object.then(single).transpose();
+    }
+    let Some(cuts) = cuts(&texts) else {
+        return Ok(None);
+    };
+    let lists: Vec<Vec<Piece>> = cuts
+        .windows(2)
+        .map(|pair| between(pieces, pair[0], pair[1]))
+        .collect();
+    check(&lists.iter().map(|list| is_empty(list)).collect::<Vec<_>>())?;
+    let elements = (1..).zip(lists).map(|(n, list)| {
+        Element::new(descriptor, template.with_pieces(list))
+            .map_err(|error| super::in_element(n, &error))
+    });
+    elements.collect::<Result<_, _>>().map(Some)
+}
+
+/// What an expression looks like to the search for elements.
+const EXPRESSION: &str = "x";
+
+/// A place in a list of texts.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    text: usize,
+    at: usize,
+}
+
+/// Where the bracket, the commas and the bracket of an outermost array are. `None` when there is
+/// no array, or something stands before or after it.
+fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
+    let mut cuts = Vec::new();
+    let mut place = JsonPlace::default();
+    let mut depth = 0u32;
+    let mut ended = false;
+    for (text, content) in texts.iter().enumerate() {
+        for (at, byte) in content.bytes().enumerate() {
+            let inside = place.in_string();
+            place.step(byte);
+            if inside {
+                continue;
+            }
+            let cut = match (depth, byte) {
+                (_, b' ' | b'\t' | b'\r' | b'\n') => false,
+                _ if ended => return None,
+                (0, b'[') => true,
+                (0, _) => return None,
+                (1, b',' | b']') => true,
+                _ => false,
+            };
+            match byte {
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth -= 1,
+                _ => {}
+            }
+            ended = depth == 0 && byte == b']';
+            if cut {
+                cuts.push(Cut { text, at });
+            }
+        }
+    }
+    ended.then_some(cuts)
+}
+
+/// What lies between two cuts.
+fn between(pieces: &[Piece], from: Cut, to: Cut) -> Vec<Piece> {
+    let mut list = Vec::new();
+    for (index, piece) in pieces.iter().enumerate().take(to.text + 1).skip(from.text) {
+        let Piece::Text(text) = piece else {
+            list.push(piece.clone());
+            continue;
+        };
+        let start = if index == from.text { from.at + 1 } else { 0 };
+        let end = if index == to.text { to.at } else { text.len() };
+        if start < end {
+            list.push(Piece::Text(text[start..end].to_owned()));
+        }
+    }
+    list
+}
+
+fn is_empty(list: &[Piece]) -> bool {
+    let blank = |piece: &Piece| matches!(piece, Piece::Text(text) if text.trim().is_empty());
+    list.iter().all(blank)
+}
+
+/// Refuses arrays without elements and elements without text.
+fn check(empty: &[bool]) -> Result<(), DataError> {
+    match (empty.len(), empty.iter().position(|&empty| empty)) {
+        (1, Some(_)) => Err(DataError("the data is an empty array".to_owned())),
+        (_, Some(at)) => Err(DataError(format!(
+            "element {} of the data is missing",
+            at + 1
+        ))),
+        (_, None) => Ok(()),
+    }
+}

@@ -1,0 +1,107 @@
+//! Metadata that varies between calls.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use drumfire_data::{Sources, Template, Text, TextTemplate};
+use drumfire_plan::{CallContext, DataError, Header};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// base64 as gRPC has it in metadata: padded or not.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Metadata that varies between calls.
+#[derive(Clone, Debug)]
+pub struct Metadata {
+    form: Form,
+    /// For how many calls its feeds last.
+    count: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// The value of one key.
+    Value(String, Arc<dyn TextTemplate>),
+    /// A JSON object whose values are texts.
+    Object(Arc<dyn TextTemplate>),
+}
+
+impl Metadata {
+    /// A key and its value in the native template language. Values of `-bin` keys are base64.
+    ///
+    /// # Errors
+    /// When the template can't be compiled, or the key is none.
+    pub fn template(key: &str, value: &str, sources: &Arc<Sources>) -> Result<Self, DataError> {
+        let key = key.to_ascii_lowercase();
+        Header::new(&key, b"").map_err(|error| DataError(error.to_string()))?;
+        let template = Template::compile(value, Text::Plain, sources)
+            .map_err(|error| DataError(format!("metadata {key}: {error}")))?;
+        let form = Form::Value(key, Arc::new(template));
+        Ok(Self {
+            form,
+            count: sources.count(),
+        })
+    }
+
+    /// Any template language, for the value of one key.
+    #[must_use]
+    pub fn value(key: &str, template: Arc<dyn TextTemplate>) -> Self {
+        let form = Form::Value(key.to_ascii_lowercase(), template);
+        Self { form, count: None }
+    }
+
+    /// Any template language whose text is a JSON object of keys and texts. Values of `-bin` keys
+    /// are base64.
+    #[must_use]
+    pub const fn object(template: Arc<dyn TextTemplate>) -> Self {
+        let form = Form::Object(template);
+        Self { form, count: None }
+    }
+
+    /// For how many calls there is data.
+    pub(super) const fn count(&self) -> Option<u64> {
+        self.count
+    }
+
+    /// Appends the fields of a call.
+    pub(super) fn render(
+        &self,
+        call: &CallContext,
+        out: &mut Vec<Header>,
+    ) -> Result<(), DataError> {
+        let mut text = String::new();
+        match &self.form {
+            Form::Value(key, template) => {
+                template.render(call, 0, &mut text)?;
+                out.push(field(key, &text)?);
+            }
+            Form::Object(template) => {
+                template.render(call, 0, &mut text)?;
+                let object: Map<String, Value> = serde_json::from_str(&text)
+                    .map_err(|error| DataError(format!("the metadata is no object: {error}")))?;
+                for (key, value) in &object {
+                    let Some(value) = value.as_str() else {
+                        let message = format!("metadata {key}: the value is no text, but {value}");
+                        return Err(DataError(message));
+                    };
+                    out.push(field(&key.to_ascii_lowercase(), value)?);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A checked field.
+fn field(key: &str, value: &str) -> Result<Header, DataError> {
+    if key.ends_with("-bin") && BASE64.decode(value.trim()).is_err() {
+        return Err(DataError(format!(
+            "metadata {key}: the value is not base64"
+        )));
+    }
+    Header::new(key, value.as_bytes()).map_err(|error| DataError(format!("metadata: {error}")))
+}

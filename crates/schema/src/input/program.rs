@@ -1,0 +1,179 @@
+//! A template compiled into a message's encoding: bytes that stand, and values between them.
+//!
+//! Where a template has expressions only inside the strings of its JSON, the shape of the message
+//! is known before the run. Then no text need be made, read and turned into a message per call:
+//!
+//! ```text
+//! {"id": "{{ request_number }}", "who": {"name": "user {{ uuid }}"}, "n": 7}
+//!     ──►  value(tag 1) · nested(tag 2, value(tag 1)) · bytes
+//! ```
+//!
+//! Whatever is beyond this (a rendered value that its field can't take plainly, a field whose JSON
+//! form is its own) is left to the text, so that both ways give the same message or the same error.
+
+mod compile;
+mod scalar;
+
+use drumfire_data::{Escaping, Expression, Piece, Scene, Template};
+use drumfire_plan::DataError;
+use prost_reflect::MessageDescriptor;
+use scalar::Scalar;
+
+/// How to make a message.
+#[derive(Debug)]
+pub(super) struct Program {
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+enum Step {
+    /// Encoded fields that stand.
+    Bytes(Vec<u8>),
+    /// A message inside: its tag, its length, its fields.
+    Nested { tag: Vec<u8>, steps: Vec<Self> },
+    /// A field whose value has expressions.
+    Value(Value),
+}
+
+#[derive(Debug)]
+struct Value {
+    tag: Vec<u8>,
+    scalar: Scalar,
+    /// What becomes of the value that an absent field has.
+    zero: Zero,
+    /// The value's text.
+    fragments: Vec<Fragment>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zero {
+    Written,
+    LeftOut,
+}
+
+#[derive(Debug)]
+enum Fragment {
+    Text(String),
+    Expression(Expression),
+}
+
+impl Program {
+    /// The program of a template's pieces; `None` when it must be rendered as text.
+    pub(super) fn compile(descriptor: &MessageDescriptor, pieces: &[Piece]) -> Option<Self> {
+        let steps = compile::steps(descriptor, pieces)?;
+        Some(Self { steps })
+    }
+
+    /// Appends the message, using `text` as scratch space. `Ok(false)`, with nothing appended,
+    /// when this message must be rendered as text.
+    pub(super) fn render(
+        &self,
+        template: &Template,
+        scene: &mut Scene,
+        text: &mut String,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, DataError> {
+        let start = out.len();
+        let mut making = Making {
+            template,
+            scene,
+            text,
+            out,
+        };
+        match making.steps(&self.steps) {
+            Ok(true) => Ok(true),
+            other => {
+                out.truncate(start);
+                other
+            }
+        }
+    }
+}
+
+/// A message that is being made.
+struct Making<'a> {
+    template: &'a Template,
+    scene: &'a mut Scene,
+    text: &'a mut String,
+    out: &'a mut Vec<u8>,
+}
+
+impl Making<'_> {
+    /// Takes all steps; `Ok(false)` when one can't be taken. The compiler has bounded how deep
+    /// they are nested.
+    fn steps(&mut self, steps: &[Step]) -> Result<bool, DataError> {
+        for step in steps {
+            let taken = match step {
+                Step::Bytes(bytes) => {
+                    self.out.extend_from_slice(bytes);
+                    true
+                }
+                Step::Nested { tag, steps } => {
+                    self.out.extend_from_slice(tag);
+                    let start = open(self.out);
+                    let taken = self.steps(steps)?;
+                    close(self.out, start);
+                    taken
+                }
+                Step::Value(value) => self.value(value)?,
+            };
+            if !taken {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn value(&mut self, value: &Value) -> Result<bool, DataError> {
+        self.text.clear();
+        for fragment in &value.fragments {
+            match fragment {
+                Fragment::Text(text) => self.text.push_str(text),
+                Fragment::Expression(expression) => {
+                    let start = self.text.len();
+                    let escaping = self.template.evaluate(expression, self.scene, self.text)?;
+                    // Escaped already: what it stands for is known when it is read as JSON.
+                    let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+                    if escaping == Escaping::Done && self.text[start..].bytes().any(special) {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        let start = self.out.len();
+        self.out.extend_from_slice(&value.tag);
+        Ok(match value.scalar.write(self.text, self.out) {
+            None => false,
+            Some(scalar::Written::Zero) if value.zero == Zero::LeftOut => {
+                self.out.truncate(start);
+                true
+            }
+            Some(_) => true,
+        })
+    }
+}
+
+/// Makes room for a length of one byte, and says where what it counts begins.
+fn open(out: &mut Vec<u8>) -> usize {
+    out.push(0);
+    out.len()
+}
+
+/// Writes the length of what was appended since; a long one moves it.
+fn close(out: &mut Vec<u8>, start: usize) {
+    let mut length = out.len() - start;
+    if length < 0x80 {
+        out[start - 1] = length as u8;
+        return;
+    }
+    let mut varint = [0u8; 10];
+    let mut size = 0;
+    while length >= 0x80 {
+        varint[size] = length as u8 | 0x80;
+        length >>= 7;
+        size += 1;
+    }
+    varint[size] = length as u8;
+    out[start - 1] = varint[0];
+    out.splice(start..start, varint[1..=size].iter().copied());
+}

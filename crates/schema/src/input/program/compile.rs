@@ -1,0 +1,221 @@
+//! The program of a template: its JSON is read with marks in the place of expressions.
+
+use super::scalar::Scalar;
+use super::{Fragment, Step, Value, Zero};
+use crate::json::{self, field, is_special};
+use drumfire_data::{Expression, Piece};
+use prost::encoding::{WireType, encode_key};
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use serde_json::{Map, Value as Json};
+
+/// What begins and ends a mark: characters for private use, which a text that has them itself
+/// keeps from being compiled. Between them stands the expression's number.
+const MARK: (char, char) = ('\u{e000}', '\u{e001}');
+/// How an escape of such a character begins, in lower case.
+const MARK_ESCAPE: &str = "\\ue00";
+
+/// The steps of a template's pieces; `None` when it must be rendered as text.
+pub(super) fn steps(descriptor: &MessageDescriptor, pieces: &[Piece]) -> Option<Vec<Step>> {
+    let (text, expressions) = marked(pieces)?;
+    let Json::Object(object) = serde_json::from_str(&text).ok()? else {
+        return None;
+    };
+    let mut compiler = Compiler {
+        expressions,
+        used: 0,
+    };
+    let steps = compiler.message(descriptor, &object)?;
+    // A name that stands twice in an object hides its first value.
+    (compiler.used == compiler.expressions.len()).then_some(steps)
+}
+
+/// The template's text with marks, and the expressions by number; `None` when one stands outside
+/// strings.
+fn marked(pieces: &[Piece]) -> Option<(String, Vec<Expression>)> {
+    let mut text = String::new();
+    let mut expressions = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(part) => {
+                let own = part.contains([MARK.0, MARK.1]);
+                if own || part.to_ascii_lowercase().contains(MARK_ESCAPE) {
+                    return None;
+                }
+                text.push_str(part);
+            }
+            Piece::Expression(expression) if expression.in_string() => {
+                text.push_str(&format!("{}{}{}", MARK.0, expressions.len(), MARK.1));
+                expressions.push(expression.clone());
+            }
+            Piece::Expression(_) => return None,
+        }
+    }
+    Some((text, expressions))
+}
+
+struct Compiler {
+    expressions: Vec<Expression>,
+    /// How many of them have found their place.
+    used: usize,
+}
+
+impl Compiler {
+    /// The fields of a message, in the order of their numbers, which is how encoders write them.
+    /// The reader of JSON has bounded how deep it is.
+    fn message(
+        &mut self,
+        descriptor: &MessageDescriptor,
+        object: &Map<String, Json>,
+    ) -> Option<Vec<Step>> {
+        if is_special(descriptor) || object.keys().any(|key| key.contains(MARK.0)) {
+            return None;
+        }
+        let mut fields = Vec::with_capacity(object.len());
+        for (name, value) in object {
+            fields.push((field(descriptor, name)?, name, value));
+        }
+        fields.sort_by_key(|(field, ..)| field.number());
+        let mut steps = Vec::new();
+        for (field, name, value) in fields {
+            if has_mark(value) {
+                self.field(&field, value, &mut steps)?;
+            } else {
+                standing(descriptor, name, value, &mut steps)?;
+            }
+        }
+        Some(steps)
+    }
+
+    /// A field somewhere in whose value there is a mark.
+    fn field(
+        &mut self,
+        field: &FieldDescriptor,
+        value: &Json,
+        steps: &mut Vec<Step>,
+    ) -> Option<()> {
+        match value {
+            Json::Object(entries) if field.is_map() => {
+                let kind = field.kind();
+                let entry = kind.as_message()?;
+                for (key, value) in entries {
+                    let pair = Map::from_iter([
+                        ("key".to_owned(), Json::String(key.clone())),
+                        ("value".to_owned(), value.clone()),
+                    ]);
+                    let steps_of_entry = self.message(entry, &pair)?;
+                    steps.push(nested(field, steps_of_entry));
+                }
+            }
+            Json::Array(list) if field.is_list() => {
+                for value in list {
+                    if has_mark(value) {
+                        self.element(field, value, Zero::Written, steps)?;
+                    } else {
+                        let list = Json::Array(vec![value.clone()]);
+                        standing(field.parent_message(), field.name(), &list, steps)?;
+                    }
+                }
+            }
+            _ if field.is_list() || field.is_map() => return None,
+            value => {
+                let zero = if field.supports_presence() {
+                    Zero::Written
+                } else {
+                    Zero::LeftOut
+                };
+                self.element(field, value, zero, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    /// One value with a mark, of a field or of a list. Numbers of a list are written one by one,
+    /// which every reader takes, packed or not.
+    fn element(
+        &mut self,
+        field: &FieldDescriptor,
+        value: &Json,
+        zero: Zero,
+        steps: &mut Vec<Step>,
+    ) -> Option<()> {
+        match (field.kind(), value) {
+            (Kind::Message(inner), Json::Object(object)) if !field.is_group() => {
+                let inner = self.message(&inner, object)?;
+                steps.push(nested(field, inner));
+            }
+            (kind, Json::String(text)) => {
+                let scalar = Scalar::of(&kind)?;
+                let tag = tag(field.number(), scalar.wire_type());
+                let fragments = self.fragments(text)?;
+                steps.push(Step::Value(Value {
+                    tag,
+                    scalar,
+                    zero,
+                    fragments,
+                }));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A string's text, with expressions where its marks are.
+    fn fragments(&mut self, text: &str) -> Option<Vec<Fragment>> {
+        let mut fragments = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once(MARK.0) {
+            let (number, after) = after.split_once(MARK.1)?;
+            if !before.is_empty() {
+                fragments.push(Fragment::Text(before.to_owned()));
+            }
+            let number: usize = number.parse().ok()?;
+            fragments.push(Fragment::Expression(self.expressions.get(number)?.clone()));
+            self.used += 1;
+            rest = after;
+        }
+        if !rest.is_empty() {
+            fragments.push(Fragment::Text(rest.to_owned()));
+        }
+        Some(fragments)
+    }
+}
+
+/// A field that has no mark, encoded.
+fn standing(
+    descriptor: &MessageDescriptor,
+    name: &str,
+    value: &Json,
+    steps: &mut Vec<Step>,
+) -> Option<()> {
+    let object = Map::from_iter([(name.to_owned(), value.clone())]);
+    let mut bytes = Vec::new();
+    json::encode(descriptor, &Json::Object(object).to_string(), &mut bytes).ok()?;
+    match steps.last_mut() {
+        Some(Step::Bytes(before)) => before.extend_from_slice(&bytes),
+        _ => steps.push(Step::Bytes(bytes)),
+    }
+    Some(())
+}
+
+fn nested(field: &FieldDescriptor, steps: Vec<Step>) -> Step {
+    let tag = tag(field.number(), WireType::LengthDelimited);
+    Step::Nested { tag, steps }
+}
+
+fn tag(number: u32, wire_type: WireType) -> Vec<u8> {
+    let mut tag = Vec::new();
+    encode_key(number, wire_type, &mut tag);
+    tag
+}
+
+/// Whether there is a mark in a value or in a name inside it.
+fn has_mark(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.contains(MARK.0),
+        Json::Array(list) => list.iter().any(has_mark),
+        Json::Object(map) => map
+            .iter()
+            .any(|(key, value)| key.contains(MARK.0) || has_mark(value)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}

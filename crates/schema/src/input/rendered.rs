@@ -1,0 +1,86 @@
+//! Data of which nothing is known until its text is rendered.
+
+use super::elements;
+use crate::json;
+use drumfire_data::TextTemplate;
+use drumfire_plan::{CallContext, DataError};
+use prost_reflect::MessageDescriptor;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Renderings that are kept: the messages of a stream are asked for one by one, and each call of a
+/// worker's many has its own.
+const KEPT: usize = 256;
+
+/// The encoded messages of one rendering.
+pub(super) type Messages = Arc<Vec<Vec<u8>>>;
+
+/// A text that is rendered and then read.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    template: Arc<dyn TextTemplate>,
+    /// The last renderings, by call number. Each has a lock of its own, which two workers want at
+    /// once only when their calls' numbers are a multiple of [`KEPT`] apart.
+    kept: Vec<Mutex<Option<Kept>>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    number: u64,
+    seed: u64,
+    pass: u64,
+    messages: Messages,
+}
+
+impl Rendered {
+    pub(super) fn new(template: Arc<dyn TextTemplate>) -> Self {
+        let kept = (0..KEPT).map(|_| Mutex::new(None)).collect();
+        Self { template, kept }
+    }
+
+    /// Forgets what a trial has left.
+    pub(super) fn forget(&self) {
+        for slot in &self.kept {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    /// The messages of a call's rendering number `pass`.
+    pub(super) fn get(
+        &self,
+        descriptor: &MessageDescriptor,
+        call: &CallContext,
+        pass: u64,
+    ) -> Result<Messages, DataError> {
+        let slot = &self.kept[(call.number % KEPT as u64) as usize];
+        // A panic while one was held would have ended the program.
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = &*slot
+            && (kept.number, kept.seed, kept.pass) == (call.number, call.seed, pass)
+        {
+            return Ok(Arc::clone(&kept.messages));
+        }
+        let mut text = String::new();
+        self.template.render(call, pass, &mut text)?;
+        let messages = Arc::new(encode(descriptor, &text)?);
+        let (number, seed) = (call.number, call.seed);
+        *slot = Some(Kept {
+            number,
+            seed,
+            pass,
+            messages: Arc::clone(&messages),
+        });
+        Ok(messages)
+    }
+}
+
+/// The encoded elements of an array, or the one message.
+fn encode(descriptor: &MessageDescriptor, text: &str) -> Result<Vec<Vec<u8>>, DataError> {
+    let one = |text: &str| {
+        let mut bytes = Vec::new();
+        json::encode(descriptor, text, &mut bytes).map(|()| bytes)
+    };
+    match elements::of_text(text)? {
+        None => Ok(vec![one(text)?]),
+        Some(texts) => texts.into_iter().map(one).collect(),
+    }
+}

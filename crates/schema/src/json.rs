@@ -1,0 +1,150 @@
+//! Messages from JSON and to JSON, by protobuf's JSON mapping.
+
+use drumfire_data::JsonPlace;
+use drumfire_plan::{DataError, suggestion};
+use prost::Message;
+use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, SerializeOptions};
+use serde_json::Value;
+
+/// How deep JSON may be nested, which is also how deep received messages may be.
+const DEPTH_MAX: u32 = 100;
+
+/// Appends the encoded form of a message given as JSON.
+pub(crate) fn encode(
+    descriptor: &MessageDescriptor,
+    text: &str,
+    out: &mut Vec<u8>,
+) -> Result<(), DataError> {
+    let message = parse(descriptor, text)?;
+    // Encoding into a vector does not fail.
+    message
+        .encode(out)
+        .map_err(|error| DataError(error.to_string()))
+}
+
+/// The message that a JSON text stands for.
+fn parse(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, DataError> {
+    if depth(text) > DEPTH_MAX {
+        let message = format!("the JSON is nested more than {DEPTH_MAX} deep");
+        return Err(DataError(message));
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    DynamicMessage::deserialize(descriptor.clone(), &mut reader)
+        .and_then(|message| reader.end().map(|()| message))
+        .map_err(|error| DataError(explain(descriptor, text, &error)))
+}
+
+/// Decodes a message.
+pub(crate) fn decode(
+    descriptor: &MessageDescriptor,
+    bytes: &[u8],
+) -> Result<DynamicMessage, DataError> {
+    DynamicMessage::decode(descriptor.clone(), bytes).map_err(|error| {
+        let name = descriptor.full_name();
+        DataError(format!("the bytes are no {name}: {error}"))
+    })
+}
+
+/// An encoded message as JSON on one line; fields have the names that the schema gives them.
+pub(crate) fn show(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<String, DataError> {
+    let message = decode(descriptor, bytes)?;
+    let mut out = Vec::new();
+    let mut writer = serde_json::Serializer::new(&mut out);
+    let options = SerializeOptions::new().use_proto_field_name(true);
+    message
+        .serialize_with_options(&mut writer, &options)
+        .map_err(|error| DataError(format!("the message has no JSON form: {error}")))?;
+    String::from_utf8(out).map_err(|error| DataError(error.to_string()))
+}
+
+/// How deep brackets are nested, outside strings.
+fn depth(text: &str) -> u32 {
+    let (mut depth, mut deepest) = (0u32, 0);
+    let mut place = JsonPlace::default();
+    for byte in text.bytes() {
+        let inside = place.in_string();
+        place.step(byte);
+        match byte {
+            _ if inside => {}
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// What is wrong with a JSON text: which name does not exist, or else what its reader said.
+fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error) -> String {
+    let name = descriptor.full_name();
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return format!("the data is no JSON: {error}");
+    };
+    match unknown(descriptor, &value) {
+        Some(message) => message,
+        None => format!("the data is no {name}: {error}"),
+    }
+}
+
+/// The first name in a JSON value that its message does not have. The value was read, so its depth
+/// is bounded.
+fn unknown(descriptor: &MessageDescriptor, value: &Value) -> Option<String> {
+    if is_special(descriptor) {
+        return None;
+    }
+    for (name, value) in value.as_object()? {
+        let Some(field) = field(descriptor, name) else {
+            if name.starts_with('[') {
+                continue;
+            }
+            let known: Vec<FieldDescriptor> = descriptor.fields().collect();
+            let near = suggestion(name, known.iter().map(FieldDescriptor::name));
+            let of = descriptor.full_name();
+            return Some(format!(
+                "message type {of} has no known field named {name}{near}"
+            ));
+        };
+        if let Some(message) = unknown_in_field(&field, value) {
+            return Some(message);
+        }
+    }
+    None
+}
+
+fn unknown_in_field(field: &FieldDescriptor, value: &Value) -> Option<String> {
+    let mut kind = field.kind();
+    let values: Vec<&Value> = match value {
+        Value::Array(list) if field.is_list() => list.iter().collect(),
+        Value::Object(map) if field.is_map() => {
+            kind = kind.as_message()?.get_field(2)?.kind();
+            map.values().collect()
+        }
+        value => vec![value],
+    };
+    values.into_iter().find_map(|value| match (&kind, value) {
+        (Kind::Message(inner), value) => unknown(inner, value),
+        (Kind::Enum(known), Value::String(name)) if known.get_value_by_name(name).is_none() => {
+            let values: Vec<_> = known.values().collect();
+            let near = suggestion(name, values.iter().map(|value| value.name()));
+            Some(format!(
+                "enum {} has no value {name}{near}",
+                known.full_name()
+            ))
+        }
+        _ => None,
+    })
+}
+
+/// A message's field by its name in JSON or in the schema.
+pub(crate) fn field(descriptor: &MessageDescriptor, name: &str) -> Option<FieldDescriptor> {
+    let by_json = descriptor.get_field_by_json_name(name);
+    by_json.or_else(|| descriptor.get_field_by_name(name))
+}
+
+/// Whether a message has a JSON form of its own.
+pub(crate) fn is_special(descriptor: &MessageDescriptor) -> bool {
+    descriptor.full_name().starts_with("google.protobuf.")
+}

@@ -1,0 +1,86 @@
+//! A method of a service.
+
+use crate::json;
+use drumfire_plan::{CallKind, DataError};
+use prost_reflect::{MessageDescriptor, MethodDescriptor};
+
+/// A method of a service: its names, its kind, and what goes in and out.
+#[derive(Clone, Debug)]
+pub struct Method {
+    descriptor: MethodDescriptor,
+}
+
+impl Method {
+    pub(crate) const fn new(descriptor: MethodDescriptor) -> Self {
+        Self { descriptor }
+    }
+
+    /// `package.Service`.
+    #[must_use]
+    pub fn service(&self) -> &str {
+        self.descriptor.parent_service().full_name()
+    }
+
+    /// The method's own name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.descriptor.name()
+    }
+
+    /// `/package.Service/Method`, the path of a request.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("/{}/{}", self.service(), self.name())
+    }
+
+    /// Which sides send a stream.
+    #[must_use]
+    pub fn kind(&self) -> CallKind {
+        let client = self.descriptor.is_client_streaming();
+        match (client, self.descriptor.is_server_streaming()) {
+            (false, false) => CallKind::Unary,
+            (true, false) => CallKind::ClientStream,
+            (false, true) => CallKind::ServerStream,
+            (true, true) => CallKind::Bidirectional,
+        }
+    }
+
+    /// What a client sends.
+    #[must_use]
+    pub fn input(&self) -> MessageDescriptor {
+        self.descriptor.input()
+    }
+
+    /// What a server sends.
+    #[must_use]
+    pub fn output(&self) -> MessageDescriptor {
+        self.descriptor.output()
+    }
+
+    /// Encodes a message that a client sends, given as protobuf JSON.
+    ///
+    /// # Errors
+    /// When the text is no JSON, is nested more than 100 deep, or is not of the message's form; an
+    /// unknown field is named with the nearest that exists.
+    pub fn encode_input(&self, text: &str) -> Result<Vec<u8>, DataError> {
+        let mut out = Vec::new();
+        json::encode(&self.input(), text, &mut out)?;
+        Ok(out)
+    }
+
+    /// A message that a server sent, as protobuf JSON.
+    ///
+    /// # Errors
+    /// As [`Method::check_output`].
+    pub fn show_output(&self, message: &[u8]) -> Result<String, DataError> {
+        json::show(&self.output(), message)
+    }
+
+    /// Whether a message that a server sent is what it should be.
+    ///
+    /// # Errors
+    /// When the bytes are no such message, or are nested more than 100 deep.
+    pub fn check_output(&self, message: &[u8]) -> Result<(), DataError> {
+        json::decode(&self.output(), message).map(drop)
+    }
+}
