@@ -37,20 +37,20 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
     if flags.expect_continue {
         http.expect_continue = ExpectContinue::Wait(CONTINUE_WAIT);
     }
-    let (load, mut connections) = load::of(&flags.load)?;
-    transport::adjust(&flags.transport, &mut connections)?;
+    let mut lowered = load::of(&flags.load, transport::multiplexing(&flags.transport))?;
+    transport::adjust(&flags.transport, &mut lowered.connections)?;
     let thresholds = flags.output.threshold.iter().map(|text| {
         text.parse::<Threshold>()
             .map_err(|error| in_text("--threshold", text, error.at, &error.message))
     });
     let plan = Plan {
         requests: requests(flags, urls)?,
-        stop: load::stop(&flags.load, &load)?,
-        load,
-        users: None,
+        stop: load::stop(&flags.load, &lowered)?,
+        load: lowered.load,
+        users: lowered.users,
         warmup: optional("--warmup", flags.load.warmup.as_deref())?.unwrap_or_default(),
         http,
-        connections,
+        connections: lowered.connections,
         timeouts: connect,
         expect: Expect::Below400,
         thresholds: thresholds.collect::<Result<_, _>>()?,

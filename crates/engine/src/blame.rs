@@ -1,7 +1,9 @@
 //! From what went wrong below to the one outcome of an exchange.
 
 use drumfire_coding as coding;
+use drumfire_grpc::{Code, Status};
 use drumfire_http1 as http1;
+use drumfire_http2 as http2;
 use drumfire_measure::Outcome;
 use drumfire_net::IoError;
 
@@ -91,4 +93,66 @@ pub(crate) fn coding_outcome(error: &coding::Error) -> Outcome {
         coding::Error::Limit => Outcome::LimitDecoded,
         _ => Outcome::Decode,
     }
+}
+
+/// The outcome of a connection that broke HTTP/2.
+pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
+    use http2::Error;
+    let outcome = match error {
+        Error::NotHttp2(_) => Outcome::ProtoNotHttp2,
+        Error::Violation { code, .. } => Outcome::h2_connection(code.0),
+        Error::Limit(limit) => limit_outcome(*limit),
+    };
+    (outcome, Some(error.to_string()))
+}
+
+/// The outcome of a stream that failed.
+pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
+    use http2::StreamError;
+    match error {
+        StreamError::Limit(limit) => (limit_outcome(limit), None),
+        StreamError::Truncated => (Outcome::Truncated, None),
+        StreamError::Reset { code } => (Outcome::h2_stream(code.0), Some("by the server".into())),
+        StreamError::Violation { code, what } => {
+            (Outcome::h2_stream(code.0), Some(what.to_owned()))
+        }
+    }
+}
+
+fn limit_outcome(limit: http2::Limit) -> Outcome {
+    match limit {
+        http2::Limit::Frames | http2::Limit::Output => Outcome::LimitFrames,
+        http2::Limit::Head => Outcome::LimitHead,
+        http2::Limit::HeaderCount => Outcome::LimitHeaderCount,
+        http2::Limit::Interim => Outcome::LimitInterim,
+    }
+}
+
+/// How a call ended, by its status.
+pub(crate) fn call_verdict(status: Status) -> Failure {
+    let outcome = Outcome::grpc(status.code.number());
+    let said = status.message.map(String::from);
+    let wrong = status.violation.map(|wrong| wrong.what().to_owned());
+    (outcome, said.or(wrong))
+}
+
+/// The status of a call whose server gave none, as gRPC's libraries have it.
+pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
+    let code = match outcome {
+        Outcome::BadData | Outcome::ProtoNotHttp2 | Outcome::Decode | Outcome::Truncated => {
+            Code::INTERNAL
+        }
+        Outcome::LocalCancelled => Code::CANCELLED,
+        Outcome::LimitFrames
+        | Outcome::LimitHead
+        | Outcome::LimitHeaderCount
+        | Outcome::LimitInterim
+        | Outcome::LimitBody => Code::RESOURCE_EXHAUSTED,
+        outcome if outcome.is_timeout() => Code::DEADLINE_EXCEEDED,
+        outcome => match (0..14).find(|code| outcome == Outcome::h2_stream(*code)) {
+            Some(code) => Code::of_http2(code),
+            None => Code::UNAVAILABLE,
+        },
+    };
+    u16::from(code.number())
 }

@@ -1,6 +1,7 @@
 //! One slot: a connection, and the exchange that it carries.
 
 use crate::keep_alive::Hint;
+use crate::place::Link;
 use crate::prepare::Route;
 use crate::redirect::Follow;
 use drumfire_coding::Decoder;
@@ -22,6 +23,10 @@ pub(crate) enum State {
     Idle,
     /// It carries an exchange.
     Busy,
+    /// It speaks HTTP/2 and waits for the server's first word.
+    Greeting,
+    /// It speaks HTTP/2 and carries any number of exchanges.
+    Open,
 }
 
 /// Whether a slot has an exchange to carry out.
@@ -38,6 +43,8 @@ pub(crate) enum Duty {
 pub(crate) struct Exchange {
     /// Which request of the list.
     pub(crate) request: u32,
+    /// Its number within the run.
+    pub(crate) number: u64,
     pub(crate) intended: Nanos,
     pub(crate) due: Nanos,
     /// When a connection took it; the start of its timeout.
@@ -60,6 +67,7 @@ impl Exchange {
     /// One that has not begun.
     pub(crate) const NONE: Self = Self {
         request: 0,
+        number: 0,
         intended: Nanos::ZERO,
         due: Nanos::ZERO,
         started: Nanos::ZERO,
@@ -71,6 +79,16 @@ impl Exchange {
         awaits_continue: false,
         retried: false,
     };
+}
+
+impl Exchange {
+    /// The first write is being handed to the kernel.
+    #[inline]
+    pub(crate) fn note_sent(&mut self, now: Nanos) {
+        if self.sent == Nanos::MAX {
+            self.sent = now;
+        }
+    }
 }
 
 /// A slot.
@@ -106,6 +124,9 @@ pub(crate) struct Connection {
     pub(crate) deadline: Nanos,
     pub(crate) decoder: Option<Box<Decoder>>,
     pub(crate) follow: Option<Box<Follow>>,
+    /// Whose places it carries, where connections carry many exchanges.
+    pub(crate) group: u32,
+    pub(crate) link: Option<Box<Link>>,
 }
 
 const _: () = assert!(
@@ -140,6 +161,8 @@ impl Connection {
             deadline: Nanos::MAX,
             decoder: None,
             follow: None,
+            group: 0,
+            link: None,
         }
     }
 }

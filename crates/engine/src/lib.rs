@@ -9,6 +9,7 @@ mod control;
 mod crowd;
 mod keep_alive;
 pub mod limits;
+mod place;
 mod prepare;
 mod recorder;
 mod redirect;

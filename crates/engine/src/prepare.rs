@@ -2,13 +2,15 @@
 
 mod render;
 mod route;
+mod stream;
 
-pub(crate) use render::{Rendered, basic_credentials, render};
+pub(crate) use render::{Rendered, TargetForm, basic_credentials, render};
 pub(crate) use route::{Route, route, routes_of, tls_config};
+pub(crate) use stream::{CallRequest, StreamRequest, message_count, stream, too_large};
 
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
-use drumfire_plan::{HttpRequest, Origin, Plan};
+use drumfire_plan::{HttpRequest, HttpVersion, Origin, Plan};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
@@ -51,6 +53,8 @@ impl fmt::Debug for Prepared {
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) rendered: Rendered,
+    /// The same for HTTP/2, where the plan speaks that.
+    pub(crate) stream: Option<Box<StreamRequest>>,
     /// Where it goes: an index into the routes.
     pub(crate) route: u16,
     /// Whose numbers it adds to: an index into the steps.
@@ -129,8 +133,10 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
             (steps.len() - 1) as u16
         });
         let rendered = rendered(&plan, request, &routes[usize::from(route)])?;
+        let stream = streamed(&plan, request, &routes[usize::from(route)])?;
         requests.push(Request {
             rendered,
+            stream,
             route,
             step,
         });
@@ -143,6 +149,27 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
         resolver,
         plan: Arc::new(plan),
     })
+}
+
+/// One request for a stream, where the plan speaks HTTP/2.
+fn streamed(
+    plan: &Plan,
+    request: &HttpRequest,
+    route: &Route,
+) -> Result<Option<Box<StreamRequest>>, PrepareError> {
+    if plan.http.version != HttpVersion::Http2 {
+        return Ok(None);
+    }
+    let prepared = if route.form == TargetForm::Absolute {
+        Err("a proxy carries HTTP/2 only to https targets".to_owned())
+    } else {
+        stream(plan, request)
+    };
+    prepared
+        .map(|stream| Some(Box::new(stream)))
+        .map_err(|reason| {
+            PrepareError::Request(format!("the request to {}: {reason}", request.url))
+        })
 }
 
 /// One request's bytes, with an error that says whose they would have been.

@@ -1,9 +1,7 @@
 //! Redirects: what is followed, with which request, and where to.
 
 use crate::blame::Failure;
-use crate::connection::Connection;
 use crate::prepare::{PrepareError, Rendered, Route};
-use drumfire_http1::Head;
 use drumfire_measure::Outcome;
 use drumfire_net::TlsConfig;
 use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Plan, Redirects, Scheme, Url};
@@ -48,33 +46,29 @@ pub(crate) struct Resolving {
     pub(crate) answer: Receiver<Result<(Route, Option<TlsConfig>), PrepareError>>,
 }
 
-/// Decides on a response that may be a redirect; only 3xx statuses come here.
-pub(crate) fn after_redirect(
+/// Decides on the response to a request that is so many redirects from the plan's own; only 3xx
+/// statuses come here. `location` finds the field of that name.
+pub(crate) fn after_redirect<'h>(
     plan: &Plan,
-    connection: &Connection,
-    original: &HttpRequest,
-    head: &Head<'_>,
+    (request, number): (&HttpRequest, u32),
+    status: u16,
+    location: impl FnOnce() -> Option<&'h [u8]>,
 ) -> Option<Next> {
-    let location = match (plan.http.redirects, head.status) {
+    let location = match (plan.http.redirects, status) {
         (Redirects::Report, _) => return None,
-        (_, 301 | 302 | 303 | 307 | 308) => head.headers.find("location")?,
+        (_, 301 | 302 | 303 | 307 | 308) => location()?,
         _ => return None,
     };
     let Redirects::Follow(limit) = plan.http.redirects else {
         return Some(Next::Refused((Outcome::RedirectBlocked, None)));
     };
-    let current = connection
-        .follow
-        .as_ref()
-        .and_then(|follow| follow.current.as_ref());
-    let (request, number) = current.map_or((original, 0), |hop| (&hop.request, hop.number));
     if number >= limit {
         return Some(Next::Refused((
             Outcome::RedirectLimit,
             Some(format!("after {limit}")),
         )));
     }
-    Some(match redirected(request, head.status, location) {
+    Some(match redirected(request, status, location) {
         Ok(request) => Next::Hop(request, number + 1),
         Err(reason) => Next::Refused((Outcome::RedirectBlocked, Some(reason))),
     })

@@ -4,14 +4,22 @@ mod deadline;
 mod dial;
 mod exchange;
 mod follow;
+mod link;
 mod opening;
+mod reply;
 mod response;
+mod seat;
+mod talk;
 
+use self::talk::Tools;
 use crate::Control;
 use crate::blame::Failure;
 use crate::connection::{Connection, Duty};
 use crate::crowd::Crowd;
-use crate::limits::{DISCARD_BYTES, DRAIN_MAX, LOOK_UP, RECEIVE_BYTES, STARTS_PER_TURN, WAIT_MAX};
+use crate::limits::{
+    DISCARD_BYTES, DRAIN_MAX, LOOK_UP, RECEIVE_BYTES, STARTS_PER_TURN, STREAMS_PER_TURN, WAIT_MAX,
+};
+use crate::place::{Group, Phase, Place};
 use crate::prepare::{Prepared, Route};
 use crate::recorder::{Recorder, Sink};
 use crate::redirect::Resolving;
@@ -20,7 +28,8 @@ use drumfire_http1::{Limits, Shared};
 use drumfire_measure::{Interval, Unfinished};
 use drumfire_net::{Io, Readiness};
 use drumfire_units::Nanos;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -104,6 +113,20 @@ pub struct Worker<I> {
     resolving: Vec<Resolving>,
     /// Origins met by redirects.
     detours: Vec<Route>,
+    /// Where connections carry many exchanges: room for each, whose index is its stream's token.
+    places: Vec<Place>,
+    /// The places of each of the plan's connections; none where a connection carries one exchange.
+    groups: Vec<Group>,
+    /// Slots that no group uses.
+    spares: Vec<u32>,
+    /// Slots with something to write.
+    dirty: Vec<u32>,
+    /// Places that rest because their request could not be made.
+    resting_places: Vec<(Nanos, u32)>,
+    /// When calls have something to say by themselves: when, which place, and when its exchange
+    /// started.
+    timers: BinaryHeap<Reverse<(Nanos, u32, Nanos)>>,
+    tools: Tools,
     /// No deadline lies before this.
     next_scan: Nanos,
     /// Slots that carry an exchange.
@@ -160,7 +183,7 @@ impl<I: Io> Worker<I> {
             lane.free.reserve_exact(each as usize + 1);
             slots.extend((0..each).map(|choice| Connection::new(index as u16, choice)));
         }
-        Self {
+        let mut worker = Self {
             measure_from: plan.warmup,
             stop_at: extent.stop_at,
             schedule_end: extent.schedule_end,
@@ -174,6 +197,13 @@ impl<I: Io> Worker<I> {
             resting: Vec::with_capacity(slots.len()),
             resolving: Vec::new(),
             detours: Vec::new(),
+            places: Vec::new(),
+            groups: Vec::new(),
+            spares: Vec::new(),
+            dirty: Vec::new(),
+            resting_places: Vec::new(),
+            timers: BinaryHeap::new(),
+            tools: Tools::default(),
             next_scan: Nanos::MAX,
             active: 0,
             started: 0,
@@ -189,7 +219,9 @@ impl<I: Io> Worker<I> {
             recorder,
             slots,
             routes,
-        }
+        };
+        worker.furnish();
+        worker
     }
 
     /// Runs from the start to the end of the drain. The driver's epoch is the run's start.
@@ -204,6 +236,7 @@ impl<I: Io> Worker<I> {
                 self.stop(now);
             }
             self.dispatch(now);
+            self.flush_dirty();
             if self.is_done(now) {
                 break;
             }
@@ -247,6 +280,9 @@ impl<I: Io> Worker<I> {
         if !self.resting.is_empty() {
             self.wake_resting(now);
         }
+        if !self.timers.is_empty() || !self.resting_places.is_empty() {
+            self.wake_places(now);
+        }
         if !self.resolving.is_empty() {
             self.poll_resolving();
         }
@@ -254,7 +290,12 @@ impl<I: Io> Worker<I> {
 
     /// Starts what is due, as far as connections are free, in bounded portions.
     fn dispatch(&mut self, now: Nanos) {
-        for _ in 0..STARTS_PER_TURN {
+        let portion = if self.is_multiplexed() {
+            STREAMS_PER_TURN
+        } else {
+            STARTS_PER_TURN
+        };
+        for _ in 0..portion {
             if !self.start_next(now) {
                 return;
             }
@@ -317,7 +358,7 @@ impl<I: Io> Worker<I> {
 
     /// When the loop must turn again by itself.
     fn next_wake(&self) -> Nanos {
-        if !self.unread.is_empty() || !self.broken.is_empty() {
+        if !self.unread.is_empty() || !self.broken.is_empty() || !self.dirty.is_empty() {
             return Nanos::ZERO;
         }
         let now = self.io.now();
@@ -349,6 +390,7 @@ impl<I: Io> Worker<I> {
         };
         due.min(end)
             .min(rest)
+            .min(self.places_due())
             .min(look_up)
             .min(self.next_scan)
             .min(self.recorder.edge())
@@ -387,6 +429,7 @@ impl<I: Io> Worker<I> {
         }
         self.stopped_at = now.min(self.stop_at);
         self.drain_until = Some(now + DRAIN_MAX);
+        self.drain(now);
     }
 
     fn is_done(&self, now: Nanos) -> bool {
@@ -416,9 +459,15 @@ impl<I: Io> Worker<I> {
         let measured = |slot: &&Connection| {
             slot.duty == Duty::Exchange && slot.exchange.intended >= self.measure_from
         };
-        let in_flight = self.slots.iter().filter(measured).count() as u64;
+        let seated = |place: &&Place| {
+            place.phase != Phase::Free && place.exchange.intended >= self.measure_from
+        };
+        let in_flight =
+            self.slots.iter().filter(measured).count() + self.places.iter().filter(seated).count();
+        let in_flight = in_flight as u64;
         let pending = self.intended - self.dropped - self.started;
         for slot in 0..self.slots.len() {
+            self.say_goodbye(slot as u32);
             self.close_connection(slot as u32);
         }
         let times = self.io.thread_times();

@@ -114,6 +114,9 @@ pub trait Io {
     /// Time since the run's epoch; never decreases, but for [`Io::set_epoch`].
     fn now(&self) -> Nanos;
 
+    /// Nanoseconds since 1970 by the machine's calendar clock, which may jump.
+    fn unix_time(&self) -> u64;
+
     /// Makes the given point in time the epoch, so that it is zero from now on. A point that is
     /// yet to come makes [`Io::now`] stay at zero until then.
     fn set_epoch(&mut self, at: Nanos);

@@ -145,6 +145,10 @@ impl Io for Native {
         }
     }
 
+    fn unix_time(&self) -> u64 {
+        Clock::unix_time()
+    }
+
     fn set_epoch(&mut self, at: Nanos) {
         self.clock.set_epoch(at);
         self.hand = Hand::new(self.clock.now().0);

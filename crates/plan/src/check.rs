@@ -1,7 +1,10 @@
 //! What keeps a plan from being run.
 
 use crate::nearest::suggestion;
-use crate::{Body, Connections, HttpRequest, KeepAlive, Law, Load, Metric, Plan, Sequence};
+use crate::{
+    Body, Connections, ExpectContinue, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Law,
+    Load, Metric, Plan, Redirects, Sequence,
+};
 use drumfire_units::Nanos;
 use std::fmt;
 
@@ -52,6 +55,7 @@ impl Plan {
         self.check_load(&mut found);
         self.check_stop(&mut found);
         check_connections(&self.connections, &mut found);
+        self.check_version(&mut found);
         self.check_times(&mut found);
         self.check_thresholds(&mut found);
         found.0
@@ -108,6 +112,39 @@ impl Plan {
             "warmup",
             "the warm-up lasts as long as the run, so that nothing is measured; shorten it",
         );
+    }
+
+    /// What a version of HTTP can't do.
+    fn check_version(&self, found: &mut Findings) {
+        let calls = self.requests.iter().any(|request| request.call.is_some());
+        match self.http.version {
+            HttpVersion::Http1 => {
+                found.note_if(
+                    self.connections.streams > 1,
+                    "connections.streams",
+                    "a connection of HTTP/1.1 carries one request at a time; leave the streams \
+                     away, or speak HTTP/2",
+                );
+                found.note_if(calls, "http.version", "gRPC calls travel over HTTP/2");
+            }
+            HttpVersion::Http2 => {
+                found.note_if(
+                    self.http.expect_continue != ExpectContinue::No,
+                    "http.expect_continue",
+                    "a body waits for `100 Continue` over HTTP/1.1 only",
+                );
+                found.note_if(
+                    matches!(self.http.redirects, Redirects::Follow(_)),
+                    "http.redirects",
+                    "redirects are followed over HTTP/1.1 only",
+                );
+                found.note_if(
+                    self.connections.hints == KeepAliveHints::Respect,
+                    "connections.hints",
+                    "HTTP/2 has no Keep-Alive field; its servers say GOAWAY, which is obeyed",
+                );
+            }
+        }
     }
 
     fn check_times(&self, found: &mut Findings) {
@@ -191,6 +228,11 @@ fn check_connections(connections: &Connections, found: &mut Findings) {
         connections.count == 0,
         "connections.count",
         "0 connections send nothing; write at least 1",
+    );
+    found.note_if(
+        connections.streams == 0,
+        "connections.streams",
+        "0 streams carry nothing; write at least 1",
     );
     found.note_if(
         connections.threads == 0,

@@ -57,12 +57,15 @@ pub(crate) struct LoadFlags {
     /// Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)`
     #[arg(short = 'r', long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
-    /// Connections to each target [default: 64 with -r, otherwise the number of users]
+    /// Connections to each target [default: 64 with -r, 8 with -r and --http2, otherwise the
+    /// number of users]
     #[arg(short = 'c', long, value_name = "N")]
     pub(crate) connections: Option<u32>,
-    /// Closed model: users who send again when they have their answer [default: -c]
-    #[arg(short = 'u', long, value_name = "N", conflicts_with = "rate")]
-    pub(crate) users: Option<u32>,
+    /// Users with one request at a time each: a number, or a law such as `line(1,200,60s)`.
+    /// Without -r they send again when they have their answer [default: as many as -c and
+    /// --streams carry]
+    #[arg(short = 'u', long, value_name = "N")]
+    pub(crate) users: Option<String>,
     /// Closed model: a user's pause between answer and next request
     #[arg(long, value_name = "TIME", conflicts_with = "rate")]
     pub(crate) think_time: Option<String>,
@@ -155,8 +158,15 @@ pub(crate) struct TransportFlags {
     #[arg(long, value_name = "PATH")]
     pub(crate) unix_socket: Option<PathBuf>,
     /// HTTP/1.1, which is the default
-    #[arg(long)]
+    #[arg(long, conflicts_with = "http2")]
     pub(crate) http1: bool,
+    /// HTTP/2: by ALPN on https, by prior knowledge on http
+    #[arg(long)]
+    pub(crate) http2: bool,
+    /// Requests at a time on each HTTP/2 connection, as far as the server allows [default: 1, and
+    /// 100 with -r]
+    #[arg(long, value_name = "N", requires = "http2")]
+    pub(crate) streams: Option<u32>,
 }
 
 /// Where results go.

@@ -5,8 +5,8 @@ use crate::exit::Failure;
 use crate::flags::LoadFlags;
 use crate::input;
 use drumfire_plan::{
-    Arrivals, Connections, Drain, KeepAlive, KeepAliveHints, LatePolicy, Load, ReusedClosed, Sequence,
-    Spin, Stop,
+    Arrivals, Connections, Drain, KeepAlive, KeepAliveHints, LatePolicy, Load, ReusedClosed,
+    Sequence, Spin, Stop, Users,
 };
 use drumfire_units::Nanos;
 use std::path::Path;
@@ -17,50 +17,114 @@ const RATE_DEFAULT: &str = "10/s";
 const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
 /// Connections of the open model.
 const CONNECTIONS_DEFAULT: u32 = 64;
+/// The same with HTTP/2, where each carries many requests.
+const CONNECTIONS_HTTP2_DEFAULT: u32 = 8;
+/// Requests at a time on an HTTP/2 connection, in the open model.
+const STREAMS_DEFAULT: u32 = 100;
+
+/// The load, its users where they change, and the connections that carry it.
+pub(crate) struct Lowered {
+    pub(crate) load: Load,
+    pub(crate) users: Option<Users>,
+    pub(crate) connections: Connections,
+    /// When the users' law ends, if it does.
+    pub(crate) users_end: Option<Nanos>,
+}
 
 /// The load and the connections that carry it.
-pub(crate) fn of(flags: &LoadFlags) -> Result<(Load, Connections), Failure> {
-    let closed = flags.connections.is_some() || flags.users.is_some();
-    let (load, count) = match &flags.rate {
-        None if closed => {
-            let users = flags.users.or(flags.connections).unwrap_or(1);
-            let think_time = optional("--think-time", flags.think_time.as_deref())?;
-            let load = Load::Closed {
-                users,
-                think_time: think_time.unwrap_or_default(),
-            };
-            (load, flags.connections.unwrap_or(users))
-        }
-        rate => {
-            let rate = sequence(rate.as_deref().unwrap_or(RATE_DEFAULT))?;
-            let load = Load::Open {
-                rate,
-                arrivals: arrivals(&flags.arrivals)?,
-                late: late(&flags.late)?,
-            };
-            (load, flags.connections.unwrap_or(CONNECTIONS_DEFAULT))
-        }
+pub(crate) fn of(flags: &LoadFlags, http: Multiplexing) -> Result<Lowered, Failure> {
+    let (users, users_end) = users(flags.users.as_deref())?;
+    let closed = flags.rate.is_none() && (flags.connections.is_some() || users.is_some());
+    let streams = match (http, closed) {
+        (Multiplexing::None, _) => 1,
+        (Multiplexing::Streams(Some(streams)), _) => streams,
+        (Multiplexing::Streams(None), true) => 1,
+        (Multiplexing::Streams(None), false) => STREAMS_DEFAULT,
     };
-    if flags.users == Some(0) {
-        return Err(Failure::usage("-u: a run needs at least one user"));
-    }
+    let most = users.as_ref().map(Users::most);
+    let (load, count) = if closed {
+        let asked = flags.connections.map(|count| count.saturating_mul(streams));
+        let present = most.or(asked).unwrap_or(1);
+        let think_time = optional("--think-time", flags.think_time.as_deref())?;
+        let load = Load::Closed {
+            users: present,
+            think_time: think_time.unwrap_or_default(),
+        };
+        let count = present.div_ceil(streams.max(1));
+        (load, flags.connections.unwrap_or(count))
+    } else {
+        let rate = sequence(flags.rate.as_deref().unwrap_or(RATE_DEFAULT))?;
+        let load = Load::Open {
+            rate,
+            arrivals: arrivals(&flags.arrivals)?,
+            late: late(&flags.late)?,
+        };
+        let usual = match http {
+            Multiplexing::None => CONNECTIONS_DEFAULT,
+            Multiplexing::Streams(_) => CONNECTIONS_HTTP2_DEFAULT,
+        };
+        (load, flags.connections.unwrap_or(usual))
+    };
+    let changes = users.filter(|users| !closed || users.changes().len() > 1);
+    let connections = connections(flags, count, streams);
+    Ok(Lowered {
+        load,
+        users: changes,
+        connections,
+        users_end,
+    })
+}
+
+/// How many requests a connection carries at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Multiplexing {
+    /// One, as HTTP/1.1 has it.
+    None,
+    /// So many, or the usual number.
+    Streams(Option<u32>),
+}
+
+fn connections(flags: &LoadFlags, count: u32, streams: u32) -> Connections {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-    let connections = Connections {
+    Connections {
         count,
-        streams: 1,
+        streams,
         keep_alive: KeepAlive::Yes,
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
         backoff_max: Nanos::from_millis(250),
         threads: flags.threads.unwrap_or(cores),
         spin: if flags.spin { Spin::Yes } else { Spin::No },
+    }
+}
+
+/// A number of users, or a law of their number over time and when it ends.
+fn users(text: Option<&str>) -> Result<(Option<Users>, Option<Nanos>), Failure> {
+    let Some(text) = text else {
+        return Ok((None, None));
     };
-    Ok((load, connections))
+    if let Ok(count) = text.parse::<u32>() {
+        return if count == 0 {
+            Err(Failure::usage("-u: a run needs at least one user"))
+        } else {
+            Ok((Some(Users::constant(count)), None))
+        };
+    }
+    let mut no_trace = |_: &str| Err("users follow `const`, `step` and `line`".to_owned());
+    let law = Sequence::parse_with(text, &mut no_trace)
+        .map_err(|error| in_text("-u", text, error.at, &error.message))?;
+    let (users, end) =
+        Users::of_law(&law).map_err(|reason| Failure::usage(format!("-u: {reason}")))?;
+    if users.most() == 0 {
+        return Err(Failure::usage("-u: a run needs at least one user"));
+    }
+    Ok((Some(users), (end < Nanos::MAX).then_some(end)))
 }
 
 /// What ends the run; a duration where nothing else does.
-pub(crate) fn stop(flags: &LoadFlags, load: &Load) -> Result<Stop, Failure> {
-    let given = optional::<Nanos>("-z", flags.duration.as_deref())?;
+pub(crate) fn stop(flags: &LoadFlags, lowered: &Lowered) -> Result<Stop, Failure> {
+    let load = &lowered.load;
+    let given = optional::<Nanos>("-z", flags.duration.as_deref())?.or(lowered.users_end);
     let counted = flags.requests.is_some() || flags.iterations.is_some();
     let duration =
         given.or_else(|| (!counted && !load.ends_by_itself()).then_some(DURATION_DEFAULT));

@@ -90,7 +90,11 @@ fn host(request: &HttpRequest) -> Result<String, String> {
 }
 
 /// The fields that nobody has to give, in order; one that is given takes the place of ours.
-fn own_fields(plan: &Plan, request: &HttpRequest, form: TargetForm) -> Vec<(&'static str, String)> {
+pub(crate) fn own_fields(
+    plan: &Plan,
+    request: &HttpRequest,
+    form: TargetForm,
+) -> Vec<(&'static str, String)> {
     let agent = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
     let codings = match plan.http.compressed {
         Compressed::AsSent => None,

@@ -33,6 +33,12 @@ impl<I: Io> Worker<I> {
             }
             next = next.min(self.slots[slot].deadline);
         }
+        for place in 0..self.places.len() {
+            if self.places[place].deadline <= now {
+                self.expire_place(place as u32, now);
+            }
+            next = next.min(self.places[place].deadline);
+        }
         self.next_scan = next.max(now + SCAN_MIN);
     }
 
@@ -44,8 +50,8 @@ impl<I: Io> Worker<I> {
             State::Empty if connection.duty == Duty::Exchange => {
                 self.fail(slot, now, (Outcome::DnsTimeout, None));
             }
-            State::Empty | State::Idle => {}
-            State::Dialing | State::Tunneling | State::Securing => {
+            State::Empty | State::Idle | State::Open => {}
+            State::Dialing | State::Tunneling | State::Securing | State::Greeting => {
                 self.opening_timed_out(slot, now);
             }
             State::Busy if connection.exchange.awaits_continue => {

@@ -159,6 +159,9 @@ impl<I: Io> Worker<I> {
                 let now = self.io.now();
                 let start = self.slots[slot as usize].phase_start;
                 self.recorder.interval().record_tls(now - start);
+                if self.is_multiplexed() && !self.io.agreed(Slot(slot), b"h2") {
+                    return self.opening_failed(slot, now, (Outcome::TlsAlpn, None));
+                }
                 self.opened(slot, now);
             }
             Err(error) => {
@@ -170,6 +173,9 @@ impl<I: Io> Worker<I> {
 
     /// The connection can carry requests.
     fn opened(&mut self, slot: u32, now: Nanos) {
+        if self.is_multiplexed() {
+            return self.greet(slot, now);
+        }
         let connection = &mut self.slots[slot as usize];
         connection.failures = 0;
         connection.deadline = Nanos::MAX;
@@ -196,20 +202,32 @@ impl<I: Io> Worker<I> {
     /// rests before it dials again.
     pub(crate) fn opening_failed(&mut self, slot: u32, now: Nanos, failure: Failure) {
         self.close_connection(slot);
-        let backoff_max = self.prepared.plan.connections.backoff_max;
+        if self.is_multiplexed() {
+            return self.greeting_failed(slot, now, failure);
+        }
+        let rest = self.rest_after_failure(slot, now);
         let connection = &mut self.slots[slot as usize];
-        connection.failures = connection.failures.saturating_add(1);
-        let doubled = BACKOFF_MIN.0 << (connection.failures - 1).min(20);
-        let rest = now + Nanos(doubled).min(backoff_max);
-        connection.freed = rest;
         if connection.duty == Duty::Exchange {
             self.record(slot, now, failure);
         }
         self.resting.push((rest, slot));
     }
 
+    /// Until when a slot rests that has failed once more; each pause is twice the last.
+    pub(crate) fn rest_after_failure(&mut self, slot: u32, now: Nanos) -> Nanos {
+        let backoff_max = self.prepared.plan.connections.backoff_max;
+        let connection = &mut self.slots[slot as usize];
+        connection.failures = connection.failures.saturating_add(1);
+        let doubled = BACKOFF_MIN.0 << (connection.failures - 1).min(20);
+        connection.freed = now + Nanos(doubled).min(backoff_max);
+        connection.freed
+    }
+
     /// Frees the slots that have rested.
     pub(crate) fn wake_resting(&mut self, now: Nanos) {
+        if self.is_multiplexed() {
+            return self.wake_groups(now);
+        }
         let (routes, slots) = (&mut self.routes, &self.slots);
         self.resting.retain(|(until, slot)| {
             if *until <= now {

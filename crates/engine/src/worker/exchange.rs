@@ -12,14 +12,18 @@ use drumfire_plan::{ExpectContinue, KeepAlive};
 use drumfire_units::Nanos;
 
 impl<I: Io> Worker<I> {
-    /// Gives a request to a free slot.
+    /// Gives a request to a free slot, or to a free place where connections carry many.
     #[inline]
     pub(crate) fn start(&mut self, slot: u32, arrival: Arrival, now: Nanos) {
+        if self.is_multiplexed() {
+            return self.seat(slot, arrival, now);
+        }
         let request = self.request_of(arrival);
         let connection = &mut self.slots[slot as usize];
         connection.duty = Duty::Exchange;
         connection.exchange = Exchange {
             request: request as u32,
+            number: arrival.index,
             intended: arrival.intended,
             due: arrival
                 .intended
@@ -125,7 +129,7 @@ impl<I: Io> Worker<I> {
     /// such as a refusal of the body, is read before the exchange is given up; not here, where
     /// another receive may be under way.
     #[cold]
-    fn sending_failed(&mut self, slot: u32, error: IoError) {
+    pub(crate) fn sending_failed(&mut self, slot: u32, error: IoError) {
         let connection = &mut self.slots[slot as usize];
         if !std::mem::replace(&mut connection.broken, true) {
             self.broken.push((slot, io_failure(error, During::Send)));
@@ -136,6 +140,10 @@ impl<I: Io> Worker<I> {
     pub(crate) fn read_broken(&mut self) {
         for (slot, failure) in std::mem::take(&mut self.broken) {
             // The exchange may have ended since, and the slot have begun another.
+            if self.slots[slot as usize].link.is_some() {
+                self.read_broken_link(slot, failure);
+                continue;
+            }
             if !self.is_broken(slot) {
                 continue;
             }
@@ -178,6 +186,16 @@ impl<I: Io> Worker<I> {
         self.close_connection(slot);
         self.record(slot, now, failure);
         self.release(slot, now);
+    }
+
+    /// Ends all exchanges that are under way on connections of their own.
+    pub(crate) fn cancel_exchanges(&mut self, now: Nanos) {
+        for slot in 0..self.slots.len() as u32 {
+            if self.slots[slot as usize].duty == Duty::Exchange {
+                self.close_connection(slot);
+                self.record(slot, now, (Outcome::LocalCancelled, None));
+            }
+        }
     }
 
     /// Makes the sample of an exchange that has ended in any way; its slot is not freed by it.
@@ -244,6 +262,7 @@ impl<I: Io> Worker<I> {
         let connection = &mut self.slots[slot as usize];
         if connection.state != State::Empty {
             connection.state = State::Empty;
+            connection.link = None;
             self.io.close(Slot(slot));
         }
     }

@@ -35,6 +35,7 @@ impl<I: Io> Worker<I> {
             for readiness in &ready {
                 self.on_ready(*readiness);
             }
+            self.flush_dirty();
             let now = self.io.now();
             if now >= self.next_scan {
                 self.scan(now);
@@ -69,6 +70,9 @@ impl<I: Io> Worker<I> {
         for lane in &mut self.routes {
             lane.free.clear();
         }
+        if self.is_multiplexed() {
+            return self.gather_places();
+        }
         for state in [State::Idle, State::Empty] {
             for (index, slot) in self.slots.iter().enumerate() {
                 if slot.state == state {
@@ -83,5 +87,8 @@ impl<I: Io> Worker<I> {
 
 /// Whether a connection is on its way to being open.
 fn is_opening(state: State) -> bool {
-    matches!(state, State::Dialing | State::Tunneling | State::Securing)
+    matches!(
+        state,
+        State::Dialing | State::Tunneling | State::Securing | State::Greeting
+    )
 }

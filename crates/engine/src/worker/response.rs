@@ -40,11 +40,20 @@ impl<I: Io> Worker<I> {
                     self.receive(slot);
                 }
             }
+            State::Greeting | State::Open => {
+                if readiness.readable {
+                    self.receive_frames(slot);
+                }
+                if readiness.writable {
+                    self.flush(slot);
+                }
+            }
             State::Dialing if readiness.writable => {
                 self.on_dialing(slot);
                 // What came with the connection has no event of its own either.
                 match self.slots[slot as usize].state {
                     State::Busy if readiness.readable => self.receive(slot),
+                    State::Greeting if readiness.readable => self.receive_frames(slot),
                     State::Idle if readiness.readable => self.on_unsolicited(slot),
                     _ => {}
                 }
@@ -102,7 +111,11 @@ impl<I: Io> Worker<I> {
         for index in 0..count {
             let slot = self.unread[index];
             self.slots[slot as usize].unread = false;
-            self.receive(slot);
+            if self.slots[slot as usize].link.is_some() {
+                self.receive_frames(slot);
+            } else {
+                self.receive(slot);
+            }
         }
         self.unread.drain(..count);
     }
@@ -294,7 +307,7 @@ fn failing(connection: &Connection, error: &Error) -> Failure {
 
 /// Whether a complete response is ok.
 #[inline]
-fn judge(expect: Expect, status: u16) -> Outcome {
+pub(crate) fn judge(expect: Expect, status: u16) -> Outcome {
     match status {
         100..=599 if expect.accepts(status) => Outcome::Ok,
         100..=599 => Outcome::HttpStatus,
@@ -373,7 +386,11 @@ fn on_head(
     }
     if matches!(head.status, 300..=399) {
         let original = &plan.requests[connection.exchange.request as usize];
-        if let Some(next) = after_redirect(plan, connection, original, head) {
+        let follow = connection.follow.as_ref();
+        let current = follow.and_then(|follow| follow.current.as_ref());
+        let current = current.map_or((original, 0), |hop| (&hop.request, hop.number));
+        let location = || head.headers.find("location");
+        if let Some(next) = after_redirect(plan, current, head.status, location) {
             connection.follow.get_or_insert_default().next = Some(next);
         }
     }

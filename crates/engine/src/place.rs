@@ -1,0 +1,120 @@
+//! Places for exchanges on connections that carry many at a time.
+
+use crate::connection::Exchange;
+use drumfire_coding::Decoder;
+use drumfire_grpc::{Reply, ReplySettings};
+use drumfire_http2::{Connection as Machine, StreamRef};
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+
+/// What a place is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It has no exchange.
+    Free,
+    /// Its exchange waits for a connection, or for room on it.
+    Waiting,
+    /// Its exchange is on a stream.
+    Open(StreamRef),
+}
+
+/// A place: room for one exchange at a time. Its index is the token of its stream.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) phase: Phase,
+    /// Whose connection its exchanges take.
+    pub(crate) group: u32,
+    /// The slot that carries its stream.
+    pub(crate) slot: u32,
+    /// The response's status, of a call the one that the server gave; 0 before there is one.
+    pub(crate) status: u16,
+    pub(crate) interim: u16,
+    pub(crate) exchange: Exchange,
+    /// When its last exchange ended.
+    pub(crate) freed: Nanos,
+    /// When something must have happened; [`Nanos::MAX`] when nothing must.
+    pub(crate) deadline: Nanos,
+    pub(crate) reply: Reply,
+    pub(crate) decoder: Option<Box<Decoder>>,
+    /// What a call needs whose messages are made or looked at one by one.
+    pub(crate) talk: Option<Box<Talk>>,
+}
+
+impl Place {
+    pub(crate) fn new(group: u32) -> Self {
+        Self {
+            phase: Phase::Free,
+            group,
+            slot: group,
+            status: 0,
+            interim: 0,
+            exchange: Exchange::NONE,
+            freed: Nanos::ZERO,
+            deadline: Nanos::MAX,
+            reply: Reply::new(&ReplySettings::default()),
+            decoder: None,
+            talk: None,
+        }
+    }
+}
+
+/// A call whose messages are made as it goes, or looked at as they come. Kept by its place for the
+/// next one.
+#[derive(Debug, Default)]
+pub(crate) struct Talk {
+    /// Messages that are made and not yet handed to the stream.
+    pub(crate) body: Vec<u8>,
+    /// How much of them is handed over.
+    pub(crate) taken: usize,
+    /// How many messages are made.
+    pub(crate) made: u64,
+    /// How many the call sends in all.
+    pub(crate) total: u64,
+    /// When the last message came; the first write before any.
+    pub(crate) heard: Nanos,
+    /// When the call has said and heard enough; [`Nanos::MAX`] when its messages say so.
+    pub(crate) until: Nanos,
+    /// Whether the request has ended.
+    pub(crate) said_all: bool,
+}
+
+/// What a slot has whose connection carries many exchanges.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) machine: Machine,
+    /// Places whose streams were opened and have not been written.
+    pub(crate) unsent: Vec<u32>,
+    /// Whether it stands in the list of those with something to write.
+    pub(crate) dirty: bool,
+    /// Whether another slot has taken its place: it carries what it has to the end.
+    pub(crate) retiring: bool,
+    /// Streams opened.
+    pub(crate) carried: u64,
+    /// Responses that have come.
+    pub(crate) answered: u64,
+    /// The code of the server's GOAWAY.
+    pub(crate) going: Option<u32>,
+}
+
+impl Link {
+    pub(crate) fn new(machine: Machine) -> Self {
+        Self {
+            machine,
+            unsent: Vec::new(),
+            dirty: false,
+            retiring: false,
+            carried: 0,
+            answered: 0,
+            going: None,
+        }
+    }
+}
+
+/// The places that one of the plan's connections has.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The slot that carries new exchanges now.
+    pub(crate) slot: u32,
+    /// Places whose exchange waits for the connection, or for room on it.
+    pub(crate) waiting: VecDeque<u32>,
+}

@@ -1,0 +1,230 @@
+//! A request as an HTTP/2 stream.
+
+use super::render::own_fields;
+use super::{TargetForm, basic_credentials};
+use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, timeout_value};
+use drumfire_http2::{Head, Indexing};
+use drumfire_plan::{Call, CallContext, CallKind, HttpRequest, MessageCompression, Plan};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// Messages that are encoded before the run hold at most so many bytes for one request; beyond it
+/// they are encoded as they are sent.
+const FIXED_BYTES: usize = 4 * 1024 * 1024;
+
+/// A request as it goes on a stream.
+#[derive(Debug)]
+pub(crate) struct StreamRequest {
+    pub(crate) head: Head,
+    /// The whole body where it is the same for all.
+    pub(crate) body: Arc<[u8]>,
+    /// Whether a body follows the head at all.
+    pub(crate) has_body: bool,
+    pub(crate) call: Option<CallRequest>,
+}
+
+/// What a gRPC call adds.
+#[derive(Debug)]
+pub(crate) struct CallRequest {
+    pub(crate) plan: Arc<Call>,
+    pub(crate) reply: ReplySettings,
+    pub(crate) encoding: Encoding,
+    /// How many messages the body has that was encoded before the run; none where it was not.
+    pub(crate) fixed: Option<u64>,
+}
+
+impl CallRequest {
+    /// Whether replies are looked at one by one as they come.
+    pub(crate) fn server_streams(&self) -> bool {
+        self.plan.kind.server_streams()
+    }
+}
+
+/// Prepares a request for HTTP/2.
+///
+/// # Errors
+/// In words, when it can't be put on a stream.
+pub(crate) fn stream(plan: &Plan, request: &HttpRequest) -> Result<StreamRequest, String> {
+    let call = request.call.as_ref().map(call_request).transpose()?;
+    let (call, body) = match call {
+        Some((call, body)) => (Some(call), body),
+        None => (
+            None,
+            request.body.0.clone().unwrap_or_else(|| Arc::from([])),
+        ),
+    };
+    Ok(StreamRequest {
+        head: head(plan, request)?,
+        has_body: call.is_some() || !body.is_empty(),
+        body,
+        call,
+    })
+}
+
+/// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1).
+fn head(plan: &Plan, request: &HttpRequest) -> Result<Head, String> {
+    let origin = &request.url.origin;
+    let given_host = request.headers.iter().find(|header| header.is("host"));
+    let authority = match given_host {
+        Some(host) => host.value().to_vec(),
+        None => origin.host_header().into_bytes(),
+    };
+    let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
+        (b":method".to_vec(), request.method.as_str().into()),
+        (b":scheme".to_vec(), origin.scheme.as_str().into()),
+        (b":authority".to_vec(), authority),
+        (b":path".to_vec(), request.url.target.clone().into_bytes()),
+    ];
+    match &request.call {
+        Some(call) => fields.extend(call_fields(request, call)),
+        None => fields.extend(http_fields(plan, request)),
+    }
+    let given = request.headers.iter();
+    let given = given.filter(|header| !header.is("host") && !is_of_connection(header.name()));
+    fields.extend(given.map(|h| (h.name().to_ascii_lowercase().into(), h.value().to_vec())));
+    let fields = fields
+        .iter()
+        .map(|(name, value)| (&name[..], &value[..], Indexing::Allowed));
+    Head::new(fields).map_err(|error| error.to_string())
+}
+
+/// The fields that nobody has to give to a plain request.
+fn http_fields(plan: &Plan, request: &HttpRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let own = own_fields(plan, request, TargetForm::Origin);
+    let mut fields: Vec<(Vec<u8>, Vec<u8>)> = own
+        .into_iter()
+        .filter(|(name, _)| !is_of_connection(name) && !name.eq_ignore_ascii_case("expect"))
+        .map(|(name, value)| (name.to_ascii_lowercase().into(), value.into()))
+        .collect();
+    let has_length = request.headers.iter().any(|h| h.is("content-length"));
+    if let Some(body) = request.body.0.as_deref().filter(|_| !has_length) {
+        fields.push((b"content-length".to_vec(), body.len().to_string().into()));
+    }
+    fields
+}
+
+/// The fields of every call ("Requests" in gRPC over HTTP/2).
+fn call_fields(request: &HttpRequest, call: &Call) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let encoding = encoding(call.compression);
+    let mut fields: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut push = |name: &str, value: &[u8]| {
+        if !request.headers.iter().any(|header| header.is(name)) {
+            fields.push((name.into(), value.into()));
+        }
+    };
+    push("te", b"trailers");
+    push("content-type", b"application/grpc");
+    push(
+        "user-agent",
+        concat!("drumfire/", env!("CARGO_PKG_VERSION")).as_bytes(),
+    );
+    if encoding != Encoding::Identity {
+        push("grpc-encoding", encoding.name().as_bytes());
+        push("grpc-accept-encoding", encoding.name().as_bytes());
+    }
+    if let Some(deadline) = call.deadline.filter(|deadline| *deadline < Nanos::MAX) {
+        push("grpc-timeout", timeout_value(deadline.0).as_bytes());
+    }
+    if let Some(credentials) = basic_credentials(&request.url) {
+        push("authorization", credentials.as_bytes());
+    }
+    fields
+}
+
+/// Fields that belong to a connection of HTTP/1 (RFC 9113 section 8.2.2).
+fn is_of_connection(name: &str) -> bool {
+    [
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "transfer-encoding",
+        "upgrade",
+        "proxy-authorization",
+    ]
+    .iter()
+    .any(|of| name.eq_ignore_ascii_case(of))
+}
+
+pub(crate) fn encoding(compression: MessageCompression) -> Encoding {
+    match compression {
+        MessageCompression::Identity => Encoding::Identity,
+        MessageCompression::Gzip => Encoding::Gzip,
+        MessageCompression::Zstd => Encoding::Zstd,
+    }
+}
+
+/// A call and its body, which is empty where it is made as the call goes.
+fn call_request(call: &Arc<Call>) -> Result<(CallRequest, Arc<[u8]>), String> {
+    let reply = ReplySettings {
+        replies: if call.kind.server_streams() {
+            Replies::Many
+        } else {
+            Replies::One
+        },
+        receive_limit: u32::try_from(call.receive_limit).unwrap_or(u32::MAX),
+        accepted: encoding(call.compression),
+        keep: Keep::Length,
+    };
+    let fixed = fixed_body(call)?;
+    let (fixed, body) = match fixed {
+        Some((messages, body)) => (Some(messages), body.into()),
+        None => (None, Arc::from([])),
+    };
+    let request = CallRequest {
+        plan: Arc::clone(call),
+        reply,
+        encoding: encoding(call.compression),
+        fixed,
+    };
+    Ok((request, body))
+}
+
+/// All messages of a call, where they are the same for every call and go out at once.
+fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
+    let pauses = call.streaming.interval > Nanos::ZERO || call.streaming.duration.is_some();
+    if !call.data.is_fixed() || pauses && call.kind.client_streams() {
+        return Ok(None);
+    }
+    let context = CallContext {
+        number: 0,
+        user: 0,
+        connection: 0,
+        unix_time: 0,
+        seed: 0,
+    };
+    let mut compressor = Compressor::new(encoding(call.compression));
+    let (mut body, mut message) = (Vec::new(), Vec::new());
+    let count = message_count(call, &context);
+    for n in 0..count {
+        message.clear();
+        call.data
+            .message(&context, n, &mut message)
+            .map_err(|error| error.to_string())?;
+        if message.len() as u64 > call.send_limit {
+            return Err(too_large(message.len(), call.send_limit));
+        }
+        compressor
+            .write_message(&mut body, &message)
+            .map_err(|_| too_large(message.len(), u64::from(u32::MAX)))?;
+        if body.len() > FIXED_BYTES && n + 1 < count {
+            return Ok(None);
+        }
+    }
+    Ok(Some((count, body)))
+}
+
+/// How many messages a call sends.
+pub(crate) fn message_count(call: &Call, context: &CallContext) -> u64 {
+    match call.kind {
+        CallKind::Unary | CallKind::ServerStream => 1,
+        CallKind::ClientStream | CallKind::Bidirectional => call
+            .streaming
+            .send
+            .unwrap_or_else(|| call.data.messages(context)),
+    }
+}
+
+/// What is wrong with a message that may not be sent.
+pub(crate) fn too_large(length: usize, limit: u64) -> String {
+    format!("a message of {length} bytes is larger than the {limit} that may be sent")
+}

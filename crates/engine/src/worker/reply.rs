@@ -1,0 +1,372 @@
+//! What servers say on connections that carry many exchanges.
+
+use super::Worker;
+use super::response::judge;
+use super::seat::stream_of;
+use super::talk::Tools;
+use crate::blame::{Failure, call_verdict, coding_outcome, http2_failure, stream_failure};
+use crate::connection::State;
+use crate::limits::{RECEIVES_PER_TURN, TRICKLE};
+use crate::place::{Link, Phase, Place};
+use crate::prepare::{CallRequest, Prepared};
+use crate::redirect::{Next, after_redirect};
+use drumfire_coding::Decoder;
+use drumfire_grpc::Status;
+use drumfire_http2::{Event, Headers};
+use drumfire_measure::{GRPC_STATUS, Interval, Outcome};
+use drumfire_net::{Io, Received, Slot};
+use drumfire_plan::{Compressed, Plan, Redirects};
+use drumfire_units::Nanos;
+
+/// What came of a step over received bytes, beyond what it left in its place.
+enum Did {
+    /// All bytes are used up.
+    All,
+    /// Nothing that concerns others.
+    Nothing,
+    /// The server's first SETTINGS.
+    Ready,
+    /// There may be more room than before.
+    Room,
+    /// A place's exchange is over.
+    Over(u32, Failure),
+    /// The same, and its stream is to be reset.
+    GiveUp(u32, Failure),
+    /// A place's stream takes more of its body.
+    Writable(u32),
+    /// The server takes no further streams.
+    Going,
+    /// The server has done nothing for a place's request.
+    NotProcessed(u32),
+    /// The connection can't go on.
+    Lost(Failure),
+}
+
+/// What a step needs beside the connection.
+struct Ears<'a> {
+    places: &'a mut [Place],
+    prepared: &'a Prepared,
+    interval: &'a mut Interval,
+    tools: &'a mut Tools,
+    now: Nanos,
+}
+
+impl<I: Io> Worker<I> {
+    /// Receives until there is nothing more for now, or this turn's portion is used up; then
+    /// writes what came of it.
+    pub(super) fn receive_frames(&mut self, slot: u32) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut left = RECEIVES_PER_TURN;
+        while matches!(
+            self.slots[slot as usize].state,
+            State::Greeting | State::Open
+        ) {
+            if left == 0 {
+                let connection = &mut self.slots[slot as usize];
+                if !std::mem::replace(&mut connection.unread, true) {
+                    self.unread.push(slot);
+                }
+                break;
+            }
+            left -= 1;
+            match self.io.receive(Slot(slot), &mut buffer) {
+                Ok(Received::Bytes { length, drained }) => {
+                    let now = self.io.now();
+                    self.feed_frames(slot, now, &buffer[..length]);
+                    if drained && !self.slots[slot as usize].peer_closed {
+                        break;
+                    }
+                }
+                Ok(Received::Nothing) => break,
+                Ok(Received::End) => self.link_ended(slot),
+                Err(error) => self.link_broken(slot, error),
+            }
+        }
+        self.buffer = buffer;
+        self.flush(slot);
+    }
+
+    /// Feeds received bytes to a slot's connection.
+    pub(super) fn feed_frames(&mut self, slot: u32, now: Nanos, mut input: &[u8]) {
+        while let Some(link) = &mut self.slots[slot as usize].link {
+            let mut ears = Ears {
+                places: &mut self.places,
+                prepared: &self.prepared,
+                interval: self.recorder.interval(),
+                tools: &mut self.tools,
+                now,
+            };
+            let (consumed, did) = step(link, input, &mut ears);
+            input = &input[consumed..];
+            match did {
+                Did::All => return,
+                Did::Nothing => {}
+                Did::Over(index, verdict) => {
+                    link.answered += 1;
+                    self.end_place(index, now, verdict);
+                    self.after_stream(slot, now);
+                }
+                other => self.heard(slot, now, other),
+            }
+        }
+    }
+
+    /// What happens seldom.
+    #[cold]
+    fn heard(&mut self, slot: u32, now: Nanos, did: Did) {
+        match did {
+            Did::Ready => self.greeted(slot, now),
+            Did::Room => {
+                let group = self.slots[slot as usize].group as usize;
+                self.fill(group, now);
+            }
+            Did::GiveUp(index, verdict) => {
+                if let Phase::Open(stream) = self.places[index as usize].phase {
+                    self.give_up_stream(slot, stream);
+                }
+                self.end_place(index, now, verdict);
+                self.after_stream(slot, now);
+            }
+            Did::Writable(index) => self.send_body(index),
+            Did::Going => {
+                self.retire_if_spent(slot, now);
+                self.close_if_done(slot);
+            }
+            Did::NotProcessed(index) => {
+                self.retire_if_spent(slot, now);
+                self.not_processed(index, now);
+                self.close_if_done(slot);
+            }
+            Did::Lost(failure) => {
+                // The farewell names what was wrong.
+                self.flush(slot);
+                self.lost(slot, now, failure);
+            }
+            Did::All | Did::Nothing | Did::Over(..) => {}
+        }
+    }
+
+    /// What kept a place's exchange from being over in time.
+    pub(super) fn stream_lateness(&self, index: u32, now: Nanos) -> Outcome {
+        let place = &self.places[index as usize];
+        let exchange = &place.exchange;
+        let stream = stream_of(place, &self.prepared.requests);
+        if stream.is_some_and(|stream| stream.call.is_some()) {
+            return Outcome::TimeoutTotal;
+        }
+        if place.status == 0 {
+            return if exchange.unwritten == 0 {
+                Outcome::TimeoutHead
+            } else {
+                Outcome::TimeoutTotal
+            };
+        }
+        let flow = u128::from(exchange.bytes_received) * 1_000_000_000;
+        let span = (now - exchange.first_byte).0;
+        if flow < u128::from(TRICKLE) * u128::from(span) {
+            Outcome::TimeoutBody
+        } else {
+            Outcome::TimeoutTotal
+        }
+    }
+}
+
+/// Lets a connection take a step, and leaves in the stream's place what it said.
+#[inline]
+fn step(link: &mut Link, input: &[u8], ears: &mut Ears<'_>) -> (usize, Did) {
+    let step = match link.machine.handle_input(input) {
+        Ok(step) => step,
+        Err(error) => return (input.len(), Did::Lost(http2_failure(&error))),
+    };
+    let size = step.consumed;
+    let did = match step.event {
+        Event::NeedInput => Did::All,
+        Event::Head {
+            token,
+            status,
+            headers,
+            end,
+        } => ears.head(token, size, (status, headers, end)),
+        Event::Data { token, bytes, end } => ears.data(token, size, bytes, end),
+        Event::Trailers { token, headers } => ears.trailers(token, size, headers),
+        Event::Interim { token, .. } => {
+            let place = &mut ears.places[token as usize];
+            place.interim = place.interim.saturating_add(1);
+            Did::Nothing
+        }
+        Event::StreamFailed { token, error } => Did::Over(token, stream_failure(error)),
+        Event::Unprocessed { token } => Did::NotProcessed(token),
+        Event::GoAway { code, .. } => {
+            link.going = Some(code.0);
+            Did::Going
+        }
+        Event::Writable { token } => Did::Writable(token),
+        Event::Ready => Did::Ready,
+        Event::Capacity => Did::Room,
+        Event::Pong { .. } => Did::Nothing,
+    };
+    (size, did)
+}
+
+impl Ears<'_> {
+    /// A response's head.
+    #[inline]
+    fn head(&mut self, token: u32, size: usize, head: (u16, Headers<'_>, bool)) -> Did {
+        let (status, headers, end) = head;
+        let plan = &self.prepared.plan;
+        let place = &mut self.places[token as usize];
+        let exchange = &mut place.exchange;
+        exchange.first_byte = exchange.first_byte.min(self.now);
+        exchange.bytes_received += size as u64;
+        let Some(stream) = stream_of(place, &self.prepared.requests) else {
+            return Did::Nothing;
+        };
+        if stream.call.is_some() {
+            return if end {
+                let status = place.reply.trailers_only(status, headers.iter());
+                finished(token, place, status)
+            } else {
+                match place.reply.head(status, headers.iter()) {
+                    Ok(()) => Did::Nothing,
+                    Err(violation) => given_up(token, place, violation.into()),
+                }
+            };
+        }
+        place.status = status;
+        place.deadline = place.exchange.started + plan.timeouts.total;
+        if matches!(status, 300..=399) && plan.http.redirects != Redirects::Report {
+            let request = &plan.requests[place.exchange.request as usize];
+            let location = || headers.find("location");
+            if let Some(Next::Refused(failure)) =
+                after_redirect(plan, (request, 0), status, location)
+            {
+                return if end {
+                    Did::Over(token, failure)
+                } else {
+                    Did::GiveUp(token, failure)
+                };
+            }
+        }
+        if end {
+            return Did::Over(token, (judge(plan.expect, status), None));
+        }
+        match decoder_of(plan, &headers) {
+            Ok(decoder) => {
+                place.decoder = decoder;
+                Did::Nothing
+            }
+            Err(failure) => Did::GiveUp(token, failure),
+        }
+    }
+
+    /// Bytes of a body.
+    #[inline]
+    fn data(&mut self, token: u32, size: usize, bytes: &[u8], end: bool) -> Did {
+        let place = &mut self.places[token as usize];
+        place.exchange.bytes_received += size as u64;
+        let request = &self.prepared.requests[place.exchange.request as usize];
+        let call = request.stream.as_ref().and_then(|s| s.call.as_ref());
+        if let Some(call) = call {
+            return self.messages(token, call, bytes, end);
+        }
+        if let Some(decoder) = &mut place.decoder {
+            let decoded = decoder.push(bytes, &mut |_| {});
+            let decoded = decoded.and_then(|()| if end { decoder.finish() } else { Ok(0) });
+            if let Err(error) = decoded {
+                let failure = (coding_outcome(&error), Some(error.to_string()));
+                return if end {
+                    Did::Over(token, failure)
+                } else {
+                    Did::GiveUp(token, failure)
+                };
+            }
+        }
+        if !end {
+            return Did::Nothing;
+        }
+        Did::Over(
+            token,
+            (judge(self.prepared.plan.expect, place.status), None),
+        )
+    }
+
+    /// Bytes of a call's messages.
+    #[inline]
+    fn messages(&mut self, token: u32, call: &CallRequest, bytes: &[u8], end: bool) -> Did {
+        let place = &mut self.places[token as usize];
+        let mut came = 0;
+        let fed = place
+            .reply
+            .data(bytes, &mut self.tools.decompressor, |_| came += 1);
+        self.interval.messages.received += came;
+        if let Err(violation) = fed {
+            return given_up(token, place, violation.into());
+        }
+        if came > 0 && call.server_streams() && place.hear(came, self.now, self.interval) {
+            // What was asked for has come, which is no failure.
+            return match call.plan.streaming.receive {
+                Some(wanted) if place.reply.messages() >= wanted => {
+                    Did::GiveUp(token, (Outcome::Ok, None))
+                }
+                _ => Did::Nothing,
+            };
+        }
+        if end {
+            let status = place.reply.handle_end();
+            return finished(token, place, status);
+        }
+        Did::Nothing
+    }
+
+    /// A response's trailers.
+    #[inline]
+    fn trailers(&mut self, token: u32, size: usize, headers: Headers<'_>) -> Did {
+        let place = &mut self.places[token as usize];
+        place.exchange.bytes_received += size as u64;
+        let request = &self.prepared.requests[place.exchange.request as usize];
+        if request.stream.as_ref().is_some_and(|s| s.call.is_some()) {
+            let status = place.reply.trailers(headers.iter());
+            return finished(token, place, status);
+        }
+        if let Some(decoder) = &mut place.decoder
+            && let Err(error) = decoder.finish()
+        {
+            return Did::Over(token, (coding_outcome(&error), Some(error.to_string())));
+        }
+        Did::Over(
+            token,
+            (judge(self.prepared.plan.expect, place.status), None),
+        )
+    }
+}
+
+/// A call has ended with a status.
+#[inline]
+fn finished(token: u32, place: &mut Place, status: Status) -> Did {
+    place.status = GRPC_STATUS + u16::from(status.code.number());
+    if status.is_ok() {
+        return Did::Over(token, (Outcome::Ok, None));
+    }
+    Did::Over(token, call_verdict(status))
+}
+
+/// A call can't be finished: its stream is to be reset.
+#[cold]
+fn given_up(token: u32, place: &mut Place, status: Status) -> Did {
+    place.status = GRPC_STATUS + u16::from(status.code.number());
+    Did::GiveUp(token, call_verdict(status))
+}
+
+/// What undoes the body's coding, where the plan wants that.
+fn decoder_of(plan: &Plan, headers: &Headers<'_>) -> Result<Option<Box<Decoder>>, Failure> {
+    let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = plan.http.compressed else {
+        return Ok(None);
+    };
+    let Some(coding) = headers.find("content-encoding") else {
+        return Ok(None);
+    };
+    match Decoder::new(coding, limit.0) {
+        Ok(decoder) => Ok(decoder.map(Box::new)),
+        Err(error) => Err((coding_outcome(&error), Some(error.to_string()))),
+    }
+}

@@ -1,0 +1,364 @@
+//! Exchanges on connections that carry many at a time: from the start to the last byte written.
+
+use super::Worker;
+use crate::blame::{During, Failure, grpc_code, io_failure};
+use crate::connection::{Exchange, State};
+use crate::limits::BACKOFF_MIN;
+use crate::place::{Group, Phase, Place};
+use crate::prepare::{Request, StreamRequest};
+use crate::source::Arrival;
+use drumfire_http2::{EndStream, OpenError};
+use drumfire_measure::{GRPC_STATUS, Leniencies, Outcome, Sample};
+use drumfire_net::{Io, Slot};
+use drumfire_plan::HttpVersion;
+use drumfire_units::Nanos;
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+impl<I: Io> Worker<I> {
+    /// Makes the places, where connections carry many exchanges.
+    pub(super) fn furnish(&mut self) {
+        let plan = &self.prepared.plan;
+        if plan.http.version != HttpVersion::Http2 {
+            return;
+        }
+        for (slot, connection) in (0u32..).zip(&mut self.slots) {
+            connection.group = slot;
+            self.groups.push(Group {
+                slot,
+                waiting: VecDeque::new(),
+            });
+            let places = (0..plan.connections.streams).map(|_| Place::new(slot));
+            self.places.extend(places);
+        }
+    }
+
+    /// Lists the free places, the connections in turn.
+    pub(super) fn gather_places(&mut self) {
+        let streams = self.prepared.plan.connections.streams as usize;
+        for seat in 0..streams {
+            for group in 0..self.groups.len() {
+                let route = self.slots[group].route;
+                let place = (group * streams + seat) as u32;
+                self.routes[usize::from(route)].free.push_back(place);
+            }
+        }
+        for connection in &mut self.slots {
+            connection.failures = 0;
+        }
+    }
+
+    /// Whether connections carry many exchanges at a time.
+    #[inline]
+    pub(crate) fn is_multiplexed(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Gives a request to a free place.
+    #[inline]
+    pub(crate) fn seat(&mut self, index: u32, arrival: Arrival, now: Nanos) {
+        let request = self.request_of(arrival);
+        let limit = self.limit_of(request);
+        let place = &mut self.places[index as usize];
+        place.exchange = Exchange {
+            request: request as u32,
+            number: arrival.index,
+            intended: arrival.intended,
+            due: arrival.intended.max(place.freed).max(self.crowd.free_since),
+            started: now,
+            ..Exchange::NONE
+        };
+        place.deadline = now + limit;
+        self.next_scan = self.next_scan.min(place.deadline);
+        self.active += 1;
+        self.started += u64::from(arrival.intended >= self.measure_from);
+        self.board(index, now);
+    }
+
+    /// How long an exchange of this request may take.
+    #[inline]
+    fn limit_of(&self, request: usize) -> Nanos {
+        let total = self.prepared.plan.timeouts.total;
+        let stream = self.prepared.requests[request].stream.as_ref();
+        match stream.and_then(|stream| stream.call.as_ref()) {
+            Some(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
+            None => total,
+        }
+    }
+
+    /// Puts a place's exchange on its connection, or lets it wait for one.
+    #[inline]
+    pub(super) fn board(&mut self, index: u32, now: Nanos) {
+        let group = &self.groups[self.places[index as usize].group as usize];
+        let slot = group.slot;
+        let connection = &self.slots[slot as usize];
+        let room = match &connection.link {
+            Some(link) if connection.state == State::Open => link.machine.capacity(),
+            _ => 0,
+        };
+        if room > 0 && group.waiting.is_empty() {
+            self.open_stream(index, slot, now);
+        } else {
+            self.wait_for_room(index);
+            self.call_for_connection(slot, now);
+        }
+    }
+
+    fn wait_for_room(&mut self, index: u32) {
+        let place = &mut self.places[index as usize];
+        place.phase = Phase::Waiting;
+        self.groups[place.group as usize].waiting.push_back(index);
+    }
+
+    /// Opens a place's stream, if its connection has room; `false` when it has not.
+    pub(super) fn open_stream(&mut self, index: u32, slot: u32, now: Nanos) -> bool {
+        self.tools.metadata.clear();
+        if let Err(reason) = self.begin_call(index, now) {
+            self.fail_place(index, now, (Outcome::BadData, Some(reason)));
+            return true;
+        }
+        let place = &mut self.places[index as usize];
+        place.status = 0;
+        place.interim = 0;
+        let Some(stream) = stream_of(place, &self.prepared.requests) else {
+            return true;
+        };
+        let end = if stream.has_body {
+            EndStream::No
+        } else {
+            EndStream::Yes
+        };
+        let length = stream.body.len() as u32;
+        let Some(link) = &mut self.slots[slot as usize].link else {
+            return true;
+        };
+        let before = link.machine.output().len();
+        let metadata = &self.tools.metadata;
+        let opened = if metadata.is_empty() {
+            link.machine.open(index, &stream.head, &[], end)
+        } else {
+            let fields: Vec<(&[u8], &[u8])> = metadata
+                .iter()
+                .map(|field| (field.name().as_bytes(), field.value()))
+                .collect();
+            link.machine.open(index, &stream.head, &fields, end)
+        };
+        match opened {
+            Ok(opened) => {
+                place.phase = Phase::Open(opened);
+                place.slot = slot;
+                place.exchange.unwritten = length;
+                link.carried += 1;
+                link.unsent.push(index);
+                let has_body = stream.has_body;
+                count_sent(place, link.machine.output().len() - before);
+                self.mark(slot);
+                if has_body {
+                    self.send_body(index);
+                }
+                self.retire_if_spent(slot, now);
+                true
+            }
+            Err(OpenError::Full | OpenError::Spent) => {
+                self.wait_for_room(index);
+                false
+            }
+        }
+    }
+
+    /// Hands to a place's stream what it takes of the request's body.
+    pub(super) fn send_body(&mut self, index: u32) {
+        let place = &mut self.places[index as usize];
+        let (Phase::Open(opened), slot) = (place.phase, place.slot) else {
+            return;
+        };
+        if self.is_talking(index) {
+            return self.send_talk(index);
+        }
+        let place = &mut self.places[index as usize];
+        let Some(stream) = stream_of(place, &self.prepared.requests) else {
+            return;
+        };
+        let Some(link) = &mut self.slots[slot as usize].link else {
+            return;
+        };
+        let from = stream.body.len() - place.exchange.unwritten as usize;
+        let before = link.machine.output().len();
+        let rest = &stream.body[from..];
+        // A stream that is gone wants no more; its response says why.
+        if let Ok(taken) = link.machine.send_data(opened, rest, EndStream::Yes) {
+            place.exchange.unwritten -= taken as u32;
+        }
+        count_sent(place, link.machine.output().len() - before);
+        self.mark(slot);
+    }
+
+    /// Notes that a slot has something to write.
+    #[inline]
+    pub(super) fn mark(&mut self, slot: u32) {
+        if let Some(link) = &mut self.slots[slot as usize].link
+            && !std::mem::replace(&mut link.dirty, true)
+        {
+            self.dirty.push(slot);
+        }
+    }
+
+    /// Writes what all slots have to say.
+    #[inline]
+    pub(super) fn flush_dirty(&mut self) {
+        for _ in 0..self.dirty.len() {
+            let slot = self.dirty.swap_remove(0);
+            self.flush(slot);
+        }
+    }
+
+    /// Writes what a slot has to say, in one go.
+    pub(super) fn flush(&mut self, slot: u32) {
+        let Some(link) = &mut self.slots[slot as usize].link else {
+            return;
+        };
+        link.dirty = false;
+        if link.machine.output().is_empty() {
+            return;
+        }
+        if !link.unsent.is_empty() {
+            let now = self.io.now();
+            for index in link.unsent.drain(..) {
+                self.places[index as usize].exchange.note_sent(now);
+            }
+        }
+        match self.io.send(Slot(slot), link.machine.output()) {
+            Ok(sent) => link.machine.output_sent(sent),
+            Err(error) => return self.link_send_failed(slot, error),
+        }
+        if link.machine.has_event() {
+            let now = self.io.now();
+            self.feed_frames(slot, now, &[]);
+        }
+    }
+
+    #[cold]
+    fn link_send_failed(&mut self, slot: u32, error: drumfire_net::IoError) {
+        let connection = &mut self.slots[slot as usize];
+        if !std::mem::replace(&mut connection.broken, true) {
+            self.broken.push((slot, io_failure(error, During::Send)));
+        }
+    }
+
+    /// A place's exchange has ended in any way: makes its sample and uses the place again.
+    #[inline]
+    pub(super) fn end_place(&mut self, index: u32, now: Nanos, verdict: Failure) {
+        self.record_place(index, now, verdict);
+        self.release_place(index, now);
+    }
+
+    /// A place's request could not be made: it rests, so that a plan without data spins no core.
+    #[cold]
+    fn fail_place(&mut self, index: u32, now: Nanos, verdict: Failure) {
+        self.record_place(index, now, verdict);
+        self.places[index as usize].freed = now + BACKOFF_MIN;
+        self.resting_places.push((now + BACKOFF_MIN, index));
+    }
+
+    pub(super) fn record_place(&mut self, index: u32, now: Nanos, (outcome, detail): Failure) {
+        if now >= self.recorder.edge() {
+            self.roll(now);
+        }
+        let place = &mut self.places[index as usize];
+        let exchange = place.exchange;
+        let request = &self.prepared.requests[exchange.request as usize];
+        let is_call = request.stream.as_ref().is_some_and(|s| s.call.is_some());
+        let sample = Sample {
+            intended: exchange.intended,
+            due: exchange.due,
+            // An attempt that wrote nothing counts from when it began.
+            sent: if exchange.sent == Nanos::MAX {
+                exchange.started.max(exchange.due)
+            } else {
+                exchange.sent
+            },
+            first_byte: exchange.first_byte,
+            end: now,
+            bytes_sent: exchange.bytes_sent,
+            outcome,
+            leniencies: Leniencies(0),
+            bytes_received: exchange.bytes_received,
+            status: match place.status {
+                0 if is_call && outcome != Outcome::Ok => GRPC_STATUS + grpc_code(outcome),
+                status => status,
+            },
+            step: request.step,
+        };
+        self.recorder.interval().interim += u64::from(place.interim);
+        place.phase = Phase::Free;
+        place.deadline = Nanos::MAX;
+        place.decoder = None;
+        self.active -= 1;
+        self.crowd.ended(now);
+        self.last_end = now;
+        self.recorder.record(&sample);
+        if let Some(detail) = detail {
+            self.recorder.detail(&sample, &detail);
+        }
+        self.source.ended(now);
+    }
+
+    /// Frees a place, or gives it the next request at once.
+    #[inline]
+    pub(super) fn release_place(&mut self, index: u32, now: Nanos) {
+        let place = &mut self.places[index as usize];
+        place.freed = now;
+        let route = self.slots[self.groups[place.group as usize].slot as usize].route;
+        let lane = &mut self.routes[usize::from(route)];
+        let alone = self.prepared.routes.len() == 1 && lane.free.is_empty();
+        if alone
+            && lane.waiting.is_empty()
+            && self.crowd.admits(self.active, now)
+            && let Some(arrival) = self.source.take(now)
+        {
+            return self.seat(index, arrival, now);
+        }
+        lane.free.push_back(index);
+    }
+
+    /// When a place has something to do by itself.
+    #[inline]
+    pub(super) fn places_due(&self) -> Nanos {
+        let timer = self.timers.peek().map_or(Nanos::MAX, |Reverse(t)| t.0);
+        let rests = self.resting_places.iter().map(|(until, _)| *until);
+        timer.min(rests.min().unwrap_or(Nanos::MAX))
+    }
+
+    /// Does what places have to do by themselves.
+    pub(super) fn wake_places(&mut self, now: Nanos) {
+        while let Some(Reverse((at, index, started))) = self.timers.peek().copied()
+            && at <= now
+        {
+            self.timers.pop();
+            if self.places[index as usize].exchange.started == started {
+                self.talk_on(index, now);
+            }
+        }
+        for at in (0..self.resting_places.len()).rev() {
+            if self.resting_places[at].0 <= now {
+                let (_, index) = self.resting_places.swap_remove(at);
+                let group = self.places[index as usize].group as usize;
+                let route = self.slots[self.groups[group].slot as usize].route;
+                self.routes[usize::from(route)].free.push_back(index);
+            }
+        }
+    }
+}
+
+/// What a place's stream carries.
+#[inline]
+pub(super) fn stream_of<'a>(place: &Place, requests: &'a [Request]) -> Option<&'a StreamRequest> {
+    requests[place.exchange.request as usize].stream.as_deref()
+}
+
+/// Accounts for bytes that a place's stream has to write.
+#[inline]
+pub(super) fn count_sent(place: &mut Place, bytes: usize) {
+    let sent = &mut place.exchange.bytes_sent;
+    *sent = sent.saturating_add(bytes as u32);
+}
