@@ -1,0 +1,60 @@
+//! What came of a call, in the suite's words.
+
+use crate::message::{ClientResponseResult, Error, Header, RpcStatus};
+use drumfire_grpc::{Code, Status};
+use drumfire_http2::Headers;
+use prost::Message as _;
+
+/// Fields that are a status and no metadata.
+const STATUS: [&str; 3] = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
+
+/// Metadata, the values of each name together.
+pub(crate) fn metadata(headers: Headers<'_>) -> Vec<Header> {
+    let mut metadata: Vec<Header> = Vec::new();
+    for (name, value) in headers.iter().filter(|(name, _)| !STATUS.contains(name)) {
+        let value = String::from_utf8_lossy(value).into_owned();
+        match metadata.iter_mut().find(|header| header.name == name) {
+            Some(header) => header.value.push(value),
+            None => metadata.push(Header {
+                name: name.to_owned(),
+                value: vec![value],
+            }),
+        }
+    }
+    metadata
+}
+
+/// The status as an error; `None` when it is OK.
+pub(crate) fn error(status: &Status) -> Option<Error> {
+    if status.is_ok() {
+        return None;
+    }
+    let words = status.violation.map(|violation| violation.to_string());
+    let details = status.details.as_deref().unwrap_or_default();
+    Some(Error {
+        code: status.code.number().into(),
+        message: status.message.as_deref().map(str::to_owned).or(words),
+        details: RpcStatus::decode(details)
+            .map(|status| status.details)
+            .unwrap_or_default(),
+    })
+}
+
+/// Ends a call by ourselves.
+pub(crate) fn failed(code: Code, words: &str) -> Status {
+    Status {
+        message: Some(words.into()),
+        ..Status::of_code(code)
+    }
+}
+
+/// Ends a result with a status.
+pub(crate) fn conclude(
+    mut result: ClientResponseResult,
+    status: &Status,
+    unsent: usize,
+) -> ClientResponseResult {
+    result.error = error(status);
+    result.num_unsent_requests = i32::try_from(unsent).unwrap_or(i32::MAX);
+    result
+}
