@@ -127,6 +127,16 @@ impl Code {
         }
     }
 
+    /// What the code of a reset means once the call's deadline has passed. A server whose own
+    /// clock for the call has run out cancels it, and may be first to say so.
+    #[must_use]
+    pub const fn after_deadline(self) -> Self {
+        match self {
+            Self::CANCELLED => Self::DEADLINE_EXCEEDED,
+            other => other,
+        }
+    }
+
     /// The number on the wire.
     #[must_use]
     pub const fn number(self) -> u8 {
@@ -210,6 +220,8 @@ mod tests {
             (u32::MAX, Code::UNKNOWN),
         ] {
             assert_eq!(Code::of_http2(error), code, "{error}");
+            let late = Code::of_http2(error).after_deadline();
+            assert_eq!(late == Code::DEADLINE_EXCEEDED, error == 8, "{error}");
         }
     }
 }
