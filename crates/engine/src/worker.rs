@@ -453,6 +453,7 @@ impl<I: Io> Worker<I> {
 
     /// Accounts for everything, once.
     fn finish(mut self) {
+        self.hear_out();
         let now = self.io.now();
         self.roll(now);
         self.tally((now + Nanos(1)).min(self.stop_at));

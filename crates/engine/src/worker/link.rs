@@ -119,14 +119,14 @@ impl<I: Io> Worker<I> {
             link.machine.go_away(ErrorCode::NO_ERROR);
             self.mark(slot);
         }
-        let (group, route, choice) = {
-            let connection = &self.slots[slot as usize];
-            (connection.group, connection.route, connection.choice)
-        };
-        let mut fresh = Connection::new(route, choice);
-        fresh.group = group;
-        // A server that is going because of us is not dialed again at once.
-        let angry = self.going_code(slot).is_some_and(|code| code != 0);
+        // A server that has enough of us, or that goes before it has done anything, is not dialed
+        // again at once.
+        let unwilling = link.answered == 0 || link.going.is_some_and(|code| code != 0);
+        let old = &self.slots[slot as usize];
+        let mut fresh = Connection::new(old.route, old.choice);
+        fresh.group = old.group;
+        fresh.failures = old.failures;
+        let group = old.group;
         let new = match self.spares.pop() {
             Some(spare) => {
                 self.slots[spare as usize] = fresh;
@@ -138,16 +138,12 @@ impl<I: Io> Worker<I> {
             }
         };
         self.groups[group as usize].slot = new;
-        if angry {
+        if unwilling {
             let rest = self.rest_after_failure(new, now);
             self.resting.push((rest, new));
         } else {
             self.dial(new, now);
         }
-    }
-
-    fn going_code(&self, slot: u32) -> Option<u32> {
-        self.slots[slot as usize].link.as_ref()?.going
     }
 
     /// Closes a connection that has given its place to another and has nothing more to carry.
@@ -218,8 +214,6 @@ impl<I: Io> Worker<I> {
         } else if link.answered == 0 {
             let rest = self.rest_after_failure(slot, now);
             self.resting.push((rest, slot));
-        } else {
-            self.slots[slot as usize].failures = 0;
         }
         let carried: Vec<u32> = link.machine.tokens().collect();
         for index in carried {
@@ -305,6 +299,16 @@ impl<I: Io> Worker<I> {
                     }
                 }
                 self.cancel_exchanges(now);
+            }
+        }
+    }
+
+    /// Hears what servers have still said, so that no connection is closed over unread bytes,
+    /// which would reset it.
+    pub(super) fn hear_out(&mut self) {
+        for slot in 0..self.slots.len() as u32 {
+            if self.slots[slot as usize].link.is_some() {
+                self.receive_frames(slot);
             }
         }
     }

@@ -103,6 +103,7 @@ impl<I: Io> Worker<I> {
                 Did::Nothing => {}
                 Did::Over(index, verdict) => {
                     link.answered += 1;
+                    self.slots[slot as usize].failures = 0;
                     self.end_place(index, now, verdict);
                     self.after_stream(slot, now);
                 }

@@ -43,9 +43,6 @@ impl<I: Io> Worker<I> {
                 self.routes[usize::from(route)].free.push_back(place);
             }
         }
-        for connection in &mut self.slots {
-            connection.failures = 0;
-        }
     }
 
     /// Whether connections carry many exchanges at a time.
