@@ -115,13 +115,13 @@ impl<I: Io> Worker<I> {
             return;
         }
         link.retiring = true;
+        // A server that has enough of us, or that goes before it has done anything, is not dialed
+        // again at once.
+        let unwilling = link.answered == 0 || link.going.is_some_and(|code| code != 0);
         if !link.machine.is_spent() {
             link.machine.go_away(ErrorCode::NO_ERROR);
             self.mark(slot);
         }
-        // A server that has enough of us, or that goes before it has done anything, is not dialed
-        // again at once.
-        let unwilling = link.answered == 0 || link.going.is_some_and(|code| code != 0);
         let old = &self.slots[slot as usize];
         let mut fresh = Connection::new(old.route, old.choice);
         fresh.group = old.group;
