@@ -1,0 +1,222 @@
+//! Slices and maps, which may be nested by a template as deep as its budget allows, and are
+//! therefore taken apart without recursion.
+
+use crate::value::Value;
+use std::cell::{Ref, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// How deep values may be nested where they are printed, compared, copied or encoded.
+pub(crate) const NESTING_MAX: u32 = 100;
+
+/// What the elements of a slice are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// `interface {}`
+    Any,
+    /// `int`
+    Int,
+    /// `[]interface {}`
+    List,
+    /// `string`
+    Str,
+}
+
+/// A slice; never changed once made.
+#[derive(Debug)]
+pub struct List {
+    items: Vec<Value>,
+    element: Element,
+    is_nil: bool,
+}
+
+impl List {
+    /// A `[]interface {}`.
+    #[must_use]
+    pub const fn of_any(items: Vec<Value>) -> Self {
+        Self::of(Element::Any, items)
+    }
+
+    /// A `[]string`; the items must be strings.
+    #[must_use]
+    pub const fn of_strings(items: Vec<Value>) -> Self {
+        Self::of(Element::Str, items)
+    }
+
+    /// A slice of the given type; the items must be of it.
+    #[must_use]
+    pub const fn of(element: Element, items: Vec<Value>) -> Self {
+        Self {
+            items,
+            element,
+            is_nil: false,
+        }
+    }
+
+    /// A slice that was never made: empty, and `null` in JSON.
+    #[must_use]
+    pub const fn nil(element: Element) -> Self {
+        Self {
+            items: Vec::new(),
+            element,
+            is_nil: true,
+        }
+    }
+
+    /// Its elements.
+    #[must_use]
+    pub fn items(&self) -> &[Value] {
+        &self.items
+    }
+
+    /// What they are.
+    #[must_use]
+    pub const fn element(&self) -> Element {
+        self.element
+    }
+
+    /// Whether it was never made.
+    #[must_use]
+    pub const fn is_nil(&self) -> bool {
+        self.is_nil
+    }
+
+    pub(crate) const fn type_name(&self) -> &'static str {
+        match self.element {
+            Element::Any => "[]interface {}",
+            Element::Int => "[]int",
+            Element::List => "[][]interface {}",
+            Element::Str => "[]string",
+        }
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        take_apart(std::mem::take(&mut self.items));
+    }
+}
+
+/// What the values of a map are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// `interface {}`
+    Any,
+    /// `string`
+    Str,
+}
+
+/// A map with strings as keys, in their order. Templates change it in place.
+#[derive(Debug)]
+pub struct Map {
+    entries: RefCell<BTreeMap<Rc<str>, Value>>,
+    entry: Entry,
+}
+
+impl Map {
+    /// An empty `map[string]interface {}`.
+    #[must_use]
+    pub const fn of_any() -> Self {
+        Self::of(Entry::Any)
+    }
+
+    /// An empty `map[string]string`; what is put in must be strings.
+    #[must_use]
+    pub const fn of_strings() -> Self {
+        Self::of(Entry::Str)
+    }
+
+    const fn of(entry: Entry) -> Self {
+        Self {
+            entries: RefCell::new(BTreeMap::new()),
+            entry,
+        }
+    }
+
+    /// What its values are.
+    #[must_use]
+    pub const fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// How many entries it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.borrow().len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<Value> {
+        self.entries.borrow().get(key).cloned()
+    }
+
+    /// Sets the value of a key.
+    pub fn put(&self, key: Rc<str>, value: Value) {
+        // The old value is dropped after the borrow ends: it could lead back here.
+        let old = self.entries.borrow_mut().insert(key, value);
+        drop(old);
+    }
+
+    /// Removes a key.
+    pub fn remove(&self, key: &str) {
+        let old = self.entries.borrow_mut().remove(key);
+        drop(old);
+    }
+
+    /// All entries, in the order of their keys.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(Rc<str>, Value)> {
+        let entries = self.entries.borrow();
+        entries
+            .iter()
+            .map(|(key, value)| (Rc::clone(key), value.clone()))
+            .collect()
+    }
+
+    pub(crate) fn borrow(&self) -> Ref<'_, BTreeMap<Rc<str>, Value>> {
+        self.entries.borrow()
+    }
+
+    pub(crate) const fn type_name(&self) -> &'static str {
+        match self.entry {
+            Entry::Any => "map[string]interface {}",
+            Entry::Str => "map[string]string",
+        }
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        take_apart(
+            std::mem::take(self.entries.get_mut())
+                .into_values()
+                .collect(),
+        );
+    }
+}
+
+/// Drops values without recursion, however deep they are nested.
+fn take_apart(mut pending: Vec<Value>) {
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::List(list) => {
+                if let Some(mut list) = Rc::into_inner(list) {
+                    pending.append(&mut list.items);
+                }
+            }
+            Value::Map(map) => {
+                if let Some(mut map) = Rc::into_inner(map) {
+                    pending.extend(std::mem::take(map.entries.get_mut()).into_values());
+                }
+            }
+            _ => {}
+        }
+    }
+}

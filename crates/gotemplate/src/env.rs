@@ -1,0 +1,173 @@
+//! What a template may know of the world, and how much it may do.
+
+use crate::fault::Fault;
+use crate::sink::Sink;
+use crate::value::Value;
+
+/// The world as a template sees it. This crate has no clock, no randomness and no environment.
+pub trait Env {
+    /// Nanoseconds since the Unix epoch.
+    fn unix_time_ns(&mut self) -> i64;
+
+    /// 64 random bits.
+    fn random(&mut self) -> u64;
+
+    /// What clocks show in a place (`Local`, or a name of the zone database such as
+    /// `Europe/Berlin`) at a time, in seconds since the Unix epoch. `None` when the place is not
+    /// known; then Go's functions use UTC. `UTC` is never asked for.
+    fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
+        let _ = (place, unix_seconds);
+        None
+    }
+
+    /// A variable of the environment; empty when it is not set.
+    ///
+    /// # Errors
+    /// When templates may not read the environment here.
+    fn variable(&self, name: &str) -> Result<String, Fault> {
+        Err(format!("the environment is not available here: {name:?}").into())
+    }
+
+    /// An address of a host.
+    ///
+    /// # Errors
+    /// When templates may not look names up here.
+    fn host_address(&self, name: &str) -> Result<String, Fault> {
+        Err(format!("names can't be looked up here: {name:?}").into())
+    }
+}
+
+/// What clocks show in a place at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZoneTime {
+    /// Seconds east of UTC.
+    pub offset_seconds: i32,
+    /// What the zone is called then: `CEST`.
+    pub abbreviation: String,
+}
+
+/// How much one execution may do. Reaching a limit is an error of the template.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The longest text that it may make.
+    pub output_bytes: usize,
+    /// What all values together may take that it makes on the way; nothing is given back.
+    pub value_bytes: usize,
+    /// How many steps it may take: actions, calls, rounds of loops, and what functions go
+    /// through.
+    pub steps: u64,
+}
+
+/// The longest text that one execution may make.
+pub const OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What all values together may take that one execution makes.
+pub const VALUE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// How many steps one execution may take: at tens of nanoseconds each, well under a second.
+pub const STEPS_MAX: u64 = 5_000_000;
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            output_bytes: OUTPUT_BYTES_MAX,
+            value_bytes: VALUE_BYTES_MAX,
+            steps: STEPS_MAX,
+        }
+    }
+}
+
+/// What an execution may still do.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    steps: u64,
+    value_bytes: usize,
+}
+
+impl Budget {
+    pub(crate) const fn new(limits: &Limits) -> Self {
+        Self {
+            steps: limits.steps,
+            value_bytes: limits.value_bytes,
+        }
+    }
+
+    /// Takes some steps.
+    #[inline]
+    pub(crate) fn step(&mut self, count: u64) -> Result<(), Fault> {
+        match self.steps.checked_sub(count) {
+            Some(left) => {
+                self.steps = left;
+                Ok(())
+            }
+            None => Err("the template takes too many steps".into()),
+        }
+    }
+
+    fn allocate(&mut self, bytes: usize) -> Result<(), Fault> {
+        match self.value_bytes.checked_sub(bytes) {
+            Some(left) => {
+                self.value_bytes = left;
+                Ok(())
+            }
+            None => Err("the template makes too many values".into()),
+        }
+    }
+}
+
+/// What a function is called with beside its arguments.
+pub struct Call<'a> {
+    /// Time, randomness and the like.
+    pub env: &'a mut dyn Env,
+    pub(crate) budget: &'a mut Budget,
+}
+
+impl Call<'_> {
+    /// Counts work that is in proportion to the arguments: one step for each item or 16 bytes.
+    ///
+    /// # Errors
+    /// When the template has done too much.
+    pub fn work(&mut self, count: usize) -> Result<(), Fault> {
+        self.budget.step(count as u64)
+    }
+
+    /// Counts `count` values that are about to be made.
+    ///
+    /// # Errors
+    /// When the template has made too many.
+    pub fn values(&mut self, count: usize) -> Result<(), Fault> {
+        self.budget.step(count as u64)?;
+        self.budget
+            .allocate(count.saturating_mul(size_of::<Value>()))
+    }
+
+    /// Counts bytes that are about to be made.
+    ///
+    /// # Errors
+    /// When the template has made too many.
+    pub fn bytes(&mut self, count: usize) -> Result<(), Fault> {
+        self.budget.step(count as u64 / 16)?;
+        self.budget.allocate(count)
+    }
+
+    /// A text, counted.
+    ///
+    /// # Errors
+    /// When the template has made too many.
+    pub fn text(&mut self, text: impl Into<String> + AsRef<str>) -> Result<Value, Fault> {
+        self.bytes(text.as_ref().len())?;
+        Ok(Value::Str(text.as_ref().into()))
+    }
+
+    /// A text that is written piece by piece, bounded and counted.
+    pub(crate) fn write(
+        &mut self,
+        write: impl FnOnce(&mut Sink<'_>) -> Result<(), Fault>,
+    ) -> Result<Value, Fault> {
+        let mut out = String::new();
+        let limit = self.budget.value_bytes.min(OUTPUT_BYTES_MAX);
+        write(&mut Sink::new(&mut out, limit))?;
+        self.bytes(out.len())?;
+        Ok(Value::from(out))
+    }
+}

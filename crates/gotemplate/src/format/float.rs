@@ -1,0 +1,177 @@
+//! Floats as Go prints them.
+
+use super::{Verb, bad_verb};
+use crate::fault::Fault;
+use crate::sink::Sink;
+use crate::value::Value;
+
+/// `strconv.FormatFloat(number, 'g', -1, 64)`: what `%v` prints.
+pub(crate) fn shortest(number: f64) -> String {
+    general(number.abs(), None, false).with_sign(number)
+}
+
+/// `strconv.FormatFloat(number, 'f', -1, 64)`: all digits, without an exponent.
+pub(crate) fn plain(number: f64) -> String {
+    format!("{number}")
+}
+
+trait WithSign {
+    fn with_sign(self, number: f64) -> String;
+}
+
+impl WithSign for String {
+    fn with_sign(self, number: f64) -> String {
+        if number.is_nan() {
+            return "NaN".to_owned();
+        }
+        if number.is_infinite() {
+            return if number < 0.0 { "-Inf" } else { "+Inf" }.to_owned();
+        }
+        match number.is_sign_negative() {
+            true => format!("-{self}"),
+            false => self,
+        }
+    }
+}
+
+pub(super) fn print(
+    sink: &mut Sink<'_>,
+    number: f64,
+    value: &Value,
+    by: &Verb,
+) -> Result<(), Fault> {
+    // More digits than any float has; what a template asks for beyond is zeros that nobody needs.
+    let precision = by.precision.map(|digits| digits.min(1100));
+    let magnitude = number.abs();
+    let upper = by.letter.is_uppercase();
+    let body = match by.letter {
+        'g' | 'G' if by.sharp => general(magnitude, Some(precision.unwrap_or(6)), true),
+        'v' | 'g' | 'G' => general(magnitude, precision, false),
+        'e' | 'E' => exponent_form(magnitude, Some(precision.unwrap_or(6))),
+        'f' | 'F' => format!("{magnitude:.*}", precision.unwrap_or(6)),
+        _ => return bad_verb(sink, value, by),
+    };
+    let body = if upper { body.to_uppercase() } else { body };
+    let finite = number.is_finite();
+    let body = match number {
+        n if n.is_nan() => "NaN".to_owned(),
+        n if n.is_infinite() => "Inf".to_owned(),
+        _ => body,
+    };
+    let sign = match number {
+        n if n.is_sign_negative() && !n.is_nan() => "-",
+        _ if by.plus => "+",
+        _ if by.space => " ",
+        n if n.is_infinite() => "+",
+        _ => "",
+    };
+    let missing = by
+        .width
+        .unwrap_or(0)
+        .saturating_sub(sign.len() + body.len());
+    if by.minus {
+        sink.text(sign)?;
+        sink.text(&body)?;
+        return sink.fill(' ', missing);
+    }
+    if by.zero && finite {
+        sink.text(sign)?;
+        sink.fill('0', missing)?;
+        return sink.text(&body);
+    }
+    sink.fill(' ', missing)?;
+    sink.text(sign)?;
+    sink.text(&body)
+}
+
+/// `%g` of a number without sign: with an exponent where that is large or small.
+fn general(magnitude: f64, precision: Option<usize>, keep_zeros: bool) -> String {
+    if !magnitude.is_finite() {
+        return String::new();
+    }
+    let precision = precision.map(|digits| digits.max(1));
+    let form = match precision {
+        Some(digits) => format!("{magnitude:.*e}", digits - 1),
+        None => format!("{magnitude:e}"),
+    };
+    let (mantissa, exponent) = form.split_once('e').unwrap_or((&form, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let digits = match keep_zeros {
+        true => digits.as_str(),
+        false => digits.trim_end_matches('0'),
+    };
+    let limit = match precision {
+        Some(limit) => i32::try_from(limit).unwrap_or(i32::MAX),
+        None => SHORTEST_LIMIT,
+    };
+    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
+    if exponent < -4 || exponent >= limit.min(threshold(precision, count, exponent)) {
+        return with_exponent(digits, exponent);
+    }
+    positional(digits, exponent)
+}
+
+/// From which exponent on the shortest digits get the exponent form.
+const SHORTEST_LIMIT: i32 = 6;
+
+/// From which exponent on the exponent form is used.
+const fn threshold(precision: Option<usize>, digits: i32, exponent: i32) -> i32 {
+    match precision {
+        None => SHORTEST_LIMIT,
+        // A number whose digits all stand before the point needs no more places than it has.
+        Some(limit) if limit as i32 > digits && digits > exponent => digits,
+        Some(limit) => limit as i32,
+    }
+}
+
+/// `%e` with a precision, or with the shortest digits.
+fn exponent_form(magnitude: f64, precision: Option<usize>) -> String {
+    let form = match precision {
+        Some(digits) => format!("{magnitude:.digits$e}"),
+        None => format!("{magnitude:e}"),
+    };
+    let (mantissa, exponent) = form.split_once('e').unwrap_or((&form, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    format!("{mantissa}e{}", two_digits(exponent))
+}
+
+fn with_exponent(digits: &str, exponent: i32) -> String {
+    let (first, rest) = digits.split_at(digits.len().min(1));
+    let first = if first.is_empty() { "0" } else { first };
+    let point = if rest.is_empty() { "" } else { "." };
+    format!("{first}{point}{rest}e{}", two_digits(exponent))
+}
+
+fn two_digits(exponent: i32) -> String {
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// Digits with the point where the exponent has it.
+fn positional(digits: &str, exponent: i32) -> String {
+    if digits.is_empty() {
+        return "0".to_owned();
+    }
+    if exponent < 0 {
+        let zeros = usize::try_from(-exponent - 1).unwrap_or(0);
+        return format!("0.{}{digits}", "0".repeat(zeros));
+    }
+    let whole = usize::try_from(exponent).unwrap_or(0) + 1;
+    match digits.len().checked_sub(whole) {
+        None | Some(0) => format!("{digits}{}", "0".repeat(whole - digits.len())),
+        Some(_) => format!("{}.{}", &digits[..whole], &digits[whole..]),
+    }
+}
+
+/// A float as `encoding/json` writes it.
+pub(crate) fn json(number: f64) -> String {
+    let magnitude = number.abs();
+    if magnitude != 0.0 && !(1e-6..1e21).contains(&magnitude) {
+        let form = exponent_form(magnitude, None);
+        // A single-digit negative exponent loses its zero.
+        let form = form.replace("e-0", "e-");
+        return form.with_sign(number);
+    }
+    plain(number)
+}

@@ -1,0 +1,231 @@
+//! Functions, what they take, and the sets of them that templates may use.
+
+use crate::env::Call;
+use crate::fault::Fault;
+use crate::value::Value;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a parameter accepts. Go's templates convert nothing but constants: an `int64` is no
+/// `int`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// `interface {}`: everything.
+    Any,
+    /// A value as it is, none at all included; what the built-in functions take.
+    Reflected,
+    /// `bool`
+    Bool,
+    /// `float64`
+    Float,
+    /// `int`
+    Int,
+    /// `int64`
+    Int64,
+    /// `map[string]interface {}`
+    Map,
+    /// `string`
+    Str,
+    /// `time.Time`
+    Time,
+    /// `time.Duration`
+    Duration,
+    /// `*semver.Version`
+    Version,
+}
+
+impl Parameter {
+    /// The type's name in error messages.
+    pub(crate) const fn type_name(self) -> &'static str {
+        match self {
+            Self::Any => "interface {}",
+            Self::Reflected => "reflect.Value",
+            Self::Bool => "bool",
+            Self::Float => "float64",
+            Self::Int => "int",
+            Self::Int64 => "int64",
+            Self::Map => "map[string]interface {}",
+            Self::Str => "string",
+            Self::Time => "time.Time",
+            Self::Duration => "time.Duration",
+            Self::Version => "*semver.Version",
+        }
+    }
+
+    const fn of_letter(letter: u8) -> Option<Self> {
+        Some(match letter {
+            b'a' => Self::Any,
+            b'v' => Self::Reflected,
+            b'b' => Self::Bool,
+            b'f' => Self::Float,
+            b'i' => Self::Int,
+            b'I' => Self::Int64,
+            b'm' => Self::Map,
+            b's' => Self::Str,
+            b't' => Self::Time,
+            b'd' => Self::Duration,
+            b'V' => Self::Version,
+            _ => return None,
+        })
+    }
+}
+
+/// How many arguments of which types a function takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The parameters that must be there.
+    pub fixed: Vec<Parameter>,
+    /// What may follow them, any number of times.
+    pub variadic: Option<Parameter>,
+}
+
+impl Signature {
+    /// A signature from letters: `a` interface, `b` bool, `f` float64, `i` int, `I` int64,
+    /// `m` map, `s` string, `t` time, `d` duration, `V` version, `v` any value or none. A star
+    /// at the end lets the last one be there any number of times. Other letters mean nothing.
+    #[must_use]
+    pub fn of(letters: &str) -> Self {
+        let starred = letters.ends_with('*');
+        let mut fixed: Vec<Parameter> = letters.bytes().filter_map(Parameter::of_letter).collect();
+        let variadic = if starred { fixed.pop() } else { None };
+        Self { fixed, variadic }
+    }
+
+    /// What the `n`-th argument must be.
+    pub(crate) fn parameter(&self, n: usize) -> Option<Parameter> {
+        self.fixed.get(n).copied().or(self.variadic)
+    }
+}
+
+/// What the functions of this crate are.
+pub(crate) type Native = fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault>;
+
+/// What the functions of a caller are.
+pub(crate) type Custom = dyn Fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault> + Send + Sync;
+
+/// What a function does.
+#[derive(Clone)]
+pub(crate) enum Body {
+    Native(Native),
+    Custom(Arc<Custom>),
+    /// Stops at the first argument that is false; the rest is not evaluated.
+    And,
+    /// Stops at the first argument that is true.
+    Or,
+    /// Calls its first argument, which is never a function here.
+    CallValue,
+}
+
+/// A function that templates can name.
+#[derive(Clone)]
+pub(crate) struct Function {
+    pub(crate) signature: Arc<Signature>,
+    pub(crate) body: Body,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Function")
+            .field("signature", &self.signature)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A row of the tables of functions: name, signature, what it does.
+pub(crate) type Row = (&'static str, &'static str, Native);
+
+/// The functions that a template may use.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    by_name: HashMap<String, Function>,
+    /// Go looks these up only when no function has the name.
+    builtin: HashMap<&'static str, Function>,
+}
+
+impl Functions {
+    /// Those of Go's `text/template` alone, which are always there.
+    #[must_use]
+    pub fn builtin() -> Self {
+        let mut builtin: HashMap<&'static str, Function> = HashMap::new();
+        for (name, signature, body) in crate::builtin::FUNCTIONS {
+            builtin.insert(name, function(signature, Body::Native(*body)));
+        }
+        for (name, signature, body) in [
+            ("and", "vv*", Body::And),
+            ("or", "vv*", Body::Or),
+            ("call", "vv*", Body::CallValue),
+        ] {
+            builtin.insert(name, function(signature, body));
+        }
+        Self {
+            by_name: HashMap::new(),
+            builtin,
+        }
+    }
+
+    /// Those of Go and those of sprig.
+    #[must_use]
+    pub fn sprig() -> Self {
+        let mut functions = Self::builtin();
+        for (name, signature, body) in crate::sprig::rows() {
+            let function = function(signature, Body::Native(*body));
+            functions.by_name.insert((*name).to_owned(), function);
+        }
+        functions
+    }
+
+    /// Adds a function; one of the same name is replaced. [`Signature::of`] says what the letters
+    /// are. The arguments have been checked when it is called.
+    #[must_use]
+    pub fn with(
+        mut self,
+        name: &str,
+        signature: &str,
+        body: impl Fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault> + Send + Sync + 'static,
+    ) -> Self {
+        let function = function(signature, Body::Custom(Arc::new(body)));
+        self.by_name.insert(name.to_owned(), function);
+        self
+    }
+
+    /// Removes a function; those of Go itself stay.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.by_name.remove(name);
+        self
+    }
+
+    /// Whether there is a function of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// The names of all functions, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let own = self.by_name.keys().map(String::as_str);
+        let mut names: Vec<&str> = own.chain(self.builtin.keys().copied()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Function> {
+        self.by_name.get(name).or_else(|| self.builtin.get(name))
+    }
+}
+
+impl Default for Functions {
+    fn default() -> Self {
+        Self::sprig()
+    }
+}
+
+fn function(signature: &str, body: Body) -> Function {
+    Function {
+        signature: Arc::new(Signature::of(signature)),
+        body,
+    }
+}

@@ -1,0 +1,367 @@
+//! Tokens to a program, with Go's error messages.
+//!
+//! Go's parser knows which variables stand in scope as text, its executor as a stack; the two
+//! differ, and both are kept here so that slots are right and errors come when Go has them.
+
+pub(crate) mod control;
+pub(crate) mod lex;
+pub(crate) mod number;
+pub(crate) mod pipeline;
+
+use crate::ast::{Block, Node};
+use crate::function::{Function, Functions};
+use crate::quote;
+use lex::{Keyword, Kind, Lexer, LoopWords, Token};
+use std::collections::HashMap;
+use std::fmt;
+
+/// How deep actions and parentheses may be nested.
+pub const NESTING_MAX: usize = 100;
+
+/// How many variables a template may have in scope at once.
+pub const VARIABLES_MAX: usize = 1000;
+
+/// Why a text is no template, in Go's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    text: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// One of the templates of a program: the whole text, or what `define` and `block` name.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) name: Box<str>,
+    pub(crate) body: Block,
+    /// How many variables it needs at once, `$` included.
+    pub(crate) slots: usize,
+}
+
+/// All that parsing gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) definitions: Vec<Definition>,
+    /// Which definition is executed.
+    pub(crate) root: usize,
+    /// The functions that it uses.
+    pub(crate) functions: Vec<Function>,
+}
+
+type Parsed<T> = Result<T, ParseError>;
+
+/// What ends a list of nodes.
+enum Ending {
+    End,
+    Else,
+}
+
+/// A template being parsed; `define` and `block` begin another within it.
+#[derive(Default)]
+struct Scope {
+    name: String,
+    tokens: [Option<Token>; 3],
+    peeked: usize,
+    /// The variables that Go's parser sees.
+    visible: Vec<String>,
+    /// The variables that Go's executor has on its stack here, each in the slot of its position.
+    stacked: Vec<String>,
+    slots: usize,
+    ranges: usize,
+    action_line: usize,
+}
+
+/// Parses one text.
+pub(crate) struct Parser<'t> {
+    name: &'t str,
+    available: &'t Functions,
+    lexer: Lexer<'t>,
+    scope: Scope,
+    depth: usize,
+    program: Program,
+    /// The number of each template that has a name so far.
+    names: HashMap<String, usize>,
+    function_numbers: HashMap<String, usize>,
+}
+
+/// Parses a template.
+pub(crate) fn parse(name: &str, text: &str, functions: &Functions) -> Parsed<Program> {
+    let loop_words = LoopWords {
+        break_is_keyword: !functions.has("break"),
+        continue_is_keyword: !functions.has("continue"),
+    };
+    let mut parser = Parser {
+        name,
+        available: functions,
+        lexer: Lexer::new(text, loop_words),
+        scope: Scope::new(name),
+        depth: 0,
+        program: Program {
+            definitions: Vec::new(),
+            root: 0,
+            functions: Vec::new(),
+        },
+        names: HashMap::new(),
+        function_numbers: HashMap::new(),
+    };
+    let body = parser.whole()?;
+    let root = parser.define(body)?;
+    parser.program.root = root;
+    parser.link();
+    Ok(parser.program)
+}
+
+impl Scope {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            visible: vec!["$".to_owned()],
+            stacked: vec!["$".to_owned()],
+            slots: 1,
+            ..Self::default()
+        }
+    }
+}
+
+impl<'t> Parser<'t> {
+    fn whole(&mut self) -> Parsed<Block> {
+        let mut body = Block::new();
+        loop {
+            let token = self.peek();
+            match token.kind {
+                Kind::End => return Ok(body),
+                Kind::LeftDelim => {
+                    self.next();
+                    if self.next_solid().kind == Kind::Keyword(Keyword::Define) {
+                        self.definition()?;
+                        continue;
+                    }
+                    self.back_up_with(token);
+                }
+                _ => {}
+            }
+            match self.node()? {
+                Ok(node) => body.push(node),
+                Err(ending) => {
+                    return Err(self.error(format!("unexpected {}", ending.text())));
+                }
+            }
+        }
+    }
+
+    /// The nodes up to an `end` or `else`.
+    fn list(&mut self) -> Parsed<(Block, Ending)> {
+        let mut body = Block::new();
+        while self.peek_solid().kind != Kind::End {
+            match self.node()? {
+                Ok(node) => body.push(node),
+                Err(ending) => return Ok((body, ending)),
+            }
+        }
+        Err(self.error("unexpected EOF"))
+    }
+
+    /// A text or an action; inside `Ok`, `end` and `else` are errors.
+    fn node(&mut self) -> Parsed<Result<Node, Ending>> {
+        let token = self.next_solid();
+        match token.kind {
+            Kind::Text => Ok(Ok(Node::Text(token.text.into()))),
+            Kind::LeftDelim => {
+                self.scope.action_line = token.line;
+                let node = self.action()?;
+                self.scope.action_line = 0;
+                Ok(node)
+            }
+            _ => Err(self.unexpected(&token, "input")),
+        }
+    }
+
+    /// Takes a finished template into the program.
+    fn define(&mut self, body: Block) -> Parsed<usize> {
+        let definition = Definition {
+            name: self.scope.name.as_str().into(),
+            body,
+            slots: self.scope.slots,
+        };
+        let known = self.names.get(&self.scope.name).copied();
+        let Some(index) = known else {
+            let index = self.program.definitions.len();
+            self.program.definitions.push(definition);
+            self.names.insert(self.scope.name.clone(), index);
+            return Ok(index);
+        };
+        if self.program.definitions[index]
+            .body
+            .iter()
+            .all(Node::is_blank)
+        {
+            self.program.definitions[index] = definition;
+        } else if !definition.body.iter().all(Node::is_blank) {
+            let name = quote::quoted(&self.scope.name);
+            let message = format!("template: multiple definition of template {name}");
+            return Err(self.error(message));
+        }
+        Ok(index)
+    }
+
+    /// Gives every `template` action the number of its template.
+    fn link(&mut self) {
+        for definition in &mut self.program.definitions {
+            link_block(&mut definition.body, &self.names);
+        }
+    }
+
+    /// The number of a function among those that the program uses.
+    fn function(&mut self, name: &str) -> Parsed<usize> {
+        if let Some(number) = self.function_numbers.get(name) {
+            return Ok(*number);
+        }
+        let Some(function) = self.available.find(name) else {
+            let message = format!("function {} not defined", quote::quoted(name));
+            return Err(self.error(message));
+        };
+        let number = self.program.functions.len();
+        self.program.functions.push(function.clone());
+        self.function_numbers.insert(name.to_owned(), number);
+        Ok(number)
+    }
+
+    fn next(&mut self) -> Token {
+        let scope = &mut self.scope;
+        if scope.peeked > 0 {
+            scope.peeked -= 1;
+        } else {
+            scope.tokens[0] = Some(self.lexer.next_token());
+        }
+        match &scope.tokens[scope.peeked] {
+            Some(token) => token.clone(),
+            None => self.lexer.next_token(),
+        }
+    }
+
+    fn peek(&mut self) -> Token {
+        let token = self.next();
+        self.scope.peeked += 1;
+        token
+    }
+
+    fn back_up(&mut self) {
+        self.scope.peeked += 1;
+    }
+
+    /// Gives back the last token and this one, which came before it.
+    fn back_up_with(&mut self, before: Token) {
+        self.scope.tokens[1] = Some(before);
+        self.scope.peeked = 2;
+    }
+
+    /// Gives back the last token and these two, which came before it.
+    fn back_up_with_two(&mut self, first: Token, second: Token) {
+        self.scope.tokens[1] = Some(second);
+        self.scope.tokens[2] = Some(first);
+        self.scope.peeked = 3;
+    }
+
+    fn next_solid(&mut self) -> Token {
+        loop {
+            let token = self.next();
+            if token.kind != Kind::Space {
+                return token;
+            }
+        }
+    }
+
+    fn peek_solid(&mut self) -> Token {
+        let token = self.next_solid();
+        self.back_up();
+        token
+    }
+
+    fn expect(&mut self, kind: Kind, context: &str) -> Parsed<Token> {
+        let token = self.next_solid();
+        match token.kind == kind {
+            true => Ok(token),
+            false => Err(self.unexpected(&token, context)),
+        }
+    }
+
+    /// An error at the last token that was read.
+    fn error(&self, message: impl fmt::Display) -> ParseError {
+        let line = self.scope.tokens[0].as_ref().map_or(0, |token| token.line);
+        ParseError {
+            text: format!("template: {}:{line}: {message}", self.name),
+        }
+    }
+
+    fn unexpected(&self, token: &Token, context: &str) -> ParseError {
+        if token.kind != Kind::Error {
+            return self.error(format!("unexpected {} in {context}", print(token)));
+        }
+        let started = self.scope.action_line;
+        if started == 0 || started == token.line {
+            return self.error(&token.text);
+        }
+        let start = format!("action started at {}:{started}", self.name);
+        match token.text.strip_suffix(" action") {
+            Some(text) => self.error(format!("{text} {start}")),
+            None => self.error(format!("{} in {start}", token.text)),
+        }
+    }
+
+    /// Runs a part of the parser one level deeper.
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= NESTING_MAX {
+            return Err(self.error("max expression depth exceeded"));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+}
+
+impl Ending {
+    const fn text(&self) -> &'static str {
+        match self {
+            Self::End => "{{end}}",
+            Self::Else => "{{else}}",
+        }
+    }
+}
+
+/// A token in an error message.
+fn print(token: &Token) -> String {
+    match token.kind {
+        Kind::End => "EOF".to_owned(),
+        Kind::Error => token.text.clone(),
+        Kind::Keyword(_) => format!("<{}>", token.text),
+        _ if token.text.len() > 10 => {
+            let start: String = token.text.chars().take(10).collect();
+            format!("{}...", quote::quoted(&start))
+        }
+        _ => quote::quoted(&token.text),
+    }
+}
+
+fn link_block(block: &mut Block, names: &HashMap<String, usize>) {
+    for node in block {
+        match node {
+            Node::If(branch) | Node::Range(branch) | Node::With(branch) => {
+                link_block(&mut branch.body, names);
+                if let Some(otherwise) = &mut branch.otherwise {
+                    link_block(otherwise, names);
+                }
+            }
+            Node::Template(invocation) => {
+                invocation.index = names.get(&*invocation.name).copied();
+            }
+            Node::Action(_) | Node::Break | Node::Continue | Node::Text(_) => {}
+        }
+    }
+}

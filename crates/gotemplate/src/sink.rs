@@ -1,0 +1,45 @@
+//! Where text goes, with a bound.
+
+use crate::fault::Fault;
+
+/// A text that may grow only so far.
+pub(crate) struct Sink<'a> {
+    out: &'a mut String,
+    length_max: usize,
+}
+
+impl<'a> Sink<'a> {
+    /// Appends to `out` until it is `length_max` bytes long.
+    pub(crate) const fn new(out: &'a mut String, length_max: usize) -> Self {
+        Self { out, length_max }
+    }
+
+    /// Appends a text.
+    #[inline]
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Fault> {
+        if text.len() > self.length_max.saturating_sub(self.out.len()) {
+            return Err(too_long());
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+
+    /// Appends a character.
+    pub(crate) fn char(&mut self, c: char) -> Result<(), Fault> {
+        self.text(c.encode_utf8(&mut [0; 4]))
+    }
+
+    /// Appends a character `count` times.
+    pub(crate) fn fill(&mut self, c: char, count: usize) -> Result<(), Fault> {
+        let bytes = count.saturating_mul(c.len_utf8());
+        if bytes > self.length_max.saturating_sub(self.out.len()) {
+            return Err(too_long());
+        }
+        self.out.extend(std::iter::repeat_n(c, count));
+        Ok(())
+    }
+}
+
+fn too_long() -> Fault {
+    Fault::from("the text grows beyond its limit")
+}

@@ -1,0 +1,84 @@
+//! The functions of sprig v3, by group.
+
+mod absent;
+mod case;
+mod convert;
+mod dates;
+mod deep;
+mod defaults;
+mod dicts;
+mod encoding;
+mod floats;
+mod hashes;
+mod integers;
+mod json;
+mod lists;
+mod paths;
+mod random;
+mod reflection;
+mod regexes;
+mod strings;
+mod urls;
+mod wrap;
+
+use crate::function::Row;
+
+/// All of them.
+pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+    [
+        absent::FUNCTIONS,
+        case::FUNCTIONS,
+        convert::FUNCTIONS,
+        dates::FUNCTIONS,
+        defaults::FUNCTIONS,
+        dicts::FUNCTIONS,
+        encoding::FUNCTIONS,
+        floats::FUNCTIONS,
+        hashes::FUNCTIONS,
+        integers::FUNCTIONS,
+        json::FUNCTIONS,
+        lists::FUNCTIONS,
+        paths::FUNCTIONS,
+        random::FUNCTIONS,
+        reflection::FUNCTIONS,
+        regexes::FUNCTIONS,
+        strings::FUNCTIONS,
+        urls::FUNCTIONS,
+        wrap::FUNCTIONS,
+        VERSIONS,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+const VERSIONS: &[Row] = &[
+    ("semver", "s", crate::version::semver),
+    ("semverCompare", "ss", crate::version::constraint::compare),
+];
+
+/// Arguments whose types the signature has checked.
+mod arguments {
+    use crate::collection::Map;
+    use crate::value::Value;
+
+    /// A `string`.
+    pub(super) fn text(args: &[Value], n: usize) -> &str {
+        args.get(n).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// An `int`.
+    pub(super) fn int(args: &[Value], n: usize) -> i64 {
+        match args.get(n) {
+            Some(Value::Int(_, number)) => *number,
+            _ => 0,
+        }
+    }
+
+    /// A `map[string]interface {}`; `None` when it is nil.
+    pub(super) fn map(args: &[Value], n: usize) -> Option<&Map> {
+        match args.get(n) {
+            Some(Value::Map(map)) => Some(map),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A template: parsed once, executed for every request.
+
+use crate::ast::Node;
+use crate::env::{Env, Limits};
+use crate::exec::{self, ExecError};
+use crate::function::Functions;
+use crate::parse::{self, ParseError, Program};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// A parsed template. Executing it changes nothing in it, so that threads may share it.
+#[derive(Clone, Debug)]
+pub struct Template {
+    name: Arc<str>,
+    text: Arc<str>,
+    program: Arc<Program>,
+    limits: Limits,
+    has_actions: bool,
+}
+
+impl Template {
+    /// Parses a text; the name stands in error messages.
+    ///
+    /// # Errors
+    /// When the text is no template, or names a function that is not among `functions`.
+    pub fn parse(name: &str, text: &str, functions: &Functions) -> Result<Self, ParseError> {
+        Ok(Self {
+            name: name.into(),
+            text: text.into(),
+            program: Arc::new(parse::parse(name, text, functions)?),
+            limits: Limits::default(),
+            // Comments and trim markers change the text as well.
+            has_actions: text.contains("{{"),
+        })
+    }
+
+    /// With other limits.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether it is its own output: there is no action in it, of any kind.
+    #[must_use]
+    pub const fn is_static(&self) -> bool {
+        !self.has_actions
+    }
+
+    /// Whether it prints its text without looking at anything: nothing but text and definitions.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        let root = &self.program.definitions[self.program.root];
+        root.body.iter().all(|node| matches!(node, Node::Text(_)))
+    }
+
+    /// Appends its output for these data. What was written before an error stays.
+    ///
+    /// # Errors
+    /// What Go's `Execute` fails with, and when a limit is reached.
+    pub fn execute(
+        &self,
+        data: &Value,
+        env: &mut dyn Env,
+        out: &mut String,
+    ) -> Result<(), ExecError> {
+        let source = (&*self.name, &*self.text, &*self.program);
+        exec::execute(source, data, env, &self.limits, out)
+    }
+}
+
+const fn is_shared<T: Send + Sync>() {}
+const _: () = is_shared::<Template>();

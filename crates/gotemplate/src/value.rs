@@ -1,0 +1,241 @@
+//! Values of templates, each with the Go type that decides how it prints and what it may be
+//! passed to.
+
+use crate::collection::{List, Map};
+use crate::time::Moment;
+use crate::version::Version;
+use std::fmt;
+use std::rc::Rc;
+
+/// What a template computes with. Cheap to clone; dictionaries are shared by their clones, as
+/// Go's maps are.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// No value at all: what a missing key gives. An action prints it as `<no value>`.
+    Missing,
+    /// An empty interface without a value.
+    Nil,
+    /// `bool`
+    Bool(bool),
+    /// An integer of a Go type; the unsigned ones keep their bits.
+    Int(IntKind, i64),
+    /// `float64`
+    Float(f64),
+    /// `string`; always UTF-8, unlike Go's: what is cut inside a character gets U+FFFD there.
+    Str(Rc<str>),
+    /// A slice.
+    List(Rc<List>),
+    /// A map whose keys are strings.
+    Map(Rc<Map>),
+    /// `time.Time`
+    Time(Rc<Moment>),
+    /// `*semver.Version`
+    Version(Rc<Version>),
+    /// A structure of the caller's.
+    Object(Rc<dyn Object>),
+}
+
+/// Go's integer types that templates can meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntKind {
+    /// `int`, 64 bits wide here as on every 64-bit machine.
+    Int,
+    /// `int64`
+    Int64,
+    /// `int32`
+    Int32,
+    /// `uint8`, which is what indexing a string gives.
+    Uint8,
+    /// `uint64`
+    Uint64,
+    /// `time.Duration`, in nanoseconds.
+    Duration,
+    /// `time.Month`
+    Month,
+    /// `time.Weekday`
+    Weekday,
+}
+
+impl IntKind {
+    /// Whether the type has no negative numbers.
+    #[must_use]
+    pub const fn is_unsigned(self) -> bool {
+        matches!(self, Self::Uint8 | Self::Uint64)
+    }
+
+    /// The type's name.
+    #[must_use]
+    pub const fn type_name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::Int64 => "int64",
+            Self::Int32 => "int32",
+            Self::Uint8 => "uint8",
+            Self::Uint64 => "uint64",
+            Self::Duration => "time.Duration",
+            Self::Month => "time.Month",
+            Self::Weekday => "time.Weekday",
+        }
+    }
+
+    /// The name of the type that lies below it.
+    #[must_use]
+    pub const fn kind_name(self) -> &'static str {
+        match self {
+            Self::Duration => "int64",
+            Self::Month | Self::Weekday => "int",
+            other => other.type_name(),
+        }
+    }
+}
+
+/// A structure whose fields a template may read.
+pub trait Object: fmt::Debug {
+    /// The name of its type, for error messages: `*runner.CallData`.
+    fn type_name(&self) -> &str;
+
+    /// The field's value, or `None` when it has no such field.
+    fn field(&self, name: &str) -> Option<Value>;
+
+    /// All fields in their order, for printing the whole.
+    fn field_names(&self) -> &[&str];
+}
+
+impl Value {
+    /// An `int`.
+    #[must_use]
+    pub const fn int(value: i64) -> Self {
+        Self::Int(IntKind::Int, value)
+    }
+
+    /// An `int64`.
+    #[must_use]
+    pub const fn int64(value: i64) -> Self {
+        Self::Int(IntKind::Int64, value)
+    }
+
+    /// A `[]interface {}`.
+    #[must_use]
+    pub fn list(items: Vec<Self>) -> Self {
+        Self::List(Rc::new(List::of_any(items)))
+    }
+
+    /// A `[]string`.
+    pub fn strings<S: Into<Rc<str>>>(items: impl IntoIterator<Item = S>) -> Self {
+        let items = items.into_iter().map(|item| Self::Str(item.into()));
+        Self::List(Rc::new(List::of_strings(items.collect())))
+    }
+
+    /// A `map[string]interface {}`.
+    pub fn dictionary<K: Into<Rc<str>>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
+        let map = Map::of_any();
+        for (key, value) in entries {
+            map.put(key.into(), value);
+        }
+        Self::Map(Rc::new(map))
+    }
+
+    /// Whether there is nothing: no value, or an interface without one.
+    #[must_use]
+    pub const fn is_nil(&self) -> bool {
+        matches!(self, Self::Missing | Self::Nil)
+    }
+
+    /// The text of a `string`.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What `if` makes of it: anything but zero, empty and nothing is true.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        match self {
+            Self::Missing | Self::Nil => false,
+            Self::Bool(value) => *value,
+            Self::Int(_, value) => *value != 0,
+            Self::Float(value) => *value != 0.0,
+            Self::Str(text) => !text.is_empty(),
+            Self::List(list) => !list.items().is_empty(),
+            Self::Map(map) => !map.is_empty(),
+            Self::Time(_) | Self::Version(_) | Self::Object(_) => true,
+        }
+    }
+
+    /// The name of its type, as `%T` prints it.
+    #[must_use]
+    pub fn type_name(&self) -> &str {
+        match self {
+            Self::Missing | Self::Nil => "<nil>",
+            Self::Bool(_) => "bool",
+            Self::Int(kind, _) => kind.type_name(),
+            Self::Float(_) => "float64",
+            Self::Str(_) => "string",
+            Self::List(list) => list.type_name(),
+            Self::Map(map) => map.type_name(),
+            Self::Time(_) => "time.Time",
+            Self::Version(_) => "*semver.Version",
+            Self::Object(object) => object.type_name(),
+        }
+    }
+
+    /// The name of its kind: what the type is made of.
+    #[must_use]
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Self::Missing | Self::Nil => "invalid",
+            Self::Bool(_) => "bool",
+            Self::Int(kind, _) => kind.kind_name(),
+            Self::Float(_) => "float64",
+            Self::Str(_) => "string",
+            Self::List(_) => "slice",
+            Self::Map(_) => "map",
+            Self::Time(_) => "struct",
+            Self::Version(_) => "ptr",
+            Self::Object(object) if object.type_name().starts_with('*') => "ptr",
+            Self::Object(_) => "struct",
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::int64(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Str(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Str(text.into())
+    }
+}
+
+impl From<Rc<str>> for Value {
+    fn from(text: Rc<str>) -> Self {
+        Self::Str(text)
+    }
+}
+
+// Values are moved for every step of a template.
+const _: () = assert!(size_of::<Value>() <= 24);
