@@ -6,6 +6,7 @@
 mod blame;
 mod connection;
 mod control;
+mod conversation;
 mod crowd;
 mod keep_alive;
 pub mod limits;
@@ -18,6 +19,7 @@ mod source;
 mod worker;
 
 pub use control::Control;
+pub use conversation::{ConversationError, Speaker, converse};
 pub use prepare::{PrepareError, Prepared, Resolver, prepare};
 pub use run::{RunError, run, run_over, thread_count};
 pub use worker::{Message, Share, Worker};
