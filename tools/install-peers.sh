@@ -12,8 +12,9 @@ declare -A package_of=(
   [nginx]=nginx [haproxy]=haproxy [h2o]=h2o
   [strace]=strace [ip]=iproute2 [nft]=nftables [openssl]=openssl
   [script]=bsdutils [unshare]=util-linux
+  [vde_switch]=vde-switch [wirefilter]=vde-wirefilter [ping]=iputils-ping
 )
-peers=(nginx haproxy h2o strace ip nft openssl script unshare)
+peers=(nginx haproxy h2o strace ip nft openssl script unshare vde_switch wirefilter ping)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 

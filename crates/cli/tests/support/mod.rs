@@ -25,6 +25,7 @@ pub(crate) mod program;
 pub(crate) mod report;
 pub(crate) mod script;
 pub(crate) mod serve;
+pub(crate) mod wire;
 
 pub(crate) use certificates::Authority;
 pub(crate) use folder::Folder;

@@ -1,0 +1,169 @@
+//! A wire with delay, loss, duplicates, disorder, little room or damage: what the target and the
+//! generator are made to answer for, and what only takes longer.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::allow_attributes,
+    reason = "not every lint fires in every file"
+)]
+
+mod support;
+
+use support::wire::{Wire, damaged};
+use support::{Report, alone, load_of};
+
+/// Runs `drumfire http LINE URL` over the wire.
+fn load(wire: &Wire, line: &str) -> Report {
+    load_of(wire.http(&format!("{line} http://10.77.0.2:9000/")))
+}
+
+/// A wire may make a request late; it can't make it wrong.
+fn check_ok_or_timeout(report: &Report, faults: &str) {
+    for kind in report.kinds() {
+        assert!(
+            kind.starts_with("timeout:"),
+            "{faults}: {kind}: {:#}",
+            report.short()
+        );
+    }
+    assert!(
+        report.n("requests.ok") > 0,
+        "{faults}: {:#}",
+        report.short()
+    );
+}
+
+#[test]
+fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let _serve = wire.serve("");
+    for (faults, round_trip) in [
+        ("-d 1", 0.002),
+        ("-d 25", 0.050),
+        ("-d 50+10", 0.100),
+        ("-d 150", 0.300),
+    ] {
+        wire.set(faults);
+        let ping = wire.ping(5).unwrap();
+        let report = load(&wire, "-r 40/s -c 16 -z 2s");
+        assert_eq!(
+            report.n("requests.ok"),
+            80,
+            "{faults}: {:#}",
+            report.short()
+        );
+        let mean = report.number("latency.service_time.mean") / 1e9;
+        // A millisecond is what a busy machine and the wire's own timers add.
+        let near = |expected: f64| (mean - expected).abs() < expected * 0.1 + 0.001;
+        assert!(
+            near(round_trip) || near(ping),
+            "{faults}: {mean} s, set {round_trip} s, ping {ping} s"
+        );
+        let connect = report.number("latency.connect.min") / 1e9;
+        assert!(connect > round_trip * 0.8, "{faults}: {connect} s");
+    }
+}
+
+#[test]
+fn losses_cost_time_and_at_most_a_timeout() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let serve = wire.serve("");
+    for faults in ["-l 1", "-l 5", "-l 20"] {
+        wire.set(faults);
+        let report = load(&wire, "-r 40/s -c 8 -z 2s --timeout 3s");
+        assert_eq!(report.n("requests.intended"), 80);
+        check_ok_or_timeout(&report, faults);
+        // What is lost is sent again after 200 ms at the earliest.
+        let slowest = report.number("latency.response_time.max") / 1e9;
+        assert!(faults == "-l 1" || slowest > 0.15, "{faults}: {slowest} s");
+    }
+    drop(serve);
+    let _serve = wire.serve("--tls");
+    wire.set("-l 5 -d 2");
+    let line = "-r 40/s -c 8 -z 2s --timeout 3s -k https://10.77.0.2:9000/";
+    check_ok_or_timeout(&load_of(wire.http(line)), "TLS, -l 5");
+}
+
+#[test]
+fn duplicates_and_disorder_are_not_seen() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let serve = wire.serve("--size 20000");
+    for faults in ["-D 2", "-d 5+4 -N", "-D 1 -d 5+4 -N"] {
+        wire.set(faults);
+        let report = load(&wire, "-r 20/s -c 8 -z 2s");
+        assert_eq!(
+            report.n("requests.ok"),
+            40,
+            "{faults}: {:#}",
+            report.short()
+        );
+        assert!(
+            report.n("bytes.received") > 40 * 20_000,
+            "{faults}: {:#}",
+            report.at("bytes")
+        );
+    }
+    drop(serve);
+}
+
+#[test]
+fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let _serve = wire.serve("--size 25000");
+    // A megabit a second, and 250 kB of bodies: two seconds.
+    wire.set("-b 125000 -c 200000");
+    let report = load(&wire, "-c 2 -n 10");
+    assert_eq!(report.n("requests.ok"), 10, "{:#}", report.short());
+    let seconds = report.number("run.duration_ns") / 1e9;
+    assert!((1.6..4.0).contains(&seconds), "{seconds} s");
+    // More connections than the wire's queue has room for.
+    wire.set("-b 125000 -c 20000");
+    let report = load(&wire, "-c 16 -n 16 --timeout 10s");
+    check_ok_or_timeout(&report, "a full queue");
+}
+
+#[test]
+fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let _serve = wire.serve("--size 10000");
+    // 576 bytes and some for headers. Nobody is told that longer ones vanish.
+    wire.set("-m 600");
+    let report = load(&wire, "-c 2 -n 2 --timeout 1s");
+    assert_eq!(report.n("requests.timed_out"), 2, "{:#}", report.short());
+    wire.set_mtu(576);
+    let report = load(&wire, "-c 4 -n 40 --timeout 5s");
+    assert_eq!(report.n("requests.ok"), 40, "{:#}", report.short());
+}
+
+/// Damage is what checksums are for: nothing that was damaged counts as an answer.
+#[test]
+fn damage_is_caught_below_us() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    for (flags, insecure, scheme) in [("", "", "http"), ("--tls", "-k", "https")] {
+        let _serve = wire.serve(&format!("--size 1000 {flags}"));
+        let load = |wire: &Wire, line: &str| {
+            load_of(wire.http(&format!("{line} {insecure} {scheme}://10.77.0.2:9000/")))
+        };
+        wire.set("");
+        let received = |requests| {
+            let line = format!("-c 1 -n {requests}");
+            load(&wire, &line).n("bytes.received")
+        };
+        let one = received(2) - received(1);
+        let before = damaged(&wire.near) + damaged(&wire.far);
+        wire.set("-n 200");
+        let report = load(&wire, "-r 60/s -c 8 -z 3s --timeout 5s");
+        check_ok_or_timeout(&report, scheme);
+        let after = damaged(&wire.near) + damaged(&wire.far);
+        assert!(after > before, "{scheme}: nothing was damaged");
+        if report.n("requests.failed") == 0 && scheme == "http" {
+            assert_eq!(report.n("bytes.received"), one * report.n("requests.ok"));
+        }
+    }
+}
