@@ -12,7 +12,7 @@ const DEBUG_BYTES: usize = 1024;
 
 impl Connection {
     /// Obeys a frame that the header alone did not refuse.
-    #[inline]
+    #[inline(always)]
     pub(super) fn frame(
         &mut self,
         header: FrameHeader,
@@ -29,6 +29,7 @@ impl Connection {
         Ok(found)
     }
 
+    #[inline(never)]
     fn other_frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<Option<Found>, Error> {
         match header.kind {
             kind::PRIORITY => self.priority(header, payload),

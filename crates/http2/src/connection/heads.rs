@@ -44,7 +44,7 @@ impl Assembly {
 }
 
 impl Connection {
-    #[inline]
+    #[inline(always)]
     pub(super) fn headers_frame(
         &mut self,
         header: FrameHeader,
@@ -109,7 +109,7 @@ impl Connection {
 
     /// Reads a whole header block. It must be decoded whatever becomes of it, or the dynamic table
     /// would be lost.
-    #[inline]
+    #[inline(always)]
     fn header_block(
         &mut self,
         id: u32,
@@ -175,6 +175,7 @@ impl Connection {
     }
 
     /// Decodes and judges a block that is not remembered, and remembers it if that is safe.
+    #[inline(never)]
     fn decode(&mut self, block: &[u8], role: Role) -> Result<Result<Verdict, StreamError>, Error> {
         let (fields, limits) = (&mut self.fields, &self.settings.limits);
         fields.begin(role);
@@ -192,7 +193,7 @@ impl Connection {
     }
 
     /// Goes on from a head, interim or final.
-    #[inline]
+    #[inline(always)]
     fn head(
         &mut self,
         index: Index,
@@ -255,7 +256,7 @@ impl Connection {
     }
 
     /// The response is over, if it is as long as it says (section 8.1.1).
-    #[inline]
+    #[inline(always)]
     pub(super) fn ended(&mut self, index: Index) -> Result<(), StreamError> {
         let stream = self.streams.get_mut(index);
         if stream.body_remaining != 0 && stream.body_remaining != UNKNOWN {
