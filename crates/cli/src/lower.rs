@@ -11,7 +11,7 @@ use crate::flags::HttpFlags;
 use crate::input;
 use drumfire_plan::{
     Body, Compressed, Expect, ExpectContinue, Header, HttpRequest, Method, Plan, Redirects,
-    Threshold, Url,
+    Samples, Threshold, Url,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
@@ -53,6 +53,7 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
         connections: lowered.connections,
         timeouts: connect,
         expect: Expect::Below400,
+        samples: Samples::Forget,
         thresholds: thresholds.collect::<Result<_, _>>()?,
         seed: flags.load.seed,
         interval: parsed("--interval", &flags.output.interval)?,

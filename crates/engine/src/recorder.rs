@@ -1,7 +1,8 @@
 //! Samples into intervals, and intervals to whoever merges them.
 
-use drumfire_measure::{Interval, Sample};
+use drumfire_measure::{Interval, Kept, Sample};
 use drumfire_net::ThreadTimes;
+use drumfire_plan::{Plan, Samples};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -24,12 +25,15 @@ pub(crate) struct Recorder<S> {
     edge: Nanos,
     length: Nanos,
     measure_from: Nanos,
+    /// Whether every sample is handed on.
+    samples: Samples,
     /// The thread's times when the current interval began.
     times: ThreadTimes,
 }
 
 impl<S: Sink> Recorder<S> {
-    pub(crate) fn new(sink: S, steps: Arc<[Arc<str>]>, length: Nanos, measure_from: Nanos) -> Self {
+    pub(crate) fn new(sink: S, steps: Arc<[Arc<str>]>, plan: &Plan) -> Self {
+        let length = plan.interval;
         let current = Box::new(Interval::new(&steps));
         let times = ThreadTimes::default();
         Self {
@@ -38,7 +42,8 @@ impl<S: Sink> Recorder<S> {
             current,
             edge: length,
             length,
-            measure_from,
+            measure_from: plan.warmup,
+            samples: plan.samples,
             times,
         }
     }
@@ -60,9 +65,20 @@ impl<S: Sink> Recorder<S> {
     pub(crate) fn record(&mut self, sample: &Sample) {
         if sample.intended >= self.measure_from {
             self.current.record(sample);
+            if self.samples == Samples::Keep {
+                self.keep(sample);
+            }
         } else {
             self.current.record_warmup(sample);
         }
+    }
+
+    #[cold]
+    fn keep(&mut self, sample: &Sample) {
+        self.current.kept.push(Kept {
+            sample: *sample,
+            detail: None,
+        });
     }
 
     /// Keeps what there is to say of a failure beyond its class.
@@ -77,6 +93,11 @@ impl<S: Sink> Recorder<S> {
         }
         self.current
             .record_error_detail(sample.outcome, &text[..end]);
+        if self.samples == Samples::Keep
+            && let Some(kept) = self.current.kept.last_mut()
+        {
+            kept.detail = Some(text[..end].into());
+        }
     }
 
     /// Notes the thread's times at the start of the run.

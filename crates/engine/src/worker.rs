@@ -169,7 +169,7 @@ impl<I: Io> Worker<I> {
     ) -> Self {
         let plan = &prepared.plan;
         let steps: Arc<[Arc<str>]> = prepared.steps.clone().into();
-        let recorder = Recorder::new(channel, steps, plan.interval, plan.warmup);
+        let recorder = Recorder::new(channel, steps, plan);
         let lane = |route: &Route| Lane {
             down_until: vec![Nanos::ZERO; route.width()],
             route: route.clone(),

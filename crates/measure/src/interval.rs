@@ -2,8 +2,8 @@
 
 use crate::errors::ErrorTable;
 use crate::{
-    Bytes, Counts, ErrorRow, Histogram, Leniency, Messages, Outcome, OutcomeCounts, Sample, StatusCounts,
-    Step, WorkerHealth,
+    Bytes, Counts, ErrorRow, Histogram, Kept, Leniency, Messages, Outcome, OutcomeCounts, Sample,
+    StatusCounts, Step, WorkerHealth,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -129,6 +129,8 @@ pub struct Interval {
     pub warmup: Counts,
     /// Messages of gRPC calls.
     pub messages: Messages,
+    /// Every sample, where the plan asks for them; no part of what is merged.
+    pub kept: Vec<Kept>,
     /// How the worker itself fared.
     pub health: WorkerHealth,
     outcomes: OutcomeCounts,
@@ -156,6 +158,7 @@ impl Interval {
             connections_opened: 0,
             warmup: Counts::default(),
             messages: Messages::default(),
+            kept: Vec::new(),
             health: WorkerHealth::default(),
             outcomes: OutcomeCounts::default(),
             status: StatusCounts::default(),
@@ -181,6 +184,7 @@ impl Interval {
         self.connections_opened = 0;
         self.warmup = Counts::default();
         self.messages.reset();
+        self.kept.clear();
         self.health.reset();
         self.outcomes = OutcomeCounts::default();
         self.status.reset();

@@ -36,7 +36,7 @@ pub use leniency::{Leniencies, Leniency};
 pub use messages::{IsFirst, Messages};
 pub use outcome::{Blame, Outcome};
 pub use run::{Model, RunEvent, RunInfo, Unfinished};
-pub use sample::Sample;
+pub use sample::{Kept, Sample};
 pub use status::{GRPC_STATUS, StatusCounts, status_name};
 pub use step::{STEPS, Step};
 pub use summary::Summary;

@@ -1,6 +1,6 @@
 //! What is known of a run before it ends, and the one stream of events that it makes.
 
-use crate::{Interval, Summary};
+use crate::{Interval, Kept, Summary};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -78,6 +78,9 @@ pub enum RunEvent {
     Started(Arc<RunInfo>),
     /// An interval is over, merged over all workers.
     IntervalClosed(Arc<Interval>),
+    /// The samples of the interval that closes next, in the order of their ends within a worker;
+    /// only where the plan asks for every sample.
+    Kept(Vec<Kept>),
     /// Something that a person should know now.
     Warning(String),
     /// No new requests are sent; what is in flight may finish.

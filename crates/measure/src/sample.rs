@@ -32,6 +32,15 @@ pub struct Sample {
     pub step: u16,
 }
 
+/// A sample that is handed on as it is, where the plan asks for every one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The sample.
+    pub sample: Sample,
+    /// What a failure has to say beyond its class.
+    pub detail: Option<Box<str>>,
+}
+
 const _: () = assert!(size_of::<Sample>() <= 64, "a sample fits a cache line");
 
 impl Sample {

@@ -36,6 +36,16 @@ pub use users::Users;
 
 use drumfire_units::Nanos;
 
+/// Whether every sample is handed on to who asks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Samples {
+    /// They are counted and forgotten.
+    #[default]
+    Forget,
+    /// They are handed on, at some 80 bytes each.
+    Keep,
+}
+
 /// A description of a run, checked by [`Plan::check`].
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -59,6 +69,8 @@ pub struct Plan {
     pub timeouts: Timeouts,
     /// When a response is ok.
     pub expect: Expect,
+    /// Whether every sample is handed on, beside the sums.
+    pub samples: Samples,
     /// What the result must satisfy.
     pub thresholds: Vec<Threshold>,
     /// Where every random number comes from.

@@ -2,7 +2,8 @@
 
 use drumfire_plan::{
     Arrivals, Body, Connections, Expect, Header, HttpOptions, HttpRequest, KeepAlive,
-    KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Spin, Stop, Timeouts, Url,
+    KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Spin, Stop, Timeouts,
+    Url,
 };
 use drumfire_units::Nanos;
 
@@ -48,6 +49,7 @@ fn plan() -> Plan {
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
+        samples: Samples::Forget,
         thresholds: Vec::new(),
         seed: 0,
         interval: Nanos::from_secs(1),

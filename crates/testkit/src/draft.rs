@@ -2,7 +2,8 @@
 
 use drumfire_plan::{
     Arrivals, Body, Connections, Expect, HttpOptions, HttpRequest, KeepAlive, KeepAliveHints,
-    LatePolicy, Load, Method, Plan, ReusedClosed, Sequence, Spin, Stop, Timeouts, Url, Users,
+    LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Sequence, Spin, Stop, Timeouts, Url,
+    Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -74,6 +75,7 @@ fn draft(load: Load) -> Draft {
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
+        samples: Samples::Forget,
         thresholds: Vec::new(),
         seed: 1,
         interval: Nanos::from_secs(1),

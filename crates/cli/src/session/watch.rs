@@ -79,7 +79,7 @@ impl Watch {
             }
             RunEvent::Warning(text) => output::remark(&format!("\r\x1b[K{text}\n")),
             RunEvent::Finished(_) => output::remark("\r\x1b[K"),
-            RunEvent::Started(_) => {}
+            RunEvent::Started(_) | RunEvent::Kept(_) => {}
         }
     }
 }

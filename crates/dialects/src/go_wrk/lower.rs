@@ -13,7 +13,7 @@ use crate::outcome::LastWords;
 use crate::{Defaults, Source};
 use drumfire_plan::{
     Connections, Expect, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints,
-    Load, Plan, Redirects, ReusedClosed, Scheme, Spin, Stop, Timeouts, Tls, Url, Verify,
+    Load, Plan, Redirects, ReusedClosed, Samples, Scheme, Spin, Stop, Timeouts, Tls, Url, Verify,
 };
 use drumfire_units::Nanos;
 use std::io;
@@ -86,6 +86,7 @@ fn plan(
         connections,
         timeouts: timeouts(args.timeout_ms),
         expect: Expect::GoWrk,
+        samples: Samples::Forget,
         thresholds: Vec::new(),
         seed: 0, // nothing in a go-wrk run is drawn
         interval: Nanos::from_secs(1),

@@ -61,6 +61,11 @@ impl Collector {
                 draining = true;
                 observer(&RunEvent::Draining);
             }
+            let mut interval = interval;
+            let kept = std::mem::take(&mut interval.kept);
+            if !kept.is_empty() {
+                observer(&RunEvent::Kept(kept));
+            }
             let interval = Arc::new(*interval);
             self.summary.absorb(&interval);
             self.windows.absorb(&interval);
@@ -76,12 +81,13 @@ impl Collector {
     fn next_interval(&mut self) -> Option<Box<Interval>> {
         let mut merged: Option<Box<Interval>> = None;
         for index in 0..self.workers.len() {
-            let Some(interval) = self.next_of(index) else {
+            let Some(mut interval) = self.next_of(index) else {
                 continue;
             };
             match &mut merged {
                 None => merged = Some(interval),
                 Some(merged) => {
+                    merged.kept.append(&mut interval.kept);
                     merged.merge(&interval);
                     self.give_back(index, interval);
                 }
