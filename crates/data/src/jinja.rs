@@ -12,7 +12,7 @@ use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
 };
 use std::cell::RefCell;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io;
 use std::sync::Arc;
 
@@ -44,10 +44,17 @@ struct Stage {
 }
 
 /// Compiled templates by name.
-#[derive(Debug)]
 pub(crate) struct Jinja {
     environment: Environment<'static>,
     context: Value,
+}
+
+impl fmt::Debug for Jinja {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What stands inside would evaluate itself in order to be shown.
+        let names = self.environment.templates().map(|(name, _)| name);
+        f.debug_set().entries(names).finish()
+    }
 }
 
 impl Jinja {
@@ -169,6 +176,8 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
         !stage.safe && stage.place.is_some_and(JsonPlace::in_string)
     })?;
     let json = match value.kind() {
+        // Only an `if` without an `else` makes one that is no error.
+        ValueKind::Undefined => return Ok(()),
         ValueKind::String | ValueKind::Number => None,
         _ => Some(state.apply_filter("tojson", std::slice::from_ref(value))?),
     };

@@ -1,6 +1,7 @@
 //! `.proto` files and what they import.
 
 use crate::{SchemaError, google};
+use miette::Diagnostic;
 use prost_reflect::DescriptorPool;
 use protox::Compiler;
 use protox::file::{File, FileResolver, GoogleFileResolver};
@@ -61,7 +62,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
                 if error.is_file_not_found() && error.file().is_none() {
                     return SchemaError(format!("can't read {path}: no such file"));
                 }
-                let mut text = format!("{error:?}");
+                let mut text = located(&error, &roots);
                 if error.is_file_not_found() {
                     text.push_str(&searched);
                 }
@@ -79,6 +80,29 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
         };
         let folders: Vec<String> = self.folders.iter().map(named).collect();
         format!("; looked in {}", folders.join(", "))
+    }
+}
+
+/// What the compiler says, after the file, line and column where it says it. Of several places it
+/// is the last: what comes second is in the way of what came first.
+fn located(error: &protox::Error, roots: &[(String, String)]) -> String {
+    let root = |name: &str| {
+        roots
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, path)| path)
+    };
+    let Some(name) = error.file() else {
+        return error.to_string();
+    };
+    let path = root(name).map_or(name, String::as_str);
+    let span = error.labels().and_then(|labels| labels.last());
+    let contents = span.as_ref().zip(error.source_code());
+    match contents.and_then(|(span, source)| source.read_span(span.inner(), 0, 0).ok()) {
+        Some(at) => format!("{path}:{}:{}: {error}", at.line() + 1, at.column() + 1),
+        // A circle of imports has no one place, and says its files itself.
+        None if error.to_string().contains(name) => error.to_string(),
+        None => format!("{path}: {error}"),
     }
 }
 

@@ -14,6 +14,7 @@ use drumfire_plan::{CallContext, CallData, DataError, Header};
 use elements::Element;
 use prost_reflect::MessageDescriptor;
 use rendered::Rendered;
+use std::fmt;
 use std::sync::Arc;
 
 /// How often templates are evaluated.
@@ -30,7 +31,6 @@ pub enum Refresh {
 ///
 /// An array is one stream's messages where the client streams. Elsewhere every call takes one of
 /// its elements, by the order given.
-#[derive(Debug)]
 pub struct Input {
     descriptor: MessageDescriptor,
     /// Whether a call sends all elements or one.
@@ -43,7 +43,6 @@ pub struct Input {
     feeds: Option<u64>,
 }
 
-#[derive(Debug)]
 enum Body {
     /// Nothing varies within an element. Never empty.
     Fixed(Vec<Vec<u8>>),
@@ -51,6 +50,24 @@ enum Body {
     Elements(Vec<Element>),
     /// How many elements there are is known when the text is rendered.
     Rendered(Rendered),
+}
+
+/// In short: descriptors of messages that contain themselves never end when they are shown.
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let form = match &self.body {
+            Body::Fixed(messages) => format!("{} fixed", messages.len()),
+            Body::Elements(elements) => format!("{} templates", elements.len()),
+            Body::Rendered(_) => "a template".to_owned(),
+        };
+        f.debug_struct("Input")
+            .field("message", &self.descriptor.full_name())
+            .field("form", &form)
+            .field("order", &self.order)
+            .field("refresh", &self.refresh)
+            .field("metadata", &self.metadata.len())
+            .finish()
+    }
 }
 
 impl Input {
@@ -177,7 +194,7 @@ impl Input {
         ends.min()
     }
 
-    /// Renders all that one call would send, and forgets it.
+    /// Renders what one call would send, of templated elements all, and forgets it.
     ///
     /// # Errors
     /// As [`CallData::message`] and [`CallData::metadata`].
@@ -192,11 +209,25 @@ impl Input {
     fn try_call(&self, call: &CallContext) -> Result<(), DataError> {
         self.metadata(call, &mut Vec::new())?;
         let mut out = Vec::new();
-        for n in 0..self.messages(call) {
-            out.clear();
-            self.message(call, n, &mut out)?;
+        if let Body::Elements(elements) = &self.body {
+            for (n, element) in (1..).zip(elements) {
+                element
+                    .render(&self.descriptor, &mut Scene::new(*call, 0, 0), &mut out)
+                    .map_err(|error| {
+                        if elements.len() > 1 {
+                            in_element(n, &error)
+                        } else {
+                            error
+                        }
+                    })?;
+                out.clear();
+            }
+            return Ok(());
         }
-        Ok(())
+        (0..self.messages(call)).try_for_each(|n| {
+            out.clear();
+            self.message(call, n, &mut out)
+        })
     }
 
     /// Which of `length` elements a message is.

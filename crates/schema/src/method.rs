@@ -3,11 +3,19 @@
 use crate::json;
 use drumfire_plan::{CallKind, DataError};
 use prost_reflect::{MessageDescriptor, MethodDescriptor};
+use std::fmt;
 
 /// A method of a service: its names, its kind, and what goes in and out.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Method {
     descriptor: MethodDescriptor,
+}
+
+/// In short: descriptors of messages that contain themselves never end when they are shown.
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Method({})", self.path())
+    }
 }
 
 impl Method {

@@ -5,12 +5,20 @@ use crate::{Method, SchemaError, assemble, describe, lookup};
 use prost::Message;
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::FileDescriptorSet;
+use std::fmt;
 use std::io;
 
 /// What services there are, and of what their messages are made.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Schema {
     pool: DescriptorPool,
+}
+
+/// In short: descriptors of messages that contain themselves never end when they are shown.
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schema").field(&self.services()).finish()
+    }
 }
 
 impl Schema {

@@ -32,7 +32,19 @@ impl Element {
             json::encode(descriptor, text, &mut bytes)?;
             return Ok(Self::Fixed(bytes));
         }
-        let program = Program::compile(descriptor, pieces);
+        // What the text's reader refuses whatever the values are, such as two of a choice, the
+        // program need not know.
+        let program = Program::compile(descriptor, pieces).filter(|_| {
+            let mut scene = Scene::new(super::first_call(), 0, 0);
+            as_text(
+                &template,
+                descriptor,
+                &mut scene,
+                &mut String::new(),
+                &mut Vec::new(),
+            )
+            .is_ok()
+        });
         Ok(Self::Templated { template, program })
     }
 

@@ -13,6 +13,8 @@
 
 mod compile;
 mod scalar;
+#[cfg(test)]
+mod tests;
 
 use drumfire_data::{Escaping, Expression, Piece, Scene, Template};
 use drumfire_plan::DataError;

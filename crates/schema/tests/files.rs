@@ -1,0 +1,324 @@
+//! Schemas from files and descriptor sets: what is found, and what is said when it is not.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixture;
+
+use drumfire_plan::CallKind;
+use drumfire_schema::Schema;
+use fixture::{ZOO, compile};
+use prost::Message;
+use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+
+#[test]
+fn methods_are_found_by_any_of_their_names() {
+    let schema = compile(&[("zoo.proto", ZOO)], &[]).unwrap();
+    for name in [
+        "zoo.v1.Zoo/Show",
+        "zoo.v1.Zoo.Show",
+        ".zoo.v1.Zoo.Show",
+        ".zoo.v1.Zoo/Show",
+    ] {
+        let method = schema.method(name).unwrap();
+        assert_eq!((method.service(), method.name()), ("zoo.v1.Zoo", "Show"));
+        assert_eq!(method.path(), "/zoo.v1.Zoo/Show");
+    }
+    for (name, kind) in [
+        ("Show", CallKind::Unary),
+        ("Watch", CallKind::ServerStream),
+        ("Feed", CallKind::ClientStream),
+        ("Chat", CallKind::Bidirectional),
+    ] {
+        assert_eq!(fixture::zoo(name).kind(), kind);
+    }
+}
+
+#[test]
+fn wrong_names_get_the_nearest() {
+    let schema = compile(&[("zoo.proto", ZOO)], &[]).unwrap();
+    for (name, error) in [
+        (
+            "",
+            "method name must be package.Service.Method or package.Service/Method: \"\"",
+        ),
+        (
+            "Show",
+            "method name must be package.Service.Method or package.Service/Method: \"Show\"",
+        ),
+        (
+            "zoo.v1.Zo/Show",
+            "cannot find service \"zoo.v1.Zo\"; did you mean `zoo.v1.Zoo`?",
+        ),
+        (
+            "Zoo/Show",
+            "cannot find service \"Zoo\"; did you mean `zoo.v1.Zoo`?",
+        ),
+        (
+            "other/Show",
+            "cannot find service \"other\"; there are zoo.v1.Zoo",
+        ),
+        (
+            "zoo.v1.Zoo/Shaw",
+            "service \"zoo.v1.Zoo\" does not include a method named \"Shaw\"; did you mean `Show`?",
+        ),
+        (
+            "zoo.v1.Zoo/Xyz",
+            "service \"zoo.v1.Zoo\" does not include a method named \"Xyz\"; it has Show, Watch, \
+             Feed, Chat",
+        ),
+    ] {
+        assert_eq!(schema.method(name).unwrap_err().to_string(), error);
+    }
+    let error = schema.describe("zoo.v1.Animol").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot find symbol \"zoo.v1.Animol\"; did you mean `zoo.v1.Animal`?"
+    );
+}
+
+#[test]
+fn errors_name_the_file_and_the_line() {
+    let head = "syntax = \"proto3\";\n";
+    for (name, text, error) in [
+        (
+            "syntax",
+            "message A {\n  string a = ;\n}\n",
+            "a.proto:3:14: expected an integer",
+        ),
+        (
+            "import",
+            "import \"b.proto\";\n",
+            "a.proto:2:1: import 'b.proto' not found; looked in .",
+        ),
+        ("type", "message A {\n  B b = 1;\n}\n", "a.proto:3:3: "),
+        (
+            "number",
+            "message A { string a = 1;\n string b = 1; }\n",
+            "a.proto:",
+        ),
+        (
+            "packages",
+            "package a;\npackage b;\n",
+            "a.proto:3:1: multiple package names",
+        ),
+        ("collision", "message A {}\nmessage A {}\n", "a.proto:"),
+        (
+            "group",
+            "message A {\n  repeated group B = 1 {}\n}\n",
+            "a.proto:3:3: groups are not",
+        ),
+    ] {
+        let text = format!("{head}{text}");
+        let found = compile(&[("a.proto", &text)], &[]).unwrap_err().to_string();
+        assert!(found.starts_with(error), "{name}: {found}");
+    }
+    let found = compile(&[("a.proto", "edition = \"2023\";\n")], &[])
+        .unwrap_err()
+        .to_string();
+    assert!(found.starts_with("a.proto:1:1: "), "{found}");
+    assert!(found.contains("edition"), "{found}");
+    let found = Schema::from_proto(&["x/a.proto".to_owned()], &[], |_| {
+        Err(std::io::ErrorKind::NotFound.into())
+    });
+    assert_eq!(
+        found.unwrap_err().to_string(),
+        "can't read x/a.proto: no such file"
+    );
+    let found = Schema::from_proto(&["a.proto".to_owned()], &[], |_| {
+        Err(std::io::ErrorKind::PermissionDenied.into())
+    });
+    assert_eq!(
+        found.unwrap_err().to_string(),
+        "can't read a.proto: permission denied"
+    );
+    let cycle = [
+        ("a.proto", "syntax = \"proto3\";\nimport \"b.proto\";"),
+        ("b.proto", "syntax = \"proto3\";\nimport \"a.proto\";"),
+    ];
+    let found = compile(&cycle, &[]).unwrap_err().to_string();
+    assert_eq!(
+        found,
+        "import cycle detected: a.proto -> b.proto -> a.proto"
+    );
+}
+
+#[test]
+fn errors_in_a_file_name_its_path() {
+    let found = compile(&[("x/a.proto", "syntax = \"proto3\";\nmessage {}\n")], &[]).unwrap_err();
+    assert!(found.to_string().starts_with("x/a.proto:2:9: "), "{found}");
+}
+
+#[test]
+fn imports_are_looked_for_where_files_lie_and_on_the_paths() {
+    let import = |name: &str| format!("syntax = \"proto3\";\nimport \"{name}\";\n");
+    let empty = "syntax = \"proto3\";\npackage e;\nmessage M {}\n";
+    for (root, name, lies, paths) in [
+        ("a.proto", "b.proto", "b.proto", &[][..]),
+        ("x/a.proto", "b.proto", "x/b.proto", &[]),
+        ("./x/a.proto", "b.proto", "x/b.proto", &[]),
+        ("x/a.proto", "y/b.proto", "y/b.proto", &[]),
+        ("/abs/a.proto", "b.proto", "/abs/b.proto", &[]),
+        ("/a.proto", "b.proto", "/b.proto", &[]),
+        ("x/a.proto", "b.proto", "inc/b.proto", &["other", "./inc/"]),
+        ("p/x/a.proto", "x/b.proto", "p/x/b.proto", &["p"]),
+        ("/p/x/a.proto", "x/b.proto", "/p/x/b.proto", &["/p"]),
+    ] {
+        let text = import(name);
+        let root_lies = root.strip_prefix("./").unwrap_or(root);
+        let texts = std::collections::HashMap::from([
+            (root_lies.to_owned(), text),
+            (lies.to_owned(), empty.to_owned()),
+        ]);
+        let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
+        let schema = Schema::from_proto(&[root.to_owned()], &paths, move |path| {
+            Ok(texts
+                .get(path)
+                .ok_or(std::io::ErrorKind::NotFound)?
+                .clone()
+                .into_bytes())
+        });
+        let described = schema.and_then(|schema| schema.describe("e.M"));
+        assert_eq!(
+            described.as_deref(),
+            Ok("message e.M {\n}\n"),
+            "{root} {lies}"
+        );
+    }
+}
+
+#[test]
+fn proto2_has_groups_and_required_fields() {
+    let text = "syntax = \"proto2\";\npackage p;\nmessage A {\n  required int32 a = 1 [default = 5];\n  \
+                optional group B = 2 { optional string c = 3; }\n}\nservice S { rpc M(A) returns (A); }\n";
+    let schema = compile(&[("a.proto", text)], &[]).unwrap();
+    let method = schema.method("p.S/M").unwrap();
+    let bytes = method
+        .encode_input("{\"a\": 1, \"b\": {\"c\": \"x\"}}")
+        .unwrap();
+    assert_eq!(bytes, b"\x08\x01\x13\x1a\x01x\x14");
+    assert_eq!(
+        method.show_output(&bytes).unwrap(),
+        "{\"a\":1,\"b\":{\"c\":\"x\"}}"
+    );
+}
+
+#[test]
+fn symbols_are_described_as_files_would() {
+    let text = "syntax = \"proto3\"; package p;
+message A {
+  message In { string x = 1; }
+  enum E { ZERO = 0; ONE = 1; }
+  string name = 1; repeated In in = 2; map<string, E> m = 3; optional int64 big = 4;
+  oneof pick { bool yes = 5; bytes no = 6; }
+}
+service S { rpc M(stream A) returns (A); rpc N(A) returns (stream A); }";
+    let schema = compile(&[("a.proto", text)], &[]).unwrap();
+    assert_eq!(
+        schema.describe("p.A").unwrap(),
+        "message p.A {
+  message In {
+    string x = 1;
+  }
+  enum E {
+    ZERO = 0;
+    ONE = 1;
+  }
+  string name = 1;
+  repeated p.A.In in = 2;
+  map<string, p.A.E> m = 3;
+  optional int64 big = 4;
+  oneof pick {
+    bool yes = 5;
+    bytes no = 6;
+  }
+}
+"
+    );
+    let service = "service p.S {\n  rpc M(stream p.A) returns (p.A);\n  rpc N(p.A) returns (stream p.A);\n}\n";
+    assert_eq!(schema.describe(".p.S").unwrap(), service);
+    assert_eq!(
+        schema.describe("p.S/M").unwrap(),
+        "rpc M(stream p.A) returns (p.A);\n"
+    );
+    assert_eq!(
+        schema.describe("p.A.E").unwrap(),
+        "enum p.A.E {\n  ZERO = 0;\n  ONE = 1;\n}\n"
+    );
+    assert_eq!(
+        schema.list(),
+        "p.S/M(stream p.A) returns (p.A)\np.S/N(p.A) returns (stream p.A)\n"
+    );
+    assert_eq!(schema.services(), ["p.S"]);
+}
+
+/// The descriptors of a zoo, without those of its imports.
+fn zoo_set() -> Vec<FileDescriptorProto> {
+    let method = fixture::zoo("Show");
+    let pool = method.input().parent_pool().clone();
+    let file = pool.get_file_by_name("zoo.proto").unwrap();
+    vec![file.file_descriptor_proto().clone()]
+}
+
+fn from_set(file: Vec<FileDescriptorProto>) -> Result<Schema, String> {
+    let bytes = FileDescriptorSet { file }.encode_to_vec();
+    Schema::from_protoset(&bytes).map_err(|error| error.to_string())
+}
+
+#[test]
+fn sets_may_lack_what_everybody_has() {
+    let schema = from_set(zoo_set()).unwrap();
+    let method = schema.method("zoo.v1.Zoo/Show").unwrap();
+    assert_eq!(
+        method
+            .encode_input("{\"born\": \"1970-01-01T00:00:01Z\"}")
+            .unwrap()
+            .len(),
+        5
+    );
+}
+
+#[test]
+fn sets_that_are_wrong_are_told() {
+    let broken = Schema::from_protoset(b"\x0a\xff").unwrap_err().to_string();
+    assert!(
+        broken.starts_with("the bytes are no set of file descriptors"),
+        "{broken}"
+    );
+
+    let file = |name: &str, imports: &[&str]| FileDescriptorProto {
+        name: Some(name.to_owned()),
+        dependency: imports.iter().map(|&name| name.to_owned()).collect(),
+        ..FileDescriptorProto::default()
+    };
+    let missing = from_set(vec![file("a.proto", &["x.proto"])]).unwrap_err();
+    assert_eq!(
+        missing,
+        "no descriptor found for \"x.proto\", which a.proto imports"
+    );
+    let cycle = from_set(vec![
+        file("a.proto", &["b.proto"]),
+        file("b.proto", &["a.proto"]),
+    ]);
+    assert_eq!(
+        cycle.unwrap_err(),
+        "b.proto imports a.proto, which imports it in turn"
+    );
+    let itself = from_set(vec![file("a.proto", &["a.proto"])]).unwrap_err();
+    assert_eq!(itself, "a.proto imports a.proto, which imports it in turn");
+    let chain: Vec<FileDescriptorProto> = (0..1000)
+        .map(|n| file(&n.to_string(), &[&(n + 1).to_string()]))
+        .collect();
+    assert_eq!(
+        from_set(chain).unwrap_err(),
+        "files import each other 500 deep"
+    );
+
+    let mut zoo = zoo_set();
+    let entry = &mut zoo[0].message_type[0].nested_type[0];
+    entry.field.truncate(1);
+    let error = from_set(zoo).unwrap_err();
+    assert_eq!(
+        error,
+        "zoo.proto: the map entry LabelsEntry has no key and value"
+    );
+}

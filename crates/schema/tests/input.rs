@@ -1,0 +1,500 @@
+//! What calls send: fixed, templated, in turn, as streams.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixture;
+
+use drumfire_data::{Feed, Order, Sources, TextTemplate};
+use drumfire_plan::{CallContext, CallData, DataError, Header};
+use drumfire_schema::{Input, Metadata, Method, Refresh};
+use fixture::zoo;
+use std::sync::Arc;
+
+/// A call by its number.
+fn call(number: u64) -> CallContext {
+    CallContext {
+        number,
+        user: 3,
+        connection: 1,
+        unix_time: 1_700_000_000_123_456_789,
+        seed: 42,
+    }
+}
+
+/// The `n`-th message of a call, as JSON.
+fn shown(method: &Method, input: &Input, call: &CallContext, n: u64) -> Result<String, String> {
+    let mut out = b"before".to_vec();
+    input
+        .message(call, n, &mut out)
+        .map_err(|error| error.to_string())?;
+    assert!(out.starts_with(b"before"), "messages are appended");
+    Ok(method.show_output(&out[6..]).unwrap())
+}
+
+fn sources() -> Arc<Sources> {
+    let mut sources = Sources::new();
+    let users = Feed::from_csv(b"name,age\nann,1\n\"b \"\"q\"\"\",2\nc\\d,3\n").unwrap();
+    sources.add("users", users, Order::InTurn).unwrap();
+    Arc::new(sources)
+}
+
+fn template(method: &Method, text: &str) -> Input {
+    Input::template(method, text, &sources()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn arrays_are_taken_in_turn_or_are_streams() {
+    let array = r#"[{"name": "a"}, {"name": "b"}, {"name": "c"}]"#;
+    for (kind, order, names) in [
+        ("Show", Order::InTurn, ["a", "b", "c", "a"].map(Some)),
+        ("Watch", Order::InTurn, ["a", "b", "c", "a"].map(Some)),
+        (
+            "Show",
+            Order::OnceEach,
+            [Some("a"), Some("b"), Some("c"), None],
+        ),
+    ] {
+        let method = zoo(kind);
+        let input = Input::json(&method, array).unwrap().with_order(order);
+        for (number, name) in (0..).zip(names) {
+            assert_eq!(input.messages(&call(number)), 1);
+            let found = shown(&method, &input, &call(number), 0);
+            let error = "the data has 3 elements; request 3 finds none";
+            let right = name
+                .map(|name| format!("{{\"name\":\"{name}\"}}"))
+                .ok_or_else(|| error.to_owned());
+            assert_eq!(found, right);
+        }
+        assert!(!input.is_fixed());
+        assert_eq!(input.count(), (order == Order::OnceEach).then_some(3));
+    }
+    for kind in ["Feed", "Chat"] {
+        let method = zoo(kind);
+        let input = Input::json(&method, array).unwrap();
+        assert_eq!((input.messages(&call(7)), input.is_fixed()), (3, true));
+        for (n, name) in [(0, "a"), (2, "c"), (3, "a"), (4, "b")] {
+            let right = format!("{{\"name\":\"{name}\"}}");
+            assert_eq!(shown(&method, &input, &call(7), n), Ok(right));
+        }
+    }
+}
+
+#[test]
+fn random_order_depends_on_seed_and_number() {
+    let method = zoo("Show");
+    let array: Vec<String> = (0..10).map(|n| format!("{{\"i32\": {n}}}")).collect();
+    let array = format!("[{}]", array.join(","));
+    let input = Input::json(&method, &array)
+        .unwrap()
+        .with_order(Order::Random);
+    let list = |seed| -> Vec<String> {
+        let call = |number| CallContext {
+            seed,
+            ..call(number)
+        };
+        (0..50)
+            .map(|number| shown(&method, &input, &call(number), 0).unwrap())
+            .collect()
+    };
+    assert_eq!(list(1), list(1));
+    assert_ne!(list(1), list(2));
+}
+
+#[test]
+fn fixed_data_is_known_as_such() {
+    let method = zoo("Show");
+    for (text, fixed) in [
+        ("{}", true),
+        (r#"{"name": "a"}"#, true),
+        (r#"[{"name": "a"}]"#, true),
+        (r#"[{}, {}]"#, false),
+        (r#"{"name": "{{ uuid }}"}"#, false),
+    ] {
+        assert_eq!(template(&method, text).is_fixed(), fixed, "{text}");
+    }
+    assert!(Input::empty(&method).is_fixed());
+    let metadata = Metadata::template("a", "{{ uuid }}", &sources()).unwrap();
+    assert!(!Input::empty(&method).with_metadata(metadata).is_fixed());
+    let braces = Input::json(&method, r#"{"name": "{{ uuid }}"}"#).unwrap();
+    assert_eq!(
+        shown(&method, &braces, &call(0), 0).unwrap(),
+        r#"{"name":"{{ uuid }}"}"#
+    );
+}
+
+#[test]
+fn templates_say_what_the_call_is() {
+    let method = zoo("Show");
+    for (text, right) in [
+        (r#"{"name": "{{ request_number }}"}"#, r#"{"name":"4"}"#),
+        (
+            r#"{"u64": "{{ unix_ns }}"}"#,
+            r#"{"u64":"1700000000123456789"}"#,
+        ),
+        (r#"{"u64": {{ unix_ms }}}"#, r#"{"u64":"1700000000123"}"#),
+        (
+            r#"{"name": "{{ time }}"}"#,
+            r#"{"name":"2023-11-14T22:13:20.123Z"}"#,
+        ),
+        (
+            r#"{"born": "{{ time }}"}"#,
+            r#"{"born":"2023-11-14T22:13:20.123Z"}"#,
+        ),
+        (
+            r#"{"name": "u{{ user }}c{{ connection }}"}"#,
+            r#"{"name":"u3c1"}"#,
+        ),
+        (
+            r#"{"name": "{{ users.name }}", "i32": "{{users.age}}"}"#,
+            r#"{"name":"b \"q\"","i32":2}"#,
+        ),
+        (
+            r#"{"name": "{{ users.name|upper }}"}"#,
+            r#"{"name":"B \"Q\""}"#,
+        ),
+        (
+            r#"{"name": {{ users.name|tojson }}}"#,
+            r#"{"name":"b \"q\""}"#,
+        ),
+        (r#"{"name": "{{ '\\n'|safe }}"}"#, r#"{"name":"\n"}"#),
+        (r#"{"name": "{{ '\n' }}"}"#, r#"{"name":"\n"}"#),
+        (r#"{"ok": {{ request_number is even }}}"#, r#"{"ok":true}"#),
+        (r#"{"numbers": {{ range(3) }}}"#, r#"{"numbers":[0,1,2]}"#),
+        (
+            r#"{"numbers": [1, "{{ request_number + 1 }}", 3]}"#,
+            r#"{"numbers":[1,5,3]}"#,
+        ),
+        (
+            r#"{% if user >= 0 %}{"name": "x{{ users.name }}"}{% endif %}"#,
+            r#"{"name":"xb \"q\""}"#,
+        ),
+        (
+            r#"{% macro m(x) %}<{{ x }}{{ random_int(5, 5) }}>{% endmacro %}{"name": "{{ m(users.name) }}"}"#,
+            r#"{"name":"<b \"q\"5>"}"#,
+        ),
+    ] {
+        let input = template(&method, text);
+        assert_eq!(
+            shown(&method, &input, &call(4), 0).as_deref(),
+            Ok(right),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn random_values_are_made_anew_and_repeat_with_the_seed() {
+    let method = zoo("Chat");
+    let text = r#"{"name": "{{ uuid }}", "maybe": "{{ uuid }}", "left": "{{ new_uuid() }}",
+                   "tags": ["{{ new_uuid() }}", "{{ random_string(5) }}", "{{ choose([1, 2]) }}"]}"#;
+    let input = template(&method, text);
+    let fields = |call: &CallContext, n| -> serde_json::Value {
+        serde_json::from_str(&shown(&method, &input, call, n).unwrap()).unwrap()
+    };
+    let (first, next, later) = (
+        fields(&call(0), 0),
+        fields(&call(0), 1),
+        fields(&call(1), 0),
+    );
+    assert_eq!(first, fields(&call(0), 0));
+    assert_eq!(first["name"], first["maybe"], "a message's own UUID is one");
+    assert_ne!(first["left"], first["tags"][0], "new ones are not");
+    assert_ne!(first["left"], first["name"]);
+    for other in [
+        next,
+        later,
+        fields(
+            &CallContext {
+                seed: 43,
+                ..call(0)
+            },
+            0,
+        ),
+    ] {
+        assert_ne!(first["name"], other["name"]);
+        assert_ne!(first["left"], other["left"]);
+        assert_ne!(first["tags"][1], other["tags"][1]);
+    }
+    let per_call = template(&method, text).with_refresh(Refresh::Call);
+    let of = |n| shown(&method, &per_call, &call(0), n).unwrap();
+    assert_eq!(
+        (of(0), of(1)),
+        (shown(&method, &input, &call(0), 0).unwrap(), of(0))
+    );
+}
+
+#[test]
+fn streams_may_have_templates() {
+    let method = zoo("Feed");
+    let elements = r#"[{"name": "{{ message_number }},[{{ request_number }}]"}, {"name": "b"}]"#;
+    let input = template(&method, elements);
+    assert_eq!(input.messages(&call(5)), 2);
+    for (n, right) in [(0, "0,[5]"), (1, "b"), (2, "2,[5]")] {
+        assert_eq!(
+            shown(&method, &input, &call(5), n).unwrap(),
+            format!("{{\"name\":\"{right}\"}}")
+        );
+    }
+    let blocks = r#"[{% for i in range(3) %}{"name": "{{ i }}.{{ request_number }}"}{{ "," if not loop.last }}{% endfor %}]"#;
+    let input = template(&method, blocks);
+    assert_eq!(input.messages(&call(5)), 3);
+    assert_eq!(
+        shown(&method, &input, &call(5), 2).unwrap(),
+        r#"{"name":"2.5"}"#
+    );
+    assert_eq!(
+        shown(&method, &input, &call(6), 4).unwrap(),
+        r#"{"name":"1.6"}"#
+    );
+}
+
+#[test]
+fn mistakes_are_found_before_the_run() {
+    let method = zoo("Show");
+    for (text, error) in [
+        (
+            r#"{"nme": "{{ uuid }}"}"#,
+            "message type zoo.v1.Animal has no known field named nme; did you mean `name`?",
+        ),
+        (
+            r#"{"name": "{{ uid }}"}"#,
+            "templates have no variable `uid`; did you mean `uuid`?",
+        ),
+        (
+            r#"{"name": "{{ users.nam }}"}"#,
+            "the feed `users` has no column `nam`; did you mean `name`?",
+        ),
+        (
+            r#"{"name": "{{ users.nam|upper }}"}"#,
+            "the feed `users` has no column `nam`; did you mean `name`?",
+        ),
+        (r#"{"i32": "{{ uuid }}"}"#, "the data is no zoo.v1.Animal: "),
+        (
+            r#"{"name": "{{ 1 + }}"}"#,
+            "in the template `{{ 1 + }}`: unexpected end of variable block",
+        ),
+        (
+            r#"{"name": "{{ uuid|nofilter }}"}"#,
+            "filter nofilter is unknown",
+        ),
+        (
+            r#"{"name": "{{ uuid"#,
+            "in the template `{\"name\": \"{{ uuid`: ",
+        ),
+        (
+            r#"{"name": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"}"#,
+            "engine ran out of fuel",
+        ),
+        (
+            r#"{"name": "{{ random_string(9999999) }}"}"#,
+            "a random string has at most 1048576 letters",
+        ),
+        ("[]", "the data is an empty array"),
+        ("[{},]", "element 2 of the data is missing"),
+        (
+            r#"[{}, {"x": 1}]"#,
+            "element 2 of the data: message type zoo.v1.Animal has no known field named x",
+        ),
+        (
+            r#"[{}, {"x": "{{ uuid }}"}]"#,
+            "element 2 of the data: message type zoo.v1.Animal has no known field named x",
+        ),
+        ("[{}", "the data is no JSON: "),
+        ("", "the data is no JSON: "),
+    ] {
+        // Every element of an array is tried, whatever the first call takes.
+        let found = Input::template(&method, text, &sources())
+            .unwrap_err()
+            .to_string();
+        assert!(found.starts_with(error), "{text}: {found}");
+    }
+}
+
+#[test]
+fn what_can_be_shown_ends() {
+    let method = zoo("Show");
+    assert_eq!(format!("{method:?}"), "Method(/zoo.v1.Zoo/Show)");
+    let input = template(&method, r#"[{"child": {"name": "{{ uuid }}"}}, {}]"#);
+    let shown = format!("{input:?}");
+    assert!(
+        shown.contains("zoo.v1.Animal") && shown.contains("2 templates"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn feeds_that_end_tell_when() {
+    let mut sources = Sources::new();
+    let feed = || Feed::from_csv(b"a\n1\n2\n").unwrap();
+    sources.add("f", feed(), Order::OnceEach).unwrap();
+    let method = zoo("Show");
+    let sources = Arc::new(sources);
+    let text = r#"{"name": "{{ f.a }}"}"#;
+    let input = Input::template(&method, text, &sources).unwrap();
+    assert_eq!(input.count(), Some(2));
+    assert_eq!(
+        shown(&method, &input, &call(1), 0).unwrap(),
+        r#"{"name":"2"}"#
+    );
+    let error = "the feed `f` has 2 rows and is gone through once; request 2 finds none";
+    assert_eq!(shown(&method, &input, &call(2), 0), Err(error.to_owned()));
+    let interpreted = Input::template(&method, r#"{"name": "{{ f.a ~ '' }}"}"#, &sources).unwrap();
+    assert!(
+        shown(&method, &interpreted, &call(2), 0)
+            .unwrap_err()
+            .contains(error)
+    );
+    let metadata = Metadata::template("k", "{{ f.a }}", &sources).unwrap();
+    assert_eq!(
+        Input::empty(&method).with_metadata(metadata).count(),
+        Some(2)
+    );
+}
+
+/// A foreign template language: `N` is the call's number, `M` the message's.
+#[derive(Debug)]
+struct Foreign(&'static str);
+
+impl TextTemplate for Foreign {
+    fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError> {
+        if call.number == 99 {
+            return Err(DataError("no 99".to_owned()));
+        }
+        let number = call.number.to_string();
+        out.push_str(
+            &self
+                .0
+                .replace('N', &number)
+                .replace('M', &message.to_string()),
+        );
+        Ok(())
+    }
+}
+
+#[test]
+fn foreign_templates_make_messages_through_their_text() {
+    let method = zoo("Chat");
+    let text = r#"[{"name": "N.M"}, {"i32": N}]"#;
+    let input = Input::text(&method, Arc::new(Foreign(text)));
+    assert_eq!(input.messages(&call(4)), 2);
+    for (n, right) in [
+        (0, r#"{"name":"4.0"}"#),
+        (1, r#"{"i32":4}"#),
+        (2, r#"{"name":"4.0"}"#),
+    ] {
+        assert_eq!(shown(&method, &input, &call(4), n).unwrap(), right);
+    }
+    let fresh = Input::text(&method, Arc::new(Foreign(text))).with_refresh(Refresh::Message);
+    assert_eq!(
+        shown(&method, &fresh, &call(4), 2).unwrap(),
+        r#"{"name":"4.2"}"#
+    );
+    let call_99 = call(99);
+    assert_eq!(
+        (
+            input.messages(&call_99),
+            shown(&method, &input, &call_99, 0)
+        ),
+        (1, Err("no 99".into()))
+    );
+    assert_eq!(input.check(&call_99), Err(DataError("no 99".into())));
+    let show = zoo("Show");
+    let input = Input::text(&show, Arc::new(Foreign(text)));
+    assert_eq!(shown(&show, &input, &call(3), 0).unwrap(), r#"{"i32":3}"#);
+    let empty = Input::text(&show, Arc::new(Foreign("[]")));
+    assert_eq!(
+        shown(&show, &empty, &call(0), 0).unwrap_err(),
+        "the data is an empty array"
+    );
+}
+
+#[test]
+fn metadata_varies_and_is_checked() {
+    let fields = |metadata: Metadata, number| -> Result<Vec<(String, String)>, String> {
+        let mut out = Vec::new();
+        let input = Input::empty(&zoo("Show")).with_metadata(metadata);
+        input
+            .metadata(&call(number), &mut out)
+            .map_err(|error| error.to_string())?;
+        let text = |header: &Header| String::from_utf8(header.value().to_vec()).unwrap();
+        Ok(out
+            .iter()
+            .map(|header| (header.name().to_owned(), text(header)))
+            .collect())
+    };
+    let one = |name: &str, value: &str| Ok(vec![(name.to_owned(), value.to_owned())]);
+    let native = |key, value| Metadata::template(key, value, &sources()).unwrap();
+    assert_eq!(
+        fields(native("X-Id", "a \"{{ request_number }}\""), 7),
+        one("x-id", "a \"7\"")
+    );
+    assert_eq!(fields(native("t-bin", "AAE"), 7), one("t-bin", "AAE"));
+    let error = fields(native("t-bin", "-{{ user }}"), 7).unwrap_err();
+    assert_eq!(error, "metadata t-bin: the value is not base64");
+    for value in ["{{ 'a\\r\\nb: c' }}", "{{ 'a\\nb' }}", "{{ 'a\\x00' }}"] {
+        if let Ok(metadata) = Metadata::template("k", value, &sources()) {
+            assert!(
+                fields(metadata, 0).unwrap_err().starts_with("metadata: "),
+                "{value}"
+            );
+        }
+    }
+    assert!(Metadata::template("a b", "x", &sources()).is_err());
+
+    let object = |text| Metadata::object(Arc::new(Foreign(text)));
+    let both = vec![
+        ("a".to_owned(), "5".to_owned()),
+        ("b-bin".to_owned(), "AA==".to_owned()),
+    ];
+    assert_eq!(
+        fields(object(r#"{"A": "N", "b-bin": "AA=="}"#), 5),
+        Ok(both)
+    );
+    let error = fields(object(r#"{"A": N}"#), 5).unwrap_err();
+    assert_eq!(error, "metadata A: the value is no text, but 5");
+    assert!(
+        fields(object("[]"), 5)
+            .unwrap_err()
+            .starts_with("the metadata is no object: ")
+    );
+    let value = Metadata::value("K", Arc::new(Foreign("vN")));
+    assert_eq!(fields(value, 5), one("k", "v5"));
+}
+
+#[test]
+fn metadata_has_the_uuid_of_the_first_message() {
+    let method = zoo("Show");
+    let metadata = Metadata::template("id", "{{ uuid }}", &sources()).unwrap();
+    let input = template(&method, r#"{"name": "{{ uuid }}"}"#).with_metadata(metadata);
+    let mut fields = Vec::new();
+    input.metadata(&call(9), &mut fields).unwrap();
+    let uuid = std::str::from_utf8(fields[0].value()).unwrap();
+    let right = format!("{{\"name\":\"{uuid}\"}}");
+    assert_eq!(shown(&method, &input, &call(9), 0).unwrap(), right);
+}
+
+#[test]
+fn binary_data_is_delimited_or_single() {
+    let method = zoo("Feed");
+    for (bytes, names) in [
+        (&b""[..], &[""][..]),
+        (b"\x0a\x01a", &["a"]),
+        (b"\x03\x0a\x01a\x03\x0a\x01b", &["a", "b"]),
+        (b"\x00\x00", &["", ""]),
+        // A single message whose first byte is no length of what follows.
+        (b"\x0a\x03abc", &["abc"]),
+    ] {
+        let input = Input::binary(&method, bytes).unwrap();
+        assert_eq!(input.messages(&call(0)), names.len() as u64, "{bytes:?}");
+        for (n, name) in (0..).zip(names) {
+            let json: serde_json::Value =
+                serde_json::from_str(&shown(&method, &input, &call(0), n).unwrap()).unwrap();
+            assert_eq!(json["name"].as_str().unwrap_or(""), *name);
+        }
+    }
+    let error = Input::binary(&method, b"\x05\x0a").unwrap_err().to_string();
+    assert!(
+        error.starts_with("the bytes are no zoo.v1.Animal: "),
+        "{error}"
+    );
+}
