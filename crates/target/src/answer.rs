@@ -83,8 +83,9 @@ pub(crate) enum Content {
 }
 
 /// What the plan wants of the connection after the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Afterwards {
+    #[default]
     Stay,
     Close,
     /// A reset when half of the body is sent.

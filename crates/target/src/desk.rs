@@ -3,7 +3,7 @@
 use crate::answer::{Counting, Plan};
 use crate::clock;
 use crate::options::{Discipline, Options};
-use crate::planner::{BadParameter, Intent, Planner};
+use crate::planner::{BadParameter, CallPlan, Intent, Planner};
 use crate::random::Random;
 use crate::request::RequestHead;
 use crate::shared::{Shared, WorkerShared};
@@ -57,6 +57,11 @@ impl Desk {
     /// What a request gets, once its body of so many bytes is here.
     pub(crate) fn plan(&self, intent: Intent, body_length: u64) -> Plan {
         self.planner.borrow_mut().plan(intent, body_length)
+    }
+
+    /// What a gRPC call gets that asks for more in the words of a query.
+    pub(crate) fn plan_call(&self, words: &str) -> Result<CallPlan, BadParameter> {
+        self.planner.borrow_mut().plan_call(words)
     }
 
     /// Whether requests are served one at a time.

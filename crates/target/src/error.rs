@@ -42,6 +42,11 @@ pub enum StartError {
         /// The system's reason.
         cause: io::Error,
     },
+    /// What the gRPC services say of themselves does not compile.
+    Schema {
+        /// The reason in words.
+        reason: String,
+    },
     /// The certificate could not be made.
     Certificate {
         /// The reason in words.
@@ -79,6 +84,7 @@ impl fmt::Display for StartError {
                 write!(f, "{threads} threads can't be had; take 1 to 256")
             }
             Self::Thread { cause } => write!(f, "can't start a worker thread: {cause}"),
+            Self::Schema { reason } => write!(f, "can't offer gRPC services: {reason}"),
             Self::Certificate { reason } => write!(f, "can't make a certificate: {reason}"),
         }
     }

@@ -1,5 +1,6 @@
 //! What goes wrong on purpose, and its text forms.
 
+use crate::grpc::Code;
 use crate::random::Random;
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
@@ -118,6 +119,44 @@ impl FromStr for StatusOdds {
     }
 }
 
+/// A gRPC code that takes the place of OK now and then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CodeOdds {
+    code: Code,
+    chance: Chance,
+}
+
+impl CodeOdds {
+    /// The code that is to be taken this time, if any.
+    pub(crate) fn draw(self, random: &mut Random) -> Option<Code> {
+        self.chance.happens(random).then_some(self.code)
+    }
+}
+
+impl FromStr for CodeOdds {
+    type Err = ParseFaultError;
+
+    /// Parses `UNAVAILABLE:0.01`, `14:1%`, or `INTERNAL` (always).
+    ///
+    /// # Errors
+    /// When there is no such code or the probability is malformed.
+    fn from_str(text: &str) -> Result<Self, ParseFaultError> {
+        let fail = || {
+            ParseFaultError::new(
+                text,
+                "a gRPC code with a probability; write UNAVAILABLE:0.01, 14:1%, or INTERNAL for \
+                 always",
+            )
+        };
+        let (code, chance) = match text.split_once(':') {
+            Some((code, chance)) => (code, chance.parse().map_err(|_| fail())?),
+            None => (text, Chance::ALWAYS),
+        };
+        let code = Code::parse(code).ok_or_else(fail)?;
+        Ok(Self { code, chance })
+    }
+}
+
 /// A body that trickles: so many bytes each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drip {
@@ -202,6 +241,9 @@ mod tests {
         assert_eq!(odds.draw(&mut Random::new(0, 0)), None);
         let always = "404".parse::<StatusOdds>().unwrap();
         assert_eq!(always.draw(&mut Random::new(0, 0)), Some(404));
+        let odds = "unavailable:1".parse::<CodeOdds>().unwrap();
+        assert_eq!(odds.draw(&mut Random::new(0, 0)), Some(Code(14)));
+        assert_eq!("14".parse::<CodeOdds>().map(|odds| odds.code), Ok(Code(14)));
         let drip = "1kB/5ms".parse::<Drip>().unwrap();
         assert_eq!((drip.size, drip.interval), (1_000, Nanos::from_millis(5)));
     }
@@ -214,6 +256,9 @@ mod tests {
         }
         for text in ["", "100", "600", "500:2", "ok:0.1"] {
             assert!(text.parse::<StatusOdds>().is_err(), "{text}");
+        }
+        for text in ["", "17", "LOST", "INTERNAL:2"] {
+            assert!(text.parse::<CodeOdds>().is_err(), "{text}");
         }
         for text in ["", "10", "0/1ms", "10/2h", "10/5"] {
             assert!(text.parse::<Drip>().is_err(), "{text}");

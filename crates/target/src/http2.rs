@@ -18,9 +18,13 @@ mod sleeps;
 mod tasks;
 mod wire;
 
+pub(crate) use exchange::Visit;
 pub(crate) use preface::{Opening, opening};
+pub(crate) use respond::{Gone, room};
+pub(crate) use tasks::others_first;
 
 use crate::desk::Desk;
+use crate::grpc::Grpc;
 use crate::options::Options;
 use crate::poller::{Interest, Poller, Ready};
 use crate::slots::Slots;
@@ -31,6 +35,7 @@ use rustix::fd::OwnedFd;
 use sleeps::Sleeps;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use tasks::Tasks;
 use wire::{Scratch, Wire};
 
@@ -47,10 +52,12 @@ pub(crate) struct Http2 {
 }
 
 /// What all tasks of a worker share.
-struct Hub {
-    desk: Rc<Desk>,
+pub(crate) struct Hub {
+    pub(crate) desk: Rc<Desk>,
+    pub(crate) sleeps: Rc<Sleeps>,
     tasks: Tasks,
-    sleeps: Rc<Sleeps>,
+    /// The services, if there are any.
+    grpc: Option<Arc<Grpc>>,
     known: RefCell<Known>,
     limits: Limits,
     /// Connections that are over, by token.
@@ -79,7 +86,7 @@ pub(crate) struct Handover {
 }
 
 impl Http2 {
-    pub(crate) fn new(options: &Options, desk: Rc<Desk>) -> Self {
+    pub(crate) fn new(options: &Options, desk: Rc<Desk>, grpc: Option<Arc<Grpc>>) -> Self {
         let limits = Limits {
             max_streams: options.max_streams,
             goaway_after: options.goaway_after,
@@ -90,6 +97,7 @@ impl Http2 {
                 desk,
                 tasks: Tasks::default(),
                 sleeps: Rc::default(),
+                grpc,
                 known: RefCell::default(),
                 limits,
                 ended: RefCell::default(),

@@ -1,6 +1,6 @@
 //! The built-in server to fire at.
 //!
-//! Answers HTTP/1.x on plain or sealed sockets faster than a client asks, holds many idle
+//! Answers HTTP/1.x and HTTP/2, and gRPC calls if told, on plain or sealed sockets faster than a client asks, holds many idle
 //! connections in little memory, and goes wrong on request in ways that are exact: delays from a
 //! law and a seed, stalls, resets, slow bodies. Must not know plans or samples.
 //!
@@ -21,8 +21,8 @@
 //!
 //! Inside, behaviour and protocol are apart: `planner` turns a request into a plan, whatever
 //! carried it; `http1` turns bytes into requests and plans into bytes; `carry` and `drive` let a
-//! connection carry plans out; `http2` does all that for connections over HTTP/2; `worker` is the
-//! thread around it all.
+//! connection carry plans out; `http2` does all that for connections over HTTP/2, and `grpc` answers calls on
+//! them; `worker` is the thread around it all.
 
 mod answer;
 mod arrivals;
@@ -35,6 +35,7 @@ mod desk;
 mod drive;
 mod error;
 mod fault;
+mod grpc;
 mod http1;
 mod http2;
 mod law;
@@ -54,10 +55,11 @@ mod worker;
 
 pub use counters::Counters;
 pub use error::StartError;
-pub use fault::{Chance, Drip, ParseFaultError, Stall, StatusOdds};
+pub use fault::{Chance, CodeOdds, Drip, ParseFaultError, Stall, StatusOdds};
 pub use law::{Law, ParseLawError};
 pub use options::{
-    ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, Options, TlsOptions,
+    ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, Options, Services,
+    TlsOptions,
 };
 pub use server::{Running, Server};
 pub use tls::TlsMaterial;

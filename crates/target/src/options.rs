@@ -1,6 +1,6 @@
 //! Everything that a server can be told at its start.
 
-use crate::fault::{Chance, Drip, Stall, StatusOdds};
+use crate::fault::{Chance, CodeOdds, Drip, Stall, StatusOdds};
 use crate::law::Law;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -29,6 +29,8 @@ pub struct Options {
     pub discipline: Discipline,
     /// `--arrival-log`: remember when each request arrived (GET /arrivals).
     pub arrival_log: ArrivalLog,
+    /// `--grpc`: offer gRPC services.
+    pub services: Services,
     /// `--max-streams N`: SETTINGS_MAX_CONCURRENT_STREAMS of every HTTP/2 connection.
     pub max_streams: u32,
     /// `--goaway-after N`: after its N-th request an HTTP/2 connection gets a GOAWAY that names
@@ -49,6 +51,7 @@ impl Default for Options {
             stall: None,
             discipline: Discipline::Concurrent,
             arrival_log: ArrivalLog::Off,
+            services: Services::None,
             max_streams: 1_000,
             goaway_after: None,
         }
@@ -105,6 +108,16 @@ pub enum ArrivalLog {
     First(usize),
 }
 
+/// What is offered besides HTTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Services {
+    /// Nothing.
+    #[default]
+    None,
+    /// gRPC: `helloworld.Greeter`, `drumfire.test.v1.TestService`, and server reflection.
+    Grpc,
+}
+
 /// Transport security.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsOptions {
@@ -132,6 +145,9 @@ pub struct Behaviour {
     pub size: u64,
     /// `--status CODE:P`, `?status=CODE:P`: this status in place of 200 with probability P.
     pub status: Option<StatusOdds>,
+    /// `--grpc-status CODE:P`: end a gRPC call with this code in place of its own with
+    /// probability P.
+    pub grpc_status: Option<CodeOdds>,
     /// `--close P`, `?close=P`: end the connection after the answer (which says so) with
     /// probability P.
     pub close: Chance,
@@ -156,6 +172,7 @@ impl Default for Behaviour {
             delay: None,
             size: 100,
             status: None,
+            grpc_status: None,
             close: Chance::NEVER,
             close_after: None,
             hangup: Chance::NEVER,

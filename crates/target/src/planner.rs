@@ -5,11 +5,13 @@ use crate::answer::{
 };
 use crate::arrivals;
 use crate::fault::Chance;
+use crate::grpc::Code;
 use crate::options::Behaviour;
 use crate::random::Random;
 use crate::request::{RequestHead, encode};
 use crate::shared::Shared;
 use drumfire_corpus::StreamEnd;
+use drumfire_units::Nanos;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fmt;
@@ -67,6 +69,20 @@ impl Intent {
             _ => Keying::Head,
         }
     }
+}
+
+/// What a gRPC call gets, besides what its method does.
+#[derive(Debug, Default)]
+pub(crate) struct CallPlan {
+    /// How long the answer is held back.
+    pub(crate) delay: Option<Nanos>,
+    /// Something else than an answer.
+    pub(crate) end: Option<RawEnd>,
+    /// The code in place of the method's own.
+    pub(crate) code: Option<Code>,
+    /// From message to message, where the method has no wish of its own.
+    pub(crate) gap: Nanos,
+    pub(crate) afterwards: Afterwards,
 }
 
 /// What an answer depends on, besides the method.
@@ -143,13 +159,8 @@ impl Planner {
         };
         let random = &mut self.random;
         let delay = behaviour.delay.map(|law| law.draw(random));
-        let ends = [
-            (behaviour.reset, RawEnd::Reset),
-            (behaviour.hangup, RawEnd::Closed),
-        ];
-        let end = ends.into_iter().find(|(chance, _)| chance.happens(random));
-        let act = match (end, route) {
-            (Some((_, end)), _) => Act::Raw(Raw {
+        let act = match (end(&behaviour, random), route) {
+            (Some(end), _) => Act::Raw(Raw {
                 end,
                 ..Raw::default()
             }),
@@ -167,6 +178,42 @@ impl Planner {
             constancy,
             counting,
         }
+    }
+
+    /// What a gRPC call gets, from the flags and from words of its own.
+    ///
+    /// Draws in the same order, the code in the status's place.
+    pub(crate) fn plan_call(&mut self, words: &str) -> Result<CallPlan, BadParameter> {
+        let target = format!("/?{words}");
+        let head = RequestHead {
+            method: "POST",
+            target: &target,
+            protocol: "HTTP/2",
+            fields: Vec::new(),
+        };
+        let behaviour = if words.is_empty() {
+            self.defaults.clone()
+        } else {
+            behaviour(&self.defaults, &head)?
+        };
+        let random = &mut self.random;
+        let delay = behaviour.delay.map(|law| law.draw(random));
+        let end = end(&behaviour, random);
+        if end.is_some() {
+            return Ok(CallPlan {
+                delay,
+                end,
+                ..CallPlan::default()
+            });
+        }
+        let code = behaviour.grpc_status.and_then(|odds| odds.draw(random));
+        Ok(CallPlan {
+            delay,
+            end: None,
+            code,
+            gap: behaviour.drip.map_or(Nanos::ZERO, |drip| drip.interval),
+            afterwards: afterwards(&behaviour, random),
+        })
     }
 
     /// The answer to a question about the load.
@@ -195,6 +242,7 @@ fn behaviour(defaults: &Behaviour, head: &RequestHead<'_>) -> Result<Behaviour, 
             "delay" => behaviour.delay = Some(parse(&name, &value)?),
             "size" => behaviour.size = parse::<drumfire_units::ByteSize>(&name, &value)?.0,
             "status" => behaviour.status = Some(parse(&name, &value)?),
+            "grpc-status" => behaviour.grpc_status = Some(parse(&name, &value)?),
             "close" => behaviour.close = parse::<Chance>(&name, &value)?,
             "hangup" => behaviour.hangup = parse::<Chance>(&name, &value)?,
             "cut" => behaviour.cut = parse::<Chance>(&name, &value)?,
@@ -304,11 +352,26 @@ fn chance(answer: &mut Answer, behaviour: &Behaviour, random: &mut Random) {
     if let Some(status) = behaviour.status.and_then(|odds| odds.draw(random)) {
         answer.status = status;
     }
-    if behaviour.close.happens(random) {
-        answer.afterwards = Afterwards::Close;
-    }
-    if behaviour.cut.happens(random) {
-        answer.afterwards = Afterwards::Cut;
+    answer.afterwards = afterwards(behaviour, random);
+}
+
+/// What is done in place of an answer.
+fn end(behaviour: &Behaviour, random: &mut Random) -> Option<RawEnd> {
+    let ends = [
+        (behaviour.reset, RawEnd::Reset),
+        (behaviour.hangup, RawEnd::Closed),
+    ];
+    let end = ends.into_iter().find(|(chance, _)| chance.happens(random));
+    end.map(|(_, end)| end)
+}
+
+/// What becomes of the connection. Both chances are drawn, and a cut stands above a close.
+fn afterwards(behaviour: &Behaviour, random: &mut Random) -> Afterwards {
+    let close = behaviour.close.happens(random);
+    match (behaviour.cut.happens(random), close) {
+        (true, _) => Afterwards::Cut,
+        (false, true) => Afterwards::Close,
+        (false, false) => Afterwards::Stay,
     }
 }
 

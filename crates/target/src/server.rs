@@ -3,8 +3,9 @@
 use crate::clock;
 use crate::counters::Counters;
 use crate::error::StartError;
+use crate::grpc::Grpc;
 use crate::listener::Listener;
-use crate::options::{Discipline, Listen, Options};
+use crate::options::{Discipline, Listen, Options, Services};
 use crate::poller;
 use crate::shared::Shared;
 use crate::tls::{self, TlsMaterial};
@@ -37,6 +38,10 @@ impl Server {
             }
             None => (None, None),
         };
+        let grpc = match options.services {
+            Services::None => None,
+            Services::Grpc => Some(Arc::new(Grpc::new()?)),
+        };
         let listeners = options
             .listen
             .iter()
@@ -52,6 +57,7 @@ impl Server {
             shared: Arc::clone(&running.shared),
             listeners: Arc::new(listeners),
             tls: config,
+            grpc,
             started: clock::now(),
             options: Arc::new(options),
         };

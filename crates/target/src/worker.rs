@@ -4,6 +4,7 @@ use crate::clock;
 use crate::connection::{Connection, Fate};
 use crate::desk::Desk;
 use crate::drive::Driver;
+use crate::grpc::Grpc;
 use crate::http2::{self, Handover, Http2, Progress};
 use crate::listener::Listener;
 use crate::options::Options;
@@ -40,6 +41,7 @@ pub(crate) struct Setup {
     pub(crate) shared: Arc<Shared>,
     pub(crate) listeners: Arc<Vec<Listener>>,
     pub(crate) tls: Option<Arc<ServerConfig>>,
+    pub(crate) grpc: Option<Arc<Grpc>>,
     pub(crate) started: Nanos,
     pub(crate) options: Arc<Options>,
 }
@@ -86,7 +88,7 @@ impl Worker {
             tls: setup.tls.clone(),
             waker,
             slots: Slots::default(),
-            http2: Http2::new(&options, Rc::clone(&desk)),
+            http2: Http2::new(&options, Rc::clone(&desk), setup.grpc.clone()),
             driver: Driver::new(desk, poller, options.behaviour.close_after),
             options,
         }

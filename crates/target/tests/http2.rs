@@ -1,7 +1,5 @@
 //! HTTP/2 in the clear, beside HTTP/1.1 on the same port.
 
-#![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
-
 mod client;
 mod frames;
 

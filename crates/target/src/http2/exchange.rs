@@ -5,6 +5,7 @@ use super::known::Same;
 use super::peer::{Open, Peer, Wish};
 use super::respond::{self, Rendered};
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
+use crate::grpc;
 use crate::planner::{Intent, Keying};
 use crate::request::{Field, RequestHead};
 use bytes::Bytes;
@@ -15,13 +16,47 @@ use http::request::Parts;
 use http::{Method, Request, Response};
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A request that is being answered.
 pub(super) struct Exchange {
-    pub(super) hub: Rc<Hub>,
-    pub(super) open: Open,
-    pub(super) respond: SendResponse<Bytes>,
-    pub(super) counting: Counting,
+    visit: Visit,
+    respond: SendResponse<Bytes>,
+}
+
+/// A request's part in its connection and in what is counted.
+pub(crate) struct Visit {
+    pub(crate) hub: Rc<Hub>,
+    pub(crate) counting: Counting,
+    open: Open,
+}
+
+impl Visit {
+    /// The answer is sent.
+    pub(crate) fn answered(&self, afterwards: Afterwards) {
+        if self.counting == Counting::Counted {
+            self.hub.desk.own().tallies.responses.add(1);
+        }
+        if afterwards == Afterwards::Close {
+            self.open.0.wish(Wish::Wane);
+        }
+        self.open.0.answered(self.hub.limits.close_after);
+    }
+
+    /// Nothing more can be sent: the answer was cut, or the client is gone.
+    pub(crate) fn gone(&self, afterwards: Afterwards) {
+        if afterwards == Afterwards::Cut {
+            self.hub.desk.own().tallies.faults.add(1);
+        }
+    }
+
+    /// There was something else than an answer.
+    pub(crate) fn failed(&self, end: RawEnd) {
+        self.hub.desk.own().tallies.faults.add(1);
+        if end != RawEnd::Reset {
+            self.open.0.wish(Wish::Hangup);
+        }
+    }
 }
 
 impl Exchange {
@@ -48,18 +83,28 @@ impl Exchange {
             }
             return;
         }
-        let mut exchange = Self {
+        let mut visit = Visit {
             hub: Rc::clone(hub),
-            open: Open::new(peer),
-            respond,
             counting: Counting::Counted,
+            open: Open::new(peer),
         };
+        if let Some(grpc) = &hub.grpc
+            && grpc::is_call(&head.headers)
+        {
+            visit.counting = grpc::counting(target);
+            if visit.counting == Counting::Counted {
+                hub.desk.arrived();
+            }
+            let call = grpc::answer(visit, respond, Arc::clone(grpc), (head, body));
+            return hub.tasks.spawn(call);
+        }
+        let mut exchange = Self { visit, respond };
         let intent = match hub.desk.intent(&request_head(&head, target)) {
             Ok(intent) => intent,
             Err(bad) => return exchange.refuse(&bad.0),
         };
-        exchange.counting = intent.counting();
-        if exchange.counting == Counting::Counted {
+        exchange.visit.counting = intent.counting();
+        if exchange.visit.counting == Counting::Counted {
             hub.desk.arrived();
         }
         if !bare {
@@ -89,28 +134,32 @@ impl Exchange {
             // It fails only for bytes that were never received.
             let _ = body.flow_control().release_capacity(data.len());
         }
-        let plan = self.hub.desk.plan(intent, length);
-        let due = self.hub.desk.due(plan.delay, plan.counting);
+        let plan = self.visit.hub.desk.plan(intent, length);
+        let due = self.visit.hub.desk.due(plan.delay, plan.counting);
         self.carry_out(plan, due).await;
     }
 
     async fn carry_out(mut self, plan: Plan, due: Option<Nanos>) {
         if let Some(due) = due {
-            self.hub.sleeps.until(due).await;
+            self.visit.hub.sleeps.until(due).await;
         }
         match plan.act {
-            Act::Raw(raw) => self.fail(raw.end),
+            Act::Raw(raw) => {
+                if raw.end == RawEnd::Reset {
+                    self.respond.send_reset(Reason::INTERNAL_ERROR);
+                }
+                self.visit.failed(raw.end);
+            }
             Act::Answer(answer) if respond::is_quick(&answer) => {
                 self.answer_at_once(answer, plan.delay, None);
             }
             Act::Answer(answer) => {
                 let afterwards = answer.afterwards;
-                let sleeps = &self.hub.sleeps;
+                let sleeps = &self.visit.hub.sleeps;
                 let sent = respond::send(&mut self.respond, answer, plan.delay, sleeps).await;
-                match afterwards {
-                    Afterwards::Cut => self.hub.desk.own().tallies.faults.add(1),
-                    _ if sent.is_ok() => self.answered(afterwards),
-                    _ => {}
+                match sent {
+                    Ok(()) if afterwards != Afterwards::Cut => self.visit.answered(afterwards),
+                    _ => self.visit.gone(afterwards),
                 }
             }
         }
@@ -126,35 +175,16 @@ impl Exchange {
             body: body.all(),
         };
         if respond::send_same(&mut self.respond, &same).is_ok() {
-            self.answered(afterwards);
+            self.visit.answered(afterwards);
         }
         if let Some(key) = key {
-            self.hub.known.borrow_mut().insert(key, same);
-        }
-    }
-
-    fn answered(&self, afterwards: Afterwards) {
-        if self.counting == Counting::Counted {
-            self.hub.desk.own().tallies.responses.add(1);
-        }
-        if afterwards == Afterwards::Close {
-            self.open.0.wish(Wish::Wane);
-        }
-        self.open.0.answered(self.hub.limits.close_after);
-    }
-
-    /// Something else than an answer.
-    pub(super) fn fail(mut self, end: RawEnd) {
-        self.hub.desk.own().tallies.faults.add(1);
-        match end {
-            RawEnd::Reset => self.respond.send_reset(Reason::INTERNAL_ERROR),
-            RawEnd::Open | RawEnd::Closed => self.open.0.wish(Wish::Hangup),
+            self.visit.hub.known.borrow_mut().insert(key, same);
         }
     }
 
     /// A request that can't be honoured is told why; the connection goes on.
     fn refuse(mut self, reason: &str) {
-        self.hub.desk.own().tallies.refused.add(1);
+        self.visit.hub.desk.own().tallies.refused.add(1);
         let response = Response::builder()
             .status(400)
             .header("content-type", "text/plain")

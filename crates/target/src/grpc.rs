@@ -1,0 +1,59 @@
+//! gRPC: a greeter, a service that does what it is asked to, and reflection.
+//!
+//! Written on the `h2` crate alone, so that a call can go wrong in every way that a client should
+//! survive. `call` is one call, `inlet` its requests, `outlet` its answer.
+
+mod call;
+mod coding;
+mod greeter;
+mod inlet;
+mod messages;
+mod outlet;
+mod reflection;
+mod schema;
+mod status;
+mod test_service;
+
+pub(crate) use call::answer;
+pub(crate) use status::Code;
+
+use crate::answer::Counting;
+use crate::error::StartError;
+use http::HeaderMap;
+use prost_reflect::DescriptorPool;
+
+/// What all calls of a server share.
+#[derive(Debug)]
+pub(crate) struct Grpc {
+    pool: DescriptorPool,
+}
+
+impl Grpc {
+    /// Compiles what the services say of themselves.
+    pub(crate) fn new() -> Result<Self, StartError> {
+        let pool = schema::compile().map_err(|error| StartError::Schema {
+            reason: error.to_string(),
+        })?;
+        Ok(Self { pool })
+    }
+
+    fn pool(&self) -> &DescriptorPool {
+        &self.pool
+    }
+}
+
+/// Whether a call belongs to the load, or only asks what is offered.
+pub(crate) fn counting(path: &str) -> Counting {
+    if path.starts_with("/grpc.reflection.") {
+        Counting::Uncounted
+    } else {
+        Counting::Counted
+    }
+}
+
+/// Whether a request is a call: `application/grpc`, or `application/grpc+proto`.
+pub(crate) fn is_call(fields: &HeaderMap) -> bool {
+    let kind = fields.get(http::header::CONTENT_TYPE);
+    kind.and_then(|kind| kind.as_bytes().strip_prefix(b"application/grpc"))
+        .is_some_and(|rest| matches!(rest, b"" | b"+proto") || rest.starts_with(b";"))
+}

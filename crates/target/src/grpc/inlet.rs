@@ -1,0 +1,115 @@
+//! Messages of a request, one by one.
+
+use super::call::Ended;
+use super::coding::{Encoding, MESSAGE_MAX, too_large};
+use super::status::{Code, Status};
+use bytes::{Buf as _, Bytes, BytesMut};
+use h2::RecvStream;
+use prost::Message;
+use std::future::poll_fn;
+
+/// Bytes before each message: whether it is compressed, and its length.
+const PREFIX: usize = 5;
+
+/// A request's messages.
+pub(crate) struct Inlet {
+    body: RecvStream,
+    encoding: Encoding,
+    /// Received, and not yet a message.
+    buffer: BytesMut,
+    ended: bool,
+}
+
+impl Inlet {
+    pub(crate) fn new(body: RecvStream, encoding: Encoding) -> Self {
+        Self {
+            body,
+            encoding,
+            buffer: BytesMut::new(),
+            ended: false,
+        }
+    }
+
+    /// The next message, or nothing at the end.
+    pub(crate) async fn next<M: Message + Default>(&mut self) -> Result<Option<M>, Ended> {
+        let Some(bytes) = self.next_bytes().await? else {
+            return Ok(None);
+        };
+        let message = M::decode(bytes);
+        message.map(Some).map_err(|error| {
+            let reason = format!("the message can't be read: {error}");
+            Status::new(Code::INTERNAL, reason).into()
+        })
+    }
+
+    /// The only message of a call that has one.
+    pub(crate) async fn only<M: Message + Default>(&mut self) -> Result<M, Ended> {
+        let missing = || Status::new(Code::INTERNAL, "the call has one message, and none came");
+        let message = self.next().await?.ok_or_else(missing)?;
+        self.nothing_more().await?;
+        Ok(message)
+    }
+
+    /// The same, undecoded.
+    pub(crate) async fn only_bytes(&mut self) -> Result<Bytes, Ended> {
+        let missing = || Status::new(Code::INTERNAL, "the call has one message, and none came");
+        let message = self.next_bytes().await?.ok_or_else(missing)?;
+        self.nothing_more().await?;
+        Ok(message)
+    }
+
+    async fn nothing_more(&mut self) -> Result<(), Ended> {
+        match self.next_bytes().await? {
+            None => Ok(()),
+            Some(_) => Err(Status::new(Code::INTERNAL, "the call has one message only").into()),
+        }
+    }
+
+    /// The next message's bytes.
+    pub(crate) async fn next_bytes(&mut self) -> Result<Option<Bytes>, Ended> {
+        loop {
+            if let Some(message) = self.whole_message()? {
+                return Ok(Some(message));
+            }
+            if self.ended && self.buffer.is_empty() {
+                return Ok(None);
+            }
+            if self.ended {
+                return Err(Status::new(Code::INTERNAL, "the last message breaks off").into());
+            }
+            match poll_fn(|cx| self.body.poll_data(cx)).await {
+                None => self.ended = true,
+                Some(Err(_)) => return Err(Ended::Gone),
+                Some(Ok(data)) => {
+                    // It fails only for bytes that were never received.
+                    let _ = self.body.flow_control().release_capacity(data.len());
+                    self.buffer.extend_from_slice(&data);
+                }
+            }
+        }
+    }
+
+    fn whole_message(&mut self) -> Result<Option<Bytes>, Status> {
+        let Some((prefix, rest)) = self.buffer.split_first_chunk::<PREFIX>() else {
+            return Ok(None);
+        };
+        let [flag, length @ ..] = *prefix;
+        let length = u32::from_be_bytes(length) as usize;
+        if length > MESSAGE_MAX {
+            return Err(too_large());
+        }
+        if rest.len() < length {
+            return Ok(None);
+        }
+        self.buffer.advance(PREFIX);
+        let message = self.buffer.split_to(length).freeze();
+        match flag {
+            0 => Ok(Some(message)),
+            1 => self.encoding.decode(message).map(Some),
+            _ => Err(Status::new(
+                Code::INTERNAL,
+                "a message's first byte is 0 or 1",
+            )),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a call answers: headers, messages, a status.
+
+use super::call::Ended;
+use super::coding::{ACCEPTED, Encoding};
+use super::messages::Oddity;
+use super::status::{Code, Status, percent_encoded};
+use crate::http2::{others_first, room};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use bytes::{BufMut as _, Bytes, BytesMut};
+use h2::server::SendResponse;
+use h2::{Reason, SendStream};
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Response, StatusCode};
+use prost::Message;
+
+const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
+const ZERO: HeaderValue = HeaderValue::from_static("0");
+
+/// A call's answer on its way.
+pub(crate) struct Outlet {
+    respond: SendResponse<Bytes>,
+    /// Once the headers are sent.
+    stream: Option<SendStream<Bytes>>,
+    /// Metadata for the headers and for the trailers.
+    pub(crate) headers: HeaderMap,
+    pub(crate) trailers: HeaderMap,
+    pub(crate) encoding: Encoding,
+    pub(crate) oddity: Oddity,
+    /// HTTP's status or error code, where the oddity needs one.
+    pub(crate) oddity_code: u32,
+    /// Whether the next message is to be broken off, and the stream with it.
+    pub(crate) cut: bool,
+}
+
+impl Outlet {
+    pub(crate) fn new(respond: SendResponse<Bytes>) -> Self {
+        Self {
+            respond,
+            stream: None,
+            headers: HeaderMap::new(),
+            trailers: HeaderMap::new(),
+            encoding: Encoding::Identity,
+            oddity: Oddity::Unspecified,
+            oddity_code: 0,
+            cut: false,
+        }
+    }
+
+    /// Sends a message.
+    pub(crate) async fn send(&mut self, message: &impl Message) -> Result<(), Ended> {
+        if self.encoding != Encoding::Identity {
+            return self.send_bytes(&message.encode_to_vec()).await;
+        }
+        let length = message.encoded_len();
+        let mut framed = BytesMut::with_capacity(5 + length);
+        framed.put_u8(0);
+        framed.put_u32(wire_length(length)?);
+        // There is as much room as it asked for.
+        let _ = message.encode(&mut framed);
+        self.send_framed(framed.freeze()).await
+    }
+
+    /// Sends a message that is encoded already.
+    pub(crate) async fn send_bytes(&mut self, message: &[u8]) -> Result<(), Ended> {
+        let coded;
+        let (flag, message) = match self.encoding {
+            Encoding::Identity => (0, message),
+            encoding => {
+                coded = encoding.encode(message);
+                (1, &coded[..])
+            }
+        };
+        let mut framed = BytesMut::with_capacity(5 + message.len());
+        framed.put_u8(flag);
+        framed.put_u32(wire_length(message.len())?);
+        framed.put_slice(message);
+        self.send_framed(framed.freeze()).await
+    }
+
+    async fn send_framed(&mut self, mut framed: Bytes) -> Result<(), Ended> {
+        if self.oddity == Oddity::Http {
+            // That answer has no messages.
+            return Ok(());
+        }
+        if self.cut {
+            framed.truncate(framed.len() / 2);
+        }
+        self.send_all(framed).await?;
+        if self.cut {
+            // A reset takes back what was not written yet.
+            others_first().await;
+            self.reset(Reason::INTERNAL_ERROR);
+            return Err(Ended::Gone);
+        }
+        Ok(())
+    }
+
+    async fn send_all(&mut self, mut bytes: Bytes) -> Result<(), Ended> {
+        let stream = self.open()?;
+        while !bytes.is_empty() {
+            let room = room(stream, bytes.len() as u64).await?;
+            // It is at most as much as was asked for.
+            let piece = bytes.split_to(room as usize);
+            stream.send_data(piece, false)?;
+        }
+        Ok(())
+    }
+
+    /// The stream, its headers sent.
+    fn open(&mut self) -> Result<&mut SendStream<Bytes>, Ended> {
+        if self.stream.is_none() {
+            let head = self.head();
+            self.stream = Some(self.respond.send_response(head, false)?);
+        }
+        self.stream.as_mut().ok_or(Ended::Gone)
+    }
+
+    fn head(&mut self) -> Response<()> {
+        let mut response = Response::new(());
+        let mut fields = std::mem::take(&mut self.headers);
+        let kind = match self.oddity {
+            Oddity::ContentType => HeaderValue::from_static("text/html"),
+            _ => GRPC,
+        };
+        fields.insert(CONTENT_TYPE, kind);
+        if self.encoding != Encoding::Identity {
+            let name = HeaderValue::from_static(self.encoding.name());
+            fields.insert("grpc-encoding", name);
+        }
+        *response.headers_mut() = fields;
+        response
+    }
+
+    /// Ends the call with a status, or as the oddity says.
+    pub(crate) async fn finish(&mut self, status: &Status) -> Result<(), Ended> {
+        match self.oddity {
+            Oddity::Http => return self.finish_as_http(),
+            Oddity::Hang => return std::future::pending().await,
+            Oddity::Reset => {
+                let code = if self.oddity_code == 0 {
+                    2
+                } else {
+                    self.oddity_code
+                };
+                others_first().await;
+                self.reset(Reason::from(code));
+                return Ok(());
+            }
+            Oddity::NoStatus => {
+                self.open()?.send_data(Bytes::new(), true)?;
+                return Ok(());
+            }
+            // A message of eight bytes, of which three come.
+            Oddity::HalfMessage => {
+                self.send_all(Bytes::from_static(b"\0\0\0\0\x08\x1a\x06h"))
+                    .await?
+            }
+            Oddity::CompressedFlag => {
+                self.encoding = Encoding::Identity;
+                self.send_all(Bytes::from_static(b"\x01\0\0\0\x02\x1a\0"))
+                    .await?;
+            }
+            Oddity::HeadersFirst => {
+                self.open()?;
+            }
+            Oddity::BadStatus | Oddity::ContentType | Oddity::Unspecified => {}
+        }
+        let mut fields = std::mem::take(&mut self.trailers);
+        self.write_status(&mut fields, status);
+        match &mut self.stream {
+            Some(stream) => stream.send_trailers(fields)?,
+            None => {
+                // Trailers only: the status stands in the headers.
+                self.encoding = Encoding::Identity;
+                let mut head = self.head();
+                head.headers_mut().extend(fields);
+                self.respond.send_response(head, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_status(&self, fields: &mut HeaderMap, status: &Status) {
+        let code = match (self.oddity, status.code) {
+            (Oddity::BadStatus, _) => HeaderValue::from_static("lots"),
+            (_, Code::OK) => ZERO,
+            (_, Code(code)) => HeaderValue::from(code),
+        };
+        fields.insert("grpc-status", code);
+        if !status.message.is_empty()
+            && let Ok(message) = HeaderValue::from_str(&percent_encoded(&status.message))
+        {
+            fields.insert("grpc-message", message);
+        }
+        if !status.details.is_empty()
+            && let Ok(details) = HeaderValue::from_str(&STANDARD_NO_PAD.encode(&status.details))
+        {
+            fields.insert("grpc-status-details-bin", details);
+        }
+    }
+
+    /// An answer that knows nothing of gRPC.
+    fn finish_as_http(&mut self) -> Result<(), Ended> {
+        let mut response = Response::new(());
+        let code = u16::try_from(self.oddity_code).unwrap_or(0);
+        let status = StatusCode::from_u16(code).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+        *response.status_mut() = status;
+        let kind = HeaderValue::from_static("text/plain");
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        let mut stream = self.respond.send_response(response, false)?;
+        stream.send_data(Bytes::from_static(b"not gRPC\n"), true)?;
+        Ok(())
+    }
+
+    /// Tells what encodings are understood.
+    pub(crate) fn tell_encodings(&mut self) {
+        let names = HeaderValue::from_static(ACCEPTED);
+        self.headers.insert("grpc-accept-encoding", names);
+    }
+
+    /// Resets the stream.
+    pub(crate) fn reset(&mut self, reason: Reason) {
+        match &mut self.stream {
+            Some(stream) => stream.send_reset(reason),
+            None => self.respond.send_reset(reason),
+        }
+    }
+}
+
+fn wire_length(length: usize) -> Result<u32, Status> {
+    u32::try_from(length).map_err(|_| super::coding::too_large())
+}

@@ -1,0 +1,60 @@
+//! What the services say of themselves, compiled from `proto/` at the start.
+
+use prost_reflect::DescriptorPool;
+use protox::Compiler;
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+
+/// The files with services, by the name that an import would give them.
+const FILES: [(&str, &str); 3] = [
+    (
+        "helloworld/greeter.proto",
+        include_str!("../../proto/helloworld/greeter.proto"),
+    ),
+    (
+        "drumfire/test/v1/test.proto",
+        include_str!("../../proto/drumfire/test/v1/test.proto"),
+    ),
+    (
+        REFLECTION,
+        include_str!("../../proto/grpc/reflection/v1/reflection.proto"),
+    ),
+];
+const REFLECTION: &str = "grpc/reflection/v1/reflection.proto";
+/// The same with another package.
+const REFLECTION_ALPHA: &str = "grpc/reflection/v1alpha/reflection.proto";
+
+/// The files above, from memory.
+struct Embedded;
+
+impl FileResolver for Embedded {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let source = |name: &str| {
+            let found = FILES.iter().find(|(file, _)| *file == name);
+            found.map(|(_, source)| *source)
+        };
+        if let Some(source) = source(name) {
+            return File::from_source(name, source);
+        }
+        match source(REFLECTION) {
+            Some(source) if name == REFLECTION_ALPHA => {
+                let source = source.replace("grpc.reflection.v1;", "grpc.reflection.v1alpha;");
+                File::from_source(name, &source)
+            }
+            _ => Err(protox::Error::file_not_found(name)),
+        }
+    }
+}
+
+/// Compiles them with what they import.
+pub(crate) fn compile() -> Result<DescriptorPool, protox::Error> {
+    let mut resolver = ChainFileResolver::new();
+    resolver.add(Embedded);
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = Compiler::with_file_resolver(resolver);
+    compiler.include_imports(true);
+    for (name, _) in FILES {
+        compiler.open_file(name)?;
+    }
+    compiler.open_file(REFLECTION_ALPHA)?;
+    Ok(compiler.descriptor_pool())
+}

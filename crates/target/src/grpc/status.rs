@@ -1,0 +1,115 @@
+//! How a call ends.
+
+use bytes::Bytes;
+use std::fmt;
+
+/// The canonical codes, in the order of their numbers.
+const NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// A number of `grpc-status`; also one that has no name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Code(pub(crate) u32);
+
+impl Code {
+    pub(crate) const OK: Self = Self(0);
+    pub(crate) const INVALID_ARGUMENT: Self = Self(3);
+    pub(crate) const DEADLINE_EXCEEDED: Self = Self(4);
+    pub(crate) const RESOURCE_EXHAUSTED: Self = Self(8);
+    pub(crate) const UNIMPLEMENTED: Self = Self(12);
+    pub(crate) const INTERNAL: Self = Self(13);
+
+    /// The code of this name or number.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let named = NAMES
+            .iter()
+            .position(|name| name.eq_ignore_ascii_case(text));
+        // There are 17 names.
+        let named = named.map(|number| number as u32);
+        let number = || text.parse().ok().filter(|number| *number < 17);
+        named.or_else(number).map(Self)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match NAMES.get(self.0 as usize) {
+            Some(name) => f.write_str(name),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
+/// A code with its reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Status {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    /// A serialized google.rpc.Status, or nothing.
+    pub(crate) details: Bytes,
+}
+
+impl Status {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            details: Bytes::new(),
+        }
+    }
+}
+
+/// A message as `grpc-message` has it: what is not printable ASCII becomes `%41`, and so does `%`.
+pub(crate) fn percent_encoded(message: &str) -> String {
+    let mut encoded = String::with_capacity(message.len());
+    for byte in message.bytes() {
+        match byte {
+            b'%' => encoded.push_str("%25"),
+            0x20..=0x7e => encoded.push(char::from(byte)),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_names_and_numbers() {
+        for (number, name) in NAMES.iter().enumerate() {
+            let code = Code(number as u32);
+            assert_eq!(Code::parse(name), Some(code));
+            assert_eq!(Code::parse(&number.to_string()), Some(code));
+            assert_eq!(code.to_string(), *name);
+        }
+        for text in ["", "17", "-1", "UNAVAILABEL"] {
+            assert_eq!(Code::parse(text), None, "{text}");
+        }
+        assert_eq!(Code::parse("unavailable"), Some(Code(14)));
+        assert_eq!(Code(99).to_string(), "99");
+    }
+
+    #[test]
+    fn messages_travel_as_ascii() {
+        assert_eq!(percent_encoded("a b%\n\u{e4}"), "a b%25%0A%C3%A4");
+    }
+}
