@@ -15,7 +15,7 @@ use crate::format;
 use crate::parse::{Definition, Program};
 use crate::quote;
 use crate::sink::Sink;
-use crate::value::Value;
+use crate::value::{IntKind, Value};
 use std::fmt;
 
 /// How deep branches, loops, parentheses and templates may be nested while they are executed.
@@ -174,6 +174,7 @@ impl<'t> State<'t, '_> {
         let written = match value {
             Value::Str(text) => sink.text(text),
             Value::Missing | Value::Nil => sink.text("<no value>"),
+            Value::Int(IntKind::Int | IntKind::Int64, number) => sink.number(*number),
             other => format::plain(&mut sink, other),
         };
         self.check(written)

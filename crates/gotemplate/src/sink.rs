@@ -1,6 +1,7 @@
 //! Where text goes, with a bound.
 
 use crate::fault::Fault;
+use std::fmt::Write as _;
 
 /// A text that may grow only so far.
 pub(crate) struct Sink<'a> {
@@ -21,6 +22,17 @@ impl<'a> Sink<'a> {
             return Err(too_long());
         }
         self.out.push_str(text);
+        Ok(())
+    }
+
+    /// Appends a number in decimal.
+    pub(crate) fn number(&mut self, number: i64) -> Result<(), Fault> {
+        const DIGITS_MAX: usize = 20;
+        if DIGITS_MAX > self.length_max.saturating_sub(self.out.len()) {
+            return self.text(&number.to_string());
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(self.out, "{number}");
         Ok(())
     }
 
