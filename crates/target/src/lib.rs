@@ -1,8 +1,9 @@
 //! The built-in server to fire at.
 //!
-//! Answers HTTP/1.x and HTTP/2, and gRPC calls if told, on plain or sealed sockets faster than a client asks, holds many idle
-//! connections in little memory, and goes wrong on request in ways that are exact: delays from a
-//! law and a seed, stalls, resets, slow bodies. Must not know plans or samples.
+//! Answers HTTP/1.x and HTTP/2, and gRPC calls if told, on plain or sealed sockets faster than a
+//! client asks, holds many idle connections in little memory, and goes wrong on request in ways
+//! that are exact: delays from a law and a seed, stalls, resets, slow bodies. Must not know plans
+//! or samples.
 //!
 //! Start reading at [`Server::start`]; [`Options`] and [`Behaviour`] list everything that can be
 //! asked of it, the latter also of a single request by its query.

@@ -116,6 +116,14 @@ fn responses_are_as_wished() {
             .call(SERVER, &[json!({"wish": {"count": 5_000, "size": 300}})])
             .await;
         assert_eq!(many.messages.len(), 5_000);
+    });
+}
+
+#[test]
+fn streams_of_requests_are_counted_and_answered_one_by_one() {
+    let server = start(offering(Behaviour::default()));
+    run(async {
+        let mut caller = Caller::connect(&server, "v1").await;
         let parts = [
             json!({"payload": "AAAA"}),
             json!({"payload": "AAAA", "text": "last"}),
@@ -147,10 +155,21 @@ fn responses_are_as_wished() {
                 (json!("2"), json!("2")),
             ]
         );
+    });
+}
+
+#[test]
+fn every_type_comes_back_as_it_was() {
+    let server = start(offering(Behaviour::default()));
+    run(async {
+        let mut caller = Caller::connect(&server, "v1").await;
         let all = json!({"anInt64": "-3", "byText": {"a": 1}, "chosenNumber": "7",
             "duration": "1.5s", "structure": {"k": [1, null]}, "otherName": "x"});
         let called = caller
-            .call("drumfire.test.v1.TestService/Types", &[all.clone()])
+            .call(
+                "drumfire.test.v1.TestService/Types",
+                std::slice::from_ref(&all),
+            )
             .await;
         assert_eq!(
             called.messages,
@@ -186,7 +205,7 @@ fn statuses_carry_messages_and_details() {
         assert!(called.reply.trailers.is_empty());
         let late = json!({"wish": {"count": 2, "status": {"code": 14}}});
         for method in [SERVER, BIDI] {
-            let called = caller.call(method, &[late.clone()]).await;
+            let called = caller.call(method, std::slice::from_ref(&late)).await;
             assert_eq!((called.code(), called.messages.len()), (Some(14), 2));
         }
         let early = [late.clone(), json!({})];
