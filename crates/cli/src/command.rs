@@ -2,5 +2,6 @@
 
 pub(crate) mod demo;
 pub(crate) mod dialect;
+pub(crate) mod grpc;
 pub(crate) mod http;
 pub(crate) mod serve;

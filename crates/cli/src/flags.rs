@@ -1,8 +1,10 @@
 //! The command line: one field a flag, its help beside it.
 
+mod grpc;
 mod http;
 mod serve;
 
+pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 pub(crate) use serve::ServeFlags;
 
@@ -32,6 +34,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Send HTTP requests and measure the responses
     Http(Box<HttpFlags>),
+    /// Make gRPC calls and measure them, or show what a server offers
+    Grpc(Box<GrpcFlags>),
     /// Start the built-in server to fire at
     Serve(Box<ServeFlags>),
     /// Start a server, run a load against it for 10 s, and explain the report

@@ -25,6 +25,11 @@ pub(crate) fn file(flag: &str, path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::usage(format!("{flag}: can't read {}: {error}", path.display())))
 }
 
+/// Reads a schema's file, or says that there is none.
+pub(crate) fn proto(path: &str) -> io::Result<Vec<u8>> {
+    read_bounded(fs::File::open(path)?)
+}
+
 /// Reads a value that is a file's content after `@`, standard input after `@-`, or the text itself.
 pub(crate) fn text_or_file(flag: &str, value: &str) -> Result<Vec<u8>, Failure> {
     match value.strip_prefix('@') {

@@ -1,17 +1,19 @@
 //! From `drumfire http`'s flags to a plan.
 
+pub(crate) mod grpc;
 mod load;
 mod target;
 mod transport;
 
 pub(crate) use target::targets;
 
+use self::load::Multiplexing;
 use crate::exit::Failure;
-use crate::flags::HttpFlags;
+use crate::flags::{HttpFlags, OutputFlags};
 use crate::input;
 use drumfire_plan::{
-    Body, Compressed, Expect, ExpectContinue, Header, HttpRequest, Method, Plan, Redirects,
-    Samples, Threshold, Url,
+    Body, Compressed, Expect, ExpectContinue, Header, HttpRequest, HttpVersion, Method, Plan,
+    Redirects, Samples, Threshold, Url,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
@@ -33,16 +35,17 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
     } else {
         Compressed::AsSent
     };
+    http.version = if flags.http2 {
+        HttpVersion::Http2
+    } else {
+        HttpVersion::Http1
+    };
     http.redirects = flags.redirects.map_or(Redirects::Report, Redirects::Follow);
     if flags.expect_continue {
         http.expect_continue = ExpectContinue::Wait(CONTINUE_WAIT);
     }
-    let mut lowered = load::of(&flags.load, transport::multiplexing(&flags.transport))?;
+    let mut lowered = load::of(&flags.load, multiplexing(flags))?;
     transport::adjust(&flags.transport, &mut lowered.connections)?;
-    let thresholds = flags.output.threshold.iter().map(|text| {
-        text.parse::<Threshold>()
-            .map_err(|error| in_text("--threshold", text, error.at, &error.message))
-    });
     let plan = Plan {
         requests: requests(flags, urls)?,
         stop: load::stop(&flags.load, &lowered)?,
@@ -54,7 +57,7 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
         timeouts: connect,
         expect: Expect::Below400,
         samples: Samples::Forget,
-        thresholds: thresholds.collect::<Result<_, _>>()?,
+        thresholds: thresholds(&flags.output)?,
         seed: flags.load.seed,
         interval: parsed("--interval", &flags.output.interval)?,
     };
@@ -62,6 +65,24 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
         None => Ok(plan),
         Some(finding) => Err(Failure::usage(&finding.message)),
     }
+}
+
+/// How many requests a connection carries at a time. Streams that are asked for without HTTP/2
+/// are left to the plan's check.
+fn multiplexing(flags: &HttpFlags) -> Multiplexing {
+    match (flags.http2, flags.transport.streams) {
+        (false, None) => Multiplexing::None,
+        (_, streams) => Multiplexing::Streams(streams),
+    }
+}
+
+/// What the result must satisfy.
+fn thresholds(flags: &OutputFlags) -> Result<Vec<Threshold>, Failure> {
+    let thresholds = flags.threshold.iter().map(|text| {
+        text.parse::<Threshold>()
+            .map_err(|error| in_text("--threshold", text, error.at, &error.message))
+    });
+    thresholds.collect()
 }
 
 /// One request for each URL.

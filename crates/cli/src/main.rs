@@ -9,6 +9,7 @@ mod flags;
 mod input;
 mod lower;
 mod output;
+mod reflect;
 mod session;
 mod terminal;
 
@@ -42,6 +43,7 @@ fn dispatch() -> Result<Exit, Failure> {
     match Cli::try_parse() {
         Ok(cli) => match cli.command {
             Command::Http(flags) => command::http::run(&flags),
+            Command::Grpc(flags) => command::grpc::run(&flags),
             Command::Serve(flags) => command::serve::run(&flags),
             Command::Demo(flags) => command::demo::run(&flags),
             Command::GoWrk { args } => {

@@ -19,13 +19,13 @@ pub(crate) fn run(flags: &HttpFlags) -> Result<Exit, Failure> {
 }
 
 /// Where the results go, known to be writable.
-struct Destinations {
+pub(crate) struct Destinations {
     json: Option<Destination>,
     csv: Option<Destination>,
 }
 
 impl Destinations {
-    fn of(flags: &OutputFlags) -> Result<Self, Failure> {
+    pub(crate) fn of(flags: &OutputFlags) -> Result<Self, Failure> {
         let check = |flag, path: &Option<std::path::PathBuf>| {
             path.as_deref()
                 .map(|path| Destination::check(flag, path))
@@ -43,7 +43,7 @@ impl Destinations {
     }
 
     /// Writes every result, the text first: a file that can't be written takes nothing with it.
-    fn write(&self, summary: &Summary, flags: &OutputFlags) -> Result<(), Failure> {
+    pub(crate) fn write(&self, summary: &Summary, flags: &OutputFlags) -> Result<(), Failure> {
         let taken = [&self.json, &self.csv]
             .iter()
             .any(|d| matches!(d, Some(Destination::Stdout)));

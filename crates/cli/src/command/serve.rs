@@ -5,7 +5,7 @@ use crate::flags::ServeFlags;
 use crate::output;
 use drumfire_target::{
     ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Options,
-    Running, Server, TlsOptions,
+    Running, Server, Services, TlsOptions,
 };
 use drumfire_units::ByteSize;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -56,6 +56,7 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
             .map_err(|error| Failure::usage(format!("--size: {error}")))?
             .0,
         status: parsed("--status", flags.status.as_deref())?,
+        grpc_status: parsed("--grpc-status", flags.grpc_status.as_deref())?,
         close: chance("--close", &flags.close)?,
         close_after: flags.close_after,
         hangup: chance("--hangup", &flags.hangup)?,
@@ -91,6 +92,11 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
             Discipline::Concurrent
         },
         arrival_log: flags.arrival_log.map_or(ArrivalLog::Off, ArrivalLog::First),
+        services: if flags.grpc {
+            Services::Grpc
+        } else {
+            Services::None
+        },
         max_streams: flags.max_streams,
         goaway_after: flags.goaway_after,
     })

@@ -13,6 +13,7 @@ use std::path::PathBuf;
   drumfire http -r 'line(5,200,60s) const(200,5m)' URL    a ramp, then a plateau
   drumfire http -r 1000 --threshold 'p99<50ms' URL        exit code 99 when p99 is 50 ms or more
   drumfire http -n 10000 -c 8 @urls.txt                   exactly 10,000 requests to a list of URLs")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
     /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin
     #[arg(required = true, value_name = "URL")]
@@ -41,6 +42,12 @@ pub(crate) struct HttpFlags {
     /// Send `Expect: 100-continue` before a body
     #[arg(long, help_heading = "Request")]
     pub(crate) expect_continue: bool,
+    /// HTTP/1.1, which is the default
+    #[arg(long, conflicts_with = "http2", help_heading = "Request")]
+    pub(crate) http1: bool,
+    /// HTTP/2: by ALPN on https, by prior knowledge on http
+    #[arg(long, help_heading = "Request")]
+    pub(crate) http2: bool,
 
     #[command(flatten)]
     pub(crate) load: LoadFlags,
@@ -157,15 +164,9 @@ pub(crate) struct TransportFlags {
     /// Connect to a Unix socket in place of the URL's host
     #[arg(long, value_name = "PATH")]
     pub(crate) unix_socket: Option<PathBuf>,
-    /// HTTP/1.1, which is the default
-    #[arg(long, conflicts_with = "http2")]
-    pub(crate) http1: bool,
-    /// HTTP/2: by ALPN on https, by prior knowledge on http
-    #[arg(long)]
-    pub(crate) http2: bool,
     /// Requests at a time on each HTTP/2 connection, as far as the server allows [default: 1, and
     /// 100 with -r]
-    #[arg(long, value_name = "N", requires = "http2")]
+    #[arg(long, value_name = "N")]
     pub(crate) streams: Option<u32>,
 }
 

@@ -34,6 +34,9 @@ pub(crate) struct ServeFlags {
     /// Refuse clients without a certificate of the server's authority
     #[arg(long, requires = "tls")]
     pub(crate) require_client_cert: bool,
+    /// Offer gRPC: helloworld.Greeter, drumfire.test.v1.TestService, and reflection
+    #[arg(long)]
+    pub(crate) grpc: bool,
     /// Seed of every delay and chance
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -46,6 +49,9 @@ pub(crate) struct ServeFlags {
     /// Answer with this status with a probability: 503:0.01
     #[arg(long, value_name = "CODE:P")]
     pub(crate) status: Option<String>,
+    /// End gRPC calls with this status with a probability: UNAVAILABLE:0.01
+    #[arg(long, value_name = "CODE:P", requires = "grpc")]
+    pub(crate) grpc_status: Option<String>,
     /// End the connection after an answer with this probability
     #[arg(long, value_name = "P")]
     pub(crate) close: Option<String>,

@@ -1,12 +1,11 @@
 //! How requests travel, from flags and the environment.
 
-use super::load::Multiplexing;
 use super::parsed;
 use crate::exit::Failure;
 use crate::flags::TransportFlags;
 use crate::input;
 use drumfire_plan::{
-    Connections, Host, HttpOptions, HttpVersion, KeepAlive, KeepAliveHints, Pem, Proxy, Resumption,
+    Connections, Host, HttpOptions, KeepAlive, KeepAliveHints, Pem, Proxy, Resumption,
     ReusedClosed, Scheme, Timeouts, Tls, Url, Verify,
 };
 use drumfire_units::Nanos;
@@ -40,11 +39,6 @@ pub(crate) fn options(
         },
     };
     let http = HttpOptions {
-        version: if flags.http2 {
-            HttpVersion::Http2
-        } else {
-            HttpVersion::Http1
-        },
         tls,
         proxy: proxy(flags, urls)?,
         resolve: flags
@@ -80,15 +74,6 @@ fn timeout(flag: &str, text: &str) -> Result<Nanos, Failure> {
     } else {
         time
     })
-}
-
-/// How many requests the transport flags let a connection carry at a time.
-pub(crate) fn multiplexing(flags: &TransportFlags) -> Multiplexing {
-    if flags.http2 {
-        Multiplexing::Streams(flags.streams)
-    } else {
-        Multiplexing::None
-    }
 }
 
 /// What the transport flags say about connections.

@@ -1,0 +1,138 @@
+//! Flags of `drumfire grpc`, named as those of `drumfire http` where they mean the same.
+
+use super::{LoadFlags, OutputFlags, TransportFlags};
+use clap::Args;
+
+/// Everything that `drumfire grpc` can be told.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  drumfire grpc 127.0.0.1:50051 --plaintext --list        what the server offers, by reflection
+  drumfire grpc HOST:443 --call helloworld.Greeter/SayHello -d '{\"name\":\"Ada\"}' -r 500/s -z 1m
+  drumfire grpc HOST:443 --call helloworld.Greeter/SayHello --proto greeter.proto \\
+      -d '{\"name\":\"{{ uuid() }} {{ request_number }}\"}' -c 10 --streams 10
+  drumfire grpc HOST:443 --call pkg.Chat/Talk -d @messages.json --stream-interval 100ms")]
+#[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
+pub(crate) struct GrpcFlags {
+    /// HOST:PORT, a URL, or unix:PATH; TLS unless --plaintext or http://
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// Speak without TLS
+    #[arg(long)]
+    pub(crate) plaintext: bool,
+
+    /// Print what services and methods there are, and end
+    #[arg(long, help_heading = "Schema", conflicts_with_all = ["call", "describe"])]
+    pub(crate) list: bool,
+    /// Print a service, method, message or enum as the schema has it, and end
+    #[arg(
+        long,
+        value_name = "SYMBOL",
+        help_heading = "Schema",
+        conflicts_with = "call"
+    )]
+    pub(crate) describe: Option<String>,
+    /// A .proto file; may be given several times [default: the server's own word, by reflection]
+    #[arg(long, value_name = "FILE", help_heading = "Schema")]
+    pub(crate) proto: Vec<String>,
+    /// Where imports are looked for; may be given several times
+    #[arg(long, value_name = "FOLDER", help_heading = "Schema")]
+    pub(crate) import_path: Vec<String>,
+    /// A serialised FileDescriptorSet, as protoc makes it with --include_imports
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Schema",
+        conflicts_with = "proto"
+    )]
+    pub(crate) protoset: Option<std::path::PathBuf>,
+    /// Metadata `key: value` for reflection alone; may be given several times
+    #[arg(long, value_name = "METADATA", help_heading = "Schema")]
+    pub(crate) reflect_metadata: Vec<String>,
+
+    /// The method, as package.Service/Method
+    #[arg(long, value_name = "METHOD", help_heading = "Call")]
+    pub(crate) call: Option<String>,
+    /// The message as JSON, or an array of them; @FILE reads a file, @- reads stdin. A template,
+    /// with {{ request_number }}, {{ uuid() }} and the like [default: an empty message]
+    #[arg(short = 'd', long, value_name = "JSON", help_heading = "Call")]
+    pub(crate) data: Option<String>,
+    /// The data are encoded messages: one, or several with their lengths before them
+    #[arg(long, help_heading = "Call", requires = "data")]
+    pub(crate) binary: bool,
+    /// Send the data as it is, whatever looks like a template in it
+    #[arg(long, help_heading = "Call")]
+    pub(crate) no_templates: bool,
+    /// How calls go through an array of messages: turn, random, or once
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = "turn",
+        help_heading = "Call"
+    )]
+    pub(crate) order: String,
+    /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{ NAME.column }}; may be given
+    /// several times
+    #[arg(long, value_name = "NAME=FILE", help_heading = "Call")]
+    pub(crate) feed: Vec<String>,
+    /// How calls go through the feeds' rows: turn, random, or once
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = "turn",
+        help_heading = "Call"
+    )]
+    pub(crate) feed_order: String,
+    /// Metadata `key: value`, the value a template; may be given several times
+    #[arg(
+        short = 'H',
+        long = "metadata",
+        value_name = "METADATA",
+        help_heading = "Call"
+    )]
+    pub(crate) metadata: Vec<String>,
+    /// How long a call may take, which the server is told [default: --timeout]
+    #[arg(long, value_name = "TIME", help_heading = "Call")]
+    pub(crate) deadline: Option<String>,
+    /// Compress messages: gzip or zstd
+    #[arg(long, value_name = "CODING", help_heading = "Call")]
+    pub(crate) compress: Option<String>,
+    /// The :authority in place of the target's
+    #[arg(long, value_name = "NAME", help_heading = "Call")]
+    pub(crate) authority: Option<String>,
+    /// The largest message that is accepted
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "4MiB",
+        help_heading = "Call"
+    )]
+    pub(crate) max_receive: String,
+    /// The largest message that is sent
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "2GiB",
+        help_heading = "Call"
+    )]
+    pub(crate) max_send: String,
+
+    /// Messages that each call sends; the data is repeated or cut off to make them up
+    #[arg(long, value_name = "N", help_heading = "Streams")]
+    pub(crate) stream_count: Option<u64>,
+    /// A pause after each message that is sent
+    #[arg(long, value_name = "TIME", help_heading = "Streams")]
+    pub(crate) stream_interval: Option<String>,
+    /// Sending ends after this time; a stream that only the server sends is cancelled then
+    #[arg(long, value_name = "TIME", help_heading = "Streams")]
+    pub(crate) stream_duration: Option<String>,
+    /// A call is cancelled when so many messages have come, which is no failure
+    #[arg(long, value_name = "N", help_heading = "Streams")]
+    pub(crate) stream_receive: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) load: LoadFlags,
+    #[command(flatten)]
+    pub(crate) transport: TransportFlags,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+}

@@ -1,0 +1,77 @@
+//! A server's schema, from its own word.
+
+use crate::exit::Failure;
+use drumfire_engine::{ConversationError, Speaker, converse};
+use drumfire_net::{Clock, Native, NativeOptions, Waiting, resolve};
+use drumfire_plan::{Header, Plan};
+use drumfire_schema::Schema;
+use drumfire_schema::reflection::{Session, Wanted};
+use drumfire_units::Nanos;
+
+/// The status of a server that has no such service.
+const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
+
+/// A session as what speaks on a stream.
+struct Asking<'a>(&'a mut Session);
+
+impl Speaker for Asking<'_> {
+    fn next(&mut self) -> Option<Vec<u8>> {
+        self.0.next_request()
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_complete()
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Result<(), String> {
+        self.0
+            .handle_response(message)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// Asks the server that a plan's first request goes to for its schema.
+pub(crate) fn schema(
+    plan: &Plan,
+    wanted: Wanted,
+    metadata: &[Header],
+    limit: Nanos,
+) -> Result<Schema, Failure> {
+    let mut session = Session::new(wanted);
+    loop {
+        let options = NativeOptions {
+            clock: Clock::start(),
+            waiting: Waiting::Sleep,
+            tls: Vec::new(),
+        };
+        let io = Native::new(&options).map_err(|error| {
+            Failure::failed(format!("the event loop can't be set up: {error:?}"))
+        })?;
+        let path = session.version().path();
+        let asked = converse(
+            io,
+            plan,
+            &resolve,
+            (path, metadata),
+            limit,
+            &mut Asking(&mut session),
+        );
+        match asked {
+            Ok(()) => {
+                return session.finish().map_err(|error| failed(&error.to_string()));
+            }
+            Err(ConversationError::Status(code, _)) if code.name() == UNIMPLEMENTED => {
+                if !session.handle_unimplemented() {
+                    return Err(Failure::failed(
+                        "the server does not support reflection; name its files with --proto or --protoset",
+                    ));
+                }
+            }
+            Err(error) => return Err(failed(&error.to_string())),
+        }
+    }
+}
+
+fn failed(reason: &str) -> Failure {
+    Failure::failed(format!("the server's schema can't be had: {reason}"))
+}
