@@ -220,6 +220,7 @@ fn is_silent(law: &Law) -> bool {
         Law::Unlimited { .. } => false,
         Law::Sine { mean, .. } => mean.events == 0,
         Law::Trace { times } => times.is_empty(),
+        Law::Stairs { steps } => steps.iter().all(|(rate, _)| rate.events == 0),
     }
 }
 

@@ -280,6 +280,7 @@ impl Law {
             Self::Const { duration, .. }
             | Self::Unlimited { duration }
             | Self::Sine { duration, .. } => *duration == Nanos::MAX,
+            Self::Stairs { steps } => steps.last().is_some_and(|(_, span)| *span == Nanos::MAX),
             Self::Line { .. } | Self::Step { .. } | Self::Once { .. } | Self::Trace { .. } => false,
         }
     }
@@ -299,7 +300,7 @@ impl fmt::Display for Lasting {
 
 impl fmt::Display for Law {
     /// Prints the form that parses back to the same law. A trace has forgotten its file and
-    /// prints how many times it holds.
+    /// prints how many times it holds; stairs have no such form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Const { rate, duration } => write!(f, "const({rate}{})", Lasting(*duration)),
@@ -322,6 +323,7 @@ impl fmt::Display for Law {
                 duration,
             } => write!(f, "sine({mean},{amplitude},{period}{})", Lasting(*duration)),
             Self::Trace { times } => write!(f, "trace({} times)", times.len()),
+            Self::Stairs { steps } => write!(f, "stairs({} steps)", steps.len()),
         }
     }
 }

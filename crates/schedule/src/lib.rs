@@ -12,6 +12,8 @@
 //! next piece begins exactly at the sum of the durations before it. Nothing is accumulated: the
 //! comparison N(t) ≤ n is made in integers of up to 256 bits for each arrival (`const` advances
 //! by quotient and remainder, which is the same value).
+//!
+//! Of `stairs`, arrivals are counted from 1 over all its steps, and one may be due at its end.
 
 mod curve;
 mod error;
@@ -21,6 +23,7 @@ mod ratio;
 mod schedule;
 mod segment;
 mod sine;
+mod stairs;
 mod wide;
 
 pub use error::ScheduleError;

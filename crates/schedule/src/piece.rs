@@ -4,6 +4,7 @@ use crate::ScheduleError;
 use crate::curve::{Curve, Level, Line, level_of};
 use crate::ratio::{Ratio, common};
 use crate::sine::Sine;
+use crate::stairs::Stairs;
 use drumfire_plan::Law;
 use drumfire_units::{Nanos, Rate};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(crate) enum Kind {
     Once,
     /// Arrivals at given times, ascending.
     Trace(Arc<[Nanos]>),
+    /// Steps whose arrivals are counted from 1 over all of them.
+    Stairs(Arc<Stairs>),
     /// As fast as the users allow.
     Unlimited,
 }
@@ -58,6 +61,7 @@ impl Piece {
                 let time = usize::try_from(n).ok().and_then(|n| times.get(n));
                 time.map_or(span, |time| time.0)
             }
+            Kind::Stairs(stairs) => stairs.arrival(n).min(span),
             Kind::Once | Kind::Unlimited => 0,
         };
         self.start + local
@@ -72,6 +76,7 @@ impl Piece {
             Kind::Curve(_) if t >= self.end => self.count,
             Kind::Curve(curve) => count_at(curve, local).min(self.count),
             Kind::Trace(times) => times.partition_point(|time| time.0 < local) as u64,
+            Kind::Stairs(stairs) => stairs.count_before(local).min(self.count),
             Kind::Once | Kind::Unlimited => self.count,
         }
     }
@@ -137,6 +142,7 @@ impl Pieces {
                 self.push_curve(curve, *duration, place)
             }
             Law::Trace { times } => self.push_trace(times, place),
+            Law::Stairs { steps } => self.push_stairs(steps, place),
         }
     }
 
@@ -187,6 +193,17 @@ impl Pieces {
         }
         let count = times.len() as u64;
         self.push(Kind::Trace(Arc::clone(times)), last, count, place)
+    }
+
+    fn push_stairs(&mut self, steps: &[(Rate, Nanos)], place: usize) -> Result<(), ScheduleError> {
+        let stairs = Stairs::new(steps, place)?;
+        let (end, room) = (stairs.end(), COUNT_LIMIT - self.count);
+        let count = match end {
+            Some(_) => stairs.count(),
+            None => stairs.count().min(room), // its end is out of reach
+        };
+        let duration = end.map_or(Nanos::MAX, Nanos);
+        self.push(Kind::Stairs(Arc::new(stairs)), duration, count, place)
     }
 
     fn push_curve(

@@ -106,6 +106,7 @@ impl Schedule {
         let per_nano = match &piece.kind {
             Kind::Curve(curve) => curve.rate_at(t.0 - piece.start),
             Kind::Trace(_) => piece.count as f64 / piece.span() as f64,
+            Kind::Stairs(stairs) => stairs.rate_at(t.0 - piece.start),
             Kind::Once => 0.0,
             Kind::Unlimited => f64::INFINITY,
         };

@@ -223,7 +223,7 @@ impl Segment {
                         None => return,
                     }
                 }
-                Kind::Curve(_) | Kind::Once | Kind::Trace(_) => {
+                Kind::Curve(_) | Kind::Once | Kind::Trace(_) | Kind::Stairs(_) => {
                     if self.enter_counted() {
                         return;
                     }

@@ -46,6 +46,12 @@ fn any_law() -> impl Strategy<Value = Law> {
             duration
         }),
         (0..40_u64).prop_map(|count| Law::Once { count }),
+        proptest::collection::vec((0..300_u64, 0..100 * MILLI), 1..6).prop_map(|steps| {
+            let step = |(rate, span)| (Rate::per_second(rate), Nanos(span));
+            Law::Stairs {
+                steps: steps.into_iter().map(step).collect(),
+            }
+        }),
         span().prop_map(|duration| Law::Unlimited { duration }),
         (any_rate(), 1..100 * MILLI, span()).prop_map(|(mean, period, duration)| Law::Sine {
             mean,
