@@ -3,13 +3,34 @@
 //! A test that cannot run says so and passes; with `CI=true` it fails.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
+/// A suite or server that tools/install-suites.sh installs; `None` where it is not.
+pub(crate) fn suite(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("DRUMFIRE_SUITES")
+        .map_or_else(|| repository().join("target/suites"), PathBuf::from);
+    let path = folder.join(name);
+    if path.is_file() {
+        return Some(path);
+    }
+    lacks_from(name, "tools/install-suites.sh");
+    None
+}
+
+/// The repository's root.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
 /// Says why a test does not run; a failure in CI.
 pub(crate) fn lacks(what: &str) {
-    let text = format!("this test needs {what}; see tools/install-peers.sh");
+    lacks_from(what, "tools/install-peers.sh");
+}
+
+fn lacks_from(what: &str, script: &str) {
+    let text = format!("this test needs {what}; see {script}");
     assert!(
         std::env::var_os("CI").is_none_or(|ci| ci != "true"),
         "{text}"
