@@ -1,7 +1,7 @@
 //! Tables of values that requests draw on: CSV with a header, or one JSON object a line.
 
 use minijinja::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// A table with named columns and at least one row.
@@ -183,10 +183,10 @@ fn from_json(value: serde_json::Value) -> Value {
         },
         Json::String(text) => Value::from(text),
         Json::Array(list) => list.into_iter().map(from_json).collect(),
-        Json::Object(map) => map
-            .into_iter()
-            .map(|(key, value)| (key, from_json(value)))
-            .collect(),
+        Json::Object(map) => {
+            let values = map.into_iter().map(|(key, value)| (key, from_json(value)));
+            Value::from(values.collect::<BTreeMap<String, Value>>())
+        }
     }
 }
 

@@ -1,0 +1,179 @@
+//! The native template language: what it gives, and that it gives the same again.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use drumfire_data::{Feed, Order, Sources, Template, Text, TextTemplate};
+use drumfire_plan::CallContext;
+use std::sync::Arc;
+
+fn call(number: u64) -> CallContext {
+    CallContext {
+        number,
+        user: 2,
+        connection: 1,
+        unix_time: 951_868_800_500_000_000,
+        seed: 11,
+    }
+}
+
+fn sources() -> Arc<Sources> {
+    let mut sources = Sources::new();
+    let lines =
+        "{\"a\": 1, \"b\": {\"c\": [true, null, \"x\\\"\"]}}\n{\"a\": \"y\\n\", \"b\": false}\n";
+    let feed = Feed::from_json_lines(lines.as_bytes()).unwrap();
+    sources.add("f", feed, Order::InTurn).unwrap();
+    Arc::new(sources)
+}
+
+fn render(source: &str, text: Text, call: &CallContext, message: u64) -> Result<String, String> {
+    let template =
+        Template::compile(source, text, &sources()).map_err(|error| error.to_string())?;
+    let mut out = String::new();
+    template
+        .render(call, message, &mut out)
+        .map_err(|error| error.to_string())?;
+    Ok(out)
+}
+
+#[test]
+fn variables_are_those_of_the_call() {
+    for (source, text) in [
+        ("plain", "plain"),
+        ("{{ request_number }}/{{message_number}}", "1/6"),
+        ("{{ user }} {{ connection }}", "2 1"),
+        (
+            "{{ unix }} {{ unix_ms }} {{ unix_ns }}",
+            "951868800 951868800500 951868800500000000",
+        ),
+        ("{{ time }}", "2000-03-01T00:00:00.500Z"),
+        ("{{ time[:4] }}", "2000"),
+        ("{{ f.a }}|{{ f.a|trim }}", "y\n|y"),
+        ("{{ f.b }}", "false"),
+        ("{{ none }}{{ [1, 'a'] }}", "null[1, \"a\"]"),
+        ("{{ random_int(3, 3) + random_int(2, 2) }}", "5"),
+        (
+            "{% for i in range(2) %}{{ i }}{{ random_int(7, 7) }};{% endfor %}",
+            "07;17;",
+        ),
+        ("{{- ' a' }}{# nothing #}", " a"),
+        ("{{ 'b' if user > 5 }}", ""),
+    ] {
+        assert_eq!(
+            render(source, Text::Plain, &call(1), 6).as_deref(),
+            Ok(text),
+            "{source}"
+        );
+    }
+}
+
+#[test]
+fn values_in_json_are_escaped_inside_strings_only() {
+    for (source, number, text) in [
+        ("{\"a\": \"{{ f.a }}\"}", 1, "{\"a\": \"y\\n\"}"),
+        (
+            "{\"a\": {{ f.b }}}",
+            0,
+            "{\"a\": {\"c\": [true, null, \"x\\\"\"]}}",
+        ),
+        ("{\"a\": \"{{ f.b.c[2] }}\"}", 0, "{\"a\": \"x\\\"\"}"),
+        ("{\"a\": \"{{ f.b.c[2]|safe }}\"}", 0, "{\"a\": \"x\"\"}"),
+        (
+            "{% if true %}{\"a\": \"{{ f.b.c[2] }}\"}{% endif %}",
+            0,
+            "{\"a\": \"x\\\"\"}",
+        ),
+    ] {
+        let found = render(source, Text::Json, &call(number), 0);
+        assert_eq!(found.as_deref(), Ok(text), "{source}");
+    }
+}
+
+#[test]
+fn random_values_depend_on_seed_number_message_and_place() {
+    for expression in [
+        "uuid",
+        "new_uuid()",
+        "random_int(0, 1000000000)",
+        "random_float()",
+        "random_string(12)",
+        "choose(range(10000))",
+        "(uuid)",
+    ] {
+        for source in [
+            format!("{{{{ {expression} }}}}"),
+            format!("{{% if true %}}{{{{ {expression} }}}}{{% endif %}}"),
+        ] {
+            let of =
+                |call: &CallContext, message| render(&source, Text::Plain, call, message).unwrap();
+            let first = of(&call(0), 0);
+            assert_eq!(
+                first,
+                of(
+                    &CallContext {
+                        user: 9,
+                        unix_time: 5,
+                        ..call(0)
+                    },
+                    0
+                ),
+                "{source}"
+            );
+            for other in [
+                of(&call(1), 0),
+                of(&call(0), 1),
+                of(
+                    &CallContext {
+                        seed: 12,
+                        ..call(0)
+                    },
+                    0,
+                ),
+            ] {
+                assert_ne!(first, other, "{source}");
+            }
+        }
+    }
+    let two = render(
+        "{{ new_uuid() }} {{ new_uuid() }}",
+        Text::Plain,
+        &call(0),
+        0,
+    )
+    .unwrap();
+    let (a, b) = two.split_once(' ').unwrap();
+    assert_ne!(a, b);
+    let float = render("{{ random_float(2, 3) }}", Text::Plain, &call(0), 0).unwrap();
+    assert!(
+        (2.0..3.0).contains(&float.parse::<f64>().unwrap()),
+        "{float}"
+    );
+}
+
+#[test]
+fn mistakes_are_told() {
+    for (source, error) in [
+        (
+            "{{ request_numbr }}",
+            "templates have no variable `request_numbr`; did you mean `request_number`?",
+        ),
+        (
+            "{% if usr %}{% endif %}",
+            "templates have no variable `usr`; did you mean `user`?",
+        ),
+        ("{{ g.a }}", "templates have no variable `g`"),
+        ("{{ f.aa }}", "the feed `f` has no column `aa`"),
+        ("{{ random_int(1) }}", "missing argument"),
+        ("{{ choose([]) }}", "`choose` needs a list with an element"),
+        (
+            "{% for i in range(3) %}",
+            "in the template `{% for i in range(3) %}`: ",
+        ),
+        (
+            "a\n{% if true %}\n{{ 1/0 }}{% endif %}",
+            "unable to calculate 1 / 0",
+        ),
+    ] {
+        let found = render(source, Text::Plain, &call(0), 0).unwrap_err();
+        assert!(found.starts_with(error), "{source}: {found}");
+    }
+}
