@@ -16,6 +16,7 @@ mod heads;
 mod input;
 mod sending;
 mod settings;
+mod usual;
 
 pub use sending::{EndStream, OpenError, StreamGone, StreamRef};
 
@@ -65,15 +66,15 @@ pub struct Connection {
     due: Due,
     /// The last id of the server's GOAWAY.
     goaway: Option<u32>,
-    /// What that GOAWAY added.
-    debug: Vec<u8>,
+    rare: Rare,
     /// Whether we have sent GOAWAY.
     leaving: bool,
     /// Whether an error was given: all is over.
     failed: bool,
 }
 
-/// What was found in the input, before it is given out as an event that borrows it.
+/// What was found in the input, before it is given out as an event that borrows it. Small, because
+/// every request passes through it twice; what is rare is kept in [`Rare`].
 #[derive(Clone, Copy, Debug)]
 enum Found {
     Ready,
@@ -91,36 +92,57 @@ enum Found {
     /// Bytes of the input, of this length, which end where the input is consumed to.
     Data {
         token: u32,
-        length: usize,
+        length: u32,
         end: bool,
     },
     Trailers {
         token: u32,
         list: List,
     },
+    /// With [`Rare::error`].
     StreamFailed {
         token: u32,
-        error: StreamError,
     },
     Unprocessed {
         token: u32,
     },
+    /// With [`Rare::debug`].
     GoAway {
         code: ErrorCode,
     },
     Writable {
         token: u32,
     },
-    Pong {
-        payload: [u8; 8],
-    },
+    /// With [`Rare::pong`].
+    Pong,
 }
+
+const _: () = assert!(size_of::<Option<Found>>() <= 16, "it fits two registers");
 
 /// Where a block's fields stand.
 #[derive(Clone, Copy, Debug)]
 enum List {
     Decoded,
-    Remembered(usize),
+    Remembered(u8),
+}
+
+/// What the last rare event holds.
+#[derive(Debug)]
+struct Rare {
+    error: StreamError,
+    pong: [u8; 8],
+    /// What a GOAWAY added.
+    debug: Vec<u8>,
+}
+
+impl Default for Rare {
+    fn default() -> Self {
+        Self {
+            error: StreamError::Truncated,
+            pong: [0; 8],
+            debug: Vec::new(),
+        }
+    }
 }
 
 impl Connection {
@@ -145,7 +167,7 @@ impl Connection {
             idle_frames: 0,
             due: Due::default(),
             goaway: None,
-            debug: Vec::new(),
+            rare: Rare::default(),
             leaving: false,
             failed: false,
         };
@@ -207,7 +229,10 @@ impl Connection {
         if let Some(index) = self.streams.find(stream.0)
             && !self.failed
         {
-            self.reset_at(index, code);
+            // Not a reply: there are no more of these than streams were opened.
+            let code = code.0.to_be_bytes();
+            self.output.frame(kind::RST_STREAM, 0, stream.0, &code);
+            self.streams.close(index, Closing::Reset);
         }
     }
 
@@ -256,6 +281,17 @@ impl Connection {
     /// ([`Connection::tokens`]) get no further event, and further input is ignored.
     #[inline]
     pub fn handle_input<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Error> {
+        if let Some((found, consumed)) = self.usual(input) {
+            return Ok(Step {
+                consumed,
+                event: self.event(Some(found), &input[..consumed]),
+            });
+        }
+        self.handle_any_input(input)
+    }
+
+    /// The same for input that is not as usual.
+    fn handle_any_input<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Error> {
         let mut consumed = 0;
         match self.advance(input, &mut consumed) {
             Ok(found) => Ok(Step {
@@ -304,7 +340,7 @@ impl Connection {
             },
             Found::Data { token, length, end } => Event::Data {
                 token,
-                bytes: &consumed[consumed.len() - length..],
+                bytes: &consumed[consumed.len() - length as usize..],
                 end,
             },
             Found::Trailers { token, list } => Event::Trailers {
@@ -314,14 +350,19 @@ impl Connection {
             Found::Ready => Event::Ready,
             Found::Capacity => Event::Capacity,
             Found::Interim { token, status } => Event::Interim { token, status },
-            Found::StreamFailed { token, error } => Event::StreamFailed { token, error },
+            Found::StreamFailed { token } => Event::StreamFailed {
+                token,
+                error: self.rare.error,
+            },
             Found::Unprocessed { token } => Event::Unprocessed { token },
             Found::GoAway { code } => Event::GoAway {
                 code,
-                debug: &self.debug,
+                debug: &self.rare.debug,
             },
             Found::Writable { token } => Event::Writable { token },
-            Found::Pong { payload } => Event::Pong { payload },
+            Found::Pong => Event::Pong {
+                payload: self.rare.pong,
+            },
         }
     }
 
@@ -329,7 +370,7 @@ impl Connection {
     fn headers(&self, list: List) -> Headers<'_> {
         match list {
             List::Decoded => self.fields.headers(),
-            List::Remembered(index) => Headers::new(self.memory.list(index)),
+            List::Remembered(index) => Headers::new(self.memory.list(usize::from(index))),
         }
     }
 
@@ -356,7 +397,7 @@ impl Connection {
         self.leaving = true;
     }
 
-    /// Resets a stream that is open.
+    /// Resets a stream that is open, in answer to what the server did.
     fn reset_at(&mut self, index: Index, code: ErrorCode) {
         let id = self.streams.get(index).id;
         self.output.rst_stream(id, code);
@@ -369,8 +410,13 @@ impl Connection {
     fn fail_stream(&mut self, index: Index, error: StreamError) -> Option<Found> {
         let stream = *self.streams.get(index);
         self.reset_at(index, error.code());
-        let token = stream.token;
-        (!stream.is(REMOTE_ENDED)).then_some(Found::StreamFailed { token, error })
+        (!stream.is(REMOTE_ENDED)).then(|| self.failed_stream(stream.token, error))
+    }
+
+    /// A stream has failed.
+    fn failed_stream(&mut self, token: u32, error: StreamError) -> Found {
+        self.rare.error = error;
+        Found::StreamFailed { token }
     }
 
     /// Counts a frame that brought nothing.

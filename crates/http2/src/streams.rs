@@ -236,11 +236,22 @@ impl Streams {
         }
     }
 
+    /// The response is over; the stream is closed if the request is, too.
+    #[inline]
+    pub(crate) fn end(&mut self, index: Index) {
+        let stream = &mut self.slots[index];
+        if stream.is(LOCAL_ENDED) {
+            self.close(index, Closing::Ended);
+        } else {
+            stream.set(REMOTE_ENDED);
+        }
+    }
+
     /// Closes a stream that is open.
     #[inline]
     pub(crate) fn close(&mut self, index: Index, closing: Closing) {
-        self.unblock(index);
         let stream = &mut self.slots[index];
+        self.blocked -= u32::from(stream.is(BLOCKED));
         debug_assert!(stream.is(OPEN), "a stream is closed once");
         stream.flags = match closing {
             Closing::Ended => 0,

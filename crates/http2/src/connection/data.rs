@@ -8,7 +8,7 @@ use crate::{Error, ErrorCode, StreamError};
 
 impl Connection {
     /// Begins with DATA, of which `payload` holds the padding's length if there is padding.
-    #[inline(always)]
+    #[inline]
     pub(super) fn data_frame(
         &mut self,
         header: FrameHeader,
@@ -78,7 +78,7 @@ impl Connection {
     }
 
     /// Passes on what has come of DATA: `available` bytes at most.
-    #[inline(always)]
+    #[inline]
     pub(super) fn data(&mut self, available: usize, at: &mut usize) -> Option<Found> {
         let Reading::Data {
             id,
@@ -95,9 +95,9 @@ impl Connection {
             return None;
         };
         let token = self.streams.get(index).token;
-        let length = available.min(remaining as usize);
-        *at += length;
-        let remaining = remaining - length as u32;
+        let length = remaining.min(available.min(u32::MAX as usize) as u32);
+        *at += length as usize;
+        let remaining = remaining - length;
         if remaining > 0 {
             self.reading = Reading::Data {
                 id,
@@ -121,7 +121,7 @@ impl Connection {
 
     /// Takes a frame out of the connection's window, and gives the window back when half of it is
     /// used. That is done for whole frames, when they begin.
-    #[inline(always)]
+    #[inline]
     fn take_connection_window(&mut self, length: u32) -> Result<(), Error> {
         self.receive_window -= length as i32;
         if self.receive_window < 0 {
@@ -140,7 +140,7 @@ impl Connection {
     }
 
     /// Gives a stream's window back when half of it is used.
-    #[inline(always)]
+    #[inline]
     fn return_stream_window(&mut self, index: Index) {
         let full = self.settings.stream_window as i32;
         let stream = self.streams.get_mut(index);
@@ -155,7 +155,7 @@ impl Connection {
 
 /// Takes a frame of `frame` bytes, of which `length` are data, out of a stream's window and out of
 /// the length that its head declares.
-#[inline(always)]
+#[inline]
 fn accept(stream: &mut Stream, frame: u32, length: u32, end: bool) -> Result<(), StreamError> {
     if !stream.is(HEAD_SEEN) {
         return Err(malformed("DATA before HEADERS"));

@@ -12,7 +12,7 @@ const DEBUG_BYTES: usize = 1024;
 
 impl Connection {
     /// Obeys a frame that the header alone did not refuse.
-    #[inline(always)]
+    #[inline]
     pub(super) fn frame(
         &mut self,
         header: FrameHeader,
@@ -91,10 +91,8 @@ impl Connection {
                     return Ok(None);
                 }
                 let code = ErrorCode(number_32(payload));
-                Ok(Some(Found::StreamFailed {
-                    token: stream.token,
-                    error: StreamError::Reset { code },
-                }))
+                let error = StreamError::Reset { code };
+                Ok(Some(self.failed_stream(stream.token, error)))
             }
             _ => self.idle().map(|()| None),
         }
@@ -113,7 +111,8 @@ impl Connection {
         };
         self.idle()?;
         if header.has(flag::ACK) {
-            return Ok(Some(Found::Pong { payload }));
+            self.rare.pong = payload;
+            return Ok(Some(Found::Pong));
         }
         self.output.reply(kind::PING, flag::ACK, 0, &payload);
         Ok(None)
@@ -144,9 +143,9 @@ impl Connection {
         self.goaway = Some(last);
         self.streams_refused();
         let debug = &payload[8..];
-        self.debug.clear();
-        self.debug
-            .extend_from_slice(&debug[..debug.len().min(DEBUG_BYTES)]);
+        self.rare.debug.clear();
+        let debug = &debug[..debug.len().min(DEBUG_BYTES)];
+        self.rare.debug.extend_from_slice(debug);
         let code = ErrorCode(number_32(&payload[4..]));
         Ok(Some(Found::GoAway { code }))
     }

@@ -3,9 +3,7 @@
 use super::{Connection, Found, List};
 use crate::frame::{FrameHeader, flag, kind, number_31};
 use crate::response::{Role, Verdict, malformed};
-use crate::streams::{
-    BODILESS, Closing, HEAD_SEEN, Index, LOCAL_ENDED, Lookup, REMOTE_ENDED, UNKNOWN,
-};
+use crate::streams::{BODILESS, HEAD_SEEN, Index, Lookup, REMOTE_ENDED, Stream, UNKNOWN};
 use crate::{Error, ErrorCode, Limit, StreamError};
 
 /// The buffer of a header block in pieces is given back to the system when it has grown beyond
@@ -26,6 +24,12 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
+    /// Whether no block is under way.
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.stream == 0
+    }
+
     /// Within a header block nothing else may come (section 4.3).
     #[inline]
     pub(super) fn admit(&self, header: FrameHeader) -> Result<(), Error> {
@@ -44,7 +48,7 @@ impl Assembly {
 }
 
 impl Connection {
-    #[inline(always)]
+    #[inline]
     pub(super) fn headers_frame(
         &mut self,
         header: FrameHeader,
@@ -109,7 +113,7 @@ impl Connection {
 
     /// Reads a whole header block. It must be decoded whatever becomes of it, or the dynamic table
     /// would be lost.
-    #[inline(always)]
+    #[inline]
     fn header_block(
         &mut self,
         id: u32,
@@ -126,7 +130,7 @@ impl Connection {
             Role::Head
         };
         let (verdict, list) = match self.memory.recall(block, role, self.decoder.epoch()) {
-            Some(at) => (Ok(self.memory.verdict(at)), List::Remembered(at)),
+            Some(at) => (Ok(self.memory.verdict(at)), List::Remembered(at as u8)),
             None => (self.decode(block, role)?, List::Decoded),
         };
         self.idle_frames = 0;
@@ -138,13 +142,27 @@ impl Connection {
         let found = match verdict {
             Err(error) => Err(error),
             Ok(_) if dependent => Err(malformed("a stream that depends on itself")),
-            Ok(verdict) if role == Role::Head => self.head(index, verdict, list, end),
-            Ok(_) => self.trailers(index, list, end),
+            Ok(verdict) => self.answer(index, (role, verdict), list, end),
         };
         Ok(match found {
             Ok(found) => Some(found),
             Err(error) => self.fail_stream(index, error),
         })
+    }
+
+    /// Goes on from a header block that is right by itself.
+    #[inline]
+    pub(super) fn answer(
+        &mut self,
+        index: Index,
+        (role, verdict): (Role, Verdict),
+        list: List,
+        end: bool,
+    ) -> Result<Found, StreamError> {
+        match role {
+            Role::Head => self.head(index, verdict, list, end),
+            Role::Trailers => self.trailers(index, list, end),
+        }
     }
 
     /// A block on a stream that is not open.
@@ -193,7 +211,7 @@ impl Connection {
     }
 
     /// Goes on from a head, interim or final.
-    #[inline(always)]
+    #[inline]
     fn head(
         &mut self,
         index: Index,
@@ -210,9 +228,7 @@ impl Connection {
         }
         let stream = self.streams.get_mut(index);
         stream.set(HEAD_SEEN);
-        // RFC 9110 section 6.4.1: these have no content whatever they declare.
-        let bodiless = stream.is(BODILESS) || matches!(status, 204 | 304);
-        stream.body_remaining = if bodiless {
+        stream.body_remaining = if bodiless(stream, status) {
             0
         } else {
             content_length.unwrap_or(UNKNOWN)
@@ -229,6 +245,7 @@ impl Connection {
         })
     }
 
+    #[cold]
     fn interim(&mut self, index: Index, status: u16, end: bool) -> Result<Found, StreamError> {
         if status == 101 {
             // RFC 9113 section 8.6.
@@ -256,19 +273,21 @@ impl Connection {
     }
 
     /// The response is over, if it is as long as it says (section 8.1.1).
-    #[inline(always)]
+    #[inline]
     pub(super) fn ended(&mut self, index: Index) -> Result<(), StreamError> {
-        let stream = self.streams.get_mut(index);
+        let stream = self.streams.get(index);
         if stream.body_remaining != 0 && stream.body_remaining != UNKNOWN {
             return Err(StreamError::Truncated);
         }
-        if stream.is(LOCAL_ENDED) {
-            self.streams.close(index, Closing::Ended);
-        } else {
-            stream.set(REMOTE_ENDED);
-        }
+        self.streams.end(index);
         Ok(())
     }
+}
+
+/// Whether a response has no content whatever it declares (RFC 9110 section 6.4.1).
+#[inline]
+pub(super) const fn bodiless(stream: &Stream, status: u16) -> bool {
+    stream.is(BODILESS) || matches!(status, 204 | 304)
 }
 
 /// A payload without its padding (section 6.1).

@@ -39,7 +39,7 @@ impl Reading {
 
 impl Connection {
     /// Goes over the input until something is found; `None` when all is consumed.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn advance(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Found>, Error> {
         if self.failed {
             *at = input.len();
@@ -87,7 +87,7 @@ impl Connection {
     }
 
     /// The frame that stands whole at the input's start, as far as it is read as a whole.
-    #[inline(always)]
+    #[inline]
     fn whole_frame<'b>(&self, input: &'b [u8]) -> Result<Option<(FrameHeader, &'b [u8])>, Error> {
         if !self.partial.is_empty() || !self.peer.ready {
             return Ok(None);
@@ -102,7 +102,7 @@ impl Connection {
 
     /// Refuses a frame for what its header says; otherwise how much of its payload is needed to
     /// begin with it.
-    #[inline(always)]
+    #[inline]
     fn admit(&self, header: FrameHeader) -> Result<usize, Error> {
         if !self.peer.ready {
             first_frame(header)?;
