@@ -20,6 +20,18 @@ const SEQUENCES: [&str; 8] = [
     "unlimited",
 ];
 
+const TEMPLATES: [&str; 9] = [
+    "{{.a}} {{uuidv4}} {{randInt 1 9}}",
+    "{{range $i, $e := .b.list}}{{$i}}={{$e}}{{else}}-{{end}}",
+    "{{with $x := dict \"k\" (list 1 2)}}{{toJson $x}}{{end}}",
+    "{{define \"f\"}}{{if lt . 9}}{{template \"f\" (add 1 . | int)}}{{end}}{{end}}{{template \"f\" 1}}",
+    "{{- if and (eq .a 1) (not nil) -}} a {{- else if or 0 1}}b{{end}}",
+    "{{printf \"%5d|%-5s|%x|%[1]v %T\" .a \"b\" \"c\" 1.5}}",
+    "{{date \"2006-01-02T15:04:05Z07:00\" now}} {{toDate \"Jan _2 06\" \"Feb  3 21\"}}",
+    "{{semverCompare \"^1.2 || >2, <3\" \"1.9.9\"}} {{regexReplaceAll \"(a)[^b]\" \"aab\" \"$1\"}}",
+    "{{urlParse \"http://u:p@h:1/a%20b?c#d\"}} {{snakecase \"FooBar1x\"}} {{divf 1 3}} {{wrap 3 \"a b c\"}}",
+];
+
 const THRESHOLDS: [&str; 9] = [
     "p99<50ms",
     "p99.9 <= 1s",
@@ -64,6 +76,23 @@ const REPLIES: [&[u8]; 4] = [
     b"\0\x02\0grpc-status:5,grpc-message:no%20luck,grpc-status-details-bin:CAU\n\n",
 ];
 
+/// What a server may say on HTTP/2: an answer with a body, one with trailers and a window, a
+/// failure, a farewell, a head in two frames, SETTINGS first.
+const FRAMES: [(u8, &[u8]); 6] = [
+    (0, b"\0\0\x01\x01\x04\0\0\0\x01\x88\0\0\x05\0\x01\0\0\0\x01hello"),
+    (2, b"\0\0\x04\x08\0\0\0\0\x05\0\x01\0\0\0\0\x01\x01\x04\0\0\0\x05\x88\0\0\x05\x01\x05\0\0\0\x05\x00\x01a\x01b"),
+    (32, b"\0\0\x04\x03\0\0\0\0\x03\0\0\0\x07\0\0\x08\x06\0\0\0\0\012345678"),
+    (6, b"\0\0\x0a\x07\0\0\0\0\0\0\0\0\x03\0\0\0\x0bhi\0\0\x03\0\x09\0\0\0\x01\x01x\0"),
+    (36, b"\0\0\x01\x01\0\0\0\0\x01\x88\0\0\x0a\x09\x04\0\0\0\x01\x61\x08\x96\xd0\x7a\xbe\x94\x10\x54\xd4"),
+    (17, b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x02HTTP/1.1 400 Bad Request\r\n"),
+];
+
+/// Header blocks, each after its length: from appendix C of RFC 7541.
+const BLOCKS: [&[u8]; 2] = [
+    b"\x11\x82\x86\x84\x41\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff\x0c\x82\x86\x84\xbe\x58\x86\xa8\xeb\x10\x64\x9c\xbf",
+    b"\x02\x20\x88\x0d\x88\x40\x01a\x01b\x10\x01c\x01d\x62\x01e\x02\x3f\x21\x02\xbe\xbf",
+];
+
 /// The first two bytes that `http1_response` reads: its choice and the seed of its cuts.
 fn choice(case: &Case) -> [u8; 2] {
     let request = match case.request {
@@ -99,6 +128,7 @@ fn main() -> io::Result<()> {
         }
     }
     for (target, texts) in [
+        ("gotemplate", &TEMPLATES[..]),
         ("sequence", &SEQUENCES[..]),
         ("threshold", &THRESHOLDS[..]),
         ("url", &URLS[..]),
@@ -117,5 +147,13 @@ fn main() -> io::Result<()> {
     for (index, reply) in REPLIES.iter().enumerate() {
         write("grpc_reply", &format!("seed-{index}"), reply)?;
     }
+    for (index, (choice, frames)) in FRAMES.iter().enumerate() {
+        let seed = [&[*choice, 2][..], frames].concat();
+        write("http2_frames", &format!("seed-{index}"), &seed)?;
+    }
+    for (index, blocks) in BLOCKS.iter().enumerate() {
+        write("http2_hpack", &format!("seed-{index}"), blocks)?;
+    }
+    write("http2_connection", "seed-0", &[7; 200])?;
     write("chunked", "seed-0", &[7; 200])
 }
