@@ -150,6 +150,20 @@ impl Call<'_> {
         self.budget.allocate(count)
     }
 
+    /// A random number below `end`, all of them equally likely; 0 when that is 0.
+    #[must_use]
+    pub fn random_below(&mut self, end: u64) -> u64 {
+        crate::sprig::random::below(self, end)
+    }
+
+    /// A random UUID (RFC 9562 section 5.4).
+    ///
+    /// # Errors
+    /// When the template has made too many values.
+    pub fn random_uuid(&mut self) -> Result<Value, Fault> {
+        crate::sprig::random::uuid(self)
+    }
+
     /// A text, counted.
     ///
     /// # Errors

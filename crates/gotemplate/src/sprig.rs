@@ -14,7 +14,7 @@ mod integers;
 mod json;
 mod lists;
 mod paths;
-mod random;
+pub(crate) mod random;
 mod reflection;
 mod regexes;
 mod strings;

@@ -66,9 +66,25 @@ impl Moment {
             unix_seconds: unix_seconds.clamp(-SECONDS_MAX, SECONDS_MAX),
             nanos,
             place: abbreviation.into(),
-            offset_seconds,
+            offset_seconds: offset_seconds.clamp(-86_399, 86_399),
             abbreviation: abbreviation.into(),
         }
+    }
+
+    /// A moment as clocks show it in a zone; in UTC when there is none.
+    #[must_use]
+    pub fn shown(unix_seconds: i64, nanos: u32, zone: Option<ZoneTime>) -> Self {
+        let (offset, name) = match &zone {
+            Some(zone) => (zone.offset_seconds, zone.abbreviation.as_str()),
+            None => (0, "UTC"),
+        };
+        Self::at_offset(unix_seconds, nanos, offset, name)
+    }
+
+    /// Its text by one of Go's layouts: `2006-01-02T15:04:05Z07:00`.
+    #[must_use]
+    pub fn format(&self, layout: &str) -> String {
+        layout::format(self, layout)
     }
 
     /// Go's zero time.
