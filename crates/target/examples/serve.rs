@@ -1,8 +1,9 @@
-//! The smallest use of the library: `cargo run --example serve -- 127.0.0.1:8080 [tls]`.
+//! The smallest use of the library: `cargo run --example serve -- 127.0.0.1:8080 [tls]`. It offers
+//! gRPC services, too.
 //! Serves until its standard input ends, then prints what it counted.
 #![expect(clippy::print_stdout, reason = "an example talks to its terminal")]
 
-use drumfire_target::{Listen, Options, Server, TlsOptions};
+use drumfire_target::{Listen, Options, Server, Services, TlsOptions};
 use std::error::Error;
 use std::io::Read as _;
 
@@ -13,6 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let running = Server::start(Options {
         listen: vec![Listen::Tcp(address.parse()?)],
         tls,
+        services: Services::Grpc,
         ..Options::default()
     })?;
     for address in running.addresses() {
