@@ -21,6 +21,8 @@ pub(super) struct Document<'a> {
     rate: Rate,
     bytes: Bytes,
     latency: Latency,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<Messages>,
     status: BTreeMap<String, u64>,
     errors: Vec<Error>,
     leniencies: BTreeMap<&'static str, u64>,
@@ -95,6 +97,15 @@ struct Latency {
     connect: Distribution,
     tls_handshake: Distribution,
     failed: Distribution,
+}
+
+/// Messages of gRPC calls; absent where there are none.
+#[derive(Serialize)]
+struct Messages {
+    sent: u64,
+    received: u64,
+    first: Distribution,
+    gap: Distribution,
 }
 
 #[derive(Serialize)]
@@ -175,6 +186,7 @@ impl<'a> Document<'a> {
                 received: total.bytes.received,
             },
             latency: Latency::of(total),
+            messages: Messages::of(total),
             status: statuses(total.status()),
             errors: total.errors().into_iter().map(Error::of).collect(),
             leniencies: Leniency::ALL
@@ -259,6 +271,18 @@ impl Latency {
             tls_handshake: Distribution::of(&total.tls_handshake),
             failed: Distribution::of(&total.latency.failed),
         }
+    }
+}
+
+impl Messages {
+    fn of(total: &Interval) -> Option<Self> {
+        let messages = &total.messages;
+        (messages.sent + messages.received > 0).then(|| Self {
+            sent: messages.sent,
+            received: messages.received,
+            first: Distribution::of(&messages.first),
+            gap: Distribution::of(&messages.gap),
+        })
     }
 }
 

@@ -56,6 +56,8 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     }
     rows.push(("lag", &latency.lag));
     rows.push(("failed", &latency.failed));
+    rows.push(("1st message", &summary.total.messages.first));
+    rows.push(("message gap", &summary.total.messages.gap));
     rows.retain(|(_, histogram)| histogram.count() > 0);
     rows
 }

@@ -51,6 +51,7 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     }
     page.items("Requests", items);
     print_rate(summary, page);
+    print_messages(summary, page);
     page.explain(
         "Every request that was due is counted exactly once: sent, dropped or never sent; and what \
          was sent is ok, failed or still in flight.",
@@ -69,6 +70,24 @@ fn print_rate(summary: &Summary, page: &mut Page<'_>) {
         )));
     }
     page.items("Rate", items);
+}
+
+/// Prints how many messages gRPC calls sent and received, and how fast.
+fn print_messages(summary: &Summary, page: &mut Page<'_>) {
+    let messages = &summary.total.messages;
+    if messages.sent + messages.received == 0 {
+        return;
+    }
+    let seconds = (summary.duration.0 as f64 / 1e9).max(1e-9);
+    let line = |n: u64, what: &str| {
+        let text = format!("{} {what} ({})", count(n), rate(n as f64 / seconds));
+        Line::plain(text)
+    };
+    let items = vec![
+        line(messages.sent, "sent"),
+        line(messages.received, "received"),
+    ];
+    page.items("Messages", items);
 }
 
 /// Prints how often each status came.
