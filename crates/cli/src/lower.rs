@@ -63,7 +63,10 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
     };
     match plan.check().first() {
         None => Ok(plan),
-        Some(finding) => Err(Failure::usage(&finding.message)),
+        Some(finding) => Err(Failure::usage(match flag_of(&finding.place, flags) {
+            Some(flag) => format!("{flag}: {}", finding.message),
+            None => finding.message.clone(),
+        })),
     }
 }
 
@@ -83,6 +86,23 @@ fn thresholds(flags: &OutputFlags) -> Result<Vec<Threshold>, Failure> {
             .map_err(|error| in_text("--threshold", text, error.at, &error.message))
     });
     thresholds.collect()
+}
+
+/// The flag that a place in the plan comes from, where one flag does.
+fn flag_of(place: &str, flags: &HttpFlags) -> Option<&'static str> {
+    Some(match place {
+        "load.rate" => "-r",
+        "load.users" if flags.load.users.is_some() => "-u",
+        "load.users" | "connections.count" => "-c",
+        "stop.duration" => "-z",
+        "stop.requests" => "-n",
+        "stop.iterations" => "--iterations",
+        "warmup" => "--warmup",
+        "interval" => "--interval",
+        "connections.threads" => "--threads",
+        "connections.streams" => "--streams",
+        _ => return None,
+    })
 }
 
 /// One request for each URL.

@@ -10,7 +10,7 @@ use drumfire_engine::{Control, PrepareError, Prepared, prepare, run};
 use drumfire_measure::{RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::{raise_descriptor_limit, resolve};
 use drumfire_plan::Plan;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -69,12 +69,33 @@ fn check_descriptors(prepared: &Prepared) -> Result<(), Failure> {
 }
 
 /// One SIGINT or SIGTERM sets the flag, which drains the run; another one exits at once.
+///
+/// A terminal that goes away (SIGHUP) drains it too, unless whoever started the program said that
+/// it may (nohup). It may say so twice, by the kernel and by the shell, so a second one is no wish
+/// for haste. SIGQUIT stays what it is everywhere: the end, at once.
 fn on_signals() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, INTERRUPTED_TWICE, Arc::clone(&flag))
-            .and_then(|_| flag::register(signal, Arc::clone(&flag)))
-            .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
-    }
+    let watch = || {
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_shutdown(signal, INTERRUPTED_TWICE, Arc::clone(&flag))?;
+            flag::register(signal, Arc::clone(&flag))?;
+        }
+        if !ignores_hangup() {
+            flag::register(SIGHUP, Arc::clone(&flag))?;
+        }
+        Ok(())
+    };
+    watch().map_err(|error: std::io::Error| {
+        Failure::failed(format!("can't watch for signals: {error}"))
+    })?;
     Ok(flag)
+}
+
+/// Whether SIGHUP was ignored when the program started. Where the kernel does not tell, it was not.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A bit for each signal, the first for number 1.
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 1)
 }

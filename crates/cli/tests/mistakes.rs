@@ -20,7 +20,7 @@ use support::{Authority, Folder, Process, Serve, drumfire, http, load};
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 46] = [
+const MISTAKES: [(&str, &[&str]); 52] = [
     ("", &["<URL>"]),
     ("{host}", &["has no scheme", "http://{host}"]),
     ("localhost", &["has no scheme", "http://localhost"]),
@@ -41,17 +41,23 @@ const MISTAKES: [(&str, &[&str]); 46] = [
         "{url} -r 'const(5,10s) lin(1,2,3s)'",
         &["line", "\n               ^\n"],
     ),
-    ("{url} -r 0", &["a rate of 0", "500/s"]),
+    (
+        "{url} --source-ip 192.0.2.1",
+        &["--source-ip: 192.0.2.1 is not an address of this machine"],
+    ),
+    ("{url} -r 0", &["-r: a rate of 0", "500/s"]),
     ("{url} -r 1e400", &["-r"]),
     ("{url} -r NaN", &["-r"]),
     ("{url} -z 1week", &["-z", "10s"]),
-    ("{url} -z 0s", &["0"]),
+    ("{url} -z 0s", &["-z: nothing fits into a duration of 0"]),
     ("{url} -n 0", &["-n", "0"]),
     ("{url} -n 99999999999999999999", &["99999999999999999999"]),
-    ("{url} -c 0", &["at least 1"]),
+    ("{url} -c 0", &["-c: 0 users", "at least 1"]),
+    ("{url} -r 5 -c 0", &["-c: "]),
+    ("{url} --interval 0s", &["--interval: "]),
+    ("{url} --threads 0", &["--threads: "]),
     ("{url} -c many", &["many"]),
     ("{url} -u 0", &["at least one"]),
-    ("{url} -u 2 -r 5", &["--users", "--rate"]),
     ("{url} --late never", &["--late", "queue"]),
     ("{url} --arrivals uniform", &["--arrivals", "poisson"]),
     ("{url} --timeout soon", &["--timeout", "soon"]),
@@ -70,12 +76,25 @@ const MISTAKES: [(&str, &[&str]); 46] = [
     ),
     (
         "https://{host}/ --cacert {dir}/garbage",
-        &["CA file", "PEM"],
+        &["--cacert: can't use {dir}/garbage", "PEM"],
+    ),
+    // A file that is of no use here is wrong all the same.
+    (
+        "{url} --cacert {dir}/garbage",
+        &["--cacert: can't use {dir}/garbage", "PEM"],
+    ),
+    (
+        "{url} -k --cacert {dir}/garbage",
+        &["--cacert: can't use {dir}/garbage", "PEM"],
+    ),
+    (
+        "{url} --cert {dir}/garbage --key {dir}/garbage",
+        &["--cert: can't use {dir}/garbage", "PEM"],
     ),
     ("{url} --cert {dir}/garbage", &["--key"]),
     (
         "https://{host}/ --cert {dir}/garbage --key {dir}/garbage",
-        &["PEM"],
+        &["--cert: can't use {dir}/garbage", "PEM"],
     ),
     (
         "{url} --resolve nonsense",

@@ -15,7 +15,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use support::peers::{Nginx, Peer, Processes};
 use support::process::Signal;
-use support::{Process, Report, Serve, alone, drumfire, load_of};
+use support::program::{PATH, neutral};
+use support::{Process, Report, Serve, alone, drumfire, lab, load_of};
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -210,6 +211,7 @@ fn one_signal_drains_and_reports() {
     for (signal, load) in [
         (Signal::INT, "-r 100/s"),
         (Signal::TERM, "-r 100/s"),
+        (Signal::HUP, "-r 100/s"),
         (Signal::INT, "-c 32"),
         (Signal::INT, "-r 100/s --arrivals poisson --threads 2"),
     ] {
@@ -244,6 +246,21 @@ fn a_second_signal_ends_at_once() {
         assert_eq!(run.code, Some(130));
         assert!(since.elapsed() < ms(500), "it took {:?}", since.elapsed());
     }
+}
+
+/// What was started to outlive its terminal does.
+#[test]
+fn a_run_under_nohup_goes_on() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    let mut command = neutral(lab::program("nohup"));
+    command.args([PATH, "http", "--json", "-"]);
+    let line = format!("-r 50/s -z 2s {}", serve.url);
+    let process = Process::start(command.args(line.split_whitespace()));
+    sleep(ms(700));
+    process.signal(Signal::HUP);
+    let report = load_of(process);
+    assert_eq!(report.n("requests.ok"), 100, "{:#}", report.short());
 }
 
 /// Closed model and a server that never answers: a signal ends the run when the timeout does.

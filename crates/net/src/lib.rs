@@ -21,4 +21,5 @@ pub use process::{
     StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, steal_times,
 };
 pub use resolve::{ResolveError, resolve};
+pub use socket::is_own_address;
 pub use tls::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify};

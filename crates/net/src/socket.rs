@@ -37,11 +37,7 @@ pub(crate) fn dial(address: &Address) -> Result<(OwnedFd, Progress), IoError> {
 
 /// TCP without Nagle's delay: a request goes out when it is written.
 fn dial_tcp(peer: SocketAddr, source: Option<IpAddr>) -> Result<(OwnedFd, Progress), IoError> {
-    let fd = open(if peer.is_ipv4() {
-        AddressFamily::INET
-    } else {
-        AddressFamily::INET6
-    })?;
+    let fd = open(family(peer.ip()))?;
     sockopt::set_tcp_nodelay(&fd, true)?;
     if let Some(source) = source {
         late_port(&fd)?;
@@ -67,6 +63,22 @@ fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
     rustix::io::ioctl_fionbio(&fd, true)?;
     sockopt::set_socket_nosigpipe(&fd, true)?;
     Ok(fd)
+}
+
+/// Whether this machine has an address, so that connections can come from it.
+#[must_use]
+pub fn is_own_address(address: IpAddr) -> bool {
+    let bound = open(family(address)).and_then(|fd| bind(&fd, &SocketAddr::new(address, 0)));
+    // Whatever else goes wrong is found, and named, when connections are opened.
+    bound != Err(Errno::ADDRNOTAVAIL)
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() {
+        AddressFamily::INET
+    } else {
+        AddressFamily::INET6
+    }
 }
 
 /// A connect that is under way is not an error.
@@ -109,4 +121,16 @@ fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
 #[expect(clippy::unnecessary_wraps, reason = "Linux can refuse")]
 fn late_port(_: &OwnedFd) -> Result<(), IoError> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_ours_and_a_documentation_address_is_not() {
+        assert!(is_own_address("127.0.0.1".parse().unwrap()));
+        // RFC 5737 keeps these for books.
+        assert!(!is_own_address("192.0.2.1".parse().unwrap()));
+    }
 }

@@ -1,6 +1,6 @@
 //! Rate laws as text: `line(5,200,60s) const(200,5m)`.
 
-use crate::nearest::suggestion;
+use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
 use crate::{Law, LawError, Sequence};
 use drumfire_units::{Nanos, Rate};
@@ -141,10 +141,9 @@ fn piece(scan: &mut Scan<'_>, read_trace: &mut ReadTrace<'_>) -> Result<Law, Law
         return Err(LawError {
             at: start,
             message: format!(
-                "`{}` is not a law{}; the laws are {}",
+                "`{}` is not a law{}",
                 excerpt(word),
-                suggestion(word, names),
-                all.join(", ")
+                suggestion_and(word, names, &format!("the laws are {}", all.join(", ")))
             ),
         });
     };
@@ -176,10 +175,13 @@ fn bare(word: &str, at: usize) -> Result<Law, LawError> {
     let message = match FORMS.iter().find(|form| form.0 == word) {
         Some(form) => format!("`{word}` needs its arguments; write {}", form.3),
         None => format!(
-            "`{}` is neither a rate nor a law{}; write a rate such as 500/s, or a law such as \
-             const(200,5m)",
+            "`{}` is neither a rate nor a law{}",
             excerpt(word),
-            suggestion(word, names)
+            suggestion_and(
+                word,
+                names,
+                "write a rate such as 500/s, or a law such as const(200,5m)"
+            )
         ),
     };
     Err(LawError { at, message })

@@ -40,6 +40,21 @@ pub fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>)
     nearest(name, candidates).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
+/// `; did you mean …?` and what else would be right, or only that: what follows a wrong word.
+pub(crate) fn suggestion_and<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    rest: &str,
+) -> String {
+    match suggestion(name, candidates) {
+        none if none.is_empty() => format!("; {rest}"),
+        question => {
+            let (first, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
+            format!("{question} {}{others}", first.to_uppercase())
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Thresholds as text: `p99<50ms over 60s`.
 
-use crate::nearest::suggestion;
+use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
 use crate::threshold::{Unit, unit_of};
 use crate::{Comparison, Metric, Threshold, ThresholdError};
@@ -161,10 +161,13 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
             return fail(
                 start,
                 format!(
-                    "`{}` is not a metric{}; the metrics are {}",
+                    "`{}` is not a metric{}",
                     excerpt(word),
-                    suggestion(word, NAMES),
-                    NAMES.join(", ")
+                    suggestion_and(
+                        word,
+                        NAMES,
+                        &format!("the metrics are {}", NAMES.join(", "))
+                    )
                 ),
             );
         }

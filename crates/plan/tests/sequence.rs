@@ -62,7 +62,7 @@ fn refused_laws_say_what_is_right() {
         (
             "const(5,1s) lines(5,200,60s)",
             12,
-            "`lines` is not a law; did you mean `line`?",
+            "`lines` is not a law; did you mean `line`? The laws are const, line",
         ),
         (
             "burst(5)",

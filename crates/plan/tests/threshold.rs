@@ -83,7 +83,11 @@ fn refused_thresholds_say_what_is_right() {
     for (text, at, words) in [
         ("", 0, "a metric is missing"),
         ("<50ms", 0, "a metric is missing"),
-        ("maxx<1s", 0, "`maxx` is not a metric; did you mean `max`?"),
+        (
+            "maxx<1s",
+            0,
+            "`maxx` is not a metric; did you mean `max`? The metrics are p99",
+        ),
         ("latency<1s", 0, "the metrics are p99, avg"),
         ("p<1s", 1, "above 0 and up to 100"),
         ("p0<1s", 1, "above 0 and up to 100"),

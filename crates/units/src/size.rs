@@ -26,15 +26,17 @@ impl fmt::Display for ParseByteSizeError {
 impl std::error::Error for ParseByteSizeError {}
 
 /// Units by suffix.
-const UNITS: [(&str, u64); 8] = [
+const UNITS: [(&str, u64); 10] = [
     ("B", 1),
     ("kB", 1_000),
     ("KB", 1_000),
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
 ];
 
 impl FromStr for ByteSize {
@@ -75,7 +77,8 @@ impl fmt::Display for ByteSize {
             0..1_000 => write!(f, "{} B", self.0),
             1_000..1_000_000 => write!(f, "{} kB", three_digits(value / 1e3)),
             1_000_000..1_000_000_000 => write!(f, "{} MB", three_digits(value / 1e6)),
-            _ => write!(f, "{} GB", three_digits(value / 1e9)),
+            1_000_000_000..1_000_000_000_000 => write!(f, "{} GB", three_digits(value / 1e9)),
+            _ => write!(f, "{} TB", three_digits(value / 1e12)),
         }
     }
 }
@@ -98,7 +101,10 @@ mod tests {
     fn parses_and_prints() {
         assert_eq!("10kB".parse(), Ok(ByteSize(10_000)));
         assert_eq!("64KiB".parse(), Ok(ByteSize(65_536)));
+        assert_eq!("3TB".parse(), Ok(ByteSize(3_000_000_000_000)));
+        assert_eq!("1TiB".parse(), Ok(ByteSize(1 << 40)));
         assert_eq!(ByteSize(52_400_000).to_string(), "52.4 MB");
+        assert_eq!(ByteSize(1_230_000_000_000).to_string(), "1.23 TB");
         assert!("ten".parse::<ByteSize>().is_err());
         assert!("99999999999GiB".parse::<ByteSize>().is_err());
     }

@@ -4,6 +4,7 @@ use super::parsed;
 use crate::exit::Failure;
 use crate::flags::TransportFlags;
 use crate::input;
+use drumfire_net::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
 use drumfire_plan::{
     Connections, Host, HttpOptions, KeepAlive, KeepAliveHints, Pem, Proxy, Resumption,
     ReusedClosed, Scheme, Timeouts, Tls, Url, Verify,
@@ -38,6 +39,8 @@ pub(crate) fn options(
             Resumption::Resume
         },
     };
+    check_tls(flags, &tls)?;
+    check_sources(&flags.source_ip)?;
     let http = HttpOptions {
         tls,
         proxy: proxy(flags, urls)?,
@@ -51,6 +54,52 @@ pub(crate) fn options(
         ..HttpOptions::default()
     };
     Ok((http, timeouts(flags)?))
+}
+
+/// Finds files of no use before anything is sent, also where no target speaks TLS.
+fn check_tls(flags: &TransportFlags, tls: &Tls) -> Result<(), Failure> {
+    let reason = |roots: Option<&[u8]>, identity| {
+        let options = TlsOptions {
+            name: "localhost",
+            roots,
+            identity,
+            verify: roots.map_or(TlsVerify::No, |_| TlsVerify::Yes),
+            alpn: &[],
+            resume: false,
+        };
+        TlsConfig::new(&options).err().map(|error| match error {
+            TlsSetupError::Roots(text) | TlsSetupError::Identity(text) => text,
+            other => other.to_string(),
+        })
+    };
+    if let (Some(path), Some(pem)) = (&flags.cacert, &tls.ca_pem)
+        && let Some(reason) = reason(Some(pem), None)
+    {
+        let path = path.display();
+        return Err(Failure::usage(format!(
+            "--cacert: can't use {path}: {reason}"
+        )));
+    }
+    if let (Some(cert), Some(key)) = (&flags.cert, &flags.key)
+        && let Some((chain, private)) = &tls.identity_pem
+        && let Some(reason) = reason(None, Some((&**chain, &**private)))
+    {
+        let (cert, key) = (cert.display(), key.display());
+        return Err(Failure::usage(format!(
+            "--cert: can't use {cert} with --key {key}: {reason}"
+        )));
+    }
+    Ok(())
+}
+
+/// An address that this machine does not have would fail every connection, as if ports ran out.
+fn check_sources(addresses: &[IpAddr]) -> Result<(), Failure> {
+    match addresses.iter().find(|address| !is_own_address(**address)) {
+        Some(foreign) => Err(Failure::usage(format!(
+            "--source-ip: {foreign} is not an address of this machine; `ip address` lists its own"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn timeouts(flags: &TransportFlags) -> Result<Timeouts, Failure> {
