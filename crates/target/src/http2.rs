@@ -20,7 +20,7 @@ mod wire;
 
 pub(crate) use exchange::Visit;
 pub(crate) use preface::{Opening, opening};
-pub(crate) use respond::{Gone, room};
+pub(crate) use respond::{Gone, room, sleep_unless_gone};
 pub(crate) use tasks::others_first;
 
 use crate::desk::Desk;

@@ -182,6 +182,20 @@ fn connections_end_as_asked() {
 }
 
 #[test]
+fn who_leaves_is_not_answered() {
+    let server = start(Options::default());
+    run(async {
+        let mut client = Client::connect(&server).await;
+        let held = request(Method::GET, "/?delay=20ms");
+        let (response, _) = client.requests.send_request(held, true).unwrap();
+        drop(response);
+        assert_eq!(client.get("/?delay=40ms").await.unwrap().status, 200);
+    });
+    let counters = server.stop();
+    assert_eq!((counters.requests, counters.responses), (2, 1));
+}
+
+#[test]
 fn a_goaway_names_the_last_request_that_is_served() {
     let server = start(Options {
         goaway_after: Some(3),

@@ -70,10 +70,12 @@ pub(crate) struct Call {
 
 impl Call {
     /// Sleeps for so long.
-    pub(crate) async fn pause(&self, time: Nanos) {
+    pub(crate) async fn pause(&mut self, time: Nanos) -> Result<(), Ended> {
         if time > Nanos::ZERO {
-            self.hub.sleeps.until(clock::now() + time).await;
+            let sleep = self.hub.sleeps.until(clock::now() + time);
+            self.outlet.wait(sleep).await?;
         }
+        Ok(())
     }
 
     /// The time that the flags wish for between messages.
@@ -112,7 +114,8 @@ impl Call {
     /// Ends the call without a status, when it is due.
     async fn fail(&mut self, end: RawEnd) {
         if let Some(due) = self.hub.desk.due(self.plan.delay, Counting::Counted) {
-            self.hub.sleeps.until(due).await;
+            // Who is gone need not be told.
+            let _ = self.outlet.wait(self.hub.sleeps.until(due)).await;
         }
         if end == RawEnd::Reset {
             self.outlet.reset(Reason::INTERNAL_ERROR);
@@ -125,7 +128,7 @@ impl Call {
             return Ok(());
         }
         if let Some(due) = self.hub.desk.due(self.plan.delay, Counting::Counted) {
-            self.hub.sleeps.until(due).await;
+            self.outlet.wait(self.hub.sleeps.until(due)).await?;
         }
         if let Some(code) = self.plan.code {
             return Err(Status::new(code, "as the server was told").into());

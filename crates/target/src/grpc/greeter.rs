@@ -29,7 +29,7 @@ async fn say_hellos(call: &mut Call) -> Result<(), Ended> {
     let request: HelloRequest = call.inlet.only().await?;
     for (n, person) in PEOPLE.iter().enumerate() {
         if n > 0 {
-            call.pause(call.gap()).await;
+            call.pause(call.gap()).await?;
         }
         let message = if request.name.is_empty() {
             format!("Hello {person}")

@@ -4,7 +4,7 @@ use super::call::Ended;
 use super::coding::{ACCEPTED, Encoding};
 use super::messages::Oddity;
 use super::status::{Code, Status, percent_encoded};
-use crate::http2::{others_first, room};
+use crate::http2::{others_first, room, sleep_unless_gone};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -13,6 +13,7 @@ use h2::{Reason, SendStream};
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use prost::Message;
+use std::future::Future;
 
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
@@ -136,7 +137,7 @@ impl Outlet {
     pub(crate) async fn finish(&mut self, status: &Status) -> Result<(), Ended> {
         match self.oddity {
             Oddity::Http => return self.finish_as_http(),
-            Oddity::Hang => return std::future::pending().await,
+            Oddity::Hang => return self.wait(std::future::pending()).await,
             Oddity::Reset => {
                 let code = if self.oddity_code == 0 {
                     2
@@ -210,6 +211,15 @@ impl Outlet {
         response.headers_mut().insert(CONTENT_TYPE, kind);
         let mut stream = self.respond.send_response(response, false)?;
         stream.send_data(Bytes::from_static(b"not gRPC\n"), true)?;
+        Ok(())
+    }
+
+    /// Waits, unless the client leaves in the meantime.
+    pub(crate) async fn wait(&mut self, until: impl Future<Output = ()>) -> Result<(), Ended> {
+        match &mut self.stream {
+            Some(stream) => sleep_unless_gone(until, |cx| stream.poll_reset(cx)).await?,
+            None => sleep_unless_gone(until, |cx| self.respond.poll_reset(cx)).await?,
+        }
         Ok(())
     }
 

@@ -52,7 +52,7 @@ async fn unary(call: &mut Call) -> Result<(), Ended> {
     let request: Request = call.inlet.only().await?;
     let wish = heed(call, &request)?;
     if wish.status.as_ref().is_some_and(|status| status.code != 0) {
-        call.pause(time(wish.delay.as_ref())).await;
+        call.pause(time(wish.delay.as_ref())).await?;
     } else {
         respond(call, &request, (0, 0), Some(1)).await?;
     }
@@ -83,7 +83,7 @@ async fn client_stream(call: &mut Call) -> Result<(), Ended> {
         }
         summary.text = request.text;
     }
-    call.pause(time(wish.delay.as_ref())).await;
+    call.pause(time(wish.delay.as_ref())).await?;
     status(&wish)?;
     summary.payload = payload(wish.size);
     if wish.echo_metadata {
@@ -137,7 +137,7 @@ async fn respond(
         _ => Vec::new(),
     };
     call.pause(time(wish.and_then(|wish| wish.delay.as_ref())))
-        .await;
+        .await?;
     let gap = match wish.and_then(|wish| wish.gap.as_ref()) {
         Some(gap) => time(Some(gap)),
         None => call.gap(),
@@ -148,7 +148,7 @@ async fn respond(
             // Counted from the first response, so that it never drifts.
             let due = start + Nanos(gap.0.saturating_mul(n));
             call.pause(Nanos(due.0.saturating_sub(clock::now().0)))
-                .await;
+                .await?;
         }
         let response = Response {
             number: number + n,

@@ -3,7 +3,7 @@
 use super::Hub;
 use super::known::Same;
 use super::peer::{Open, Peer, Wish};
-use super::respond::{self, Rendered};
+use super::respond::{self, Rendered, sleep_unless_gone};
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
 use crate::grpc;
 use crate::planner::{Intent, Keying};
@@ -141,7 +141,14 @@ impl Exchange {
 
     async fn carry_out(mut self, plan: Plan, due: Option<Nanos>) {
         if let Some(due) = due {
-            self.visit.hub.sleeps.until(due).await;
+            let sleep = self.visit.hub.sleeps.until(due);
+            let respond = &mut self.respond;
+            if sleep_unless_gone(sleep, |cx| respond.poll_reset(cx))
+                .await
+                .is_err()
+            {
+                return;
+            }
         }
         match plan.act {
             Act::Raw(raw) => {

@@ -11,8 +11,10 @@ use h2::server::SendResponse;
 use h2::{Reason, SendStream};
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 /// The largest body that is handed over whole, window or not.
 const QUICK_BODY_MAX: u64 = 16 * 1024;
@@ -113,7 +115,7 @@ pub(super) async fn send(
     while !body.is_empty() {
         if let (0, Some(drip)) = (allowed, answer.drip) {
             due += drip.interval;
-            sleeps.until(due).await;
+            sleep_unless_gone(sleeps.until(due), |cx| stream.poll_reset(cx)).await?;
             allowed = drip.size;
         }
         let room = room(&mut stream, body.len().min(allowed).min(chunk)).await?;
@@ -127,6 +129,19 @@ pub(super) async fn send(
         stream.send_reset(Reason::INTERNAL_ERROR);
     }
     Ok(())
+}
+
+/// Sleeps, unless the client leaves in the meantime: `reset` is the stream's `poll_reset`.
+pub(crate) async fn sleep_unless_gone(
+    sleep: impl Future<Output = ()>,
+    mut reset: impl FnMut(&mut Context<'_>) -> Poll<Result<Reason, h2::Error>>,
+) -> Result<(), Gone> {
+    let mut sleep = pin!(sleep);
+    poll_fn(|cx| match sleep.as_mut().poll(cx) {
+        Poll::Ready(()) => Poll::Ready(Ok(())),
+        Poll::Pending => reset(cx).map(|_| Err(Gone)),
+    })
+    .await
 }
 
 /// Waits for room in the window; at most as much as is wanted, and at least one byte.
