@@ -300,6 +300,24 @@ fn redirects_end_somewhere() {
     }
 }
 
+/// What was asked for in secret is not repeated in the open, whoever says so.
+#[test]
+fn redirects_do_not_lead_out_of_tls() {
+    let (open, secret) = (Serve::new(""), Serve::new("--tls"));
+    let report = load(&format!(
+        "-c 1 -n 3 -k -L 3 {}redirect?to={}",
+        secret.url, open.url
+    ));
+    assert_eq!(report.kind("redirect_blocked"), 3, "{:#}", report.short());
+    assert_eq!(open.count("requests"), 0);
+    // The other way is a way in.
+    let report = load(&format!(
+        "-c 1 -n 3 -k -L 3 {}redirect?to={}",
+        open.url, secret.url
+    ));
+    assert_eq!(report.status(200), 3, "{:#}", report.short());
+}
+
 #[test]
 fn names_may_be_resolved_by_hand() {
     let script = Script::new(obliging);

@@ -322,3 +322,92 @@ fn a_starved_generator_says_so() {
         report.at("latency.lag")
     );
 }
+
+/// A kernel that takes and gives a few kilobytes at a time: bodies go out and come in by pieces,
+/// and every byte of them arrives.
+#[test]
+fn short_writes_and_reads_lose_nothing() {
+    let _turn = alone();
+    if !lab::has("strace") {
+        return;
+    }
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let mut command = namespace.command("sh");
+    let set = "for kind in rmem wmem; do \
+               echo 4096 4608 4608 > /proc/sys/net/ipv4/tcp_$kind; done";
+    assert!(lab::run(command.args(["-c", set])));
+    let _serve = serve_in(&namespace);
+    let folder = Folder::new();
+    let body = folder.write("body", vec![b'x'; 300_000]);
+    let trace = folder.at("trace");
+    let mut command = namespace.command("strace");
+    let line = format!(
+        "-f -qq -e trace=sendto -o {trace} {PATH} http --json - -c 2 -n 6 -d @{body} \
+         http://127.0.0.1:9000/?size=200000"
+    );
+    let report = load_of(Process::start(command.args(words(&line))));
+    assert_eq!(report.n("requests.ok"), 6, "{:#}", report.short());
+    assert!(report.n("bytes.sent") > 6 * 300_000);
+    assert!(report.n("bytes.received") > 6 * 200_000);
+    let calls = std::fs::read_to_string(&trace).unwrap();
+    // A send that finds room for all takes all: six would do.
+    let sends = calls.lines().count();
+    assert!(sends > 100, "only {sends} sends");
+}
+
+/// A ceiling for the memory of processes.
+struct MemoryLimit(String);
+
+impl MemoryLimit {
+    fn new(bytes: u64) -> Option<Self> {
+        if !lab::is_root() {
+            return None;
+        }
+        let name = format!("drumfire-memory-{}", std::process::id());
+        for (root, file) in [
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max"),
+        ] {
+            let folder = format!("{root}/{name}");
+            if std::fs::create_dir(&folder).is_err() {
+                continue;
+            }
+            let limit = Self(folder);
+            let file = format!("{}/{file}", limit.0);
+            let exists = std::path::Path::new(&file).exists();
+            if exists && std::fs::write(&file, bytes.to_string()).is_ok() {
+                return Some(limit);
+            }
+        }
+        lab::lacks("cgroups with a ceiling for memory");
+        None
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// What a server sends does not pile up: two hundred bodies of 4 MB pass through 24 MiB, and
+/// decoded ones as well.
+#[test]
+fn bodies_pass_through_little_memory() {
+    let _turn = alone();
+    let Some(limit) = MemoryLimit::new(24 << 20) else {
+        return;
+    };
+    let serve = Serve::new("--size 4000000");
+    for flags in ["-c 200 -n 200", "-c 50 -n 50 --compressed"] {
+        let script = format!(
+            "echo $$ > {}/cgroup.procs; exec {PATH} http --json - {flags} {}",
+            limit.0, serve.url
+        );
+        let mut command = neutral(Command::new("sh"));
+        let report = load_of(Process::start(command.args(["-c", &script])));
+        assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+    }
+}

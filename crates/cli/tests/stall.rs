@@ -326,3 +326,28 @@ fn the_built_in_stall_follows_the_closed_form() {
         "{seen} s, not {expected} s"
     );
 }
+
+/// A server with one place, exponential service at 200/s and Poisson arrivals at 100/s: response
+/// times are exponential with the rate μ − λ, so p is at −ln(1 − p) / (μ − λ). The seeds are fixed;
+/// what varies is the machine.
+#[test]
+fn a_single_server_queue_follows_its_law_on_real_sockets() {
+    let _turn = alone();
+    let serve = Serve::new("--serial --delay exp:5ms --seed 7");
+    let line = format!(
+        "-r 100/s --arrivals poisson --seed 7 -c 100 -z 20s {}",
+        serve.url
+    );
+    let report = load_of(start(&line));
+    assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+    for q in ["0.5", "0.75", "0.9", "0.95"] {
+        let p: f64 = q.parse().unwrap();
+        let expected = -(1.0 - p).ln() / (200.0 - 100.0);
+        let seen = report.quantile("response_time", q);
+        // Some hundred independent stretches of queue in twenty seconds.
+        assert!(
+            (seen / expected - 1.0).abs() < 0.25,
+            "response time at {q}: {seen} s, the law says {expected} s"
+        );
+    }
+}
