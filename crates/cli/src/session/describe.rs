@@ -4,10 +4,11 @@ use drumfire_engine::{Prepared, thread_count};
 use drumfire_measure::{Model, RunInfo};
 use drumfire_net::Clock;
 use drumfire_plan::{
-    Arrivals, Body, Compressed, KeepAlive, LatePolicy, Law, Load, Plan, Redirects, Scheme, Spin,
-    Verify,
+    Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Plan,
+    Redirects, Scheme, Spin, Verify,
 };
 use drumfire_report::secret;
+use drumfire_units::Nanos;
 
 /// Requests of a long list that the plan's text names.
 const REQUESTS_NAMED: usize = 16;
@@ -97,6 +98,9 @@ fn plan_text(plan: &Plan) -> Vec<(String, String)> {
                 format!("{}: {value}", header.name()),
             );
         }
+        if let Some(call) = &request.call {
+            call_text(call, &place, &mut line);
+        }
         if let Body(Some(body)) = &request.body {
             line(&format!("{place}.body_bytes"), body.len().to_string());
         }
@@ -107,6 +111,32 @@ fn plan_text(plan: &Plan) -> Vec<(String, String)> {
     load_text(plan, &mut line);
     transport_text(plan, &mut line);
     lines
+}
+
+fn call_text(call: &Call, place: &str, line: &mut dyn FnMut(&str, String)) {
+    line(
+        &format!("{place}.call"),
+        format!("{}/{}", call.service, call.method),
+    );
+    if let Some(deadline) = call.deadline {
+        line(&format!("{place}.deadline"), deadline.to_string());
+    }
+    let streaming = &call.streaming;
+    let counts = [("send", streaming.send), ("receive", streaming.receive)];
+    for (key, count) in counts {
+        if let Some(count) = count {
+            line(&format!("{place}.stream.{key}"), count.to_string());
+        }
+    }
+    if streaming.interval > Nanos::ZERO {
+        line(
+            &format!("{place}.stream.interval"),
+            streaming.interval.to_string(),
+        );
+    }
+    if let Some(duration) = streaming.duration {
+        line(&format!("{place}.stream.duration"), duration.to_string());
+    }
 }
 
 fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
@@ -138,6 +168,11 @@ fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
             line("load.think_time", think_time.to_string());
         }
     }
+    if let Some(users) = &plan.users {
+        let changes = users.changes().iter().take(REQUESTS_NAMED);
+        let text: Vec<String> = changes.map(|(at, n)| format!("{n} from {at}")).collect();
+        line("users", text.join(", "));
+    }
     let stop = &plan.stop;
     for (key, value) in [
         ("stop.duration", stop.duration.map(|time| time.to_string())),
@@ -160,6 +195,10 @@ fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
 fn transport_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
     let connections = &plan.connections;
     line("connections", connections.count.to_string());
+    if plan.http.version == HttpVersion::Http2 {
+        line("http", "2".to_owned());
+        line("streams", connections.streams.to_string());
+    }
     line(
         "keep_alive",
         match connections.keep_alive {

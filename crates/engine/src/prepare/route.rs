@@ -184,8 +184,9 @@ fn addresses(
 /// TLS settings for one origin.
 pub(crate) fn tls_config(plan: &Plan, origin: &Origin) -> Result<TlsConfig, PrepareError> {
     let tls = &plan.http.tls;
+    let host = bare(&origin.host);
     TlsConfig::new(&TlsOptions {
-        name: &bare(&origin.host),
+        name: tls.server_name.as_deref().unwrap_or(&host),
         roots: tls.ca_pem.as_deref(),
         identity: tls
             .identity_pem

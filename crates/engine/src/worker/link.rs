@@ -3,10 +3,11 @@
 use super::Worker;
 use crate::blame::{During, Failure, io_failure};
 use crate::connection::{Connection, State};
+use crate::limits::RECEIVES_PER_TURN;
 use crate::place::{Link, Phase};
 use drumfire_http2::{Connection as Machine, ErrorCode, Settings};
 use drumfire_measure::Outcome;
-use drumfire_net::{Io, IoError, Slot};
+use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_plan::{Drain, KeepAlive};
 use drumfire_units::Nanos;
 
@@ -313,12 +314,25 @@ impl<I: Io> Worker<I> {
         }
     }
 
+    /// Throws away what has come and nobody will read.
+    pub(super) fn empty(&mut self, slot: u32) {
+        for _ in 0..RECEIVES_PER_TURN {
+            let limit = self.scratch.len() as u64;
+            match self.io.discard(Slot(slot), limit, &mut self.scratch) {
+                Ok(Received::Bytes { .. }) => {}
+                // Whatever is wrong with a connection that is given up concerns nobody.
+                Ok(Received::Nothing | Received::End) | Err(_) => return,
+            }
+        }
+    }
+
     /// Tells the server that no more comes, before the connection is closed.
     pub(super) fn say_goodbye(&mut self, slot: u32) {
         if let Some(link) = &mut self.slots[slot as usize].link {
             link.machine.go_away(ErrorCode::NO_ERROR);
             // What it does not take, it does not need.
             let _sent = self.io.send(Slot(slot), link.machine.output());
+            self.empty(slot);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::prepare::{CallRequest, Prepared};
 use crate::redirect::{Next, after_redirect};
 use drumfire_coding::Decoder;
 use drumfire_grpc::Status;
-use drumfire_http2::{Event, Headers};
+use drumfire_http2::{ErrorCode, Event, Headers, StreamError};
 use drumfire_measure::{GRPC_STATUS, Interval, Outcome};
 use drumfire_net::{Io, Received, Slot};
 use drumfire_plan::{Compressed, Plan, Redirects};
@@ -139,8 +139,9 @@ impl<I: Io> Worker<I> {
                 self.close_if_done(slot);
             }
             Did::Lost(failure) => {
-                // The farewell names what was wrong.
+                // The farewell names what was wrong; over unread bytes the kernel would cut it off.
                 self.flush(slot);
+                self.empty(slot);
                 self.lost(slot, now, failure);
             }
             Did::All | Did::Nothing | Did::Over(..) => {}
@@ -195,7 +196,7 @@ fn step(link: &mut Link, input: &[u8], ears: &mut Ears<'_>) -> (usize, Did) {
             place.interim = place.interim.saturating_add(1);
             Did::Nothing
         }
-        Event::StreamFailed { token, error } => Did::Over(token, stream_failure(error)),
+        Event::StreamFailed { token, error } => ears.failed(token, error),
         Event::Unprocessed { token } => Did::NotProcessed(token),
         Event::GoAway { code, .. } => {
             link.going = Some(code.0);
@@ -257,6 +258,24 @@ impl Ears<'_> {
                 Did::Nothing
             }
             Err(failure) => Did::GiveUp(token, failure),
+        }
+    }
+
+    /// A stream that failed. A server that gives a call up when its time is over is often first
+    /// to say so.
+    #[cold]
+    fn failed(&self, token: u32, error: StreamError) -> Did {
+        let place = &self.places[token as usize];
+        let exchange = &place.exchange;
+        let stream = stream_of(place, &self.prepared.requests);
+        let call = stream.and_then(|stream| stream.call.as_ref());
+        let limit = call.and_then(|call| call.plan.deadline);
+        let is_late = limit.is_some_and(|limit| self.now >= exchange.sent.min(self.now) + limit);
+        match error {
+            StreamError::Reset { code } if is_late && code == ErrorCode::CANCEL => {
+                Did::Over(token, (Outcome::TimeoutTotal, None))
+            }
+            error => Did::Over(token, stream_failure(error)),
         }
     }
 
