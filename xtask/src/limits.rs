@@ -12,7 +12,12 @@ const PAGE: &str = "docs/manual/limits.md";
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let page = repository.text(PAGE);
-    let mut findings = defaults(&table::rows(page, &["limit", "default", "outcome"]));
+    let mut findings = defaults(
+        &table::rows(page, &["limit", "default", "outcome"]),
+        &http1(),
+    );
+    let rows = table::rows(page, &["HTTP/2 limit", "default", "outcome"]);
+    findings.extend(defaults(&rows, &http2()));
     for row in table::rows(page, &["bound", "value", "constant"]) {
         if let Err(message) = constant(repository, &row) {
             findings.push(Finding::violation(PAGE, row.line, message));
@@ -21,8 +26,11 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// Compares the first table with the defaults of [`Limits`].
-fn defaults(rows: &[Row<'_>]) -> Vec<Finding> {
+/// A limit's name and its default; `None` is no limit.
+type Default = (&'static str, Option<u64>);
+
+/// The defaults of HTTP/1.1's limits.
+fn http1() -> [Default; 5] {
     // Without `..`, so that a new limit does not compile until it stands here.
     let Limits {
         head_bytes,
@@ -31,7 +39,7 @@ fn defaults(rows: &[Row<'_>]) -> Vec<Finding> {
         chunk_extension_bytes,
         body_bytes,
     } = Limits::default();
-    let expected = [
+    [
         ("head_bytes", Some(u64::from(head_bytes))),
         ("header_count", Some(u64::from(header_count))),
         ("interim", Some(u64::from(interim))),
@@ -40,12 +48,35 @@ fn defaults(rows: &[Row<'_>]) -> Vec<Finding> {
             Some(u64::from(chunk_extension_bytes)),
         ),
         ("body_bytes", body_bytes),
-    ];
+    ]
+}
+
+/// The defaults of HTTP/2's limits.
+fn http2() -> [Default; 5] {
+    let drumfire_http2::Limits {
+        head_bytes,
+        header_count,
+        interim,
+        idle_frames,
+        output_bytes,
+    } = drumfire_http2::Limits::default();
+    [
+        ("head_bytes", head_bytes),
+        ("header_count", header_count),
+        ("interim", interim),
+        ("idle_frames", idle_frames),
+        ("output_bytes", output_bytes),
+    ]
+    .map(|(name, default)| (name, Some(u64::from(default))))
+}
+
+/// Compares a table with what the program has.
+fn defaults(rows: &[Row<'_>], expected: &[Default]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, default) in expected {
-        let row = rows.iter().find(|row| row.code(0) == [name]);
+        let row = rows.iter().find(|row| row.code(0) == [*name]);
         let right = row.is_some_and(|row| match default {
-            Some(default) => number(row.cell(1)) == Some(default),
+            Some(default) => number(row.cell(1)) == Some(*default),
             None => row.cell(1) == "none",
         });
         if !right {
@@ -72,6 +103,7 @@ fn constant(repository: &Repository, row: &Row<'_>) -> Result<(), String> {
         .lines()
         .filter_map(|line| {
             line.strip_prefix("pub(crate) ")
+                .or_else(|| line.strip_prefix("pub(super) "))
                 .or_else(|| line.strip_prefix("pub "))
                 .unwrap_or(line)
                 .strip_prefix(&start)
@@ -106,6 +138,9 @@ fn evaluate(expression: &str) -> Option<u64> {
             return Some(evaluate(argument.strip_suffix(')')?)? * scale);
         }
     }
+    if let Some((value, places)) = expression.split_once("<<") {
+        return Some(evaluate(value)? << evaluate(places)?);
+    }
     expression
         .split('*')
         .map(|factor| factor.trim().replace('_', "").parse::<u64>().ok())
@@ -121,6 +156,7 @@ mod tests {
     fn reads_constants_and_numbers() {
         assert_eq!(evaluate("64 * 1_024"), Some(65_536));
         assert_eq!(evaluate("Nanos::from_millis(50)"), Some(50_000_000));
+        assert_eq!(evaluate("32 << 20"), Some(33_554_432));
         assert_eq!(evaluate("OTHER * 2"), None);
         assert_eq!(number("16 KiB"), Some(16_384));
         assert_eq!(number("1 h"), Some(3_600_000_000_000));
