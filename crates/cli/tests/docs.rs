@@ -124,7 +124,7 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let folder = Folder::new();
-        let plain = Serve::new("");
+        let plain = Serve::new("--grpc");
         let (ca, client) = (folder.at("ca.pem"), folder.at("client"));
         let sealed = Serve::new(&format!("--tls --tls-ca {ca} --tls-client {client}"));
         let unix = Serve::new(&format!("-l unix:{}", folder.at("stage.sock")));
