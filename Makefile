@@ -5,7 +5,7 @@ DRUMFIRE = $(TARGET_DIR)/release/drumfire
 FUZZ_SECONDS ?= 600
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Names under which the program behaves as another tool.
-DIALECTS = go-wrk
+DIALECTS = ghz go-wrk
 
 .PHONY: demo install test peers suites platforms format lint unit bench fuzz docs tidy
 

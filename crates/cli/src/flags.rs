@@ -40,6 +40,13 @@ pub(crate) enum Command {
     Serve(Box<ServeFlags>),
     /// Start a server, run a load against it for 10 s, and explain the report
     Demo(DemoFlags),
+    /// Behave as ghz, with its flags and its output
+    #[command(name = "ghz", disable_help_flag = true)]
+    Ghz {
+        /// ghz's own command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
     /// Behave as go-wrk, with its flags and its output
     #[command(name = "go-wrk", disable_help_flag = true)]
     GoWrk {

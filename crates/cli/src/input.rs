@@ -2,6 +2,8 @@
 
 use crate::exit::Failure;
 use drumfire_dialects::Source;
+use drumfire_dialects::ghz::ZoneTime;
+use drumfire_dialects::ghz::template::World;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
@@ -16,6 +18,20 @@ pub(crate) struct Disk;
 impl Source for Disk {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         read_bounded(fs::File::open(path)?)
+    }
+}
+
+/// The machine, as templates of dialects see it.
+#[derive(Debug)]
+pub(crate) struct Machine;
+
+impl World for Machine {
+    fn zone(&self, _: &str, _: i64) -> Option<ZoneTime> {
+        None
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        Some(std::env::var(name).unwrap_or_default())
     }
 }
 

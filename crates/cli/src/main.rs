@@ -11,6 +11,7 @@ mod lower;
 mod output;
 mod reflect;
 mod session;
+mod spool;
 mod terminal;
 
 use clap::Parser as _;
@@ -46,6 +47,9 @@ fn dispatch() -> Result<Exit, Failure> {
             Command::Grpc(flags) => command::grpc::run(&flags),
             Command::Serve(flags) => command::serve::run(&flags),
             Command::Demo(flags) => command::demo::run(&flags),
+            Command::Ghz { args } => {
+                command::dialect::run(drumfire_dialects::Dialect::Ghz, &input::texts(args)?)
+            }
             Command::GoWrk { args } => {
                 command::dialect::run(drumfire_dialects::Dialect::GoWrk, &input::texts(args)?)
             }

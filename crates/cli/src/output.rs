@@ -1,8 +1,8 @@
 //! What goes out: text to the terminal, results to files.
 
 use crate::exit::Failure;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Writes text to standard output. A reader that has gone away is no error.
@@ -69,19 +69,38 @@ impl Destination {
     /// Writes the result: beside the file first, then in its place, so that a full disk leaves
     /// what was there before.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        self.stream(&mut |out| out.write_all(bytes))
+    }
+
+    /// The same of a result that is made as it is written.
+    pub(crate) fn stream(
+        &self,
+        write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let Self::File(path) = self else {
-            return print(bytes);
+            let mut stdout = BufWriter::new(io::stdout().lock());
+            return match write(&mut stdout).and_then(|()| stdout.flush()) {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(Failure::failed(format!("can't write to stdout: {error}")))
+                }
+                _ => Ok(()),
+            };
         };
         let wrong =
             |error: io::Error| Failure::failed(format!("can't write {}: {error}", path.display()));
+        let mut filled = |path: &Path| {
+            let mut file = BufWriter::new(File::create(path)?);
+            write(&mut file)?;
+            file.flush()
+        };
         // Devices and pipes can't be replaced.
         if path.exists() && !path.is_file() {
-            return fs::write(path, bytes).map_err(wrong);
+            return filled(path).map_err(wrong);
         }
         let mut beside = path.clone().into_os_string();
         beside.push(format!(".{}.tmp", std::process::id()));
         let beside = PathBuf::from(beside);
-        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+        let written = filled(&beside).and_then(|()| fs::rename(&beside, path));
         written.map_err(|error| {
             // What is left of it is of no use; that it can't be removed either changes nothing.
             let _left = fs::remove_file(&beside);

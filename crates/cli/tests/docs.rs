@@ -22,6 +22,9 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// How long a load of a page lasts here.
 const SHORT: &str = "200ms";
 
+/// The greeter's own file.
+const GREETER: &str = include_str!("../../target/proto/helloworld/greeter.proto");
+
 /// One command line and where it stands.
 #[derive(Debug)]
 struct Line {
@@ -102,6 +105,9 @@ fn shortened(text: &str) -> String {
     if text.starts_with("drumfire go-wrk ") {
         return with_value(text, "-d", "1");
     }
+    if text.starts_with("drumfire ghz ") {
+        return text.to_owned();
+    }
     let text = with_value(text, "--warmup", "50ms");
     if text.contains(" -z ") {
         return with_value(&text, "-z", SHORT);
@@ -126,12 +132,14 @@ impl Stage {
         let folder = Folder::new();
         let plain = Serve::new("--grpc");
         let (ca, client) = (folder.at("ca.pem"), folder.at("client"));
-        let sealed = Serve::new(&format!("--tls --tls-ca {ca} --tls-client {client}"));
+        let sealed = Serve::new(&format!("--grpc --tls --tls-ca {ca} --tls-client {client}"));
         let unix = Serve::new(&format!("-l unix:{}", folder.at("stage.sock")));
         let address = plain.address();
         let list = format!("http://{address}/a\n# a comment\n\nhttp://{address}/b\n");
         folder.write("urls.txt", list);
         folder.write("times.txt", "0\n50ms\n0.1\n");
+        folder.write("people.csv", "name,city\nAda,London\nGrace,New York\n");
+        folder.write("greeter.proto", GREETER);
         folder.write("body.json", "{\"n\":1}");
         Self {
             folder,
@@ -265,7 +273,9 @@ fn every_flag_is_in_the_manual_and_no_other() {
         .collect();
     let on_manual = named(&manual);
     let on_server = named(&page("docs/manual/server.md").1);
+    let on_grpc = named(&page("docs/manual/grpc.md").1);
     let http = flags("http");
+    let grpc = flags("grpc");
     let serve = flags("serve");
     assert!(http.len() > 30 && serve.len() > 15, "{http:?} {serve:?}");
     let lacking: Vec<&String> = http.difference(&on_manual).collect();
@@ -278,7 +288,14 @@ fn every_flag_is_in_the_manual_and_no_other() {
         lacking.is_empty(),
         "docs/manual/server.md does not explain: {lacking:?}"
     );
-    let known: BTreeSet<String> = [http, serve, flags("demo")].into_iter().flatten().collect();
+    // What it shares with `http` is explained with that.
+    let own: BTreeSet<&String> = grpc.difference(&http).collect();
+    let lacking: Vec<&&String> = own.iter().filter(|flag| !on_grpc.contains(**flag)).collect();
+    assert!(
+        own.len() > 15 && lacking.is_empty(),
+        "docs/manual/grpc.md does not explain: {lacking:?}"
+    );
+    let known: BTreeSet<String> = [http, grpc, serve, flags("demo")].into_iter().flatten().collect();
     let unknown: Vec<&String> = on_manual.difference(&known).collect();
     assert!(
         unknown.is_empty(),

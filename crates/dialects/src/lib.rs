@@ -4,20 +4,29 @@
 //! know the engine or touch files: a dialect runs nothing, and what its flags name is read
 //! through [`Source`]. Start reading at [`parse`], then at a dialect's own folder.
 
+pub mod ghz;
 mod go_text;
 mod go_wrk;
 mod grammar;
 mod outcome;
 mod presentation;
 mod source;
+mod spool;
 
-pub use outcome::Outcome;
+pub use outcome::{Outcome, Question};
 pub use presentation::Presentation;
 pub use source::Source;
+pub use spool::Spool;
+
+use ghz::template::World;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// A tool whose command line is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
+    /// ghz: gRPC calls at a rate or by workers.
+    Ghz,
     /// go-wrk: as fast as possible for so many seconds.
     GoWrk,
 }
@@ -27,16 +36,19 @@ pub enum Dialect {
 pub struct Defaults {
     /// How many cores a run may use when the command line does not say; at least 1.
     pub cores: u32,
+    /// Where every random number of the run comes from.
+    pub seed: u64,
 }
 
 impl Dialect {
     /// Every dialect, in the order of their names.
-    pub const ALL: &'static [Self] = &[Self::GoWrk];
+    pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk];
 
     /// The name of the tool's program, which is also the subcommand's.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Ghz => "ghz",
             Self::GoWrk => "go-wrk",
         }
     }
@@ -49,16 +61,18 @@ pub fn for_program(name: &str) -> Option<Dialect> {
 }
 
 /// Turns the tool's arguments (without the program's name) into a run, or into what the tool
-/// prints in place of one.
+/// prints in place of one. `world` is what templates may know of the machine.
 #[must_use]
 pub fn parse(
     dialect: Dialect,
     args: &[String],
-    source: &dyn Source,
+    source: &Rc<dyn Source>,
+    world: &Arc<dyn World>,
     defaults: Defaults,
 ) -> Outcome {
     match dialect {
-        Dialect::GoWrk => go_wrk::parse(args, source, defaults),
+        Dialect::Ghz => ghz::parse(args, source, world, defaults),
+        Dialect::GoWrk => go_wrk::parse(args, &**source, defaults),
     }
 }
 
@@ -69,6 +83,7 @@ mod tests {
     #[test]
     fn a_program_is_known_by_its_whole_name() {
         assert_eq!(for_program("go-wrk"), Some(Dialect::GoWrk));
+        assert_eq!(for_program("ghz"), Some(Dialect::Ghz));
         for name in ["", "drumfire", "go-wrk2", "Go-Wrk", "wrk"] {
             assert_eq!(for_program(name), None, "{name}");
         }

@@ -1,10 +1,14 @@
 //! What a foreign command line comes to.
 
 use crate::Presentation;
-use drumfire_plan::Plan;
+use drumfire_plan::{Header, Plan};
+use drumfire_schema::Schema;
+use drumfire_schema::reflection::Wanted;
+use drumfire_units::Nanos;
+use std::fmt;
 
 /// A run, or what the tool prints in place of one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Outcome {
     /// A plan to run and the shape in which its result is printed.
     Run {
@@ -13,6 +17,8 @@ pub enum Outcome {
         /// How the run and its result are shown.
         presentation: Presentation,
     },
+    /// The server must be asked for its schema before it is known what to run.
+    NeedsSchema(Box<Question>),
     /// Nothing is run: help, a version, or a mistake on the command line.
     Print {
         /// What goes to standard output.
@@ -22,6 +28,31 @@ pub enum Outcome {
         /// The code to exit with.
         exit: u8,
     },
+}
+
+/// What a server is asked before the run.
+pub struct Question {
+    /// What reaches the server.
+    pub plan: Plan,
+    /// What is wanted of it.
+    pub wanted: Wanted,
+    /// What goes along with the question.
+    pub metadata: Vec<Header>,
+    /// How long it may take.
+    pub limit: Nanos,
+    /// What the answer comes to, or why there is none.
+    pub then: Box<dyn FnOnce(Result<Schema, String>) -> Outcome>,
+}
+
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Question")
+            .field("plan", &self.plan)
+            .field("wanted", &self.wanted)
+            .field("metadata", &self.metadata)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why nothing is run: the tool's last words.

@@ -1,17 +1,18 @@
 //! How a dialect shows a run and its result.
 
-use crate::go_wrk;
-use drumfire_measure::{RunInfo, Summary};
+use crate::{Spool, ghz, go_wrk};
+use drumfire_measure::{RunEvent, RunInfo, Summary};
+use std::io::{self, Write};
 
-/// The shape of one dialect's output. Everything it returns goes to standard output as it is,
-/// except the notes.
-#[derive(Clone, Debug)]
+/// The shape of one dialect's output.
+#[derive(Debug)]
 pub struct Presentation(Of);
 
 /// Whose output it is.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Of {
     GoWrk(go_wrk::Presentation),
+    Ghz(Box<ghz::Presentation>),
 }
 
 impl From<go_wrk::Presentation> for Presentation {
@@ -20,28 +21,84 @@ impl From<go_wrk::Presentation> for Presentation {
     }
 }
 
+impl From<ghz::Presentation> for Presentation {
+    fn from(shape: ghz::Presentation) -> Self {
+        Self(Of::Ghz(Box::new(shape)))
+    }
+}
+
 impl Presentation {
-    /// What is printed when the run starts.
+    /// What is printed to standard output when the run starts.
     #[must_use]
     pub fn render_start(&self, _info: &RunInfo) -> String {
         match &self.0 {
             Of::GoWrk(shape) => shape.banner(),
+            Of::Ghz(_) => String::new(),
         }
     }
 
-    /// What is printed when the user asks the run to end early.
+    /// What is printed to standard output when the user asks the run to end early.
     #[must_use]
     pub const fn render_interrupted(&self) -> &'static str {
         match &self.0 {
             Of::GoWrk(_) => go_wrk::STOPPING,
+            Of::Ghz(_) => "",
         }
     }
 
-    /// What is printed when the run has ended.
+    /// Whether results must be kept one by one; [`Presentation::set_spool`] then comes before the
+    /// run.
     #[must_use]
-    pub fn render_finish(&self, summary: &Summary) -> String {
+    pub fn needs_spool(&self) -> bool {
         match &self.0 {
-            Of::GoWrk(shape) => shape.report(summary),
+            Of::GoWrk(_) => false,
+            Of::Ghz(shape) => shape.needs_spool(),
+        }
+    }
+
+    /// Where results are kept one by one, empty.
+    pub fn set_spool(&mut self, spool: Box<dyn Spool>) {
+        if let Of::Ghz(shape) = &mut self.0 {
+            shape.set_spool(spool);
+        }
+    }
+
+    /// Takes note of what happens in the run.
+    pub fn observe(&mut self, event: &RunEvent) {
+        if let Of::Ghz(shape) = &mut self.0 {
+            shape.observe(event);
+        }
+    }
+
+    /// Closes the books when the run has ended; what is written comes after it.
+    pub fn finish(&mut self, summary: &Summary) {
+        if let Of::Ghz(shape) = &mut self.0 {
+            shape.finish(summary);
+        }
+    }
+
+    /// Where the results go: the path of a file each, or `None` for standard output.
+    #[must_use]
+    pub fn places(&self) -> Vec<Option<&str>> {
+        match &self.0 {
+            Of::GoWrk(_) => vec![None],
+            Of::Ghz(shape) => shape.places(),
+        }
+    }
+
+    /// Writes the result that goes to the place of this number.
+    ///
+    /// # Errors
+    /// When it can't be written, or what was kept can't be read.
+    pub fn write(
+        &mut self,
+        place: usize,
+        summary: &Summary,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match &mut self.0 {
+            Of::GoWrk(shape) => out.write_all(shape.report(summary).as_bytes()),
+            Of::Ghz(shape) => shape.write(place, out),
         }
     }
 
@@ -51,15 +108,17 @@ impl Presentation {
     pub fn notes(&self) -> &[String] {
         match &self.0 {
             Of::GoWrk(shape) => &shape.notes,
+            Of::Ghz(shape) => &shape.notes,
         }
     }
 
     /// The code to exit with after a run that ended by itself or was asked to end.
     #[must_use]
-    pub const fn exit_code(&self, _summary: &Summary) -> u8 {
+    pub fn exit_code(&self, summary: &Summary) -> u8 {
         match &self.0 {
             // go-wrk exits 0 whatever the target answered, and scripts go on from there.
             Of::GoWrk(_) => 0,
+            Of::Ghz(shape) => shape.exit_code(summary),
         }
     }
 }

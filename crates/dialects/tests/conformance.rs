@@ -12,8 +12,12 @@ mod made_up_run;
 mod plan_text;
 
 use case::Case;
-use drumfire_dialects::{Defaults, Outcome, Presentation, parse};
+use drumfire_dialects::ghz::template::{Bare, World};
+use drumfire_dialects::{Defaults, Outcome, Presentation, Source, parse};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// The sections that a case gives; every other one is worked out.
 const GIVEN: [&str; 3] = ["argv", "file ", "run"];
@@ -25,7 +29,7 @@ fn folder(dialect: &str) -> PathBuf {
 }
 
 /// Works out every section that the case does not give.
-fn answer(case: &Case) -> Vec<(String, String)> {
+fn answer(case: &Rc<Case>) -> Vec<(String, String)> {
     let (dialect, args) = case.command_line();
     let mut sections = Vec::new();
     let mut add = |title: &str, text: String| {
@@ -33,7 +37,19 @@ fn answer(case: &Case) -> Vec<(String, String)> {
             sections.push((title.to_owned(), text));
         }
     };
-    match parse(dialect, &args, case, Defaults { cores: 2 }) {
+    let source: Rc<dyn Source> = Rc::<Case>::clone(case);
+    let world: Arc<dyn World> = Arc::new(Bare);
+    match parse(
+        dialect,
+        &args,
+        &source,
+        &world,
+        Defaults { cores: 2, seed: 1 },
+    ) {
+        Outcome::NeedsSchema(question) => {
+            add("plan", plan_text::plan_text(&question.plan));
+            add("wanted", format!("{:?}\n", question.wanted));
+        }
         Outcome::Print {
             stdout,
             stderr,
@@ -46,16 +62,42 @@ fn answer(case: &Case) -> Vec<(String, String)> {
         Outcome::Run { plan, presentation } => {
             add("plan", plan_text::plan_text(&plan));
             add("notes", notes(&presentation));
-            let summary = made_up_run::summary(case.section("run").unwrap_or_default());
-            add("start", presentation.render_start(&summary.info));
-            if case.section("run").is_some() {
-                add("finish", presentation.render_finish(&summary));
-                let exit = presentation.exit_code(&summary);
-                add("exit", format!("{exit}\n"));
-            }
+            run(case, presentation, &mut add);
         }
     }
     sections
+}
+
+/// What is printed of the made-up run.
+fn run(case: &Case, mut presentation: Presentation, add: &mut dyn FnMut(&str, String)) {
+    let lines = case.section("run").unwrap_or_default();
+    let summary = made_up_run::summary(lines);
+    add("start", presentation.render_start(&summary.info));
+    if case.section("run").is_none() {
+        return;
+    }
+    presentation.set_spool(Box::new(Cursor::new(Vec::new())));
+    for event in made_up_run::events(lines, &summary) {
+        presentation.observe(&event);
+    }
+    presentation.finish(&summary);
+    let places: Vec<String> = presentation
+        .places()
+        .iter()
+        .map(|path| path.map_or_else(|| "finish".to_owned(), |path| format!("finish {path}")))
+        .collect();
+    for (place, title) in places.iter().enumerate() {
+        let mut out = Vec::new();
+        presentation.write(place, &summary, &mut out).unwrap();
+        let mut text = String::from_utf8(out).unwrap();
+        // A section's last line ends.
+        if !text.ends_with('\n') {
+            text.push_str("(no line end)\n");
+        }
+        add(title, text);
+    }
+    let exit = presentation.exit_code(&summary);
+    add("exit", format!("{exit}\n"));
 }
 
 fn notes(presentation: &Presentation) -> String {
@@ -64,7 +106,7 @@ fn notes(presentation: &Presentation) -> String {
 }
 
 fn check(path: &Path) -> Result<(), String> {
-    let case = Case::read(path);
+    let case = Rc::new(Case::read(path));
     let given = |title: &str| GIVEN.iter().any(|start| title.starts_with(start));
     let (mut whole, expected): (Vec<_>, Vec<_>) = case
         .sections
@@ -103,4 +145,9 @@ fn check_all(dialect: &str) {
 #[test]
 fn go_wrk_cases() {
     check_all("go-wrk");
+}
+
+#[test]
+fn ghz_cases() {
+    check_all("ghz");
 }

@@ -238,6 +238,8 @@ pub type Pem = Arc<[u8]>;
 pub struct Tls {
     /// Whether the server's certificate is verified; by default it is.
     pub verify: Verify,
+    /// The name that the server's certificate must have; the URL's host when `None`.
+    pub server_name: Option<String>,
     /// Trusted roots in PEM; the system's when `None`.
     pub ca_pem: Option<Pem>,
     /// The client's certificate chain and private key in PEM.

@@ -31,6 +31,7 @@ pub(crate) fn options(
         } else {
             Verify::Yes
         },
+        server_name: None,
         ca_pem: pem("--cacert", flags.cacert.as_deref())?,
         identity_pem: cert.zip(key),
         resumption: if flags.full_handshakes {

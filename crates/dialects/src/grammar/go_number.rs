@@ -25,6 +25,12 @@ pub(crate) fn integer(text: &str) -> Result<i64, BadValue> {
     i64::try_from(signed).map_err(|_| BadValue::Range)
 }
 
+/// Reads a whole number without a sign, in the base that its prefix names.
+pub(crate) fn natural(text: &str) -> Result<u64, BadValue> {
+    let (base, digits) = base_and_digits(text);
+    u64::try_from(digits_value(digits, base)?).map_err(|_| BadValue::Range)
+}
+
 /// The base that a prefix names, and what follows the prefix. The zero of an octal number stays
 /// with its digits, so that `0_7` and `0` are read as they should be.
 fn base_and_digits(text: &str) -> (u32, &str) {

@@ -2,8 +2,8 @@
 //! `<count> <outcome> <status> <service time> <bytes received>`.
 
 use drumfire_measure::{
-    GeneratorHealth, Interval, Leniencies, Model, Outcome, RunInfo, Sample, Summary, Unfinished,
-    WindowedThresholds,
+    GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, RunEvent, RunInfo, Sample,
+    Summary, Unfinished, WindowedThresholds,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -30,6 +30,34 @@ pub(crate) fn summary(lines: &str) -> Summary {
     summary.absorb(&interval);
     let health = GeneratorHealth::default();
     summary.finish(span, Unfinished::default(), health, &[], &windows)
+}
+
+/// What the run tells: every exchange, each a millisecond after the last, and then the end.
+pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
+    let mut kept = Vec::new();
+    for line in lines.lines() {
+        if let [count, outcome, status, time, bytes] =
+            line.split(' ').collect::<Vec<_>>().as_slice()
+        {
+            let sample = sample(outcome, status, time, bytes);
+            for _ in 0..count.parse::<u64>().unwrap() {
+                let shift = Nanos::from_millis(kept.len() as u64);
+                let sample = Sample {
+                    intended: sample.intended + shift,
+                    due: sample.due + shift,
+                    sent: sample.sent + shift,
+                    end: sample.end + shift,
+                    ..sample
+                };
+                let detail = (outcome.starts_with("grpc:")).then(|| "it \"said\", so".into());
+                kept.push(Kept { sample, detail });
+            }
+        }
+    }
+    vec![
+        RunEvent::Started(Arc::clone(&summary.info)),
+        RunEvent::Kept(kept),
+    ]
 }
 
 fn sample(outcome: &str, status: &str, time: &str, bytes: &str) -> Sample {

@@ -1,6 +1,6 @@
 //! A plan as lines that a person can compare.
 
-use drumfire_plan::{Host, HttpRequest, Plan, Url};
+use drumfire_plan::{Call, CallContext, Drain, Host, HttpRequest, Plan, Stop, Url};
 use std::fmt::Write as _;
 
 /// Everything in the plan that a dialect decides.
@@ -13,7 +13,10 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
     let pem = |pem: &[u8]| String::from_utf8_lossy(pem).trim_end().to_owned();
     let mut line = |key: &str, value: String| writeln!(out, "{key}: {value}").unwrap();
     line("load", format!("{:?}", plan.load));
-    line("stop", format!("{:?}", plan.stop));
+    if let Some(users) = &plan.users {
+        line("users", format!("{:?}", users.changes()));
+    }
+    line("stop", stop(&plan.stop));
     line("warmup", plan.warmup.to_string());
     line("version", format!("{:?}", http.version));
     line("compressed", format!("{:?}", http.compressed));
@@ -41,7 +44,33 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
         ),
     );
     line("expect", format!("{:?}", plan.expect));
+    if plan.connections.streams > 1 {
+        line("streams", connections.streams.to_string());
+    }
+    if let Some(socket) = &http.unix_socket {
+        line("socket", socket.display().to_string());
+    }
+    if let Some(name) = &http.tls.server_name {
+        line("server name", name.clone());
+    }
     out
+}
+
+/// What ends the run; what becomes of what is under way where it is not waited for.
+fn stop(stop: &Stop) -> String {
+    let Stop {
+        duration,
+        requests,
+        iterations,
+        drain,
+    } = stop;
+    let drain = match drain {
+        Drain::Wait => String::new(),
+        drain => format!(", drain: {drain:?}"),
+    };
+    format!(
+        "Stop {{ duration: {duration:?}, requests: {requests:?}, iterations: {iterations:?}{drain} }}"
+    )
 }
 
 fn push_request(out: &mut String, request: &HttpRequest) {
@@ -55,6 +84,9 @@ fn push_request(out: &mut String, request: &HttpRequest) {
         writeln!(out, "  body: {:?}", String::from_utf8_lossy(body)).unwrap();
     }
     writeln!(out, "  step: {}", request.step).unwrap();
+    if let Some(call) = &request.call {
+        push_call(out, call);
+    }
 }
 
 fn origin_and_target(url: &Url) -> String {
@@ -66,4 +98,47 @@ fn origin_and_target(url: &Url) -> String {
         "{:?} {host} {} {}",
         url.origin.scheme, url.origin.port, url.target
     )
+}
+
+/// A call, and what its first two send.
+fn push_call(out: &mut String, call: &Call) {
+    writeln!(
+        out,
+        "  call: {}/{} {:?} {:?} deadline {:?} limits {} {}\n  streaming: {:?}",
+        call.service,
+        call.method,
+        call.kind,
+        call.compression,
+        call.deadline.map(|span| span.to_string()),
+        call.receive_limit,
+        call.send_limit,
+        call.streaming
+    )
+    .unwrap();
+    for number in 0..2 {
+        let context = CallContext {
+            number,
+            user: 3,
+            connection: 0,
+            unix_time: 0,
+            seed: 1,
+        };
+        for n in 0..call.data.messages(&context) {
+            let mut message = Vec::new();
+            call.data.message(&context, n, &mut message).unwrap();
+            let text = message.escape_ascii();
+            writeln!(out, "  message {n} of call {number}: {text}").unwrap();
+        }
+        let mut metadata = Vec::new();
+        call.data.metadata(&context, &mut metadata).unwrap();
+        for header in metadata {
+            let value = String::from_utf8_lossy(header.value()).into_owned();
+            writeln!(
+                out,
+                "  metadata of call {number}: {}: {value}",
+                header.name()
+            )
+            .unwrap();
+        }
+    }
 }

@@ -1,0 +1,31 @@
+//! A file without a name, for what is too much for memory.
+
+use crate::exit::Failure;
+use drumfire_net::Clock;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+
+/// Names that are tried before it is given up.
+const TRIES: u64 = 16;
+
+/// An empty file in the folder for temporary files; it is gone when the program is.
+pub(crate) fn unlinked() -> Result<File, Failure> {
+    let folder = std::env::temp_dir();
+    let mut last = io::Error::other("no name is free");
+    for n in 0..TRIES {
+        let stamp = Clock::unix_time().wrapping_add(n);
+        let path = folder.join(format!("drumfire-{}-{stamp:x}", std::process::id()));
+        let mut options = OpenOptions::new();
+        match options.read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => match fs::remove_file(&path) {
+                Ok(()) => return Ok(file),
+                Err(error) => last = error,
+            },
+            Err(error) => last = error,
+        }
+    }
+    Err(Failure::failed(format!(
+        "results can't be kept in {}: {last}; name another folder by TMPDIR",
+        folder.display()
+    )))
+}

@@ -1,0 +1,94 @@
+//! ghz: gRPC calls at a rate or by workers, whose data and metadata are Go templates.
+//!
+//! Knows ghz's flags, its config file, its schedules and its reports. What it does otherwise than
+//! the original, and why, is in `docs/dialects/ghz.md`.
+
+mod args;
+mod config;
+mod lower;
+mod options;
+mod render;
+mod report;
+mod result;
+mod schedule;
+mod settings;
+mod setup;
+mod size;
+mod tally;
+mod target;
+pub mod template;
+mod time_text;
+
+pub use drumfire_gotemplate::ZoneTime;
+pub(crate) use render::Presentation;
+
+use crate::outcome::LastWords;
+use crate::{Defaults, Outcome, Source};
+use options::Options;
+use std::rc::Rc;
+use std::sync::Arc;
+use template::World;
+
+/// The version of ghz whose command line and reports these are.
+const VERSION: &str = "v0.120.0";
+
+/// Why nothing is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Mistake {
+    /// On the command line or in the config file: told with the program's name.
+    Line(String),
+    /// Found when the run is set up: told as it is.
+    Raw(String),
+}
+
+impl From<String> for Mistake {
+    fn from(why: String) -> Self {
+        Self::Raw(why)
+    }
+}
+
+impl From<Mistake> for Outcome {
+    fn from(mistake: Mistake) -> Self {
+        let text = match mistake {
+            Mistake::Line(why) => format!("ghz: error: {why}\n"),
+            Mistake::Raw(why) => format!("{why}\n"),
+        };
+        LastWords::on_stderr(text, 1).into()
+    }
+}
+
+/// Turns ghz's arguments into a run, a question, or what ghz prints in place of one.
+pub(crate) fn parse(
+    args: &[String],
+    source: &Rc<dyn Source>,
+    world: &Arc<dyn World>,
+    defaults: Defaults,
+) -> Outcome {
+    run(args, source, world, defaults).unwrap_or_else(Into::into)
+}
+
+fn run(
+    args: &[String],
+    source: &Rc<dyn Source>,
+    world: &Arc<dyn World>,
+    defaults: Defaults,
+) -> Result<Outcome, Mistake> {
+    // Help and version are shown whatever else is there.
+    let line = args::parse(args, &**source).map_err(Mistake::Line)?;
+    let mut options = Options::default();
+    args::apply(&line, &mut options).map_err(Mistake::Line)?;
+    if options.help {
+        return Ok(LastWords::on_stderr(args::usage(), 0).into());
+    }
+    if options.version {
+        return Ok(LastWords::on_stderr(format!("{VERSION}\n"), 0).into());
+    }
+    if !options.config.is_empty() {
+        let config = options.config;
+        options = Options::of_config();
+        options.config = config;
+        config::apply(&**source, &mut options).map_err(Mistake::Line)?;
+        args::apply(&line, &mut options).map_err(Mistake::Line)?;
+    }
+    lower::lower(options, source, world, defaults)
+}

@@ -1,0 +1,283 @@
+//! ghz's config file: JSON, TOML or YAML, whose keys are the names of the flags.
+
+use super::args::FLAGS;
+use super::options::Options;
+use crate::Source;
+use crate::go_text::open_failed;
+use crate::grammar::go_json;
+use crate::grammar::kingpin::{Flag, Kind, Refusal};
+use drumfire_plan::suggestion;
+use serde_json::{Map, Value};
+
+/// Flags that make no sense in a file.
+const NOT_SETTABLE: [&str; 4] = ["config", "help", "version", "binary"];
+
+/// The one setting that is no flag.
+const HOST: &str = "host";
+
+/// What a key's value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Text,
+    Span,
+    Whole,
+    Signed,
+    Switch,
+    /// An object, or an array of objects.
+    Data,
+    /// An object of texts.
+    Texts,
+    /// An array of texts.
+    List,
+}
+
+/// What the value of a flag must be in a file.
+fn form(flag: &Flag<Options>) -> Form {
+    match (flag.kind, flag.name) {
+        (Kind::Switch, _) => Form::Switch,
+        (_, "data") => Form::Data,
+        (_, "metadata" | "tags" | "reflect-metadata") => Form::Texts,
+        (_, "import-paths" | "threshold") => Form::List,
+        (_, "load-step" | "concurrency-step") => Form::Signed,
+        (_, "timeout" | "duration" | "max-duration" | "connect-timeout" | "keepalive") => {
+            Form::Span
+        }
+        (_, name) if name.starts_with("stream-") && name != "stream-call-count" => Form::Span,
+        (_, name) if name.ends_with("-duration") => Form::Span,
+        (_, "rps" | "total" | "concurrency" | "connections" | "cpus" | "skipFirst") => Form::Whole,
+        (_, name) if name.ends_with("-start") || name.ends_with("-end") => Form::Whole,
+        (_, "stream-call-count") => Form::Whole,
+        _ => Form::Text,
+    }
+}
+
+/// Stores what the file says.
+///
+/// # Errors
+/// In words: a file that can't be read, a key that is none, a value of another type.
+pub(super) fn apply(source: &dyn Source, options: &mut Options) -> Result<(), String> {
+    let path = options.config.clone();
+    let bytes = source
+        .read(&path)
+        .map_err(|error| open_failed(&path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not valid UTF-8"))?;
+    for (key, value) in &read(&path, &text)? {
+        set(&path, key, value, options)?;
+    }
+    Ok(())
+}
+
+/// The file's keys and values, by the format that its name tells; otherwise each is tried.
+fn read(path: &str, text: &str) -> Result<Map<String, Value>, String> {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension);
+    match extension.map(str::to_ascii_lowercase).as_deref() {
+        Some("json") => of_json(text),
+        Some("toml") => of_toml(text),
+        Some("yaml" | "yml") => of_yaml(text),
+        _ => of_toml(text)
+            .or_else(|_| of_json(text))
+            .or_else(|_| of_yaml(text)),
+    }
+    .map_err(|why| format!("{path}: {why}"))
+}
+
+fn of_json(text: &str) -> Result<Map<String, Value>, String> {
+    go_json::check(text)?;
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn of_toml(text: &str) -> Result<Map<String, Value>, String> {
+    toml::from_str(text).map_err(|error| error.message().to_owned())
+}
+
+fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
+    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}
+
+/// Stores one setting.
+fn set(path: &str, key: &str, value: &Value, options: &mut Options) -> Result<(), String> {
+    if key == HOST {
+        options.host = text_of(key, value, "string")?;
+        return Ok(());
+    }
+    let settable = |flag: &&Flag<Options>| !NOT_SETTABLE.contains(&flag.name);
+    let Some(flag) = FLAGS.iter().filter(settable).find(|flag| flag.name == key) else {
+        let names = FLAGS.iter().filter(settable).map(|flag| flag.name);
+        let near = suggestion(key, names.chain([HOST]));
+        return Err(format!(
+            "{path} has an unknown key `{}`{near}",
+            key.escape_debug()
+        ));
+    };
+    for text in texts_of(flag, value)? {
+        (flag.set)(options, &text).map_err(|refusal| {
+            let (Refusal::Parser(why) | Refusal::Tool(why)) = refusal;
+            why
+        })?;
+    }
+    Ok(())
+}
+
+/// A value as flags take it; none where it says nothing.
+fn texts_of(flag: &Flag<Options>, value: &Value) -> Result<Vec<String>, String> {
+    let key = flag.name;
+    if value.is_null() {
+        return Ok(Vec::new());
+    }
+    let text = match form(flag) {
+        Form::Text => text_of(key, value, "string")?,
+        Form::Span if value.is_number() => value.to_string(),
+        Form::Span => text_of(key, value, "string")?,
+        Form::Whole if value.is_u64() => value.to_string(),
+        Form::Signed if value.is_i64() => value.to_string(),
+        Form::Whole => return Err(mismatch(key, value, "uint")),
+        Form::Signed => return Err(mismatch(key, value, "int")),
+        Form::Switch if value.is_boolean() => value.to_string(),
+        Form::Switch => return Err(mismatch(key, value, "bool")),
+        Form::Data => data_of(value)?,
+        Form::Texts => {
+            go_json::map_of(value)?;
+            value.to_string()
+        }
+        Form::List => {
+            let parts = value.as_array();
+            let parts = parts.ok_or_else(|| mismatch(key, value, "[]string"))?;
+            let parts: Vec<String> = parts
+                .iter()
+                .map(|part| text_of(key, part, "string"))
+                .collect::<Result<_, _>>()?;
+            return Ok(match key {
+                "import-paths" => vec![parts.join(",")],
+                _ => parts,
+            });
+        }
+    };
+    Ok(vec![text])
+}
+
+fn text_of(key: &str, value: &Value, wanted: &str) -> Result<String, String> {
+    let text = value.as_str().map(str::to_owned);
+    text.ok_or_else(|| mismatch(key, value, wanted))
+}
+
+/// What Go says of a value of another type.
+fn mismatch(key: &str, value: &Value, wanted: &str) -> String {
+    let kind = match value {
+        Value::Number(number) => format!("number {number}"),
+        other => go_json::kind(other).to_owned(),
+    };
+    format!("json: cannot unmarshal {kind} into Go struct field Config.{key} of type {wanted}")
+}
+
+/// The call's data: an object or several.
+fn data_of(value: &Value) -> Result<String, String> {
+    match value {
+        Value::Object(_) => Ok(value.to_string()),
+        Value::String(text) if text == super::args::STDIN => Ok(text.clone()),
+        Value::Array(parts) if parts.is_empty() => Err("data array must not be empty".to_owned()),
+        Value::Array(parts) if parts.iter().all(Value::is_object) => Ok(value.to_string()),
+        Value::Array(_) => Err("data array contains unsupported type".to_owned()),
+        _ => Err("unsupported type for Data".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_units::Nanos;
+
+    struct One(&'static str);
+
+    impl Source for One {
+        fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
+            Ok(self.0.as_bytes().to_vec())
+        }
+    }
+
+    fn load(name: &str, text: &'static str) -> Result<Options, String> {
+        let mut options = Options::of_config();
+        name.clone_into(&mut options.config);
+        apply(&One(text), &mut options)?;
+        Ok(options)
+    }
+
+    const JSON: &str = r#"{"total": 5000, "timeout": "5s", "insecure": true, "host": "h:1",
+        "load-step": -3, "import-paths": ["a", "b"], "data": [{"a": {"b": 9007199254740993}}],
+        "metadata": {"k": "v"}}"#;
+    const TOML: &str = "total = 5000\ntimeout = '5s'\ninsecure = true\nhost = 'h:1'\nload-step = -3\nimport-paths = ['a', 'b']\n[[data]]\na = { b = 9007199254740993 }\n[metadata]\nk = 'v'\n";
+    const YAML: &str = "total: 5000\ntimeout: 5s\ninsecure: true\nhost: h:1\nload-step: -3\nimport-paths: [a, b]\ndata:\n  - a:\n      b: 9007199254740993\nmetadata:\n  k: v\n";
+
+    #[test]
+    fn three_formats_say_the_same() {
+        let json = load("c.json", JSON).unwrap();
+        assert_eq!((json.total, json.load.step), (5000, -3));
+        assert_eq!(json.timeout, Nanos::from_secs(5));
+        assert_eq!(
+            json.data.as_deref(),
+            Some(r#"[{"a":{"b":9007199254740993}}]"#)
+        );
+        assert_eq!(json.import_paths, ["a", "b"]);
+        for (name, text) in [("c.toml", TOML), ("c.yaml", YAML), ("c.json", JSON)] {
+            let mut other = load(name, text).unwrap();
+            other.config.clone_from(&json.config);
+            assert_eq!(other, json, "{name}");
+        }
+        assert_eq!(load("c", JSON).unwrap().total, 5000);
+        assert_eq!(load("c", TOML).unwrap().total, 5000);
+    }
+
+    #[test]
+    fn every_flag_takes_its_default_from_a_file() {
+        for flag in FLAGS {
+            let Kind::Value(default) = flag.kind else {
+                continue;
+            };
+            let value = match form(flag) {
+                Form::Text | Form::Span => Value::from(default.trim_matches('"')),
+                Form::Whole => Value::from(default.parse::<u64>().unwrap()),
+                Form::Signed => Value::from(default.parse::<i64>().unwrap()),
+                _ => continue,
+            };
+            if !default.is_empty() {
+                let texts = texts_of(flag, &value).unwrap();
+                assert!(
+                    (flag.set)(&mut Options::default(), &texts[0]).is_ok(),
+                    "{}",
+                    flag.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (text, message) in [
+            (
+                r#"{"concurreny": 5}"#,
+                "c.json has an unknown key `concurreny`; did you mean `concurrency`?",
+            ),
+            (r#"{"binary": true}"#, "c.json has an unknown key `binary`"),
+            (
+                r#"{"total": "5"}"#,
+                "json: cannot unmarshal string into Go struct field Config.total of type uint",
+            ),
+            (
+                r#"{"timeout": 5000000000}"#,
+                r#"time: missing unit in duration "5000000000""#,
+            ),
+            (r#"{"data": 5}"#, "unsupported type for Data"),
+            (r#"{"data": []}"#, "data array must not be empty"),
+            (r#"{"data": [1]}"#, "data array contains unsupported type"),
+            (
+                r#"{"max-recv-message-size": 5}"#,
+                "json: cannot unmarshal number 5 into Go struct field Config.max-recv-message-size of type string",
+            ),
+            (
+                "{bad",
+                "c.json: invalid character 'b' looking for beginning of object key string",
+            ),
+        ] {
+            assert_eq!(load("c.json", text).map(drop), Err(message.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! ghz's output: what is taken from the run, and the report in each of its formats.
+
+mod csv;
+mod html;
+mod influx;
+mod json;
+mod prometheus;
+mod summary;
+
+use super::options::{Format, Options};
+use super::report::{End, Report};
+use super::result::{CallResult, Since};
+use super::settings::Settings;
+use super::setup::{Given, GivenMetadata};
+use super::tally::{Tally, Timed};
+use crate::Spool;
+use crate::grammar::go_json::Indent;
+use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_plan::{Load, Plan, Stop, Verify};
+use drumfire_units::Nanos;
+use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
+use std::sync::Arc;
+
+/// The code to exit with when a threshold is not met.
+const THRESHOLD: u8 = 99;
+
+/// How ghz shows a run.
+#[derive(Debug)]
+pub(crate) struct Presentation {
+    options: Options,
+    settings: Settings,
+    stop: Stop,
+    since: Since,
+    address: String,
+    /// The formats, and where they go.
+    outputs: Vec<(Format, Option<String>)>,
+    tally: Tally,
+    /// Where the results lie that a format shows one by one.
+    spool: Option<BufWriter<Box<dyn Spool>>>,
+    spool_failure: Option<io::Error>,
+    info: Option<Arc<RunInfo>>,
+    cancelled: bool,
+    report: Option<Report>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Presentation {
+    /// The presentation of a checked plan.
+    pub(super) fn new(
+        options: &Options,
+        plan: &Plan,
+        data: &Given,
+        metadata: &GivenMetadata,
+    ) -> Result<Self, String> {
+        let timed = match options.count_errors {
+            true => Timed::All,
+            false => Timed::Successes,
+        };
+        let total = plan.stop.requests.unwrap_or(0);
+        let cores = match options.cpus {
+            0 => u64::from(plan.connections.threads),
+            cpus => cpus,
+        };
+        let origin = &plan.requests[0].url.origin;
+        let unlimited = matches!(&plan.load, Load::Open { .. }) && options.asynchronous;
+        Ok(Self {
+            settings: Settings::of(options, total, data, metadata, cores),
+            stop: plan.stop,
+            since: if unlimited { Since::Due } else { Since::Sent },
+            address: origin.host_header(),
+            outputs: outputs(options)?,
+            tally: Tally::new(timed, options.skip_first),
+            spool: None,
+            spool_failure: None,
+            info: None,
+            cancelled: false,
+            report: None,
+            notes: notes(options, plan),
+            options: options.clone(),
+        })
+    }
+
+    /// Whether results must be kept one by one.
+    pub(crate) fn needs_spool(&self) -> bool {
+        self.outputs.iter().any(|(format, _)| format.has_details())
+    }
+
+    /// Where results are kept one by one.
+    pub(crate) fn set_spool(&mut self, spool: Box<dyn Spool>) {
+        self.spool = Some(BufWriter::with_capacity(1 << 16, spool));
+    }
+
+    /// Where the outputs go, in their order: a file, or standard output.
+    pub(crate) fn places(&self) -> Vec<Option<&str>> {
+        self.outputs
+            .iter()
+            .map(|(_, path)| path.as_deref())
+            .collect()
+    }
+
+    /// Takes note of what happens.
+    pub(crate) fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(info) => self.info = Some(Arc::clone(info)),
+            RunEvent::Draining => self.cancelled = true,
+            RunEvent::Kept(kept) => {
+                let of = |kept| CallResult::of(kept, self.since, &self.address);
+                let mut results: Vec<CallResult> = kept.iter().map(of).collect();
+                // Workers come one after the other.
+                results.sort_by_key(|result| result.end);
+                for result in &results {
+                    if self.tally.record(result) {
+                        self.keep(result);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn keep(&mut self, result: &CallResult) {
+        if let (Some(spool), None) = (&mut self.spool, &self.spool_failure)
+            && let Err(error) = result.write(spool)
+        {
+            self.spool_failure = Some(error);
+        }
+    }
+
+    /// Closes the books.
+    pub(crate) fn finish(&mut self, summary: &Summary) {
+        self.tally.close();
+        self.report = Some(Report::of(
+            &self.tally,
+            &self.options,
+            &self.settings,
+            self.end(summary),
+            (summary.info.started_at_unix_ns, summary.duration.0),
+        ));
+    }
+
+    /// Why the run ended.
+    fn end(&self, summary: &Summary) -> End {
+        let started = summary.total.counts.sent;
+        let counted_out = self.stop.requests.is_some_and(|total| started >= total);
+        let timed_out = self
+            .stop
+            .duration
+            .is_some_and(|time| summary.duration >= time);
+        match (self.cancelled, timed_out && !counted_out) {
+            (true, _) => End::Cancel,
+            (false, true) => End::Timeout,
+            (false, false) => End::Normal,
+        }
+    }
+
+    /// Writes one of the outputs.
+    ///
+    /// # Errors
+    /// When it can't be written, or what was kept can't be read.
+    pub(crate) fn write(&mut self, output: usize, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(error) = &self.spool_failure {
+            return Err(io::Error::other(format!(
+                "the results can't be kept: {error}"
+            )));
+        }
+        let (Some(report), Some((format, _))) = (self.report.take(), self.outputs.get(output))
+        else {
+            return Ok(());
+        };
+        let written = self.write_format(*format, &report, out);
+        self.report = Some(report);
+        written
+    }
+
+    fn write_format(
+        &mut self,
+        format: Format,
+        report: &Report,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match format {
+            Format::Summary => out.write_all(summary::render(report).as_bytes()),
+            Format::InfluxSummary => out.write_all(influx::summary(report).as_bytes()),
+            Format::Prometheus => out.write_all(prometheus::render(report).as_bytes()),
+            Format::Csv => {
+                out.write_all(csv::HEAD.as_bytes())?;
+                self.each(&mut |result| out.write_all(csv::row(result).as_bytes()))
+            }
+            Format::InfluxDetails => {
+                let tags = influx::tags(report);
+                self.each(&mut |result| {
+                    out.write_all(influx::detail(report, &tags, result).as_bytes())
+                })
+            }
+            Format::Html => {
+                out.write_all(html::head(report).as_bytes())?;
+                self.each(&mut |result| out.write_all(html::row(report, result).as_bytes()))?;
+                out.write_all(html::TAIL.as_bytes())
+            }
+            Format::Json => self.write_json(report, &mut |text| out.write_all(text.as_bytes())),
+            Format::Pretty => {
+                let (mut indent, mut lines) = (Indent::default(), String::new());
+                self.write_json(report, &mut |text| {
+                    lines.clear();
+                    indent.push(text, &mut lines);
+                    out.write_all(lines.as_bytes())
+                })
+            }
+        }
+    }
+
+    /// The report as JSON, piece by piece.
+    fn write_json(
+        &mut self,
+        report: &Report,
+        push: &mut dyn FnMut(&str) -> io::Result<()>,
+    ) -> io::Result<()> {
+        push(&json::head(report))?;
+        let mut count = 0_u64;
+        self.each(&mut |result| {
+            push(if count == 0 { "[" } else { "," })?;
+            count += 1;
+            push(&json::detail(report, result))
+        })?;
+        push(if count == 0 { "null" } else { "]" })?;
+        push(&json::tail(report))
+    }
+
+    /// Every result that was kept, in its order.
+    fn each(&mut self, take: &mut dyn FnMut(&CallResult) -> io::Result<()>) -> io::Result<()> {
+        let Some(spool) = &mut self.spool else {
+            return Ok(());
+        };
+        spool.flush()?;
+        let file = spool.get_mut();
+        file.seek(SeekFrom::Start(0))?;
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        while let Some(result) = CallResult::read(&mut reader)? {
+            take(&result)?;
+        }
+        Ok(())
+    }
+
+    /// 99 where a threshold was not met, 1 where no call succeeded.
+    pub(crate) fn exit_code(&self, summary: &Summary) -> u8 {
+        if summary.thresholds.iter().any(|threshold| !threshold.passed) {
+            THRESHOLD
+        } else {
+            u8::from(summary.total.counts.ok == 0)
+        }
+    }
+}
+
+/// Which format goes where. A single path is taken as it is; several are parted by commas.
+fn outputs(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
+    let formats = &options.formats;
+    let place = |path: &str| (!path.is_empty() && path != "-").then(|| path.to_owned());
+    if let [format] = formats.as_slice() {
+        return Ok(vec![(*format, place(&options.output))]);
+    }
+    let paths: Vec<&str> = match options.output.as_str() {
+        "" => Vec::new(),
+        output => output.split(',').map(str::trim).collect(),
+    };
+    if paths.len() > formats.len() {
+        return Err(format!(
+            "there are {} output paths for {} formats",
+            paths.len(),
+            formats.len()
+        ));
+    }
+    let mut paths = paths.into_iter();
+    let pair = |format: &Format| (*format, paths.next().and_then(place));
+    let outputs: Vec<(Format, Option<String>)> = formats.iter().map(pair).collect();
+    for (n, (_, path)) in outputs.iter().enumerate() {
+        if path.is_some() && outputs[..n].iter().any(|(_, other)| other == path) {
+            return Err("two formats go to one output path; give each its own".to_owned());
+        }
+    }
+    Ok(outputs)
+}
+
+/// What ghz's report has no place for.
+fn notes(options: &Options, plan: &Plan) -> Vec<String> {
+    let mut notes = Vec::new();
+    if plan.http.tls.verify == Verify::No && !options.insecure {
+        notes.push("--skipTLS: the server's certificate is not verified".to_owned());
+    }
+    if !options.debug.is_empty() {
+        notes.push("--debug: no log is written".to_owned());
+    }
+    if options.keepalive > Nanos::ZERO {
+        notes.push("--keepalive: connections are not probed".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_and_paths_go_in_pairs() {
+        let placed = |formats: &[Format], output: &str| {
+            outputs(&Options {
+                formats: formats.to_vec(),
+                output: output.to_owned(),
+                ..Options::default()
+            })
+        };
+        let (summary, json) = (Format::Summary, Format::Json);
+        let path = |text: &str| Some(text.to_owned());
+        assert_eq!(placed(&[json], "a,b"), Ok(vec![(json, path("a,b"))]));
+        assert_eq!(
+            placed(&[summary, json], "-, b"),
+            Ok(vec![(summary, None), (json, path("b"))])
+        );
+        assert_eq!(
+            placed(&[json, summary], "b"),
+            Ok(vec![(json, path("b")), (summary, None)])
+        );
+        assert!(placed(&[summary, json], "a,b,c").is_err());
+        assert!(placed(&[summary, json], "a,a").is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! A row for each result.
+
+use super::super::result::CallResult;
+
+/// What stands above the rows.
+pub(super) const HEAD: &str = "\nduration (ms),status,error\n";
+
+/// One result.
+pub(super) fn row(result: &CallResult) -> String {
+    let time = result.latency.0 as f64 / 1e6;
+    format!("{time:.2},{},{}\n", result.status(), cell(&result.error))
+}
+
+/// A cell that may hold commas, quotes and line ends (RFC 4180 section 2).
+fn cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_units::Nanos;
+
+    #[test]
+    fn what_parts_cells_is_quoted() {
+        let row = |error: &str| {
+            row(&CallResult {
+                end: Nanos(0),
+                latency: Nanos(4_830_000),
+                code: if error.is_empty() { 0 } else { 13 },
+                error: error.to_owned(),
+            })
+        };
+        assert_eq!(row(""), "4.83,OK,\n");
+        assert_eq!(row("plain"), "4.83,Internal,plain\n");
+        assert_eq!(row("a, \"b\""), "4.83,Internal,\"a, \"\"b\"\"\"\n");
+    }
+}

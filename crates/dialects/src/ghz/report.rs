@@ -1,0 +1,120 @@
+//! A finished run in ghz's terms, which every format shows.
+
+use super::options::{Options, Texts};
+use super::settings::Settings;
+use super::tally::{Bucket, PERCENTAGES, Tally};
+use std::collections::BTreeMap;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// All requests were sent.
+    Normal,
+    /// Its time was over.
+    Timeout,
+    /// Somebody stopped it.
+    Cancel,
+}
+
+impl End {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Timeout => "timeout",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+/// A finished run. Times are in nanoseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    pub(super) name: String,
+    pub(super) tags: Texts,
+    pub(super) settings: Settings,
+    pub(super) end: End,
+    /// When the run started, since the Unix epoch.
+    pub(super) started: u64,
+    /// When it ended.
+    pub(super) date: u64,
+    pub(super) count: u64,
+    pub(super) total: u64,
+    pub(super) average: u64,
+    pub(super) fastest: u64,
+    pub(super) slowest: u64,
+    pub(super) rate: f64,
+    /// How many times the histogram and the percentiles have.
+    pub(super) samples: u64,
+    pub(super) percentiles: Vec<(u32, u64)>,
+    pub(super) histogram: Vec<Bucket>,
+    pub(super) statuses: BTreeMap<&'static str, u64>,
+    pub(super) errors: BTreeMap<String, u64>,
+}
+
+impl Report {
+    /// What a closed tally comes to.
+    pub(super) fn of(
+        tally: &Tally,
+        options: &Options,
+        settings: &Settings,
+        end: End,
+        (started, total): (u64, u64),
+    ) -> Self {
+        let percentile = |p: u32| tally.percentile(p).map(|time| (p, time));
+        let rate = match (tally.count, total) {
+            (0, _) | (_, 0) => 0.0,
+            (count, total) => count as f64 * 1e9 / total as f64,
+        };
+        Self {
+            name: options.name.clone(),
+            tags: options.tags.clone(),
+            settings: settings.clone(),
+            end,
+            started,
+            date: started.saturating_add(total),
+            count: tally.count,
+            total,
+            average: tally.average(),
+            fastest: tally.fastest(),
+            slowest: tally.slowest(),
+            rate,
+            samples: tally.samples(),
+            percentiles: PERCENTAGES.into_iter().filter_map(percentile).collect(),
+            histogram: tally.histogram(),
+            statuses: tally.statuses.clone(),
+            errors: tally.errors.clone(),
+        }
+    }
+
+    /// How many results are errors.
+    pub(super) fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// Codes and how many results had them, the most frequent first.
+    pub(super) fn status_rows(&self) -> Vec<(&str, u64)> {
+        sorted(self.statuses.iter().map(|(name, count)| (*name, *count)))
+    }
+
+    /// Error texts, the most frequent first.
+    pub(super) fn error_rows(&self) -> Vec<(&str, u64)> {
+        sorted(
+            self.errors
+                .iter()
+                .map(|(text, count)| (text.as_str(), *count)),
+        )
+    }
+
+    /// A percentile.
+    pub(super) fn percentile(&self, percentage: u32) -> Option<u64> {
+        let mut found = self.percentiles.iter().filter(|(p, _)| *p == percentage);
+        found.next().map(|(_, time)| *time)
+    }
+}
+
+/// Rows by count, then by name.
+fn sorted<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> Vec<(&'a str, u64)> {
+    let mut rows: Vec<(&str, u64)> = rows.collect();
+    rows.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    rows
+}

@@ -1,0 +1,241 @@
+//! One call's result in ghz's terms: its latency, its status by Go's name, its error in Go's words.
+
+use drumfire_measure::{GRPC_STATUS, Kept, Outcome, Sample};
+use drumfire_units::Nanos;
+use std::io::{self, Read, Write};
+
+/// Go's names of gRPC's codes, by number.
+pub(super) const CODES: [&str; 17] = [
+    "OK",
+    "Canceled",
+    "Unknown",
+    "InvalidArgument",
+    "DeadlineExceeded",
+    "NotFound",
+    "AlreadyExists",
+    "PermissionDenied",
+    "ResourceExhausted",
+    "FailedPrecondition",
+    "Aborted",
+    "OutOfRange",
+    "Unimplemented",
+    "Internal",
+    "Unavailable",
+    "DataLoss",
+    "Unauthenticated",
+];
+
+const UNKNOWN: u8 = 2;
+const UNAVAILABLE: u8 = 14;
+
+/// The longest error text that is kept.
+const ERROR_BYTES: usize = 4_096;
+
+/// From which moment a call's latency counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Since {
+    /// When a worker sent it.
+    Sent,
+    /// When it was due: with `--async` nobody is waited for, so what is late is our own doing.
+    Due,
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CallResult {
+    /// When it ended, from the run's start.
+    pub(super) end: Nanos,
+    /// How long it took.
+    pub(super) latency: Nanos,
+    /// Its code's number.
+    pub(super) code: u8,
+    /// The error's text; empty when there is none.
+    pub(super) error: String,
+}
+
+impl CallResult {
+    /// What a sample says; `address` is the target's, for the texts of failed connections.
+    pub(super) fn of(kept: &Kept, since: Since, address: &str) -> Self {
+        let sample = &kept.sample;
+        let latency = match since {
+            Since::Sent => sample.service_time(),
+            Since::Due => sample.response_time(),
+        };
+        let code = code(sample);
+        let error = match sample.outcome {
+            Outcome::Ok => String::new(),
+            outcome => {
+                let name = CODES[usize::from(code)];
+                let reason = reason(outcome, kept.detail.as_deref(), address);
+                let mut text = format!("rpc error: code = {name} desc = {reason}");
+                let mut end = text.len().min(ERROR_BYTES);
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                text.truncate(end);
+                text
+            }
+        };
+        Self {
+            end: sample.end,
+            latency,
+            code,
+            error,
+        }
+    }
+
+    /// Its code's name.
+    pub(super) fn status(&self) -> &'static str {
+        CODES
+            .get(usize::from(self.code))
+            .copied()
+            .unwrap_or("Unknown")
+    }
+
+    /// Whether it is a success.
+    pub(super) const fn is_ok(&self) -> bool {
+        self.code == 0
+    }
+
+    /// Writes it in a form that [`CallResult::read`] reads.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&self.end.0.to_le_bytes())?;
+        out.write_all(&self.latency.0.to_le_bytes())?;
+        out.write_all(&[self.code])?;
+        let length = self.error.len().min(ERROR_BYTES) as u16;
+        out.write_all(&length.to_le_bytes())?;
+        out.write_all(&self.error.as_bytes()[..usize::from(length)])
+    }
+
+    /// Reads what was written; `None` at the end.
+    pub(super) fn read(from: &mut dyn Read) -> io::Result<Option<Self>> {
+        let mut head = [0; 19];
+        match from.read_exact(&mut head) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let number = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&head[at..at + 8]);
+            Nanos(u64::from_le_bytes(bytes))
+        };
+        let mut error = vec![0; usize::from(u16::from_le_bytes([head[17], head[18]]))];
+        from.read_exact(&mut error)?;
+        Ok(Some(Self {
+            end: number(0),
+            latency: number(8),
+            code: head[16],
+            error: String::from_utf8_lossy(&error).into_owned(),
+        }))
+    }
+}
+
+/// The code's number. A call that was cut off at the end of the run lost its connection.
+fn code(sample: &Sample) -> u8 {
+    let given = sample.status.checked_sub(GRPC_STATUS);
+    let given = given.and_then(|code| u8::try_from(code).ok());
+    let given = given.filter(|code| usize::from(*code) < CODES.len());
+    match (sample.outcome, given) {
+        (Outcome::Ok, _) => 0,
+        (Outcome::LocalCancelled, _) => UNAVAILABLE,
+        (_, Some(0) | None) => UNKNOWN,
+        (_, Some(code)) => code,
+    }
+}
+
+/// What Go's client says.
+fn reason(outcome: Outcome, detail: Option<&str>, address: &str) -> String {
+    let dialing = |why: &str| {
+        format!(
+            "connection error: desc = \"transport: Error while dialing: dial tcp {address}: {why}\""
+        )
+    };
+    match outcome {
+        Outcome::ConnectRefused => dialing("connect: connection refused"),
+        Outcome::ConnectTimeout | Outcome::TimeoutConnect => dialing("i/o timeout"),
+        Outcome::ConnectUnreachable => dialing("connect: no route to host"),
+        Outcome::ConnectReset => dialing("connect: connection reset by peer"),
+        Outcome::LocalCancelled => "transport is closing".to_owned(),
+        Outcome::GrpcDeadlineExceeded if detail.is_none() => "context deadline exceeded".to_owned(),
+        outcome if outcome.is_timeout() => "context deadline exceeded".to_owned(),
+        outcome if outcome.name().starts_with("grpc:") => detail.unwrap_or_default().to_owned(),
+        outcome => match detail {
+            Some(detail) => format!("{}: {detail}", outcome.words()),
+            None => outcome.words().to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_measure::Leniencies;
+
+    fn kept(outcome: Outcome, status: u16, detail: Option<&str>) -> Kept {
+        Kept {
+            sample: Sample {
+                intended: Nanos(10),
+                due: Nanos(10),
+                sent: Nanos(30),
+                first_byte: Nanos::MAX,
+                end: Nanos(100),
+                bytes_sent: 0,
+                outcome,
+                leniencies: Leniencies::default(),
+                bytes_received: 0,
+                status,
+                step: 0,
+            },
+            detail: detail.map(Into::into),
+        }
+    }
+
+    #[test]
+    fn errors_read_as_in_go() {
+        let refused = "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused\"";
+        for (outcome, status, detail, text) in [
+            (Outcome::Ok, 1000, None, ""),
+            (
+                Outcome::GrpcInternal,
+                1013,
+                Some("boom"),
+                "rpc error: code = Internal desc = boom",
+            ),
+            (
+                Outcome::GrpcCancelled,
+                1001,
+                None,
+                "rpc error: code = Canceled desc = ",
+            ),
+            (
+                Outcome::LocalCancelled,
+                1001,
+                None,
+                "rpc error: code = Unavailable desc = transport is closing",
+            ),
+            (
+                Outcome::TimeoutTotal,
+                1004,
+                None,
+                "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
+            ),
+            (Outcome::ConnectRefused, 1014, None, refused),
+        ] {
+            let result = CallResult::of(&kept(outcome, status, detail), Since::Sent, "127.0.0.1:1");
+            assert_eq!(result.error, text);
+            assert_eq!(result.is_ok(), text.is_empty());
+            let mut bytes = Vec::new();
+            result.write(&mut bytes).unwrap();
+            let mut bytes = bytes.as_slice();
+            assert_eq!(CallResult::read(&mut bytes).unwrap(), Some(result));
+            assert_eq!(CallResult::read(&mut bytes).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn latency_counts_from_where_it_should() {
+        let ok = kept(Outcome::Ok, 1000, None);
+        assert_eq!(CallResult::of(&ok, Since::Sent, "").latency, Nanos(70));
+        assert_eq!(CallResult::of(&ok, Since::Due, "").latency, Nanos(90));
+    }
+}

@@ -1,0 +1,183 @@
+//! What ghz finds wrong before it runs, in its order, and what it reads from files.
+
+use super::options::{Options, Texts};
+use super::{args, schedule, size};
+use crate::Source;
+use crate::go_text::{open_failed, quoted};
+use crate::grammar::go_json;
+use drumfire_plan::{Tls, Verify};
+
+/// Where standard input is found.
+const STDIN: &str = "/dev/stdin";
+
+/// How connections may be spread over addresses.
+const STRATEGIES: [&str; 3] = ["", "pick_first", "round_robin"];
+
+/// What becomes of what is under way at the end.
+const STOPS: [&str; 3] = ["close", "wait", "ignore"];
+
+/// Whether a run can be made of the options; what ghz lets pass in silence is refused too.
+///
+/// # Errors
+/// In ghz's words where it has any.
+pub(super) fn check(options: &Options) -> Result<(), String> {
+    let wrong = |wrong: bool, text: &str| if wrong { Err(text.to_owned()) } else { Ok(()) };
+    let proto = &options.proto;
+    wrong(
+        !proto.is_empty() && !proto.ends_with(".proto"),
+        "proto: must have .proto extension",
+    )?;
+    wrong(
+        options.connections.max(1) > options.concurrency,
+        "number of connections cannot be greater than concurrency",
+    )?;
+    wrong(options.call.is_empty(), "call required")?;
+    wrong(options.host.is_empty(), "host required")?;
+    wrong(
+        options.stream_dynamic && (options.binary || !options.binary_file.is_empty()),
+        "cannot use dynamic messages with binary data",
+    )?;
+    schedule::check(options)?;
+    wrong(
+        !timed(options) && options.total > 0 && options.skip_first > options.total,
+        "you cannot skip more requests than those run",
+    )?;
+    named("duration stop", &options.duration_stop, &STOPS)?;
+    named("load balancing strategy", &options.lb_strategy, &STRATEGIES)?;
+    wrong(
+        options.concurrency > schedule::WORKERS_MAX,
+        "concurrency is more than this program holds; write at most 65536",
+    )?;
+    let endless = options.total == 0 && !timed(options) && schedule::is_endless(options);
+    wrong(
+        endless,
+        "a total of 0 would run for ever; give a total, a duration or a max duration",
+    )
+}
+
+/// Whether time ends the run whatever the total is, or before it.
+fn timed(options: &Options) -> bool {
+    options.duration.0 > 0 || options.max_duration.0 > 0
+}
+
+fn named(what: &str, text: &str, known: &[&str]) -> Result<(), String> {
+    if known.iter().any(|name| name.eq_ignore_ascii_case(text)) {
+        return Ok(());
+    }
+    let near = drumfire_plan::suggestion(text, known.iter().copied());
+    Err(format!("there is no {what} {}{near}", quoted(text)))
+}
+
+/// The largest messages that are accepted and sent.
+///
+/// # Errors
+/// In ghz's words.
+pub(super) fn limits(options: &Options) -> Result<(u64, u64), String> {
+    let receive = size::parse("recv", &options.receive_limit)?;
+    Ok((receive, size::parse("send", &options.send_limit)?))
+}
+
+/// What calls send, as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// One empty message.
+    Nothing,
+    /// JSON, perhaps a template of it.
+    Json(String),
+    /// Encoded messages.
+    Binary(Vec<u8>),
+}
+
+/// The data: of a binary file, standard input, a file, the command line, in this order.
+///
+/// # Errors
+/// When a file can't be read, or what comes from standard input is no JSON.
+pub(super) fn data(options: &Options, source: &dyn Source) -> Result<Given, String> {
+    let read = |path: &str| source.read(path).map_err(|error| open_failed(path, &error));
+    let text = |path: &str| {
+        String::from_utf8(read(path)?).map_err(|_| format!("{path} is not valid UTF-8"))
+    };
+    if !options.binary_file.is_empty() {
+        return read(&options.binary_file).map(Given::Binary);
+    }
+    if options.binary {
+        return read(STDIN).map(Given::Binary);
+    }
+    if !options.data_file.is_empty() {
+        return text(&options.data_file).map(Given::Json);
+    }
+    match options.data.as_deref() {
+        None => Ok(Given::Nothing),
+        Some(args::STDIN) => {
+            let text = text(STDIN)?;
+            go_json::check(&text)
+                .map_err(|why| format!("error unmarshaling data '{}': {why}", text.trim_end()))?;
+            Ok(Given::Json(text))
+        }
+        Some(text) => Ok(Given::Json(text.to_owned())),
+    }
+}
+
+/// The metadata, as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum GivenMetadata {
+    /// Keys and values, perhaps templates.
+    Texts(Texts),
+    /// The text of a file, which is an object once its templates are evaluated.
+    Raw(String),
+}
+
+/// The metadata: of a file, or of the command line.
+///
+/// # Errors
+/// When the file can't be read.
+pub(super) fn metadata(options: &Options, source: &dyn Source) -> Result<GivenMetadata, String> {
+    let path = &options.metadata_file;
+    if path.is_empty() {
+        return Ok(GivenMetadata::Texts(
+            options.metadata.clone().unwrap_or_default(),
+        ));
+    }
+    let bytes = source
+        .read(path)
+        .map_err(|error| open_failed(path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not valid UTF-8"))?;
+    Ok(GivenMetadata::Raw(text))
+}
+
+/// Certificates and whether they are verified.
+///
+/// # Errors
+/// In ghz's words, when a file can't be read.
+pub(super) fn tls(options: &Options, source: &dyn Source) -> Result<Tls, String> {
+    let read = |path: &str| match path {
+        "" => Err("open : no such file or directory".to_owned()),
+        path => source.read(path).map_err(|error| open_failed(path, &error)),
+    };
+    let pair =
+        |path: &str| read(path).map_err(|why| format!("could not load client key pair: {why}"));
+    let identity_pem = match (options.cert.as_str(), options.key.as_str()) {
+        ("", "") => None,
+        (cert, key) => Some((pair(cert)?.into(), pair(key)?.into())),
+    };
+    // Who does not verify needs no roots, and theirs are not read.
+    let ca_pem = match options.cacert.as_str() {
+        path if !path.is_empty() && !options.skip_tls => Some(
+            read(path)
+                .map_err(|why| format!("could not read ca certificate: {why}"))?
+                .into(),
+        ),
+        _ => None,
+    };
+    let verify = match options.skip_tls {
+        true => Verify::No,
+        false => Verify::Yes,
+    };
+    Ok(Tls {
+        verify,
+        server_name: (!options.cname.is_empty()).then(|| options.cname.clone()),
+        ca_pem,
+        identity_pem,
+        ..Tls::default()
+    })
+}

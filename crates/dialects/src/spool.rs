@@ -1,0 +1,15 @@
+//! Where what is too much for memory is kept until the end.
+
+use std::fmt;
+use std::io::{Read, Seek, Write};
+
+/// A file without a name, or what stands for one in a test.
+pub trait Spool: Read + Write + Seek {}
+
+impl<T: Read + Write + Seek> Spool for T {}
+
+impl fmt::Debug for dyn Spool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Spool")
+    }
+}
