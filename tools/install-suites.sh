@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Sees to it that the conformance suites are there that others have written and some tests run,
-# and a server that they speak to. They come from Go's module proxy, each in a pinned version.
+# a server that they speak to, and a tool that drumfire is compared with. They come from Go's module
+# proxy, each in a pinned version.
 #
 #   h2specd              HTTP/2 and HPACK, client side       github.com/summerwind/h2spec
 #   connectconformance   gRPC, client side                   connectrpc.com/conformance
 #   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
+#   ghz                  gRPC load, for bench                github.com/bojand/ghz
 #
 # They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
 # there in the right version stays. Nothing is started: the tests start what they need.
@@ -19,6 +21,8 @@ suites=${DRUMFIRE_SUITES:-$PWD/target/suites}
 h2specd="github.com/summerwind/h2spec/cmd/h2specd github.com/summerwind/h2spec@v2.2.1+incompatible golang.org/x/net@v0.57.0"
 connectconformance="connectrpc.com/conformance/cmd/connectconformance connectrpc.com/conformance@v1.0.7"
 grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grpc@v1.80.0"
+# Pinned to this one since what the proxy calls the latest, 0.93.0, can't switch templates off.
+ghz="github.com/bojand/ghz/cmd/ghz github.com/bojand/ghz@v0.120.0"
 
 # Debian's Go, and Go's own installer, stand where a script's PATH does not always look.
 PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
@@ -53,7 +57,7 @@ install_suite() {
 }
 
 missing=()
-for name in h2specd connectconformance grpc-interop-server; do
+for name in h2specd connectconformance grpc-interop-server ghz; do
   pinned=${name//-/_}
   is_there "$name" "${!pinned}" || missing+=("$name")
 done

@@ -5,9 +5,12 @@
 //! measured from outside, like any other tool. Start reading at [`rows`], then [`tool`].
 
 pub mod answer;
+pub mod claim;
 pub mod floor;
 pub mod machine;
 pub mod process;
+pub mod program;
+pub mod rounds;
 pub mod rows;
 pub mod server;
 pub mod stepper;

@@ -45,7 +45,7 @@ impl Drop for Guarded {
 pub enum Watch {
     /// Nothing disturbs it.
     Nothing,
-    /// Its peak of resident memory is read again and again.
+    /// Its resident memory and the peak of it are read again and again.
     Memory,
 }
 
@@ -62,6 +62,8 @@ pub struct Finished {
     pub system: Nanos,
     /// Peak of resident memory in bytes; 0 unless watched.
     pub peak_bytes: u64,
+    /// Resident memory in bytes, look by look; empty unless watched.
+    pub resident_bytes: Vec<u64>,
 }
 
 impl Finished {
@@ -85,6 +87,7 @@ pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished
     let stderr = child.0.stderr.take().map(collect);
     let clock = Clock::start();
     let mut peak_bytes = 0;
+    let mut resident_bytes = Vec::new();
     let status = loop {
         if let Some(status) = child.0.try_wait()? {
             break status;
@@ -94,7 +97,9 @@ pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished
         }
         if watch == Watch::Memory {
             // A child that has just ended has no memory any more.
-            peak_bytes = peak_memory(child.0.id()).unwrap_or(0).max(peak_bytes);
+            let pid = child.0.id();
+            peak_bytes = memory(pid, "VmHWM:").unwrap_or(0).max(peak_bytes);
+            resident_bytes.extend(memory(pid, "VmRSS:"));
         }
         thread::sleep(LOOK.as_duration());
     };
@@ -109,6 +114,7 @@ pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished
         user: user - user_before,
         system: system - system_before,
         peak_bytes,
+        resident_bytes,
     })
 }
 
@@ -136,10 +142,10 @@ fn text(reader: Option<JoinHandle<String>>) -> String {
     reader.and_then(|r| r.join().ok()).unwrap_or_default()
 }
 
-/// Peak of resident memory so far, in bytes.
-fn peak_memory(pid: u32) -> Option<u64> {
+/// One of the kernel's figures of a process's memory, in bytes.
+fn memory(pid: u32, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|l| l.strip_prefix(field))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024)
 }

@@ -1,8 +1,11 @@
 //! What is measured: a row has a name for `--only`, and yields lines of the table.
 
 pub mod compare;
+mod grpc;
+mod http2;
 mod idle;
 mod lag;
+mod memory;
 mod start_up;
 mod system_calls;
 
@@ -19,6 +22,8 @@ pub struct Settings {
     pub rounds: u32,
     /// Length of a run.
     pub seconds: u32,
+    /// Calls of the run whose memory is watched.
+    pub calls: u64,
 }
 
 /// One row.
@@ -32,29 +37,49 @@ pub struct Row {
 #[derive(Clone, Copy, Debug)]
 enum Measure {
     Compare(&'static compare::Case),
+    Multiplexed(&'static http2::Case),
     Alone(fn(&Settings) -> Result<Vec<Line>>),
 }
 
 impl Row {
-    /// All rows, in the order of the table.
+    /// All rows of HTTP/1.1, in the order of the table.
     #[must_use]
-    pub fn all() -> Vec<Self> {
-        let alone = |name, measure| Self {
-            name,
-            measure: Measure::Alone(measure),
-        };
-        let mut rows: Vec<Self> = compare::CASES
-            .iter()
-            .map(|case| Self {
-                name: case.name,
-                measure: Measure::Compare(case),
-            })
-            .collect();
-        rows.push(alone("lag", lag::measure));
-        rows.push(alone("idle", idle::measure));
-        rows.push(alone("start-up", start_up::measure));
-        rows.push(alone("system-calls", system_calls::measure));
-        rows
+    pub fn http1() -> Vec<Self> {
+        let compared = compare::CASES.iter().map(|case| Self {
+            name: case.name,
+            measure: Measure::Compare(case),
+        });
+        let alone = [
+            Self::alone("lag", lag::measure),
+            Self::alone("idle", idle::measure),
+            Self::alone("start-up", start_up::measure),
+            Self::alone("system-calls", system_calls::measure),
+        ];
+        compared.chain(alone).collect()
+    }
+
+    /// All rows of HTTP/2.
+    #[must_use]
+    pub fn http2() -> Vec<Self> {
+        let rows = http2::CASES.iter().map(|case| Self {
+            name: case.name,
+            measure: Measure::Multiplexed(case),
+        });
+        rows.collect()
+    }
+
+    /// All rows of gRPC.
+    #[must_use]
+    pub fn grpc() -> Vec<Self> {
+        vec![
+            Self::alone("unary", grpc::measure),
+            Self::alone("memory", memory::measure),
+        ]
+    }
+
+    fn alone(name: &'static str, measure: fn(&Settings) -> Result<Vec<Line>>) -> Self {
+        let measure = Measure::Alone(measure);
+        Self { name, measure }
     }
 
     /// Measures; what can't be measured becomes a line that says why.
@@ -62,6 +87,7 @@ impl Row {
     pub fn measure(&self, settings: &Settings) -> Vec<Line> {
         let lines = match self.measure {
             Measure::Compare(case) => compare::measure(case, settings),
+            Measure::Multiplexed(case) => http2::measure(case, settings),
             Measure::Alone(measure) => measure(settings),
         };
         lines.unwrap_or_else(|error| {

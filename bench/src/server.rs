@@ -8,7 +8,7 @@ use drumfire_units::Nanos;
 use std::fs;
 use std::io::{Error, Result};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -24,6 +24,10 @@ pub enum Kind {
     Serve,
     /// [`crate::answer`]: the least that a server can do. Without TLS.
     Answer,
+    /// nghttpd over plaintext, one thread.
+    Nghttpd,
+    /// grpc-go's server of the interoperability tests. It listens on all addresses.
+    Interop,
 }
 
 impl Kind {
@@ -34,6 +38,8 @@ impl Kind {
             Self::Nginx => "nginx",
             Self::Serve => "`drumfire serve`",
             Self::Answer => "`answer`",
+            Self::Nghttpd => "nghttpd",
+            Self::Interop => "grpc-go",
         }
     }
 }
@@ -44,7 +50,7 @@ pub struct Server {
     child: Guarded,
     scheme: Scheme,
     port: u16,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl Server {
@@ -71,6 +77,12 @@ impl Server {
                 command
             }
             Kind::Nginx => nginx(programs, &folder, &address, scheme)?,
+            Kind::Nghttpd => nghttpd(programs, &folder, port)?,
+            Kind::Interop => {
+                let mut command = pinned(SERVER_CORE, installed(programs.interop.as_ref(), kind)?);
+                command.arg(format!("--port={port}"));
+                command
+            }
         };
         command.stdin(Stdio::null());
         let child = command
@@ -81,7 +93,7 @@ impl Server {
             child: Guarded(child),
             scheme,
             port,
-            _folder: folder,
+            folder,
         };
         server.await_listening(kind)?;
         Ok(server)
@@ -95,6 +107,18 @@ impl Server {
             Scheme::Tls => "https",
         };
         format!("{scheme}://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// The server's address, as a client without URLs wants it.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// A folder that lives as long as the server.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder.0
     }
 
     /// CPU time that the server has used so far.
@@ -142,10 +166,25 @@ impl Drop for Folder {
     }
 }
 
+fn installed(program: Option<&PathBuf>, kind: Kind) -> Result<&PathBuf> {
+    program.ok_or_else(|| Error::other(format!("{} is not installed", kind.name())))
+}
+
+/// nghttpd on plaintext, with a body of 100 bytes at `/`.
+fn nghttpd(programs: &Programs, folder: &Folder, port: u16) -> Result<Command> {
+    let mut command = pinned(
+        SERVER_CORE,
+        installed(programs.nghttpd.as_ref(), Kind::Nghttpd)?,
+    );
+    fs::write(folder.0.join("index.html"), [b'x'; 100])?;
+    command.args(["--no-tls", "--workers=1", "--address=127.0.0.1", "-d"]);
+    command.arg(&folder.0).arg(port.to_string());
+    Ok(command)
+}
+
 /// One nginx process with a body of 100 bytes at `/`, and files of 10 kB and 100 kB.
 fn nginx(programs: &Programs, folder: &Folder, address: &str, scheme: Scheme) -> Result<Command> {
-    let missing = || Error::other("nginx is not installed");
-    let program = programs.nginx.as_ref().ok_or_else(missing)?;
+    let program = installed(programs.nginx.as_ref(), Kind::Nginx)?;
     let path = &folder.0;
     for (name, bytes) in [("10k", 10_000), ("100k", 100_000)] {
         fs::write(path.join(name), vec![b'x'; bytes])?;

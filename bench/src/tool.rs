@@ -1,10 +1,12 @@
-//! The tools that are compared: how each is told what to do, and how it tells what it did.
+//! The tools that are compared over HTTP/1.1, and how each is told what to do.
 
+use crate::claim::{self, Claim};
+use crate::machine;
 use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
 use drumfire_units::Nanos;
-use serde_json::Value;
+use std::fs;
 use std::io::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where the programs are; `None` is not installed.
@@ -22,6 +24,14 @@ pub struct Programs {
     pub oha: Option<PathBuf>,
     /// nginx.
     pub nginx: Option<PathBuf>,
+    /// h2load.
+    pub h2load: Option<PathBuf>,
+    /// nghttpd.
+    pub nghttpd: Option<PathBuf>,
+    /// ghz, as `make suites` installs it.
+    pub ghz: Option<PathBuf>,
+    /// grpc-go's server of the interoperability tests, as `make suites` installs it.
+    pub interop: Option<PathBuf>,
 }
 
 impl Programs {
@@ -39,6 +49,10 @@ impl Programs {
             wrk: process::find("wrk"),
             oha: process::find("oha"),
             nginx: process::find("nginx"),
+            h2load: process::find("h2load"),
+            nghttpd: process::find("nghttpd"),
+            ghz: suite("ghz"),
+            interop: suite("grpc-interop-server"),
         };
         for ours in [&programs.drumfire, &programs.floor, &programs.answer] {
             if !ours.is_file() {
@@ -48,6 +62,40 @@ impl Programs {
         }
         Ok(programs)
     }
+
+    /// What each that is installed says of its version, and pinned ones the version they have.
+    #[must_use]
+    pub fn versions(&self) -> Vec<String> {
+        let told = [
+            (Some(&self.drumfire), "--version"),
+            (self.wrk.as_ref(), "--version"),
+            (self.oha.as_ref(), "--version"),
+            (self.nginx.as_ref(), "-v"),
+            (self.h2load.as_ref(), "--version"),
+        ];
+        let told = told.into_iter().filter_map(|(program, flag)| {
+            let mut command = Command::new(program?);
+            command.arg(flag);
+            machine::version(command)
+        });
+        // These were built from source and do not know their version; the installer wrote it down.
+        let pinned = [&self.ghz, &self.interop].into_iter().flatten();
+        let pinned = pinned.filter_map(|program| {
+            let text = fs::read_to_string(program.with_extension("version")).ok()?;
+            Some(text.split_whitespace().nth(1)?.to_owned())
+        });
+        told.chain(pinned).collect()
+    }
+}
+
+/// A program that `make suites` has put into its folder. The search path would not do: there `ghz`
+/// may be drumfire's own link.
+fn suite(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("DRUMFIRE_SUITES").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/suites"),
+        PathBuf::from,
+    );
+    Some(folder.join(name)).filter(|file| file.is_file())
 }
 
 /// A client.
@@ -85,17 +133,6 @@ pub struct Workload {
     pub reuse: Reuse,
     /// How long.
     pub seconds: u32,
-}
-
-/// What a tool says that it did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// Responses that the tool takes for good.
-    pub requests: u64,
-    /// Everything else.
-    pub failed: u64,
-    /// Bytes of each request, where the tool tells.
-    pub request_bytes: Option<u64>,
 }
 
 impl Tool {
@@ -175,86 +212,10 @@ impl Tool {
     /// Understands what the tool wrote; `None` when it is not what was expected.
     pub(crate) fn claim(self, stdout: &str) -> Option<Claim> {
         match self {
-            Self::Wrk => wrk_claim(stdout),
-            Self::Drumfire => {
-                let summary: Value = serde_json::from_str(stdout).ok()?;
-                let requests = &summary["requests"];
-                let sent = requests["sent"].as_u64()?;
-                Some(Claim {
-                    requests: requests["ok"].as_u64()?,
-                    failed: requests["failed"].as_u64()?,
-                    request_bytes: summary["bytes"]["sent"].as_u64()?.checked_div(sent),
-                })
-            }
-            Self::Floor | Self::FloorNet => {
-                let result: Value = serde_json::from_str(stdout).ok()?;
-                Some(Claim {
-                    requests: result["requests"].as_u64()?,
-                    failed: 0,
-                    request_bytes: result["request_bytes"].as_u64(),
-                })
-            }
-            Self::Oha => {
-                let result: Value = serde_json::from_str(stdout).ok()?;
-                let codes = result["statusCodeDistribution"].as_object()?;
-                let count = |ok: bool| {
-                    let of = |(code, n): (&String, &Value)| {
-                        n.as_u64().filter(|_| code.starts_with('2') == ok)
-                    };
-                    codes.iter().filter_map(of).sum()
-                };
-                Some(Claim {
-                    requests: count(true),
-                    failed: count(false),
-                    request_bytes: None,
-                })
-            }
+            Self::Wrk => claim::wrk(stdout),
+            Self::Drumfire => claim::drumfire(stdout),
+            Self::Floor | Self::FloorNet => claim::floor(stdout),
+            Self::Oha => claim::oha(stdout),
         }
-    }
-}
-
-/// wrk tells of requests in one line, and of failures only where there are some.
-fn wrk_claim(stdout: &str) -> Option<Claim> {
-    let lines = || stdout.lines().map(str::trim);
-    let all: u64 = lines()
-        .find(|line| line.contains(" requests in "))
-        .and_then(|line| line.split(' ').next()?.parse().ok())?;
-    let numbers = |prefix: &str| -> u64 {
-        let line = lines().find_map(|line| line.strip_prefix(prefix));
-        let words = line.unwrap_or("").split([' ', ',']);
-        words.filter_map(|word| word.parse::<u64>().ok()).sum()
-    };
-    let refused = numbers("Non-2xx or 3xx responses:");
-    Some(Claim {
-        requests: all.saturating_sub(refused),
-        failed: refused + numbers("Socket errors:"),
-        request_bytes: None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Claim, Tool};
-
-    #[test]
-    fn each_tools_words_are_understood() {
-        let claim = |requests, failed, request_bytes| {
-            Some(Claim {
-                requests,
-                failed,
-                request_bytes,
-            })
-        };
-        let wrk = "Running 2s test\n  252811 requests in 2.04s, 40.02MB read\n\
-                   Socket errors: connect 0, read 7, write 1, timeout 2\n\
-                   Non-2xx or 3xx responses: 11\n";
-        assert_eq!(Tool::Wrk.claim(wrk), claim(252_800, 21, None));
-        assert_eq!(Tool::Wrk.claim("unable to connect"), None);
-        let drumfire = r#"{"requests":{"sent":10,"ok":9,"failed":1},"bytes":{"sent":690}}"#;
-        assert_eq!(Tool::Drumfire.claim(drumfire), claim(9, 1, Some(69)));
-        let floor = r#"{"requests":5,"request_bytes":69}"#;
-        assert_eq!(Tool::Floor.claim(floor), claim(5, 0, Some(69)));
-        let oha = r#"{"statusCodeDistribution":{"200":4,"503":2}}"#;
-        assert_eq!(Tool::Oha.claim(oha), claim(4, 2, None));
     }
 }

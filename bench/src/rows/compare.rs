@@ -2,8 +2,9 @@
 
 use super::Settings;
 use crate::floor::Scheme;
+use crate::rounds::{Run, Title, Unit, alternate};
 use crate::server::{Kind, Server};
-use crate::table::{Comparison, Line, Spread, Target};
+use crate::table::{Line, Target};
 use crate::tool::{Reuse, Tool, Workload};
 use std::io::{Error, Result};
 
@@ -24,15 +25,6 @@ pub struct Case {
     unit: Unit,
     /// The tools beside drumfire, and what the ratio to each must reach.
     against: &'static [(Tool, Option<Target>)],
-}
-
-/// What is divided.
-#[derive(Clone, Copy, Debug)]
-enum Unit {
-    /// CPU time by requests.
-    PerRequest,
-    /// Bytes of so large bodies by CPU time.
-    Bytes(f64),
 }
 
 const AT_MOST_WRK: Option<Target> = Some(Target::AtMost(1.0));
@@ -139,35 +131,6 @@ const OUTRUN: &[(Tool, Option<Target>)] = &[
     (Tool::Oha, Some(Target::AtMost(0.55))),
 ];
 
-/// One run of one tool.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    requests: u64,
-    failed: u64,
-    request_bytes: Option<u64>,
-    /// Per request.
-    client_nanos: f64,
-    user_share: f64,
-    server_nanos: f64,
-}
-
-impl Unit {
-    /// A run's figure: for [`Unit::PerRequest`] less is better, for [`Unit::Bytes`] more.
-    fn figure(self, run: &Run) -> f64 {
-        match self {
-            Self::PerRequest => run.client_nanos,
-            Self::Bytes(each) => each * 1e9 / run.client_nanos,
-        }
-    }
-
-    fn print(self, figure: f64) -> String {
-        match self {
-            Self::PerRequest => format!("{:.2} µs/request", figure / 1e3),
-            Self::Bytes(_) => format!("{:.0} MB per CPU second", figure / 1e6),
-        }
-    }
-}
-
 /// Runs all tools alternately, each round beginning with another one.
 ///
 /// # Errors
@@ -193,16 +156,18 @@ pub fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
         reuse: case.reuse,
         seconds: settings.seconds,
     };
-    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); tools.len()];
-    for round in 0..settings.rounds as usize {
-        for step in 0..tools.len() {
-            let index = (round + step) % tools.len();
-            runs[index].push(run(tools[index].0, &workload, &server, settings)?);
-        }
-    }
+    let runs = alternate(tools.len(), settings.rounds, |index| {
+        run(tools[index].0, &workload, &server, settings)
+    })?;
     same_bytes(&tools, &runs)?;
-    for (index, (tool, target)) in tools.iter().enumerate() {
-        let line = compare(case, *tool, *target, [&runs[0], &runs[index]], settings);
+    let title = Title {
+        case: case.title,
+        unit: case.unit,
+        seconds: settings.seconds,
+    };
+    for ((tool, target), theirs) in tools.iter().zip(&runs) {
+        let ours = (*tool != Tool::Drumfire).then_some(runs[0].as_slice());
+        let line = title.compare(tool.name(), theirs, ours, *target);
         lines.push(Line::Comparison(line));
     }
     Ok(lines)
@@ -211,20 +176,7 @@ pub fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
 fn run(tool: Tool, workload: &Workload, server: &Server, settings: &Settings) -> Result<Run> {
     let before = server.cpu();
     let (finished, claim) = tool.run(workload, &settings.programs)?;
-    let served = server.cpu() - before;
-    if claim.requests == 0 {
-        let words = format!("{} made no request: {}", tool.name(), finished.stderr);
-        return Err(Error::other(words));
-    }
-    let requests = claim.requests as f64;
-    Ok(Run {
-        requests: claim.requests,
-        failed: claim.failed,
-        request_bytes: claim.request_bytes,
-        client_nanos: finished.cpu().0 as f64 / requests,
-        user_share: finished.user.0 as f64 / finished.cpu().0.max(1) as f64,
-        server_nanos: served.0 as f64 / requests,
-    })
+    Run::new(&finished, claim, server.cpu() - before)
 }
 
 /// A floor that sends other bytes than drumfire is none.
@@ -237,33 +189,4 @@ fn same_bytes(tools: &[(Tool, Option<Target>)], runs: &[Vec<Run>]) -> Result<()>
         }
     }
     Ok(())
-}
-
-/// A tool's line; `runs` are drumfire's and the tool's.
-fn compare(
-    case: &Case,
-    tool: Tool,
-    target: Option<Target>,
-    runs: [&[Run]; 2],
-    settings: &Settings,
-) -> Comparison {
-    let [ours, theirs] = runs;
-    let figure = |run: &Run| case.unit.figure(run);
-    let median = |of: fn(&Run) -> f64| Spread::of(theirs.iter().map(of)).median;
-    let pairs = ours.iter().zip(theirs);
-    let ratio = Spread::of(pairs.map(|(a, b)| figure(a) / figure(b)));
-    let seconds = f64::from(settings.seconds);
-    Comparison {
-        case: case.title.to_owned(),
-        tool: tool.name(),
-        rate: Spread::of(theirs.iter().map(|run| run.requests as f64 / seconds)),
-        cost: case
-            .unit
-            .print(Spread::of(theirs.iter().map(figure)).median),
-        user_share: median(|run| run.user_share),
-        server_micros: median(|run| run.server_nanos) / 1e3,
-        ratio: (tool != Tool::Drumfire).then_some(ratio),
-        target,
-        failed: theirs.iter().map(|run| run.failed).sum(),
-    }
 }

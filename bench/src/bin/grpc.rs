@@ -1,0 +1,28 @@
+//! gRPC: what a call costs drumfire and others, and whether the targets are reached.
+
+use clap::Parser;
+use drumfire_bench::program::{self, CALLS, Flags};
+use drumfire_bench::rows::Row;
+use std::io::Result;
+use std::path::PathBuf;
+
+/// Measure drumfire beside h2load and ghz over gRPC on loopback, and print a table
+#[derive(Debug, Parser)]
+struct Grpc {
+    #[command(flatten)]
+    flags: Flags,
+    /// Calls of the run whose memory is watched
+    #[arg(long, value_name = "N", default_value_t = CALLS)]
+    calls: u64,
+    /// Another ghz than the installed one
+    #[arg(long, value_name = "FILE")]
+    ghz: Option<PathBuf>,
+}
+
+fn main() -> Result<()> {
+    let Grpc { flags, calls, ghz } = Grpc::parse();
+    let mut settings = flags.settings()?;
+    settings.calls = calls;
+    settings.programs.ghz = ghz.or(settings.programs.ghz);
+    program::run("Benchmark tables: gRPC", &Row::grpc(), &flags, &settings)
+}

@@ -1,0 +1,19 @@
+//! HTTP/2: what a request costs drumfire and h2load, and whether the targets are reached.
+
+use clap::Parser;
+use drumfire_bench::program::{self, Flags};
+use drumfire_bench::rows::Row;
+use std::io::Result;
+
+/// Measure drumfire beside h2load over HTTP/2 on loopback, and print a table
+#[derive(Debug, Parser)]
+struct Http2 {
+    #[command(flatten)]
+    flags: Flags,
+}
+
+fn main() -> Result<()> {
+    let Http2 { flags } = Http2::parse();
+    let settings = flags.settings()?;
+    program::run("Benchmark tables: HTTP/2", &Row::http2(), &flags, &settings)
+}

@@ -1,0 +1,110 @@
+//! What the programs that compare have in common: their flags, their header, and their tables.
+
+use crate::machine::{self, Steal};
+use crate::rows::{Row, Settings};
+use crate::table::markdown;
+use crate::tool::Programs;
+use clap::Args;
+use drumfire_net::raise_descriptor_limit;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Error, Result, Write};
+use std::path::PathBuf;
+
+/// What every one of them can be told.
+#[derive(Args, Debug)]
+pub struct Flags {
+    /// Runs of each tool, made alternately
+    #[arg(long, default_value_t = 5)]
+    pub rounds: u32,
+    /// Length of a run
+    #[arg(long, default_value_t = 2)]
+    pub seconds: u32,
+    /// Only rows whose name begins so; may be given several times
+    #[arg(long, value_name = "ROW")]
+    pub only: Vec<String>,
+    /// Write the tables to a file as well
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// The program to measure [default: the one beside this program]
+    #[arg(long, value_name = "FILE")]
+    pub drumfire: Option<PathBuf>,
+}
+
+/// How many calls the run makes whose memory is watched, unless told otherwise.
+pub const CALLS: u64 = 2_000_000;
+
+impl Flags {
+    /// What is measured with these flags.
+    ///
+    /// # Errors
+    /// When a program of ours is not there.
+    pub fn settings(&self) -> Result<Settings> {
+        Ok(Settings {
+            programs: Programs::find(self.drumfire.clone())?,
+            rounds: self.rounds.max(1),
+            seconds: self.seconds.max(1),
+            calls: CALLS,
+        })
+    }
+
+    fn wants(&self, row: &Row) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| row.name.starts_with(name))
+    }
+}
+
+/// Measures the rows that are wanted, says each line as soon as it is known, and prints the tables.
+///
+/// # Errors
+/// When there is no such row, or the tables can't be written.
+pub fn run(title: &str, rows: &[Row], flags: &Flags, settings: &Settings) -> Result<()> {
+    let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    let rows: Vec<&Row> = rows.iter().filter(|row| flags.wants(row)).collect();
+    if rows.is_empty() {
+        return Err(Error::other(format!("rows are: {}", names.join(", "))));
+    }
+    // Servers and clients inherit it.
+    raise_descriptor_limit();
+    let mut out = std::io::stdout();
+    let steal = Steal::start();
+    let load = machine::load();
+    let mut lines = Vec::new();
+    for row in rows {
+        for line in row.measure(settings) {
+            writeln!(out, "[{}] {line}", row.name)?;
+            lines.push(line);
+        }
+    }
+    let text = format!(
+        "# {title}\n\n{}\n{}",
+        header(settings, steal, &load),
+        markdown(&lines)
+    );
+    writeln!(out, "\n{text}")?;
+    match &flags.markdown {
+        Some(path) => fs::write(path, text),
+        None => Ok(()),
+    }
+}
+
+/// The machine, the programs and the way of measuring.
+fn header(settings: &Settings, steal: Steal, load: &str) -> String {
+    let versions = settings.programs.versions();
+    let mut text = format!("- Machine: {}\n", machine::describe());
+    let stolen = steal
+        .percent()
+        .map_or_else(|| "unknown".to_owned(), |p| format!("{p:.1} %"));
+    // A String takes everything.
+    let _complete = writeln!(
+        text,
+        "- While measuring: steal {stolen}; load average before {load}, after {}\n\
+         - Programs: {}\n\
+         - Clients on core 0, one thread; servers on core 1; {} runs of {} s each, made \
+         alternately; medians, and ratios round by round",
+        machine::load(),
+        versions.join(" · "),
+        settings.rounds,
+        settings.seconds,
+    );
+    text
+}

@@ -1,0 +1,265 @@
+//! What a unary call costs drumfire, h2load with the same message, and ghz: with data that does not
+//! vary, and with a request number and a UUID put into each message.
+
+use super::Settings;
+use crate::claim;
+use crate::floor::Scheme;
+use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
+use crate::rounds::{Run, Title, Unit, alternate};
+use crate::server::{Kind, Server};
+use crate::table::{Figure, Line, Spread, Target};
+use crate::tool::Programs;
+use drumfire_units::Nanos;
+use std::fs;
+use std::io::{Error, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The method that is called.
+const METHOD: &str = "grpc.testing.TestService/UnaryCall";
+
+/// The schema, for tools that have none of their own.
+const SCHEMA: &str = include_str!("../../proto/interop.proto");
+
+/// What stands in the message, as long as what the templates make of themselves.
+const TEXT: &str = "1000000 01890a5d-ac96-774b-bcce-b302099a8057";
+
+/// The same in drumfire's template language.
+const OURS: &str = "{{ request_number }} {{ uuid() }}";
+
+/// The same in ghz's.
+const THEIRS: &str = "{{.RequestNumber}} {{newUUID}}";
+
+const CONNECTIONS: u32 = 10;
+const STREAMS: u32 = 10;
+
+/// Who calls, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// The data does not vary.
+    Drumfire,
+    /// Each message is made from a template.
+    DrumfireTemplated,
+    /// The same bytes, without knowing what they are.
+    H2load,
+    /// Without its templates, which it would run even over data that has none.
+    Ghz,
+    /// As it comes.
+    GhzTemplated,
+}
+
+impl Caller {
+    const ALL: [Self; 5] = [
+        Self::Drumfire,
+        Self::DrumfireTemplated,
+        Self::H2load,
+        Self::Ghz,
+        Self::GhzTemplated,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Drumfire => "drumfire",
+            Self::DrumfireTemplated => "drumfire, templated",
+            Self::H2load => "h2load",
+            Self::Ghz => "ghz, templates off",
+            Self::GhzTemplated => "ghz, templated",
+        }
+    }
+
+    /// The drumfire that it is compared with, and what the ratio must reach.
+    fn beside(self) -> Option<(Self, Target)> {
+        match self {
+            Self::Drumfire | Self::DrumfireTemplated => None,
+            Self::H2load => Some((Self::Drumfire, Target::AtMost(0.45))),
+            Self::Ghz => Some((Self::Drumfire, Target::AtMost(1.0 / 20.0))),
+            Self::GhzTemplated => Some((Self::DrumfireTemplated, Target::AtMost(1.0 / 50.0))),
+        }
+    }
+
+    fn program(self, programs: &Programs) -> Option<&PathBuf> {
+        match self {
+            Self::Drumfire | Self::DrumfireTemplated => Some(&programs.drumfire),
+            Self::H2load => programs.h2load.as_ref(),
+            Self::Ghz | Self::GhzTemplated => programs.ghz.as_ref(),
+        }
+    }
+}
+
+/// A running server, and files for its clients.
+#[derive(Debug)]
+pub(super) struct Stage {
+    server: Server,
+    schema: PathBuf,
+    framed: PathBuf,
+}
+
+impl Stage {
+    /// Starts the server and writes the files.
+    pub(super) fn set(programs: &Programs) -> Result<Self> {
+        let server = Server::start(Kind::Interop, Scheme::Plain, programs)?;
+        let schema = server.folder().join("interop.proto");
+        let framed = server.folder().join("framed");
+        fs::write(&schema, SCHEMA)?;
+        fs::write(&framed, message(TEXT))?;
+        Ok(Self {
+            server,
+            schema,
+            framed,
+        })
+    }
+
+    /// A caller's command line but for how long it calls.
+    pub(super) fn command(&self, caller: Caller, program: &Path) -> Command {
+        let mut command = pinned(CLIENT_CORE, program);
+        match caller {
+            Caller::Drumfire => {
+                self.drumfire(&mut command, TEXT);
+                command.arg("--no-templates");
+            }
+            Caller::DrumfireTemplated => self.drumfire(&mut command, OURS),
+            Caller::H2load => {
+                command.args(["-t1", "-c", &CONNECTIONS.to_string()]);
+                command.args(["-m", &STREAMS.to_string()]);
+                command.args(["-H", "content-type: application/grpc"]);
+                command.args(["-H", "te: trailers", "-d"]).arg(&self.framed);
+                command.arg(self.server.url(&format!("/{METHOD}")));
+            }
+            Caller::Ghz => {
+                self.ghz(&mut command, TEXT);
+                command.arg("--disable-template-data");
+            }
+            Caller::GhzTemplated => self.ghz(&mut command, THEIRS),
+        }
+        command
+    }
+
+    fn drumfire(&self, command: &mut Command, text: &str) {
+        command.args(["grpc", &self.server.address(), "--plaintext", "--proto"]);
+        command.arg(&self.schema).args(["--call", METHOD]);
+        command.args(["-d", &json(text), "-c", &CONNECTIONS.to_string()]);
+        command.args(["--streams", &STREAMS.to_string()]);
+        command.args(["--threads=1", "-q", "--json=-"]);
+    }
+
+    fn ghz(&self, command: &mut Command, text: &str) {
+        command.arg("--insecure").arg("--proto").arg(&self.schema);
+        command.args(["--call", METHOD, "-d", &json(text)]);
+        command.args(["-c", &(CONNECTIONS * STREAMS).to_string()]);
+        command.args(["--connections", &CONNECTIONS.to_string()]);
+        // What is under way at the end is awaited, as by the others, and not an error.
+        command.args(["--duration-stop=wait", &self.server.address()]);
+    }
+}
+
+/// The data as JSON; the texts have nothing to escape.
+fn json(text: &str) -> String {
+    format!("{{\"response_status\":{{\"message\":\"{text}\"}}}}")
+}
+
+/// The message as gRPC frames it: no compression, four bytes of length, then field 7, the status,
+/// and in it field 2, the text.
+fn message(text: &str) -> Vec<u8> {
+    let field = |number: u8, content: &[u8]| -> Vec<u8> {
+        // Lengths below 128 take one byte, and the texts are far shorter.
+        let mut bytes = vec![number << 3 | 2, content.len() as u8];
+        bytes.extend(content);
+        bytes
+    };
+    let message = field(7, &field(2, text.as_bytes()));
+    let mut framed = vec![0, 0, 0, 0, message.len() as u8];
+    framed.extend(message);
+    framed
+}
+
+/// Runs all callers alternately.
+pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
+    let stage = Stage::set(&settings.programs)?;
+    let case = format!("gRPC unary, {CONNECTIONS} × {STREAMS}, grpc-go");
+    let mut lines = Vec::new();
+    let (callers, missing): (Vec<Caller>, Vec<Caller>) = Caller::ALL
+        .into_iter()
+        .partition(|caller| caller.program(&settings.programs).is_some());
+    for caller in missing {
+        lines.push(Line::Absent {
+            what: format!("{case}: {}", caller.name()),
+            why: "not installed".to_owned(),
+        });
+    }
+    let runs = alternate(callers.len(), settings.rounds, |index| {
+        run(callers[index], &stage, settings)
+    })?;
+    let title = Title {
+        case: &case,
+        unit: Unit::PerRequest,
+        seconds: settings.seconds,
+    };
+    for (caller, theirs) in callers.iter().zip(&runs) {
+        let beside = caller.beside();
+        // drumfire's own two are always there, and in this order.
+        let ours = beside.map(|(ours, _)| runs[ours as usize].as_slice());
+        let target = beside.map(|(_, target)| target);
+        let line = title.compare(caller.name(), theirs, ours, target);
+        lines.push(Line::Comparison(line));
+    }
+    lines.push(difference(&case, &runs[0], &runs[1]));
+    Ok(lines)
+}
+
+fn run(caller: Caller, stage: &Stage, settings: &Settings) -> Result<Run> {
+    let missing = || Error::other(format!("{} is not installed", caller.name()));
+    let program = caller.program(&settings.programs).ok_or_else(missing)?;
+    let mut command = stage.command(caller, program);
+    let seconds = settings.seconds;
+    match caller {
+        Caller::H2load => command.args(["-D", &seconds.to_string()]),
+        _ => command.args(["-z", &format!("{seconds}s")]),
+    };
+    let before = stage.server.cpu();
+    let limit = Nanos::from_secs(u64::from(seconds) + 30);
+    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let claim = claim_of(caller, &finished)
+        .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+    Run::new(&finished, claim, stage.server.cpu() - before)
+}
+
+fn claim_of(caller: Caller, finished: &Finished) -> Option<claim::Claim> {
+    match caller {
+        Caller::Drumfire | Caller::DrumfireTemplated => claim::drumfire(&finished.stdout),
+        Caller::H2load => claim::h2load(&finished.stdout),
+        Caller::Ghz | Caller::GhzTemplated => claim::ghz(&finished.stdout),
+    }
+}
+
+/// What templates cost, round by round.
+fn difference(case: &str, fixed: &[Run], templated: &[Run]) -> Line {
+    let pairs = fixed.iter().zip(templated);
+    let spread = Spread::of(pairs.map(|(a, b)| (b.client_nanos - a.client_nanos) / 1e3));
+    Line::Figure(Figure {
+        what: format!("{case}: number and UUID in each message, more than fixed data"),
+        value: spread.median,
+        unit: format!("µs/call {}", spread.ends()),
+        target: Some(Target::AtMost(1.5)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Caller, TEXT, json, message};
+
+    #[test]
+    fn the_message_is_framed_as_grpc_wants_it() {
+        let framed = message("ab");
+        assert_eq!(framed, [0, 0, 0, 0, 6, 0x3a, 4, 0x12, 2, b'a', b'b']);
+        assert_eq!(message(TEXT).len(), 5 + 4 + TEXT.len());
+        assert_eq!(json("ab"), r#"{"response_status":{"message":"ab"}}"#);
+    }
+
+    #[test]
+    fn a_caller_that_is_compared_is_compared_with_one_that_is_always_there() {
+        for caller in Caller::ALL {
+            let beside = caller.beside().map(|(ours, _)| ours as usize);
+            assert!(beside.is_none_or(|index| index < 2));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a request over HTTP/2 costs drumfire and h2load, by the shape of the load.
+
+use super::Settings;
+use crate::claim::{self, Claim};
+use crate::floor::Scheme;
+use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::rounds::{Run, Title, Unit, alternate};
+use crate::server::{Kind, Server};
+use crate::table::{Line, Target};
+use drumfire_units::Nanos;
+use std::io::{Error, Result};
+use std::path::Path;
+use std::process::Command;
+
+/// One case: a server, and how many requests are under way on how many connections.
+#[derive(Debug)]
+pub(super) struct Case {
+    /// What `--only` calls it.
+    pub(super) name: &'static str,
+    server: Kind,
+    connections: u32,
+    /// On each connection.
+    streams: u32,
+    /// What the ratio to h2load must reach.
+    target: f64,
+}
+
+/// All cases: each shape with each server.
+pub(super) const CASES: &[Case] = &[
+    case("nghttpd-10x100", Kind::Nghttpd, (10, 100), 0.30),
+    case("nghttpd-1x100", Kind::Nghttpd, (1, 100), 0.35),
+    case("nghttpd-64x1", Kind::Nghttpd, (64, 1), 0.72),
+    case("serve-10x100", Kind::Serve, (10, 100), 0.30),
+    case("serve-1x100", Kind::Serve, (1, 100), 0.35),
+    case("serve-64x1", Kind::Serve, (64, 1), 0.72),
+];
+
+const fn case(name: &'static str, server: Kind, shape: (u32, u32), target: f64) -> Case {
+    Case {
+        name,
+        server,
+        connections: shape.0,
+        streams: shape.1,
+        target,
+    }
+}
+
+/// Runs drumfire and h2load alternately.
+pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
+    let missing = || Error::other("h2load is not installed");
+    let h2load = settings.programs.h2load.as_ref().ok_or_else(missing)?;
+    let server = Server::start(case.server, Scheme::Plain, &settings.programs)?;
+    let url = server.url("/");
+    let runs = alternate(2, settings.rounds, |index| {
+        let before = server.cpu();
+        let mut command = match index {
+            0 => drumfire(&settings.programs.drumfire, case, &url, settings.seconds),
+            _ => h2load_command(h2load, case, &url, settings.seconds),
+        };
+        let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
+        let finished = process::run(&mut command, limit, Watch::Nothing)?;
+        let parse = [claim::drumfire, claim::h2load][index];
+        let claim: Claim = parse(&finished.stdout)
+            .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+        Run::new(&finished, claim, server.cpu() - before)
+    })?;
+    let title = format!(
+        "h2c, {} × {}, 100 B, {}",
+        case.connections,
+        case.streams,
+        case.server.name()
+    );
+    let title = Title {
+        case: &title,
+        unit: Unit::PerRequest,
+        seconds: settings.seconds,
+    };
+    let target = Some(Target::AtMost(case.target));
+    Ok(vec![
+        Line::Comparison(title.compare("drumfire", &runs[0], None, None)),
+        Line::Comparison(title.compare("h2load", &runs[1], Some(&runs[0]), target)),
+    ])
+}
+
+fn drumfire(program: &Path, case: &Case, url: &str, seconds: u32) -> Command {
+    let mut command = pinned(CLIENT_CORE, program);
+    command.args(["http", "--http2", "--threads=1", "-q", "--json=-"]);
+    command.args(["-c", &case.connections.to_string()]);
+    command.args(["--streams", &case.streams.to_string()]);
+    command.args(["-z", &format!("{seconds}s"), url]);
+    command
+}
+
+fn h2load_command(program: &Path, case: &Case, url: &str, seconds: u32) -> Command {
+    let mut command = pinned(CLIENT_CORE, program);
+    command.args(["-t1", "-c", &case.connections.to_string()]);
+    command.args(["-m", &case.streams.to_string()]);
+    command.args(["-D", &seconds.to_string(), url]);
+    command
+}
