@@ -90,5 +90,8 @@ fn run(
         config::apply(&**source, &mut options).map_err(Mistake::Line)?;
         args::apply(&line, &mut options).map_err(Mistake::Line)?;
     }
+    if options.cpus == 0 {
+        options.cpus = u64::from(defaults.cores);
+    }
     lower::lower(options, source, world, defaults)
 }

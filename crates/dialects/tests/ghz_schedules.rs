@@ -33,7 +33,13 @@ fn plan(load: &str) -> Plan {
     let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     let source: Rc<dyn Source> = Rc::new(Files);
     let world: Arc<dyn World> = Arc::new(Bare);
-    match parse(Dialect::Ghz, &args, &source, &world, Defaults { cores: 2, seed: 1 }) {
+    match parse(
+        Dialect::Ghz,
+        &args,
+        &source,
+        &world,
+        Defaults { cores: 2, seed: 1 },
+    ) {
         Outcome::Run { plan, .. } => *plan,
         other => panic!("{other:?}"),
     }
@@ -72,7 +78,7 @@ fn the_examples_have_their_rates_and_totals() {
     );
     check(
         "--load-schedule=step --load-start=200 --load-step=-10 --load-step-duration=5s --load-max-duration=40s",
-        |second| (200 - (second / 5).min(8) * 10),
+        |second| 200 - (second / 5).min(8) * 10,
         68_333_333_333,
     );
     check(
@@ -82,7 +88,7 @@ fn the_examples_have_their_rates_and_totals() {
     );
     check(
         "--load-schedule=line --load-start=200 --load-step=-2 --load-end=100",
-        |second| (200 - 2 * second.min(50)),
+        |second| 200 - 2 * second.min(50),
         74_500_000_000,
     );
 }

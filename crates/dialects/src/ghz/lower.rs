@@ -304,7 +304,7 @@ fn reach(options: &Options, tls: drumfire_plan::Tls, defaults: Defaults) -> Resu
     });
     Ok(Plan {
         requests: vec![request],
-        connections: connections(options, &users, defaults),
+        connections: connections(options, users.as_ref()),
         users: users.filter(|users| match load {
             Load::Open { .. } => true,
             Load::Closed { .. } => users.changes().len() > 1,
@@ -374,11 +374,10 @@ fn load(options: &Options) -> (Load, Option<Users>) {
 }
 
 /// The connections, and how many calls each carries at a time.
-fn connections(options: &Options, users: &Option<Users>, defaults: Defaults) -> Connections {
+fn connections(options: &Options, users: Option<&Users>) -> Connections {
     let count = options.connections.clamp(1, u64::from(u32::MAX)) as u32;
-    let most = users.as_ref().map_or(IN_FLIGHT_MAX, Users::most);
-    let cores = u32::try_from(options.cpus).unwrap_or(u32::MAX);
-    let threads = if cores == 0 { defaults.cores } else { cores };
+    let most = users.map_or(IN_FLIGHT_MAX, Users::most);
+    let threads = u32::try_from(options.cpus).unwrap_or(u32::MAX);
     Connections {
         count,
         streams: most.div_ceil(count).max(1),

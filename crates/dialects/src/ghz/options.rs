@@ -58,7 +58,7 @@ pub(super) struct Options {
     pub(super) keepalive: Nanos,
     pub(super) name: String,
     pub(super) tags: Texts,
-    /// 0 is as many as there are cores.
+    /// As many as there are cores where it is 0.
     pub(super) cpus: u64,
     pub(super) debug: String,
     pub(super) compression: bool,

@@ -57,14 +57,10 @@ impl Presentation {
             false => Timed::Successes,
         };
         let total = plan.stop.requests.unwrap_or(0);
-        let cores = match options.cpus {
-            0 => u64::from(plan.connections.threads),
-            cpus => cpus,
-        };
         let origin = &plan.requests[0].url.origin;
         let unlimited = matches!(&plan.load, Load::Open { .. }) && options.asynchronous;
         Ok(Self {
-            settings: Settings::of(options, total, data, metadata, cores),
+            settings: Settings::of(options, total, data, metadata),
             stop: plan.stop,
             since: if unlimited { Since::Due } else { Since::Sent },
             address: origin.host_header(),

@@ -73,7 +73,6 @@ impl Settings {
         total: u64,
         data: &Given,
         metadata: &GivenMetadata,
-        cores: u64,
     ) -> Self {
         let mut list = Self::default();
         list.text("call", &options.call);
@@ -103,7 +102,7 @@ impl Settings {
         list.add("data", Setting::Json(data_text(data)));
         list.always("binary", Setting::Switch(matches!(data, Given::Binary(_))));
         list.add("metadata", metadata_of(metadata));
-        list.always("CPUs", Setting::Number(i128::from(cores)));
+        list.always("CPUs", Setting::Number(i128::from(options.cpus)));
         list.text("name", &options.name);
         list.number("skipFirst", options.skip_first);
         list.add("count-errors", Setting::Switch(options.count_errors));

@@ -128,7 +128,8 @@ impl Tokens<'_> {
         }
         let mut letters = text.chars();
         match (letters.next(), letters.next()) {
-            (Some('-'), Some(letter)) => {
+            // A list whose first part is a dash is no flag.
+            (Some('-'), Some(letter)) if letter != ',' => {
                 let rest = letters.as_str();
                 let rest = (!rest.is_empty()).then(|| rest.to_owned());
                 Ok(Some(Token::Short(letter, rest)))
@@ -336,6 +337,7 @@ mod tests {
         assert_eq!(given(&["-d", "@"]), [(1, "@".to_owned())]);
         assert_eq!(given(&["-d@"]), [(1, "@".to_owned())]);
         assert_eq!(given(&["--total=-5"]), [(0, "-5".to_owned())]);
+        assert_eq!(given(&["-d", "-,b"]), [(1, "-,b".to_owned())]);
     }
 
     #[test]

@@ -123,9 +123,9 @@ fn tag_value(text: &str) -> String {
     escaped(&text.replace(['\n', '\r'], " "))
 }
 
+/// What a tag's value escapes; a backslash before anything else stands for itself.
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace(' ', "\\ ")
+    text.replace(' ', "\\ ")
         .replace(',', "\\,")
         .replace('=', "\\=")
 }
