@@ -44,12 +44,10 @@ pub(super) fn check(options: &Options) -> Result<(), String> {
         }
     }
     match kind(&options.workers.kind) {
-        None => {
-            return Err(format!(
-                "concurrency schedule must be \"const\", \"step\", or \"line\", not {}",
-                crate::go_text::quoted(&options.workers.kind)
-            ));
-        }
+        None => Err(format!(
+            "concurrency schedule must be \"const\", \"step\", or \"line\", not {}",
+            crate::go_text::quoted(&options.workers.kind)
+        )),
         Some(Kind::Const) => Ok(()),
         Some(kind) => {
             let same = "concurrency start start cannot equal concurrency end";
