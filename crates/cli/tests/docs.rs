@@ -290,12 +290,18 @@ fn every_flag_is_in_the_manual_and_no_other() {
     );
     // What it shares with `http` is explained with that.
     let own: BTreeSet<&String> = grpc.difference(&http).collect();
-    let lacking: Vec<&&String> = own.iter().filter(|flag| !on_grpc.contains(**flag)).collect();
+    let lacking: Vec<&&String> = own
+        .iter()
+        .filter(|flag| !on_grpc.contains(**flag))
+        .collect();
     assert!(
         own.len() > 15 && lacking.is_empty(),
         "docs/manual/grpc.md does not explain: {lacking:?}"
     );
-    let known: BTreeSet<String> = [http, grpc, serve, flags("demo")].into_iter().flatten().collect();
+    let known: BTreeSet<String> = [http, grpc, serve, flags("demo")]
+        .into_iter()
+        .flatten()
+        .collect();
     let unknown: Vec<&String> = on_manual.difference(&known).collect();
     assert!(
         unknown.is_empty(),

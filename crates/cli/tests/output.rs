@@ -293,9 +293,10 @@ fn a_bare_machine_is_enough() {
 /// The texts of help, beside this file; `DRUMFIRE_BLESS=1` writes them anew.
 #[test]
 fn help_is_as_it_was_agreed() {
-    let pages: [(&str, &[&str]); 4] = [
+    let pages: [(&str, &[&str]); 5] = [
         ("drumfire", &["--help"]),
         ("http", &["http", "--help"]),
+        ("grpc", &["grpc", "--help"]),
         ("serve", &["serve", "--help"]),
         ("go-wrk", &["go-wrk", "-help"]),
     ];

@@ -9,7 +9,7 @@ use clap::Args;
   drumfire grpc 127.0.0.1:50051 --plaintext --list        what the server offers, by reflection
   drumfire grpc HOST:443 --call helloworld.Greeter/SayHello -d '{\"name\":\"Ada\"}' -r 500/s -z 1m
   drumfire grpc HOST:443 --call helloworld.Greeter/SayHello --proto greeter.proto \\
-      -d '{\"name\":\"{{ uuid() }} {{ request_number }}\"}' -c 10 --streams 10
+      -d '{\"name\":\"{{ uuid }} {{ request_number }}\"}' -c 10 --streams 10
   drumfire grpc HOST:443 --call pkg.Chat/Talk -d @messages.json --stream-interval 100ms")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct GrpcFlags {
@@ -53,7 +53,7 @@ pub(crate) struct GrpcFlags {
     #[arg(long, value_name = "METHOD", help_heading = "Call")]
     pub(crate) call: Option<String>,
     /// The message as JSON, or an array of them; @FILE reads a file, @- reads stdin. A template,
-    /// with {{ request_number }}, {{ uuid() }} and the like [default: an empty message]
+    /// with {{ request_number }}, {{ uuid }} and the like [default: an empty message]
     #[arg(short = 'd', long, value_name = "JSON", help_heading = "Call")]
     pub(crate) data: Option<String>,
     /// The data are encoded messages: one, or several with their lengths before them
