@@ -48,9 +48,11 @@ tidy:
 	cargo run --quiet --locked --package xtask
 
 # The tables of docs/benchmarks.md. Takes minutes and wants an idle machine.
-bench:
+bench: suites
 	cargo build --release --locked --package drumfire --package drumfire-bench
-	cargo run --release --locked --package drumfire-bench
+	for name in http1 http2 grpc; do \
+	  cargo run --release --locked --package drumfire-bench --bin $$name || exit 1; \
+	done
 
 # Every fuzz target in turn; needs cargo-fuzz and a nightly compiler.
 fuzz:

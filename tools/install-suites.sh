@@ -36,16 +36,19 @@ is_there() {
 # Builds one suite in a module of its own, since the old ones have none and the versions of one
 # are not those of another.
 install_suite() {
-  local name=$1 pinned=$2 package module
+  local name=$1 pinned=$2 package module pin
   read -r package module <<<"$pinned"
   echo "suites: installing $name ($module)"
   (
     cd "$work"
     rm -f go.mod go.sum
     go mod init suite
+    # The package must not be asked for by name here: that would mean its latest version.
     # shellcheck disable=SC2086 # several modules, each a word
-    go get $module "$package"
-    go build -o "$name.new" "$package"
+    go get $module && go build -o "$name.new" "$package" || exit
+    for pin in $module; do
+      [ "$(go list -m "${pin%@*}")" = "${pin/@/ }" ] || { echo "not built with $pin"; exit 1; }
+    done
   ) >"$work/log" 2>&1 || {
     tail -n 20 "$work/log" >&2
     echo "suites: $name can't be built; is Go's module proxy in reach? (GOPROXY=$(go env GOPROXY))" >&2

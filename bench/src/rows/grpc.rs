@@ -25,7 +25,7 @@ const SCHEMA: &str = include_str!("../../proto/interop.proto");
 const TEXT: &str = "1000000 01890a5d-ac96-774b-bcce-b302099a8057";
 
 /// The same in drumfire's template language.
-const OURS: &str = "{{ request_number }} {{ uuid() }}";
+const OURS: &str = "{{ request_number }} {{ uuid }}";
 
 /// The same in ghz's.
 const THEIRS: &str = "{{.RequestNumber}} {{newUUID}}";
