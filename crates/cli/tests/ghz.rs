@@ -6,7 +6,6 @@
     clippy::allow_attributes,
     reason = "not every lint fires in every file"
 )]
-
 #![allow(clippy::disallowed_methods, reason = "a test reads what was written")]
 
 mod support;
@@ -32,7 +31,8 @@ fn json(run: &Run) -> Value {
 #[test]
 fn a_server_tells_its_schema_and_every_call_counts() {
     let server = Serve::new("--grpc");
-    let line = format!("{CALL} -n 100 -c 5 --connections 2 -O json -d {{\"name\":\"{{{{.WorkerID}}}}\"}}");
+    let line =
+        format!("{CALL} -n 100 -c 5 --connections 2 -O json -d {{\"name\":\"{{{{.WorkerID}}}}\"}}");
     let report = json(&ghz(&line, &server));
     assert_eq!(report["count"], 100);
     assert_eq!(report["endReason"], "normal");
@@ -53,7 +53,10 @@ fn a_rate_is_kept_and_time_ends_the_run() {
     assert_eq!(report["count"], 49);
     let line = format!("{CALL} -n 20 -r 100 -x 5s -O json");
     let report = json(&ghz(&line, &server));
-    assert_eq!((&report["endReason"], &report["count"]), (&"normal".into(), &20.into()));
+    assert_eq!(
+        (&report["endReason"], &report["count"]),
+        (&"normal".into(), &20.into())
+    );
     let total = report["total"].as_u64().unwrap();
     assert!((200_000_000..400_000_000).contains(&total), "{total}");
 }
@@ -63,13 +66,23 @@ fn several_formats_go_to_several_places() {
     let server = Serve::new("--grpc");
     let folder = Folder::new();
     let formats = "summary,csv,json,pretty,html,influx-summary,influx-details,prometheus";
-    let names = ["csv", "json", "pretty", "html", "summary", "details", "prom"];
+    let names = [
+        "csv", "json", "pretty", "html", "summary", "details", "prom",
+    ];
     let paths: Vec<String> = names.iter().map(|name| folder.at(name)).collect();
     let line = format!("{CALL} -n 10 -c 2 -O {formats} -o -,{}", paths.join(","));
     let run = ghz(&line, &server);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stdout.starts_with("\nSummary:\n  Count:\t10\n"), "{}", run.stdout);
-    assert!(run.stdout.contains("  [OK]   10 responses   \n"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("\nSummary:\n  Count:\t10\n"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.contains("  [OK]   10 responses   \n"),
+        "{}",
+        run.stdout
+    );
     let read = |name: &str| std::fs::read_to_string(folder.at(name)).unwrap();
     let lines = |name: &str| read(name).lines().count();
     assert_eq!((lines("csv"), lines("details")), (12, 10));
@@ -83,7 +96,11 @@ fn failures_are_told_and_change_the_exit_code() {
     let server = Serve::new("--grpc --grpc-status UNAVAILABLE:1");
     let run = ghz(&format!("{CALL} -n 5 -c 1"), &server);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stdout.contains("  [Unavailable]   5 responses   \n"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("  [Unavailable]   5 responses   \n"),
+        "{}",
+        run.stdout
+    );
     let run = ghz("--insecure --call helloworld.Greeter/SayHelo", &server);
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("SayHello"), "{}", run.stderr);
