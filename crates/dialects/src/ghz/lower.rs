@@ -120,7 +120,7 @@ impl Request {
         let url = &mut request.url;
         url.target = method.path();
         request.call = Some(Arc::new(call));
-        let fixed = self.fixed_headers()?;
+        let fixed = self.fixed_headers(self.templates(&method).as_ref())?;
         self.plan.requests[0].headers.extend(fixed);
         if let Some(finding) = self.plan.check().first() {
             return Err(finding.to_string());
@@ -229,16 +229,24 @@ impl Request {
     }
 
     /// Metadata that is the same for all calls.
-    fn fixed_headers(&self) -> Result<Vec<Header>, String> {
-        let is_template = |text: &str| !self.options.no_templates && text.contains("{{");
+    fn fixed_headers(&self, templates: Option<&Templates>) -> Result<Vec<Header>, String> {
+        let is_fixed = |text: &str| {
+            let template = parse(templates, text, Role::Metadata(0))?;
+            Ok::<bool, String>(template.is_none())
+        };
         let texts = match &self.metadata {
             GivenMetadata::Texts(texts) => texts.clone(),
-            GivenMetadata::Raw(text) if is_template(text) => return Ok(Vec::new()),
-            GivenMetadata::Raw(text) => crate::grammar::go_json::text_map(text)
+            GivenMetadata::Raw(text) if is_fixed(text)? => crate::grammar::go_json::text_map(text)
                 .map_err(|why| format!("error unmarshaling metadata '{}': {why}", text.trim()))?,
+            GivenMetadata::Raw(_) => return Ok(Vec::new()),
         };
-        let fixed = texts.iter().filter(|(_, value)| !is_template(value));
-        fixed.map(|(key, value)| header(key, value)).collect()
+        let mut headers = Vec::new();
+        for (key, value) in &texts {
+            if is_fixed(value)? {
+                headers.push(header(key, value)?);
+            }
+        }
+        Ok(headers)
     }
 }
 
