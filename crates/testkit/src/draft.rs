@@ -1,12 +1,14 @@
 //! Plans, written briefly.
 
+use crate::Said;
 use drumfire_plan::{
-    Arrivals, Body, Connections, Expect, HttpOptions, HttpRequest, KeepAlive, KeepAliveHints,
-    LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Sequence, Spin, Stop, Timeouts, Url,
-    Users,
+    Arrivals, Body, Call, CallKind, Connections, Expect, HttpOptions, HttpRequest, HttpVersion,
+    KeepAlive, KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Sequence,
+    Spin, Stop, Timeouts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// A plan in the making: GET `http://sut/` on one connection and one thread unless told otherwise.
 /// All fields of the plan can be changed directly.
@@ -126,6 +128,43 @@ impl Draft {
     pub fn connections(mut self, count: u32) -> Self {
         self.0.connections.count = count;
         self
+    }
+
+    /// Over HTTP/2, so many exchanges at a time on each connection.
+    #[must_use]
+    pub fn http2(mut self, streams: u32) -> Self {
+        self.0.http.version = HttpVersion::Http2;
+        self.0.connections.streams = streams;
+        self
+    }
+
+    /// Every request makes a gRPC call of this kind, over HTTP/2.
+    ///
+    /// # Panics
+    /// Never: POST is a method.
+    #[must_use]
+    pub fn calls(self, kind: CallKind, said: Said) -> Self {
+        self.calls_with(kind, said, |_| {})
+    }
+
+    /// The same with changes to the call.
+    ///
+    /// # Panics
+    /// Never: POST is a method.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "POST is a token")]
+    pub fn calls_with(self, kind: CallKind, said: Said, change: impl FnOnce(&mut Call)) -> Self {
+        let mut call = said.call(kind);
+        change(&mut call);
+        let call = Arc::new(call);
+        let streams = self.0.connections.streams;
+        let mut draft = self.http2(streams);
+        for request in &mut draft.0.requests {
+            request.method = Method::parse("POST").expect("POST is a token");
+            request.url.target = format!("/{}/{}", call.service, call.method);
+            request.call = Some(Arc::clone(&call));
+        }
+        draft
     }
 
     /// So many users, changing over time; a closed load has the largest number.

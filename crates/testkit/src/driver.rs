@@ -2,6 +2,7 @@
 
 mod far;
 mod io;
+mod streams;
 
 use crate::client::{Cause, Client};
 use crate::link::{Edge, Link, Phase};
@@ -157,6 +158,12 @@ impl SimIo {
             Event::Continue(wire) if self.is_current(wire) => self.ask_for_body(wire, at),
             Event::Send(wire, answer, from) if self.is_current(wire) => {
                 self.answer(wire, answer, from, at);
+            }
+            Event::Step(wire, stream, from) if self.is_current(wire) => {
+                self.step(wire, stream, from, at);
+            }
+            Event::Announce(wire, index) if self.is_current(wire) => {
+                self.announce(wire, index, at);
             }
             Event::End(wire, ending) if self.is_current(wire) => self.end(wire.slot, ending, at),
             Event::Idle(wire, taken) if self.is_current(wire) => self.idle(wire.slot, taken, at),

@@ -5,28 +5,34 @@
 //! [`World`]; [`SimIo`] is the driver that the engine runs on.
 
 mod answer;
+mod call;
 mod client;
 mod draft;
 mod driver;
+mod http2;
 mod law;
 mod link;
 mod log;
 mod network;
 mod queue;
 mod random;
+mod reply;
 mod request;
 mod server;
 mod simulation;
 mod world;
 
 pub use answer::Answer;
+pub use call::Said;
 pub use client::Client;
 pub use draft::{Draft, closed, open};
 pub use driver::SimIo;
+pub use http2::{Farewell, Http2, LastId, RepliesAt};
 pub use law::Law;
 pub use log::{Log, Seen};
 pub use network::Network;
 pub use random::Random;
+pub use reply::Reply;
 pub use request::Request;
 pub use server::{Expecting, Server};
 pub use simulation::{Simulated, Simulation};

@@ -1,5 +1,6 @@
 //! One slot's connection, both ends of it.
 
+use crate::http2::session::Session;
 use crate::queue::{Ending, Wire};
 use drumfire_net::IoError;
 use drumfire_units::Nanos;
@@ -71,6 +72,8 @@ pub(crate) struct Far {
     pub(crate) continued: bool,
     /// Whether an answer said that it is the last.
     pub(crate) last: bool,
+    /// What it knows of the connection, where it speaks HTTP/2.
+    pub(crate) session: Option<Box<Session>>,
 }
 
 /// What the server does with a connection.

@@ -36,6 +36,22 @@ pub struct Log {
     pub waits: u64,
     /// Sends that took less than they were given.
     pub partial_sends: u64,
+    /// The most streams that were open at a time on one connection of HTTP/2.
+    pub streams_most: u64,
+    /// Streams opened beyond what the server had allowed and the client had acknowledged.
+    pub over_allowed: u64,
+    /// DATA beyond what the server had given room for.
+    pub over_granted: u64,
+    /// Streams that the client reset.
+    pub resets: u64,
+    /// Streams that the client reset with CANCEL.
+    pub cancelled: u64,
+    /// GOAWAYs of the client.
+    pub farewells: u64,
+    /// Whole messages of gRPC calls that arrived.
+    pub messages: u64,
+    /// When each came, from the run's start, where the world keeps requests.
+    pub messages_at: Vec<Nanos>,
     /// Every request, where the world keeps them.
     pub seen: Vec<Seen>,
 }
@@ -52,6 +68,14 @@ impl Log {
         self.after_close += other.after_close;
         self.waits += other.waits;
         self.partial_sends += other.partial_sends;
+        self.streams_most = self.streams_most.max(other.streams_most);
+        self.over_allowed += other.over_allowed;
+        self.over_granted += other.over_granted;
+        self.resets += other.resets;
+        self.cancelled += other.cancelled;
+        self.farewells += other.farewells;
+        self.messages += other.messages;
+        self.messages_at.extend(&other.messages_at);
         self.seen.extend(other.seen.iter().cloned());
     }
 }

@@ -38,6 +38,10 @@ pub(crate) enum Event {
     Continue(Wire),
     /// The server sends an answer's bytes from a place on.
     Send(Wire, Answer, usize),
+    /// The server goes on with a stream's reply, from a step on.
+    Step(Wire, u32, usize),
+    /// The server says of a connection what its script has at this place.
+    Announce(Wire, usize),
     /// The server ends the connection.
     End(Wire, Ending),
     /// The connection has been idle since it had carried so many requests.

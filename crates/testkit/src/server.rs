@@ -1,6 +1,6 @@
 //! A simulated server, as a script.
 
-use crate::{Answer, Law, Random, Request};
+use crate::{Answer, Http2, Law, Random, Request};
 use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub struct Server {
     pub(crate) reset_share: f64,
     pub(crate) window: usize,
     pub(crate) expecting: Expecting,
+    /// How it speaks HTTP/2; HTTP/1 when `None`.
+    pub(crate) http2: Option<Arc<Http2>>,
 }
 
 /// What becomes of attempts to connect.
@@ -93,6 +95,16 @@ impl Server {
             reset_share: 0.0,
             window: usize::MAX,
             expecting: Expecting::Continues(Nanos::ZERO),
+            http2: None,
+        }
+    }
+
+    /// A server that speaks HTTP/2, by prior knowledge. What it replies stands in `script`.
+    #[must_use]
+    pub fn http2(script: Http2) -> Self {
+        Self {
+            http2: Some(Arc::new(script)),
+            ..Self::new()
         }
     }
 

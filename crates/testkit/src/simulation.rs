@@ -85,6 +85,11 @@ impl Simulation {
             log.pipelined, 0,
             "requests before the answer to the one before"
         );
+        assert_eq!(
+            log.over_allowed, 0,
+            "streams that the server has no room for"
+        );
+        assert_eq!(log.over_granted, 0, "bytes that the server has no room for");
         Simulated {
             summary,
             log,

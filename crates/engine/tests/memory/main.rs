@@ -4,7 +4,10 @@
     reason = "an allocator that counts is the only way to see allocations"
 )]
 
-use drumfire_testkit::{Client, Draft, Law, Network, Server, Simulation, World, closed, open};
+use drumfire_plan::CallKind;
+use drumfire_testkit::{
+    Client, Draft, Http2, Law, Network, Reply, Said, Server, Simulation, World, closed, open,
+};
 use drumfire_units::Nanos;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -108,6 +111,26 @@ fn a_request_allocates_nothing() {
     allocates_nothing("bodies", plan().posting(&[b'x'; 1000]), world(quick()));
     let late = world(quick()).client(Client::ideal().wakes_late(Nanos::from_micros(50)));
     allocates_nothing("late", plan(), late);
+}
+
+#[test]
+fn a_stream_allocates_nothing() {
+    let server = |script: Http2| {
+        let server = Server::http2(script).takes(Law::Const(Nanos::from_micros(100)));
+        world(server)
+    };
+    let users = || {
+        let plan = closed(20).connections(2).http2(10);
+        plan.lasts(Nanos::from_secs(10))
+    };
+    allocates_nothing("http2", users(), server(Http2::new()));
+    let posting = users().posting(&[b'x'; 1000]);
+    allocates_nothing("bodies over http2", posting, server(Http2::new()));
+    let unary = users().calls(CallKind::Unary, Said::once());
+    let script = Http2::new().says(Reply::unary(b"hello"));
+    allocates_nothing("unary calls", unary, server(script));
+    let held_back = open("const(5000/s,10s)").http2(100);
+    allocates_nothing("few streams", held_back, server(Http2::new().allows(5)));
 }
 
 #[test]

@@ -32,7 +32,11 @@ impl SimIo {
         }
         link.far.received.extend(link.up.drain(..count));
         self.queue.add(at + way, Event::Room(wire, count));
-        self.look(wire, at);
+        if self.hosts[link.host].server.http2.is_some() {
+            self.hear(wire, at);
+        } else {
+            self.look(wire, at);
+        }
     }
 
     /// Takes a request from what a connection has received, if one is whole.
@@ -200,7 +204,7 @@ impl SimIo {
     }
 
     /// Sends bytes to the client, behind those sent before.
-    fn emit(&mut self, wire: Wire, bytes: &[u8], at: Nanos) {
+    pub(super) fn emit(&mut self, wire: Wire, bytes: &[u8], at: Nanos) {
         if bytes.is_empty() {
             return;
         }

@@ -1,0 +1,87 @@
+//! What simulated gRPC calls send.
+
+use drumfire_plan::{
+    Call, CallContext, CallData, CallKind, DataError, Header, MessageCompression, Streaming,
+};
+use std::sync::Arc;
+
+/// Messages of five bytes, the same for every call unless told otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Said {
+    messages: u64,
+    varies: bool,
+    fails_at: Option<u64>,
+}
+
+impl Said {
+    /// One message.
+    #[must_use]
+    pub const fn once() -> Self {
+        Self::times(1)
+    }
+
+    /// So many messages.
+    #[must_use]
+    pub const fn times(messages: u64) -> Self {
+        Self {
+            messages,
+            varies: false,
+            fails_at: None,
+        }
+    }
+
+    /// Each is made as it is sent, and each call has its number as metadata `n`.
+    #[must_use]
+    pub const fn varying(mut self) -> Self {
+        self.varies = true;
+        self
+    }
+
+    /// The message with this number, from 0, can't be made.
+    #[must_use]
+    pub const fn failing_at(mut self, message: u64) -> Self {
+        self.fails_at = Some(message);
+        self.varying()
+    }
+
+    /// A call of `sut.Service/Method`.
+    pub(crate) fn call(self, kind: CallKind) -> Call {
+        Call {
+            service: "sut.Service".to_owned(),
+            method: "Method".to_owned(),
+            kind,
+            data: Arc::new(self),
+            compression: MessageCompression::Identity,
+            deadline: None,
+            streaming: Streaming::default(),
+            receive_limit: 4 * 1024 * 1024,
+            send_limit: u64::MAX,
+        }
+    }
+}
+
+impl CallData for Said {
+    fn is_fixed(&self) -> bool {
+        !self.varies
+    }
+
+    fn metadata(&self, call: &CallContext, out: &mut Vec<Header>) -> Result<(), DataError> {
+        if self.varies {
+            let header = Header::new("n", call.number.to_string().as_bytes());
+            out.push(header.map_err(|error| DataError(error.to_string()))?);
+        }
+        Ok(())
+    }
+
+    fn messages(&self, _: &CallContext) -> u64 {
+        self.messages
+    }
+
+    fn message(&self, _: &CallContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
+        if self.fails_at == Some(n) {
+            return Err(DataError(format!("there is no message {n}")));
+        }
+        out.extend_from_slice(b"hello");
+        Ok(())
+    }
+}

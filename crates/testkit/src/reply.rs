@@ -1,0 +1,207 @@
+//! What a simulated server says on a stream of HTTP/2.
+
+use crate::http2::frame;
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// A reply: frames and pauses, in order.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub(crate) steps: Arc<[Step]>,
+    /// The service time, in place of the server's law; [`Nanos::MAX`] is never.
+    pub(crate) time: Option<Nanos>,
+}
+
+/// One thing that a server does on a stream.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// HEADERS with this block.
+    Head(Arc<[u8]>, Ends),
+    /// DATA.
+    Data(Arc<[u8]>, Ends),
+    /// RST_STREAM.
+    Reset(u32),
+    /// A pause.
+    Pause(Nanos),
+    /// Goes on from a step.
+    Again(usize),
+    /// The connection is reset.
+    Break,
+}
+
+/// Whether a frame ends the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    No,
+    Yes,
+}
+
+impl Reply {
+    /// Says nothing, for ever.
+    #[must_use]
+    pub fn never() -> Self {
+        Self::of(&[]).after(Nanos::MAX)
+    }
+
+    /// 200 with a short body.
+    #[must_use]
+    pub fn ok() -> Self {
+        Self::status(200)
+    }
+
+    /// A response with a status and a short body.
+    #[must_use]
+    pub fn status(status: u16) -> Self {
+        Self::head(status, &[]).data(b"hello").ends()
+    }
+
+    /// A response's head; it ends the stream if [`Reply::ends`] follows.
+    #[must_use]
+    pub fn head(status: u16, fields: &[(&str, &str)]) -> Self {
+        let status = status.to_string();
+        let mut all = vec![(":status", &status[..])];
+        all.extend(fields);
+        Self::of(&[Step::Head(block(&all), Ends::No)])
+    }
+
+    /// The head of a gRPC reply.
+    #[must_use]
+    pub fn call() -> Self {
+        Self::head(200, &[("content-type", "application/grpc")])
+    }
+
+    /// A gRPC reply without messages: one HEADERS with a status.
+    #[must_use]
+    pub fn trailers_only(status: &str, message: &str) -> Self {
+        let mut fields = vec![
+            ("content-type", "application/grpc"),
+            ("grpc-status", status),
+        ];
+        if !message.is_empty() {
+            fields.push(("grpc-message", message));
+        }
+        Self::head(200, &fields).ends()
+    }
+
+    /// The reply to a unary call: one message, and OK.
+    #[must_use]
+    pub fn unary(message: &[u8]) -> Self {
+        Self::call().message(message).trailers("0", "")
+    }
+
+    /// Bytes of a body.
+    #[must_use]
+    pub fn data(self, bytes: &[u8]) -> Self {
+        self.then(Step::Data(bytes.into(), Ends::No))
+    }
+
+    /// A gRPC message.
+    #[must_use]
+    pub fn message(self, message: &[u8]) -> Self {
+        let length = (message.len() as u32).to_be_bytes();
+        self.data(&[&[0][..], &length, message].concat())
+    }
+
+    /// So many gRPC messages, with a pause between them.
+    #[must_use]
+    pub fn messages(mut self, count: usize, message: &[u8], gap: Nanos) -> Self {
+        for n in 0..count {
+            if n > 0 {
+                self = self.pause(gap);
+            }
+            self = self.message(message);
+        }
+        self
+    }
+
+    /// A gRPC message, and again after each pause, for ever.
+    #[must_use]
+    pub fn for_ever(self, message: &[u8], gap: Nanos) -> Self {
+        let from = self.steps.len();
+        self.message(message).pause(gap).then(Step::Again(from))
+    }
+
+    /// The trailers of a gRPC reply, which end the stream.
+    #[must_use]
+    pub fn trailers(self, status: &str, message: &str) -> Self {
+        let mut fields = vec![("grpc-status", status)];
+        if !message.is_empty() {
+            fields.push(("grpc-message", message));
+        }
+        self.fields(&fields)
+    }
+
+    /// Trailers, which end the stream.
+    #[must_use]
+    pub fn fields(self, fields: &[(&str, &str)]) -> Self {
+        self.then(Step::Head(block(fields), Ends::Yes))
+    }
+
+    /// The last frame ends the stream.
+    #[must_use]
+    pub fn ends(self) -> Self {
+        let mut steps = self.steps.to_vec();
+        if let Some(Step::Head(_, ends) | Step::Data(_, ends)) = steps.last_mut() {
+            *ends = Ends::Yes;
+        }
+        Self {
+            steps: steps.into(),
+            ..self
+        }
+    }
+
+    /// Resets the stream.
+    #[must_use]
+    pub fn reset(self, code: u32) -> Self {
+        self.then(Step::Reset(code))
+    }
+
+    /// A stream that is reset without a response.
+    #[must_use]
+    pub fn only_reset(code: u32) -> Self {
+        Self::of(&[Step::Reset(code)])
+    }
+
+    /// Resets the connection.
+    #[must_use]
+    pub fn breaks(self) -> Self {
+        self.then(Step::Break)
+    }
+
+    /// A pause before what follows.
+    #[must_use]
+    pub fn pause(self, time: Nanos) -> Self {
+        self.then(Step::Pause(time))
+    }
+
+    /// Served in this time, whatever the server's law says.
+    #[must_use]
+    pub fn after(mut self, time: Nanos) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    fn of(steps: &[Step]) -> Self {
+        Self {
+            steps: steps.into(),
+            time: None,
+        }
+    }
+
+    fn then(self, step: Step) -> Self {
+        let mut steps = self.steps.to_vec();
+        steps.push(step);
+        Self {
+            steps: steps.into(),
+            ..self
+        }
+    }
+}
+
+fn block(fields: &[(&str, &str)]) -> Arc<[u8]> {
+    let mut block = Vec::new();
+    for (name, value) in fields {
+        frame::write_field(&mut block, name, value);
+    }
+    block.into()
+}
