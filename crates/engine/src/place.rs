@@ -56,6 +56,13 @@ impl Place {
             talk: None,
         }
     }
+
+    /// Whether its request may have more to say.
+    #[inline]
+    pub(crate) fn is_speaking(&self) -> bool {
+        let talks = |talk: &Talk| !talk.said_all;
+        self.exchange.unwritten > 0 || self.talk.as_deref().is_some_and(talks)
+    }
 }
 
 /// A call whose messages are made as it goes, or looked at as they come. Kept by its place for the

@@ -104,11 +104,23 @@ impl<I: Io> Worker<I> {
                 Did::Over(index, verdict) => {
                     link.answered += 1;
                     self.slots[slot as usize].failures = 0;
+                    if self.places[index as usize].is_speaking() {
+                        self.stop_speaking(slot, index);
+                    }
                     self.end_place(index, now, verdict);
                     self.after_stream(slot, now);
                 }
                 other => self.heard(slot, now, other),
             }
+        }
+    }
+
+    /// A response is over before its request is: nobody wants the rest, and the stream would stay
+    /// open for ever.
+    #[cold]
+    fn stop_speaking(&mut self, slot: u32, index: u32) {
+        if let Phase::Open(stream) = self.places[index as usize].phase {
+            self.give_up_stream(slot, stream);
         }
     }
 

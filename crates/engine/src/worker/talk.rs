@@ -90,6 +90,7 @@ impl<I: Io> Worker<I> {
         talk.taken = 0;
         talk.made = 0;
         talk.said_all = false;
+        talk.until = Nanos::MAX;
         talk.total = message_count(&call.plan, &context);
         call.plan
             .data

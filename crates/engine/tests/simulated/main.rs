@@ -4,6 +4,8 @@
 mod bodies;
 mod counts;
 mod failures;
+mod grpc;
+mod http2;
 mod keep_alive;
 mod late;
 mod malformed;

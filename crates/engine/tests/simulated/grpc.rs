@@ -1,0 +1,336 @@
+//! gRPC calls: messages exactly as many and when they should be, and every status its outcome.
+
+use crate::{failures, ms, run, secs};
+use drumfire_measure::{GRPC_STATUS, Outcome};
+use drumfire_plan::{CallKind, Streaming};
+use drumfire_testkit::{
+    Draft, Http2, Law, RepliesAt, Reply, Said, Server, Simulated, World, closed,
+};
+use drumfire_units::Nanos;
+use std::collections::BTreeSet;
+
+/// A server that takes 10 ms, next door.
+fn world(script: Http2) -> World {
+    World::of(Server::http2(script).takes(Law::Const(ms(10)))).keeps_requests()
+}
+
+/// Replies to every call in this way.
+fn says(reply: Reply) -> World {
+    world(Http2::new().says(reply))
+}
+
+/// So many users, all on one connection, and so many calls.
+fn calls(users: u32, count: u64, kind: CallKind, said: Said) -> Draft {
+    let plan = closed(users).connections(1).http2(users).requests(count);
+    plan.calls(kind, said)
+}
+
+/// The same with a call whose streams go in this way.
+fn streams(count: u64, kind: CallKind, said: Said, streaming: Streaming) -> Draft {
+    let plan = closed(1).http2(1).requests(count);
+    plan.calls_with(kind, said, |call| call.streaming = streaming)
+}
+
+/// Checks that so many calls were ok, and messages sent and received.
+#[track_caller]
+fn ok(result: &Simulated, calls: u64, sent: u64, received: u64) {
+    failures(&result.summary, &[]);
+    let total = &result.summary.total;
+    assert_eq!(total.counts.ok, calls);
+    assert_eq!(total.messages.sent, sent);
+    assert_eq!(total.messages.received, received);
+    assert_eq!(result.log.messages, sent, "what came is what was sent");
+}
+
+#[test]
+fn unary_calls_are_exact() {
+    for said in [Said::once(), Said::once().varying()] {
+        let plan = calls(10, 1000, CallKind::Unary, said);
+        let result = run(plan, says(Reply::unary(b"hi")));
+        ok(&result, 1000, 1000, 1000);
+        let times = &result.summary.total.latency.response_time;
+        assert_eq!((times.min(), times.max()), (ms(10), ms(10)));
+        let status: Vec<_> = result.summary.total.status().collect();
+        assert_eq!(status, [(GRPC_STATUS, 1000)]);
+        assert!(result.log.seen.iter().all(|seen| seen.body == 10));
+        assert_eq!(result.log.connections, 1);
+    }
+}
+
+#[test]
+fn what_varies_is_made_for_each_call() {
+    let plan = calls(10, 1000, CallKind::Unary, Said::once().varying());
+    let result = run(plan, says(Reply::unary(b"hi")));
+    let numbers: BTreeSet<u64> = result
+        .log
+        .seen
+        .iter()
+        .filter_map(|seen| seen.head.lines().find_map(|line| line.strip_prefix("n: ")))
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    assert!(numbers.into_iter().eq(0..1000));
+}
+
+#[test]
+fn every_status_has_its_outcome() {
+    for code in 1..17_u8 {
+        let number = code.to_string();
+        for reply in [
+            Reply::trailers_only(&number, "why%20not"),
+            Reply::call().trailers(&number, ""),
+            Reply::call().message(b"hi").trailers(&number, "no"),
+        ] {
+            let result = run(calls(2, 20, CallKind::Unary, Said::once()), says(reply));
+            failures(&result.summary, &[(Outcome::grpc(code), 20)]);
+            let status: Vec<_> = result.summary.total.status().collect();
+            assert_eq!(status, [(GRPC_STATUS + u16::from(code), 20)]);
+        }
+    }
+}
+
+#[test]
+fn replies_that_are_none_have_an_outcome() {
+    let html = |status| {
+        Reply::head(status, &[("content-type", "text/html")])
+            .data(b"<p>no")
+            .ends()
+    };
+    let unary = |fields: &[(&str, &str)]| Reply::call().message(b"hi").fields(fields);
+    for (reply, outcome) in [
+        // No trailers, no status, one that is none.
+        (Reply::call().message(b"hi").ends(), Outcome::GrpcInternal),
+        (unary(&[("other", "1")]), Outcome::GrpcUnknown),
+        (unary(&[("grpc-status", "99")]), Outcome::GrpcUnknown),
+        (unary(&[("grpc-status", "abc")]), Outcome::GrpcUnknown),
+        // Too few messages, too many.
+        (Reply::call().trailers("0", ""), Outcome::GrpcUnimplemented),
+        (
+            Reply::call().message(b"1").message(b"2").trailers("0", ""),
+            Outcome::GrpcUnimplemented,
+        ),
+        // Half a message, and one that is larger than the limit.
+        (
+            Reply::call().data(&[0, 0, 0, 0, 9, 1]).trailers("0", ""),
+            Outcome::GrpcInternal,
+        ),
+        (
+            Reply::call()
+                .data(&[0, 0xff, 0xff, 0xff, 0xff])
+                .trailers("0", ""),
+            Outcome::GrpcResourceExhausted,
+        ),
+        (
+            Reply::call().data(&[1, 0, 0, 0, 1, 1]).trailers("0", ""),
+            Outcome::GrpcInternal,
+        ),
+        // What a proxy says.
+        (html(200), Outcome::GrpcUnknown),
+        (html(400), Outcome::GrpcInternal),
+        (html(401), Outcome::GrpcUnauthenticated),
+        (html(403), Outcome::GrpcPermissionDenied),
+        (html(404), Outcome::GrpcUnimplemented),
+        (html(429), Outcome::GrpcUnavailable),
+        (html(502), Outcome::GrpcUnavailable),
+        (html(503), Outcome::GrpcUnavailable),
+        (html(504), Outcome::GrpcUnavailable),
+        (html(500), Outcome::GrpcUnknown),
+    ] {
+        let told = format!("{reply:?}");
+        let result = run(calls(2, 20, CallKind::Unary, Said::once()), says(reply));
+        let seen: Vec<_> = result.summary.total.outcomes().failures().collect();
+        assert_eq!(seen, [(outcome, 20)], "{told}");
+        assert_eq!(result.log.connections, 1, "{told}");
+    }
+}
+
+#[test]
+fn messages_of_a_client_go_out_at_their_times() {
+    let at = |result: &Simulated| -> Vec<u64> {
+        let times = result.log.messages_at.iter();
+        times.map(|time| time.0 / 1_000_000).collect()
+    };
+    let interval = ms(100);
+    let (send, duration) = (Some(100), Some(ms(250)));
+    for said in [Said::times(5), Said::times(5).varying()] {
+        for (streaming, times, took) in [
+            (Streaming::default(), vec![0; 5], 0),
+            (
+                Streaming {
+                    interval,
+                    ..Streaming::default()
+                },
+                vec![0, 100, 200, 300, 400],
+                400,
+            ),
+            (
+                Streaming {
+                    send: Some(3),
+                    interval,
+                    ..Streaming::default()
+                },
+                vec![0, 100, 200],
+                200,
+            ),
+            (
+                Streaming {
+                    send,
+                    interval,
+                    duration,
+                    ..Streaming::default()
+                },
+                vec![0, 100, 200],
+                250,
+            ),
+        ] {
+            let plan = streams(1, CallKind::ClientStream, said, streaming);
+            let result = run(plan, says(Reply::unary(b"sum")));
+            ok(&result, 1, times.len() as u64, 1);
+            assert_eq!(at(&result), times);
+            let response = &result.summary.total.latency.response_time;
+            assert_eq!(response.max(), ms(took + 10));
+        }
+    }
+}
+
+#[test]
+fn messages_of_a_server_are_timed_one_by_one() {
+    let reply = Reply::call().messages(5, b"tick", ms(20)).trailers("0", "");
+    let plan = calls(3, 30, CallKind::ServerStream, Said::once());
+    let result = run(plan, says(reply));
+    ok(&result, 30, 30, 150);
+    let messages = &result.summary.total.messages;
+    assert_eq!((messages.first.count(), messages.gap.count()), (30, 120));
+    assert_eq!(
+        (messages.first.min(), messages.first.max()),
+        (ms(10), ms(10))
+    );
+    assert_eq!((messages.gap.min(), messages.gap.max()), (ms(20), ms(20)));
+    let response = &result.summary.total.latency.response_time;
+    assert_eq!((response.min(), response.max()), (ms(90), ms(90)));
+}
+
+#[test]
+fn a_stream_without_messages_is_ok() {
+    for reply in [
+        Reply::call().trailers("0", ""),
+        Reply::trailers_only("0", ""),
+    ] {
+        let plan = calls(3, 30, CallKind::ServerStream, Said::once());
+        ok(&run(plan, says(reply)), 30, 30, 0);
+    }
+}
+
+#[test]
+fn a_stream_is_cancelled_when_enough_has_come() {
+    let endless = || says(Reply::call().for_ever(b"tick", ms(20)));
+    for (streaming, received, took) in [
+        (
+            Streaming {
+                receive: Some(10),
+                ..Streaming::default()
+            },
+            10,
+            10 + 9 * 20,
+        ),
+        (
+            Streaming {
+                duration: Some(ms(105)),
+                ..Streaming::default()
+            },
+            5,
+            105,
+        ),
+    ] {
+        let plan = streams(20, CallKind::ServerStream, Said::once(), streaming);
+        let result = run(plan, endless());
+        ok(&result, 20, 20, 20 * received);
+        let response = &result.summary.total.latency.response_time;
+        assert_eq!((response.min(), response.max()), (ms(took), ms(took)));
+        // The last is cancelled as its connection is closed.
+        assert!(result.log.cancelled >= 19, "{}", result.log.cancelled);
+        assert_eq!(result.log.connections, 1);
+    }
+}
+
+#[test]
+fn both_sides_speak_at_the_same_time() {
+    let reply = Reply::call()
+        .messages(4, b"tock", ms(50))
+        .pause(ms(300))
+        .trailers("0", "");
+    let script = Http2::new().replies_at(RepliesAt::Head).says(reply);
+    let streaming = Streaming {
+        interval: ms(100),
+        ..Streaming::default()
+    };
+    let plan = streams(10, CallKind::Bidirectional, Said::times(5), streaming);
+    let result = run(plan, world(script));
+    ok(&result, 10, 50, 40);
+    let response = &result.summary.total.latency.response_time;
+    assert_eq!(response.max(), ms(10 + 3 * 50 + 300));
+    let messages = &result.summary.total.messages;
+    assert_eq!((messages.gap.min(), messages.gap.max()), (ms(50), ms(50)));
+}
+
+#[test]
+fn a_server_that_ends_early_is_believed() {
+    let reply = Reply::call().message(b"enough").trailers("0", "");
+    let script = Http2::new().replies_at(RepliesAt::Head).says(reply);
+    let streaming = Streaming {
+        interval: ms(100),
+        ..Streaming::default()
+    };
+    let plan = streams(10, CallKind::Bidirectional, Said::times(50), streaming);
+    let result = run(plan, world(script));
+    failures(&result.summary, &[]);
+    let total = &result.summary.total;
+    assert_eq!((total.counts.ok, total.messages.sent), (10, 10));
+    assert_eq!(total.latency.response_time.max(), ms(10));
+}
+
+#[test]
+fn a_deadline_ends_a_call() {
+    for kind in [CallKind::Unary, CallKind::ServerStream] {
+        let plan = calls(5, 50, kind, Said::once()).calls_with(kind, Said::once(), |call| {
+            call.deadline = Some(ms(100));
+        });
+        let result = run(plan, says(Reply::call().pause(secs(100)).trailers("0", "")));
+        let total = &result.summary.total;
+        let status: Vec<_> = total.status().collect();
+        assert_eq!(status, [(GRPC_STATUS + 4, 50)]);
+        assert_eq!(total.counts.failed, 50);
+        let failed = &total.latency.failed;
+        assert!(failed.min() >= ms(100) && failed.max() <= ms(102));
+        assert!(result.log.cancelled >= 45, "{}", result.log.cancelled);
+        assert_eq!(result.log.connections, 1);
+        let told = |head: &str| head.lines().any(|line| line.starts_with("grpc-timeout: "));
+        assert!(result.log.seen.iter().all(|seen| told(&seen.head)));
+    }
+}
+
+#[test]
+fn data_that_can_not_be_made_spins_no_core() {
+    let said = Said::once().failing_at(0);
+    let plan = closed(10).connections(1).http2(10).lasts(secs(1));
+    let result = run(plan.calls(CallKind::Unary, said), says(Reply::unary(b"hi")));
+    let failed = result.summary.total.counts.failed;
+    failures(&result.summary, &[(Outcome::BadData, failed)]);
+    assert!((1..=10_010).contains(&failed), "{failed}");
+    assert!(result.log.waits < 5000, "{} turns", result.log.waits);
+    assert_eq!(result.log.requests, 0);
+}
+
+#[test]
+fn a_stream_whose_data_ends_in_an_error_is_cancelled() {
+    for interval in [Nanos::ZERO, ms(100)] {
+        let streaming = Streaming {
+            interval,
+            ..Streaming::default()
+        };
+        let said = Said::times(5).failing_at(2);
+        let plan = streams(10, CallKind::ClientStream, said, streaming);
+        let result = run(plan, says(Reply::unary(b"sum")));
+        failures(&result.summary, &[(Outcome::BadData, 10)]);
+        assert_eq!(result.log.requests, 0, "no request was whole");
+    }
+}

@@ -1,0 +1,422 @@
+//! Many exchanges on one connection: what is in flight, what waits, and what servers do to them.
+
+use crate::{failures, ms, run, secs, seen, us};
+use drumfire_measure::{Outcome, Validity};
+use drumfire_plan::{Drain, KeepAlive, Users};
+use drumfire_testkit::{
+    Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Server, Simulated, World,
+    closed, open,
+};
+use drumfire_units::Nanos;
+
+/// A server that takes 10 ms, 1 ms away.
+fn world(script: Http2) -> World {
+    World::of(Server::http2(script).takes(Law::Const(ms(10)))).network(Network::each_way(ms(1)))
+}
+
+/// The same without a way between.
+fn near(script: Http2) -> World {
+    World::of(Server::http2(script).takes(Law::Const(ms(10))))
+}
+
+/// So many users, all on one connection.
+fn together(users: u32) -> Draft {
+    closed(users).connections(1).http2(users)
+}
+
+/// Checks that so many requests were answered on so many connections, without a failure.
+#[track_caller]
+fn answered(result: &Simulated, requests: u64, connections: u64) {
+    failures(&result.summary, &[]);
+    assert_eq!(result.summary.total.counts.ok, requests);
+    assert_eq!(result.log.requests, requests);
+    assert_eq!(result.log.connections, connections);
+}
+
+#[test]
+fn a_connection_carries_as_many_as_the_plan_says() {
+    for (connections, streams) in [(1, 100), (2, 50), (10, 10), (100, 1)] {
+        let plan = closed(100).connections(connections).http2(streams);
+        let result = run(plan.requests(10_000), world(Http2::new()));
+        answered(&result, 10_000, u64::from(connections));
+        assert_eq!(result.log.streams_most, u64::from(streams));
+        // A hundred rounds of 12 ms.
+        assert_eq!(result.summary.duration, ms(1200));
+        let latency = &result.summary.total.latency;
+        for times in [&latency.response_time, &latency.service_time] {
+            assert_eq!((times.min(), times.max()), (ms(12), ms(12)));
+        }
+        assert_eq!(latency.lag.max(), Nanos::ZERO);
+    }
+}
+
+#[test]
+fn what_a_server_holds_back_is_waiting_and_neither_lag_nor_service() {
+    let plan = together(100).requests(1000);
+    let result = run(plan, world(Http2::new().allows(1)));
+    answered(&result, 1000, 1);
+    assert_eq!(result.log.streams_most, 1);
+    let latency = &result.summary.total.latency;
+    assert_eq!(latency.lag.max(), Nanos::ZERO);
+    assert_eq!(latency.service_time.max(), ms(12));
+    assert_eq!(latency.waiting.max(), ms(99 * 12));
+    assert_eq!(latency.response_time.max(), ms(100 * 12));
+    assert_eq!(result.summary.duration, secs(12));
+}
+
+#[test]
+fn a_server_that_allows_none_is_waited_for() {
+    let script = Http2::new().allows(0).then_allows(secs(2), 1000);
+    let plan = open("const(100/s,5s)").http2(300);
+    let result = run(plan, near(script));
+    answered(&result, 500, 1);
+    let latency = &result.summary.total.latency;
+    assert_eq!(latency.waiting.max(), secs(2));
+    assert_eq!(latency.response_time.max(), secs(2) + ms(10));
+    assert_eq!(latency.service_time.max(), ms(10));
+    assert_eq!(latency.lag.max(), Nanos::ZERO);
+    assert_eq!(result.summary.verdict.validity, Validity::Valid);
+}
+
+#[test]
+fn a_server_that_allows_fewer_than_there_are_loses_none() {
+    let script = Http2::new().then_allows(ms(105), 1);
+    let result = run(together(100).lasts(secs(1)), near(script));
+    failures(&result.summary, &[]);
+    // Eleven rounds of 100, then 100 of which each that ends from 120 ms to 990 ms has a successor.
+    assert_eq!(result.summary.total.counts.ok, 1100 + 100 + 88);
+    assert_eq!(result.log.cancelled, 0);
+}
+
+#[test]
+fn a_body_waits_for_room_and_comes_whole() {
+    for (script, waits) in [
+        (Http2::new(), 0),
+        (Http2::new().stream_window(1000), 0),
+        (
+            Http2::new()
+                .stream_window(0)
+                .then_stream_window(secs(1), 700),
+            1,
+        ),
+        (
+            Http2::new()
+                .stream_window(300)
+                .then_stream_window(secs(1), 0)
+                .then_stream_window(secs(2), 100_000),
+            0,
+        ),
+    ] {
+        let plan = open("once(10)").http2(10).posting(&[b'x'; 10_000]);
+        let result = run(plan, near(script).keeps_requests());
+        answered(&result, 10, 1);
+        assert!(result.log.seen.iter().all(|seen| seen.body == 10_000));
+        let response = &result.summary.total.latency.response_time;
+        assert_eq!(response.max(), secs(waits) + ms(10));
+    }
+}
+
+#[test]
+fn a_response_before_the_body_is_whole_is_a_response() {
+    // Whether or not the server says that it wants no more of the body.
+    for reply in [Reply::status(200), Reply::status(200).reset(0)] {
+        let script = Http2::new()
+            .stream_window(1000)
+            .replies_at(RepliesAt::Head)
+            .says(reply.after(Nanos::ZERO));
+        let plan = together(5).requests(100).posting(&[b'x'; 100_000]);
+        let result = run(plan, world(script));
+        answered(&result, 100, 1);
+        assert_eq!(result.summary.total.latency.response_time.max(), ms(2));
+    }
+}
+
+#[test]
+fn streams_that_a_server_did_not_process_are_sent_again() {
+    // Bursts of 20: of the third, the connection serves none.
+    for farewell in [Farewell::Stays, Farewell::WhenDone] {
+        let script = Http2::new().goes_away(50, LastId::Of(79), 0, farewell);
+        let result = run(together(20).requests(1000), world(script));
+        answered(&result, 1000, 25);
+        assert_eq!(result.summary.total.retried, 24 * 20);
+        // 50 rounds, and 24 times one to be refused and one to connect.
+        assert_eq!(result.summary.duration, ms(50 * 12 + 24 * (2 + 4)));
+    }
+}
+
+#[test]
+fn a_warning_moves_on_without_loss() {
+    let script = Http2::new()
+        .goes_away_after(ms(40), LastId::Max, 0, Farewell::Stays)
+        .goes_away_after(ms(60), LastId::Come, 0, Farewell::WhenDone);
+    let result = run(together(20).lasts(secs(5)), world(script));
+    failures(&result.summary, &[]);
+    let total = &result.summary.total;
+    assert_eq!(total.counts.ok, total.counts.sent);
+    assert_eq!(result.log.requests, total.counts.ok);
+    assert_eq!(total.retried, 0);
+    assert!(total.latency.response_time.max() <= ms(12 + 4));
+}
+
+#[test]
+fn a_server_that_always_goes_away_is_dialed_seldom() {
+    for code in [0, 11] {
+        for streams in [0, 1] {
+            let script = Http2::new().goes_away(streams, LastId::Of(0), code, Farewell::WhenDone);
+            let plan = together(10)
+                .lasts(secs(10))
+                .with(|plan| plan.timeouts.total = secs(2));
+            let result = run(plan, world(script));
+            let total = &result.summary.total;
+            assert_eq!(total.counts.ok, 0);
+            assert!(total.counts.failed > 0);
+            assert!(result.log.dials < 150, "{} dials", result.log.dials);
+            assert!(result.log.waits < 5000, "{} turns", result.log.waits);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_has_enough_is_obeyed() {
+    // ENHANCE_YOUR_CALM, and the connection is closed over what it carries.
+    let script = Http2::new().goes_away(30, LastId::Come, 11, Farewell::AtOnce);
+    let result = run(together(10).requests(300), world(script));
+    let total = &result.summary.total;
+    let calm = seen(&result.summary, Outcome::H2ConnectionEnhanceYourCalm);
+    failures(
+        &result.summary,
+        &[(Outcome::H2ConnectionEnhanceYourCalm, calm)],
+    );
+    assert_eq!(total.counts.ok + calm, 300);
+    // Two bursts of three are answered on each connection.
+    assert_eq!((calm, result.log.connections), (100, 10));
+}
+
+#[test]
+fn a_dead_target_spins_no_core() {
+    let plan = together(10).lasts(secs(10));
+    let result = run(plan, World::of(Server::refusing()));
+    let total = &result.summary.total;
+    let refused = total.counts.sent;
+    failures(&result.summary, &[(Outcome::ConnectRefused, refused)]);
+    assert!(result.log.dials < 120, "{} dials", result.log.dials);
+    assert!(result.log.waits < 1000, "{} turns", result.log.waits);
+}
+
+#[test]
+fn a_restart_loses_what_is_under_way_and_no_more() {
+    for threads in [1, 2] {
+        let server = Server::http2(Http2::new())
+            .takes(Law::Const(ms(1)))
+            .is_dead(secs(3), secs(5));
+        let world = World::of(server).network(Network::each_way(us(50)));
+        let plan = open("const(1000/s,10s)")
+            .connections(2)
+            .http2(50)
+            .threads(threads);
+        let result = run(plan, world);
+        let total = &result.summary.total;
+        assert_eq!(total.counts.intended, 10_000);
+        let reset = seen(&result.summary, Outcome::Reset);
+        let refused = seen(&result.summary, Outcome::ConnectRefused);
+        failures(
+            &result.summary,
+            &[(Outcome::ConnectRefused, refused), (Outcome::Reset, reset)],
+        );
+        assert!((1..=3).contains(&reset), "{reset}");
+        assert!(refused > 1500, "{refused}");
+        assert_eq!(total.counts.ok + reset + refused, 10_000);
+        assert!(result.log.dials < 100, "{} dials", result.log.dials);
+        assert_eq!(total.latency.lag.max(), Nanos::ZERO);
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_takes_all_that_it_carries() {
+    let script = Http2::new().answers(|request| match request.index {
+        99 => Reply::head(200, &[]).breaks(),
+        _ => Reply::ok(),
+    });
+    let result = run(together(100).requests(100), world(script));
+    failures(&result.summary, &[(Outcome::Reset, 1)]);
+    let script = Http2::new().answers(|request| match request.index {
+        0 => Reply::head(200, &[]).breaks().after(ms(5)),
+        _ => Reply::ok(),
+    });
+    let result = run(together(100).requests(500), world(script));
+    failures(&result.summary, &[(Outcome::Reset, 100)]);
+    assert_eq!(result.summary.total.counts.ok, 400);
+    assert_eq!(result.log.connections, 2);
+}
+
+/// Checks that all of so many requests timed out in this way after this time, that their streams
+/// were cancelled, and that their connection was kept.
+#[track_caller]
+fn all_timed_out(result: &Simulated, outcome: Outcome, count: u64, after: Nanos) {
+    failures(&result.summary, &[(outcome, count)]);
+    let total = &result.summary.total;
+    assert_eq!(total.counts.timed_out, count);
+    let failed = &total.latency.failed;
+    assert_eq!(failed.count(), count, "they stay in the record");
+    assert!(failed.min() >= after && failed.max() <= after + ms(2));
+    assert_eq!(result.log.connections, 1);
+}
+
+#[test]
+fn a_timeout_cancels_its_stream_and_keeps_the_connection() {
+    let plan = || {
+        together(10)
+            .requests(100)
+            .with(|plan| plan.timeouts.total = secs(1))
+    };
+    let result = run(plan(), world(Http2::new().says(Reply::never())));
+    all_timed_out(&result, Outcome::TimeoutHead, 100, secs(1));
+    assert!(result.log.cancelled >= 90, "{}", result.log.cancelled);
+    let head = Reply::head(200, &[]);
+    let result = run(plan(), world(Http2::new().says(head)));
+    all_timed_out(&result, Outcome::TimeoutBody, 100, secs(1));
+}
+
+#[test]
+fn bodies_that_never_end_cost_no_room() {
+    // 40 MB in all, where the connection has room for 16: the server checks that there is room.
+    let endless = Reply::head(200, &[]).data(&[b'x'; 4000]);
+    let plan = together(100)
+        .requests(10_000)
+        .with(|plan| plan.timeouts.total = ms(100));
+    let result = run(plan, world(Http2::new().says(endless)));
+    all_timed_out(&result, Outcome::TimeoutTotal, 10_000, ms(100));
+}
+
+#[test]
+fn a_server_that_says_nothing_is_given_up() {
+    let plan = together(4)
+        .requests(8)
+        .with(|plan| plan.timeouts.connect = ms(700));
+    let result = run(plan, world(Http2::new().silent()));
+    failures(&result.summary, &[(Outcome::TimeoutConnect, 8)]);
+    let failed = &result.summary.total.latency.failed;
+    // The connection itself takes 2 ms, and a scan may be 2 ms late.
+    assert!(failed.max() <= ms(704), "{}", failed.max());
+}
+
+#[test]
+fn a_server_of_http1_is_named() {
+    let result = run(together(10).requests(100), World::of(Server::new()));
+    failures(&result.summary, &[(Outcome::ProtoNotHttp2, 100)]);
+    assert!(result.log.dials < 30, "{} dials", result.log.dials);
+}
+
+#[test]
+fn every_reset_has_its_name() {
+    for code in (0..14).filter(|code| *code != 7) {
+        let script = Http2::new().says(Reply::only_reset(code));
+        let result = run(together(3).requests(30), world(script));
+        failures(&result.summary, &[(Outcome::h2_stream(code), 30)]);
+        assert_eq!(result.log.connections, 1);
+    }
+}
+
+#[test]
+fn refused_streams_are_counted_exactly() {
+    let script = Http2::new().refuses(0.1);
+    let plan = open("const(1000/s,20s)").http2(100);
+    let result = run(plan, world(script));
+    let total = &result.summary.total;
+    assert_eq!(total.counts.ok + total.counts.failed, 20_000);
+    assert_eq!(result.log.requests, 20_000 + total.retried);
+    // Binomial: a standard deviation of 42.
+    let refused = result.log.requests - total.counts.ok;
+    assert!((1800..2400).contains(&refused), "{refused}");
+    assert_eq!(result.log.connections, 1);
+}
+
+#[test]
+fn a_server_that_refuses_all_is_no_hot_loop() {
+    let plan = together(5).requests(50);
+    let result = run(plan, world(Http2::new().refuses(1.0)));
+    let total = &result.summary.total;
+    assert_eq!((total.counts.ok, total.counts.failed), (0, 50));
+    assert!(result.log.requests <= 100, "{}", result.log.requests);
+}
+
+#[test]
+fn a_stall_shows_as_over_http1() {
+    let server =
+        |server: Server| World::of(server.takes(Law::Const(us(20))).stalls(secs(1), secs(10)));
+    let plan = || open("const(1000/s,50s)");
+    for (connections, streams) in [(4, 300), (2, 2)] {
+        let many = plan().connections(connections * streams);
+        let one = run(many, server(Server::new()));
+        let two = plan().connections(connections).http2(streams);
+        let two = run(two, server(Server::http2(Http2::new())));
+        assert_eq!(two.summary.total.counts, one.summary.total.counts);
+        let (one, two) = (&one.summary.total.latency, &two.summary.total.latency);
+        assert_eq!(two.response_time, one.response_time);
+        assert_eq!(two.lag.max(), Nanos::ZERO);
+    }
+}
+
+#[test]
+fn users_come_and_go_as_over_http1() {
+    let users = || {
+        let changes = vec![(Nanos::ZERO, 1), (secs(1), 5), (secs(2), 2)];
+        Users::changing(changes).expect("times ascend from the start")
+    };
+    let server = |server: Server| World::of(server.takes(Law::Const(ms(10))));
+    let one = run(
+        closed(5).users(users()).lasts(secs(3)),
+        server(Server::new()),
+    );
+    let plan = together(5).users(users()).lasts(secs(3));
+    let two = run(plan, server(Server::http2(Http2::new())));
+    assert_eq!(two.summary.total.counts, one.summary.total.counts);
+    assert_eq!(two.log.streams_most, 5);
+    assert!((795..=805).contains(&two.summary.total.counts.ok));
+}
+
+#[test]
+fn what_is_under_way_at_the_end_is_accounted_for() {
+    for (drain, ok, cancelled, in_flight) in [
+        (Drain::Wait, 2020, 0, 0),
+        (Drain::Close, 2000, 20, 0),
+        (Drain::Ignore, 2000, 0, 20),
+    ] {
+        let plan = together(20)
+            .lasts(ms(1005))
+            .with(|plan| plan.stop.drain = drain);
+        let result = run(plan, near(Http2::new()));
+        let counts = result.summary.total.counts;
+        assert_eq!(
+            (counts.ok, counts.sent),
+            (ok, ok + cancelled + in_flight),
+            "{drain:?}"
+        );
+        assert_eq!(seen(&result.summary, Outcome::LocalCancelled), cancelled);
+        assert_eq!(counts.failed, cancelled);
+        assert_eq!(result.summary.unfinished.in_flight, in_flight);
+    }
+}
+
+#[test]
+fn connections_are_replaced_before_they_carry_too_many() {
+    for (keep_alive, connections) in [
+        (KeepAlive::No, 1000),
+        (KeepAlive::AtMost(20), 50),
+        (KeepAlive::AtMost(100), 10),
+        (KeepAlive::AtMost(1000), 1),
+    ] {
+        let plan = together(20)
+            .requests(1000)
+            .with(|plan| plan.connections.keep_alive = keep_alive);
+        let result = run(plan, world(Http2::new()));
+        failures(&result.summary, &[]);
+        assert_eq!(result.summary.total.counts.ok, 1000);
+        let opened = result.log.connections;
+        // The last is replaced, too, though nothing more comes.
+        assert!(
+            (connections..=connections + 1).contains(&opened),
+            "{opened}"
+        );
+    }
+}
