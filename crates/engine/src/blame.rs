@@ -34,10 +34,12 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::TlsName(_), _) => Outcome::TlsName,
         (IoError::TlsUntrusted(_), _) => Outcome::TlsUntrusted,
         (IoError::TlsAlert(_), _) => Outcome::TlsAlert,
+        (IoError::TlsAlpn, _) => Outcome::TlsAlpn,
+        // A server that dies in the handshake says nothing of how it speaks.
+        (IoError::Reset, During::Connect | During::Tls) => Outcome::ConnectReset,
         (IoError::TlsProtocol(_) | IoError::TlsNoCloseNotify, _) | (_, During::Tls) => {
             Outcome::TlsProtocol
         }
-        (IoError::Reset, During::Connect) => Outcome::ConnectReset,
         (_, During::Connect) => Outcome::ConnectUnreachable,
         (IoError::Reset, During::Send) => Outcome::Reset,
         (_, During::Send) => Outcome::Send,

@@ -2,7 +2,7 @@
 
 use crate::IoError;
 use rustix::io::Errno;
-use rustls::{CertificateError, Error as TlsError, InvalidMessage};
+use rustls::{AlertDescription, CertificateError, Error as TlsError, InvalidMessage};
 
 impl From<Errno> for IoError {
     fn from(errno: Errno) -> Self {
@@ -30,6 +30,9 @@ impl From<TlsError> for IoError {
     fn from(error: TlsError) -> Self {
         match error {
             TlsError::InvalidCertificate(reason) => certificate(&reason),
+            // RFC 7301 section 3.2: a server without a common protocol ends the handshake so.
+            TlsError::AlertReceived(AlertDescription::NoApplicationProtocol)
+            | TlsError::NoApplicationProtocol => Self::TlsAlpn,
             TlsError::AlertReceived(alert) => Self::TlsAlert(format!("{alert:?}")),
             TlsError::InvalidMessage(InvalidMessage::InvalidContentType) => Self::TlsProtocol(
                 "the peer does not answer with TLS; it may expect plain http://".to_owned(),
@@ -52,6 +55,13 @@ fn certificate(reason: &CertificateError) -> IoError {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             IoError::TlsName(text)
         }
+        // What has no class of its own is shown by its inner name alone.
+        CertificateError::Other(inner) => IoError::TlsUntrusted(match inner.0.to_string() {
+            name if name == "CaUsedAsEndEntity" => {
+                "the server shows the certificate of an authority as its own".to_owned()
+            }
+            name => name,
+        }),
         _ => IoError::TlsUntrusted(text),
     }
 }

@@ -92,6 +92,8 @@ pub enum IoError {
     TlsUntrusted(String),
     /// The peer sent an alert.
     TlsAlert(String),
+    /// The peer has none of the protocols that were offered.
+    TlsAlpn,
     /// The peer does not speak TLS as it should.
     TlsProtocol(String),
     /// The peer ended the stream without TLS's own farewell: what came may be cut short.

@@ -61,6 +61,10 @@ impl<I: Io> Worker<I> {
             State::Securing => {
                 let progress = self.io.handshake(Slot(slot));
                 self.on_securing(slot, progress);
+                // What came with the end of the handshake has no event of its own.
+                if self.slots[slot as usize].state == State::Greeting {
+                    self.receive_frames(slot);
+                }
             }
             State::Tunneling if readiness.readable => self.receive(slot),
             State::Idle if readiness.readable => self.on_unsolicited(slot),

@@ -43,6 +43,8 @@ pub(crate) struct TlsStream {
     partial: Vec<u8>,
     /// Encrypted bytes that the kernel had no room for.
     unsent: Vec<u8>,
+    /// Text that came with the end of the handshake and nobody has asked for yet.
+    early: Vec<u8>,
     phase: Phase,
 }
 
@@ -63,6 +65,7 @@ impl TlsStream {
             connection,
             partial: Vec::new(),
             unsent: Vec::new(),
+            early: Vec::new(),
             phase: Phase::Handshake,
         })
     }
@@ -81,8 +84,14 @@ impl TlsStream {
             if self.phase != Phase::Handshake {
                 return Ok(Progress::Done);
             }
-            // Application data can't precede the end of the handshake.
-            match self.pull(fd, io, RECEIVE_ROOM, &mut |_| {})? {
+            // A server that speaks first, as in HTTP/2, may do so in the packet that ends the
+            // handshake.
+            let mut early = std::mem::take(&mut self.early);
+            let pull = self.pull(fd, io, RECEIVE_ROOM, &mut |text| {
+                early.extend_from_slice(text);
+            });
+            self.early = early;
+            match pull? {
                 Pull::Nothing => return Ok(Progress::Pending),
                 Pull::End => {
                     return Err(IoError::TlsProtocol(
@@ -185,6 +194,16 @@ impl TlsStream {
         limit: usize,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<Received, IoError> {
+        if !self.early.is_empty() {
+            let length = self.early.len().min(limit);
+            sink(&self.early[..length]);
+            self.early.drain(..length);
+            if self.early.is_empty() {
+                self.early = Vec::new();
+            }
+            let drained = false;
+            return Ok(Received::Bytes { length, drained });
+        }
         loop {
             if self.phase == Phase::PeerClosed {
                 return Ok(Received::End);
