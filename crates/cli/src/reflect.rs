@@ -2,8 +2,9 @@
 
 use crate::exit::Failure;
 use drumfire_engine::{ConversationError, Speaker, converse};
+use drumfire_measure::Outcome;
 use drumfire_net::{Clock, Native, NativeOptions, Waiting, resolve};
-use drumfire_plan::{Header, Plan};
+use drumfire_plan::{Header, Plan, Scheme};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::{Session, Wanted};
 use drumfire_units::Nanos;
@@ -67,8 +68,29 @@ pub(crate) fn schema(
                     ));
                 }
             }
-            Err(error) => return Err(failed(&error.to_string())),
+            Err(error) => return Err(failed(&format!("{error}{}", advice(plan, &error)))),
         }
+    }
+}
+
+/// What to try when the two sides seem to disagree on TLS.
+fn advice(plan: &Plan, error: &ConversationError) -> &'static str {
+    let ConversationError::Failed(outcome, _) = error else {
+        return "";
+    };
+    let scheme = plan
+        .requests
+        .first()
+        .map(|request| request.url.origin.scheme);
+    match (scheme, *outcome) {
+        (Some(Scheme::Https), Outcome::TlsProtocol) => {
+            "; say --plaintext to a server that speaks without TLS"
+        }
+        (
+            Some(Scheme::Http),
+            Outcome::Closed | Outcome::Reset | Outcome::ConnectReset | Outcome::ProtoNotHttp2,
+        ) => "; leave --plaintext out if the server expects TLS",
+        _ => "",
     }
 }
 

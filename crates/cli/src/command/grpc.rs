@@ -18,8 +18,10 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if let Some(symbol) = &flags.describe {
+        // A method may be written as for --call.
+        let symbol = symbol.replace('/', ".");
         let schema = schema(flags, &plan, Wanted::Symbol(symbol.clone()))?;
-        let text = schema.describe(symbol);
+        let text = schema.describe(&symbol);
         let text = text.map_err(|error| Failure::usage(format!("--describe: {error}")))?;
         output::print(text.as_bytes())?;
         return Ok(Exit::Done);

@@ -167,6 +167,7 @@ fn call(
 /// What calls send.
 fn data(flags: &GrpcFlags, method: &Method, sources: &Arc<Sources>) -> Result<Input, Failure> {
     let wrong = |error: drumfire_plan::DataError| Failure::usage(format!("-d: {error}"));
+    let order = order("--order", &flags.order)?;
     let Some(value) = &flags.data else {
         return Ok(Input::empty(method));
     };
@@ -182,7 +183,7 @@ fn data(flags: &GrpcFlags, method: &Method, sources: &Arc<Sources>) -> Result<In
             Input::template(method, &text, sources).map_err(wrong)?
         }
     };
-    Ok(input.with_order(order("--order", &flags.order)?))
+    Ok(input.with_order(order))
 }
 
 /// The feeds that templates draw from.

@@ -1,4 +1,4 @@
-//! nginx, haproxy and h2o from Debian's packages.
+//! nginx, haproxy, h2o and nghttpd from Debian's packages.
 
 use super::certificates::Identity;
 use super::folder::Folder;
@@ -165,6 +165,26 @@ pub(crate) fn h2o(identity: Option<&Identity>) -> Option<Peer> {
     }))
 }
 
+/// nghttpd, which speaks HTTP/2 and nothing else: over TLS with an identity, in the clear without.
+pub(crate) fn nghttpd(identity: Option<&Identity>, flags: &str) -> Option<Peer> {
+    if !lab::has("nghttpd") {
+        return None;
+    }
+    let (folder, port) = (www(), lab::port());
+    Some(Peer::start(folder, port, port, |folder| {
+        let mut command = lab::program("nghttpd");
+        command.args(["-a", "127.0.0.1", "-d", &folder.at("www")]);
+        command.args(flags.split_whitespace());
+        match identity {
+            None => command.args(["--no-tls", &port.to_string()]),
+            Some(Identity { certificate, key }) => {
+                command.args([&port.to_string(), key, certificate])
+            }
+        };
+        command
+    }))
+}
+
 fn nginx(folder: &Folder) -> Command {
     let mut command = lab::program("nginx");
     command.args(["-p", folder.path().to_str().unwrap()]);
@@ -190,7 +210,12 @@ fn www() -> Folder {
 }
 
 impl Peer {
-    fn start(folder: Folder, port: u16, tls_port: u16, of: fn(&Folder) -> Command) -> Self {
+    fn start(
+        folder: Folder,
+        port: u16,
+        tls_port: u16,
+        of: impl FnOnce(&Folder) -> Command,
+    ) -> Self {
         let process = Process::start(of(&folder).stdin(Stdio::null()));
         let mut peer = Self {
             process,
