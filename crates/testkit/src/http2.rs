@@ -21,6 +21,8 @@ pub struct Http2 {
     pub(crate) going: Vec<Going>,
     pub(crate) refuse_share: f64,
     pub(crate) replies_at: RepliesAt,
+    /// What it says comes in pieces of this size, so long apart.
+    pub(crate) drip: (usize, Nanos),
     pub(crate) replying: Arc<Replying>,
 }
 
@@ -111,6 +113,7 @@ impl Http2 {
             going: Vec::new(),
             refuse_share: 0.0,
             replies_at: RepliesAt::End,
+            drip: (usize::MAX, Nanos::ZERO),
             replying: Arc::new(move |_| reply.clone()),
         }
     }
@@ -135,6 +138,13 @@ impl Http2 {
     #[must_use]
     pub fn replies_at(mut self, at: RepliesAt) -> Self {
         self.replies_at = at;
+        self
+    }
+
+    /// Whatever it says comes in pieces of this size, so long apart, wherever that cuts a frame.
+    #[must_use]
+    pub fn dripping(mut self, size: usize, apart: Nanos) -> Self {
+        self.drip = (size, apart);
         self
     }
 

@@ -69,6 +69,7 @@ impl<I: Io> Worker<I> {
             let talk = place.talk.get_or_insert_default();
             talk.heard = now;
             talk.until = Nanos::MAX;
+            talk.said_all = call.fixed.is_some();
             if let Some(duration) = call.plan.streaming.duration {
                 talk.until = now + duration;
                 let started = place.exchange.started;

@@ -253,6 +253,30 @@ fn a_stream_is_cancelled_when_enough_has_come() {
 }
 
 #[test]
+fn a_server_that_dies_ends_its_streams_and_is_found_again() {
+    let reply = Reply::call()
+        .messages(10, b"tick", ms(20))
+        .trailers("0", "");
+    let server = Server::http2(Http2::new().says(reply)).is_dead(ms(1050), ms(2050));
+    let plan = closed(5).connections(1).http2(5).lasts(secs(4));
+    let plan = plan.calls(CallKind::ServerStream, Said::once());
+    let result = run(plan, World::of(server));
+    let total = &result.summary.total;
+    // A call takes 180 ms. Each user has five answered before the server dies in the sixth, and
+    // after it is found again, within 100 ms, at least ten, the last of them after the end.
+    let refused = crate::seen(&result.summary, Outcome::ConnectRefused);
+    failures(
+        &result.summary,
+        &[(Outcome::ConnectRefused, refused), (Outcome::Reset, 5)],
+    );
+    assert!((50..=130).contains(&refused), "{refused}");
+    assert!((80..=85).contains(&total.counts.ok), "{}", total.counts.ok);
+    // What was cut off had brought eight messages: at 900 ms, and each 20 ms until 1,040 ms.
+    assert_eq!(total.messages.received, total.counts.ok * 10 + 5 * 8);
+    assert_eq!(total.messages.first.count(), total.counts.ok + 5);
+}
+
+#[test]
 fn both_sides_speak_at_the_same_time() {
     let reply = Reply::call()
         .messages(4, b"tock", ms(50))

@@ -144,7 +144,12 @@ impl SimIo {
 
     /// Sends what a server has to say on a connection, and closes it when it is done with it.
     fn speak(&mut self, wire: Wire, at: Nanos) {
-        let far = &mut self.links[wire.slot as usize].far;
+        let link = &mut self.links[wire.slot as usize];
+        let script = &self.hosts[link.host].server.http2;
+        let (size, apart) = script
+            .as_ref()
+            .map_or((usize::MAX, Nanos::ZERO), |s| s.drip);
+        let far = &mut link.far;
         let Some(session) = &mut far.session else {
             return;
         };
@@ -155,7 +160,9 @@ impl SimIo {
         };
         let mut out = std::mem::take(&mut session.out);
         if far.state == FarState::Waiting {
-            self.emit(wire, &out, at);
+            for (n, piece) in (0..).zip(out.chunks(size)) {
+                self.emit(wire, piece, at + Nanos(apart.0 * n));
+            }
         }
         out.clear();
         if let Some(session) = &mut self.links[wire.slot as usize].far.session {
