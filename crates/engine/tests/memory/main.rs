@@ -6,7 +6,8 @@
 
 use drumfire_plan::CallKind;
 use drumfire_testkit::{
-    Client, Draft, Http2, Law, Network, Reply, Said, Server, Simulation, World, closed, open,
+    Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
+    closed, open,
 };
 use drumfire_units::Nanos;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -155,6 +156,28 @@ fn failures_allocate_nothing_that_lasts() {
     for server in [quick().resets(0.5), Server::refusing()] {
         let seen = observed(plan.clone(), world(server), &times);
         assert_eq!(seen[1].1 - seen[0].1, 0, "bytes held");
+    }
+}
+
+#[test]
+fn streams_that_fail_allocate_nothing_that_lasts() {
+    let plan = || {
+        let plan = open("const(1000/s,10s)").connections(2).http2(50);
+        plan.with(|plan| {
+            plan.interval = Nanos::from_secs(3600);
+            plan.timeouts.total = Nanos::from_millis(20);
+        })
+    };
+    let times = [Nanos::from_secs(3), Nanos::from_secs(9)];
+    for script in [
+        Http2::new().refuses(0.5),
+        Http2::new().says(Reply::never()),
+        Http2::new().goes_away(100, LastId::Of(99), 0, Farewell::WhenDone),
+    ] {
+        let server = Server::http2(script).takes(Law::Const(Nanos::from_micros(100)));
+        let seen = observed(plan(), world(server), &times);
+        let grown = seen[1].1 - seen[0].1;
+        assert!(grown < 64 << 10, "{grown} bytes more after six seconds");
     }
 }
 

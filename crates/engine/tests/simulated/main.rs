@@ -13,6 +13,7 @@ mod redirects;
 mod scale;
 mod sending;
 mod stopping;
+mod streams;
 mod timeouts;
 mod truth;
 mod users;

@@ -1,0 +1,172 @@
+//! Many exchanges on one connection: the same laws as with one on each.
+
+use crate::{failures, ms, run, secs, seen, us};
+use drumfire_measure::Outcome;
+use drumfire_plan::{CallKind, LatePolicy};
+use drumfire_testkit::{
+    Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, World, closed, open,
+};
+
+fn http2() -> Server {
+    Server::http2(Http2::new())
+}
+
+/// So many users, all on one connection.
+fn together(users: u32) -> Draft {
+    closed(users).connections(1).http2(users)
+}
+
+#[test]
+fn a_queue_is_the_same_as_over_http1() {
+    let world = |server: Server| {
+        let server = server.takes(Law::Exponential(ms(1))).serves_at_a_time(1);
+        World::of(server).network(Network::each_way(us(50)))
+    };
+    let plan = || open("const(800/s,100s)").poisson().seed(7);
+    for late in [LatePolicy::Queue, LatePolicy::Skip, LatePolicy::Drop(ms(3))] {
+        let one = run(plan().connections(6).late(late), world(Server::new()));
+        let two = plan().connections(2).http2(3).late(late);
+        let two = run(two, world(http2()));
+        assert_eq!(
+            two.summary.total.counts, one.summary.total.counts,
+            "{late:?}"
+        );
+        let (one, two) = (&one.summary.total.latency, &two.summary.total.latency);
+        assert_eq!(two.response_time, one.response_time, "{late:?}");
+        assert_eq!(two.waiting, one.waiting, "{late:?}");
+        assert_eq!(two.lag, one.lag, "{late:?}");
+    }
+}
+
+#[test]
+fn what_waits_too_long_for_room_has_timed_out() {
+    let plan = open("const(100/s,5s)")
+        .http2(1000)
+        .with(|plan| plan.timeouts.total = secs(1));
+    let result = run(plan, World::of(Server::http2(Http2::new().allows(0))));
+    failures(&result.summary, &[(Outcome::TimeoutTotal, 500)]);
+    let failed = &result.summary.total.latency.failed;
+    assert!(failed.min() >= secs(1) && failed.max() <= secs(1) + ms(2));
+    assert_eq!((result.log.requests, result.log.connections), (0, 1));
+}
+
+#[test]
+fn a_stop_is_accounted_for() {
+    for threads in [1, 2] {
+        let plan = open("const(1000/s,60s)").connections(2).http2(20);
+        let server = http2().takes(Law::Const(ms(30)));
+        let result = run(plan.threads(threads), World::of(server).stopped_at(secs(3)));
+        let counts = result.summary.total.counts;
+        failures(&result.summary, &[]);
+        assert!((3000..=3060).contains(&counts.intended), "{counts:?}");
+        assert_eq!(counts.ok, result.log.requests);
+        assert!(result.summary.duration <= secs(3) + ms(60));
+    }
+}
+
+#[test]
+fn a_warm_up_is_not_measured() {
+    let plan = open("const(100/s,10s)").http2(10).warmup(secs(2));
+    let result = run(plan, World::of(http2().takes(Law::Const(ms(1)))));
+    let total = &result.summary.total;
+    assert_eq!((total.counts.ok, total.warmup.ok), (800, 200));
+}
+
+#[test]
+fn one_dead_address_of_two_costs_nothing() {
+    for dead in [Server::refusing(), Server::unreachable()] {
+        let world = World::of(http2().takes(Law::Const(ms(1))))
+            .host("10.0.0.2:80", dead)
+            .name("sut", &["10.0.0.2:80", "10.0.0.1:80"]);
+        let plan = open("const(1000/s,5s)").connections(4).http2(5);
+        let result = run(plan, world);
+        failures(&result.summary, &[]);
+        assert_eq!(result.summary.total.counts.ok, 5000);
+        assert!(result.log.dials < 12, "{} dials", result.log.dials);
+    }
+}
+
+#[test]
+fn connections_are_spread_over_addresses() {
+    let created = Server::http2(Http2::new().says(Reply::status(201)));
+    let world = World::of(http2())
+        .host("10.0.0.2:80", created)
+        .name("sut", &["10.0.0.1:80", "10.0.0.2:80"]);
+    let result = run(open("const(1000/s,2s)").connections(4).http2(5), world);
+    let status: Vec<(u16, u64)> = result.summary.total.status().collect();
+    assert_eq!(status, [(200, 1000), (201, 1000)]);
+}
+
+#[test]
+fn requests_in_turn_have_steps_of_their_own() {
+    let urls = ["http://sut/a", "http://sut/b", "http://sut/c"];
+    let world = World::of(http2().takes(Law::Const(ms(1)))).keeps_requests();
+    let result = run(together(6).to(&urls).requests(600), world);
+    failures(&result.summary, &[]);
+    for step in result.summary.steps() {
+        assert_eq!(step.counts.ok, 200);
+    }
+    let to = |path: &str| {
+        let start = format!("GET {path} ");
+        let seen = result.log.seen.iter();
+        seen.filter(|seen| seen.head.starts_with(&start)).count()
+    };
+    assert_eq!([to("/a"), to("/b"), to("/c")], [200; 3]);
+}
+
+#[test]
+fn a_call_that_is_sent_again_is_one_call() {
+    for said in [Said::once(), Said::once().varying()] {
+        let script = Http2::new()
+            .goes_away(50, LastId::Of(79), 0, Farewell::WhenDone)
+            .says(Reply::unary(b"hi"));
+        let plan = together(20).requests(1000).calls(CallKind::Unary, said);
+        let server = Server::http2(script).takes(Law::Const(ms(10)));
+        let result = run(plan, World::of(server).network(Network::each_way(ms(1))));
+        failures(&result.summary, &[]);
+        let total = &result.summary.total;
+        assert_eq!((total.counts.ok, total.retried), (1000, 24 * 20));
+        assert_eq!(total.messages.received, 1000);
+        // Those that were sent again were sent twice.
+        assert_eq!(total.messages.sent, 1000 + 24 * 20);
+    }
+}
+
+#[test]
+fn answers_that_break_the_protocol_end_their_streams_and_no_connection() {
+    for (reply, outcome) in [
+        (Reply::head(99, &[]).ends(), Outcome::InvalidStatus),
+        (Reply::head(101, &[]), Outcome::H2StreamProtocolError),
+        (
+            Reply::head(200, &[("Upper", "case")]).ends(),
+            Outcome::H2StreamProtocolError,
+        ),
+        (
+            Reply::head(200, &[("connection", "close")]).ends(),
+            Outcome::H2StreamProtocolError,
+        ),
+        (
+            Reply::head(200, &[("content-length", "7")])
+                .data(b"hello")
+                .ends(),
+            Outcome::Truncated,
+        ),
+        (
+            Reply::head(200, &[("content-length", "3")])
+                .data(b"hello")
+                .ends(),
+            Outcome::H2StreamProtocolError,
+        ),
+        (
+            Reply::head(200, &[]).fields(&[(":status", "200")]),
+            Outcome::H2StreamProtocolError,
+        ),
+    ] {
+        let told = format!("{reply:?}");
+        let server = Server::http2(Http2::new().says(reply));
+        let result = run(together(4).requests(40), World::of(server));
+        let count = seen(&result.summary, outcome);
+        assert_eq!(count, 40, "{told}: {:?}", result.summary.total.errors());
+        assert_eq!(result.log.connections, 1, "{told}");
+    }
+}
