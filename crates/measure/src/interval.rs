@@ -2,8 +2,8 @@
 
 use crate::errors::ErrorTable;
 use crate::{
-    Bytes, Counts, ErrorRow, Histogram, Kept, Leniency, Messages, Outcome, OutcomeCounts, Sample,
-    StatusCounts, Step, WorkerHealth,
+    Bytes, Counts, ErrorRow, HeldBack, Histogram, Kept, Leniency, Messages, Outcome, OutcomeCounts,
+    Sample, StatusCounts, Step, WorkerHealth,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -123,6 +123,8 @@ pub struct Interval {
     pub interim: u64,
     /// Requests sent once more because a kept-alive connection turned out to be closed.
     pub retried: u64,
+    /// Requests that waited for streams which servers did not allow.
+    pub held_back: HeldBack,
     /// Connections that were opened.
     pub connections_opened: u64,
     /// Samples that the warm-up left out of everything above; all its samples were intended.
@@ -155,6 +157,7 @@ impl Interval {
             leniencies: [0; Leniency::ALL.len()],
             interim: 0,
             retried: 0,
+            held_back: HeldBack::default(),
             connections_opened: 0,
             warmup: Counts::default(),
             messages: Messages::default(),
@@ -181,6 +184,7 @@ impl Interval {
         self.leniencies.fill(0);
         self.interim = 0;
         self.retried = 0;
+        self.held_back = HeldBack::default();
         self.connections_opened = 0;
         self.warmup = Counts::default();
         self.messages.reset();
@@ -271,6 +275,7 @@ impl Interval {
         }
         self.interim += other.interim;
         self.retried += other.retried;
+        self.held_back.merge(&other.held_back);
         self.connections_opened += other.connections_opened;
         self.warmup.merge(&other.warmup);
         self.messages.merge(&other.messages);

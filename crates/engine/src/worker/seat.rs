@@ -96,8 +96,21 @@ impl<I: Io> Worker<I> {
         if room > 0 && group.waiting.is_empty() {
             self.open_stream(index, slot, now);
         } else {
+            self.note_held_back(slot);
             self.wait_for_room(index);
             self.call_for_connection(slot, now);
+        }
+    }
+
+    /// A request waits: on an open connection, because the server allows no further stream.
+    fn note_held_back(&mut self, slot: u32) {
+        let connection = &self.slots[slot as usize];
+        let machine = connection.link.as_ref().map(|link| &link.machine);
+        if connection.state == State::Open
+            && let Some(machine) = machine.filter(|machine| !machine.is_spent())
+            && let Some(allowed) = machine.streams_max_peer()
+        {
+            self.recorder.interval().held_back.record(allowed);
         }
     }
 

@@ -76,6 +76,9 @@ fn a_server_that_allows_none_is_waited_for() {
     assert_eq!(latency.service_time.max(), ms(10));
     assert_eq!(latency.lag.max(), Nanos::ZERO);
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
+    // 200 were due before there was room, and the report says who kept them.
+    let held_back = &result.summary.total.held_back;
+    assert_eq!((held_back.requests, held_back.allowed), (200, Some(0)));
 }
 
 #[test]

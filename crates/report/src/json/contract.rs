@@ -22,6 +22,8 @@ pub(super) struct Document<'a> {
     bytes: Bytes,
     latency: Latency,
     #[serde(skip_serializing_if = "Option::is_none")]
+    held_back: Option<HeldBack>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<Messages>,
     status: BTreeMap<String, u64>,
     errors: Vec<Error>,
@@ -97,6 +99,13 @@ struct Latency {
     connect: Distribution,
     tls_handshake: Distribution,
     failed: Distribution,
+}
+
+/// Requests that waited for streams which servers did not allow; absent where none did.
+#[derive(Serialize)]
+struct HeldBack {
+    requests: u64,
+    streams_allowed: u32,
 }
 
 /// Messages of gRPC calls; absent where there are none.
@@ -186,6 +195,7 @@ impl<'a> Document<'a> {
                 received: total.bytes.received,
             },
             latency: Latency::of(total),
+            held_back: HeldBack::of(total),
             messages: Messages::of(total),
             status: statuses(total.status()),
             errors: total.errors().into_iter().map(Error::of).collect(),
@@ -271,6 +281,15 @@ impl Latency {
             tls_handshake: Distribution::of(&total.tls_handshake),
             failed: Distribution::of(&total.latency.failed),
         }
+    }
+}
+
+impl HeldBack {
+    fn of(total: &Interval) -> Option<Self> {
+        total.held_back.allowed.map(|streams_allowed| Self {
+            requests: total.held_back.requests,
+            streams_allowed,
+        })
     }
 }
 

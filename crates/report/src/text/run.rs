@@ -88,6 +88,11 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     if total.retried > 0 {
         items.push(Line::plain(counted(total.retried, "resent request")));
     }
+    if let Some(allowed) = total.held_back.allowed {
+        let waited = counted(total.held_back.requests, "request");
+        let text = format!("{waited} waited: the server allows {allowed} streams at a time");
+        items.push(Line::of(text, Ink::Warn));
+    }
     if total.interim > 0 {
         items.push(Line::plain(counted(total.interim, "interim response")));
     }

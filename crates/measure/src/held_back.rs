@@ -1,0 +1,47 @@
+//! Requests that waited because a server allows fewer streams than the plan has places.
+
+/// How often, and by which bound (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 section 6.5.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldBack {
+    /// Requests that waited for a stream on an open connection.
+    pub requests: u64,
+    /// The least number of streams at a time that a server allowed when one did; `None` when none
+    /// did.
+    pub allowed: Option<u32>,
+}
+
+impl HeldBack {
+    /// A request waits, on a connection with so many streams at a time.
+    pub fn record(&mut self, allowed: u32) {
+        self.merge(&Self {
+            requests: 1,
+            allowed: Some(allowed),
+        });
+    }
+
+    /// Adds `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.allowed = match (self.allowed, other.allowed) {
+            (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HeldBack;
+
+    #[test]
+    fn the_least_bound_holds_whatever_the_order() {
+        let mut some = HeldBack::default();
+        some.record(100);
+        some.record(3);
+        let mut none = HeldBack::default();
+        none.merge(&some);
+        some.merge(&HeldBack::default());
+        assert_eq!(some, none);
+        assert_eq!((some.requests, some.allowed), (2, Some(3)));
+    }
+}
