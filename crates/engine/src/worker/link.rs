@@ -33,13 +33,6 @@ impl<I: Io> Worker<I> {
         connection.state = State::Open;
         connection.deadline = Nanos::MAX;
         let group = connection.group as usize;
-        for index in &self.groups[group].waiting {
-            // Opening took this long, and that is no lag of ours.
-            let exchange = &mut self.places[*index as usize].exchange;
-            if exchange.sent == Nanos::MAX {
-                exchange.due = exchange.due.max(now);
-            }
-        }
         self.fill(group, now);
     }
 
@@ -56,7 +49,7 @@ impl<I: Io> Worker<I> {
                 return;
             }
             self.groups[group].waiting.pop_front();
-            // Room on the connection is what it waited for.
+            // The connection, or room on it, is what it waited for; that is no lag of ours.
             let exchange = &mut self.places[index as usize].exchange;
             if exchange.sent == Nanos::MAX {
                 exchange.due = exchange.due.max(now);
@@ -276,14 +269,7 @@ impl<I: Io> Worker<I> {
         if !self.groups[group].waiting.is_empty() {
             self.fill(group, now);
         }
-        let retiring = |link: &Link| link.retiring;
-        if self.slots[slot as usize]
-            .link
-            .as_deref()
-            .is_some_and(retiring)
-        {
-            self.close_if_done(slot);
-        }
+        self.close_if_done(slot);
     }
 
     /// What becomes of what is under way when nothing more is started.
@@ -295,6 +281,11 @@ impl<I: Io> Worker<I> {
                 self.drain_until = Some(now);
                 let cancelled = || (Outcome::LocalCancelled, None);
                 for index in 0..self.places.len() as u32 {
+                    let place = &self.places[index as usize];
+                    // What the server still says of it must not end it a second time.
+                    if let (Phase::Open(stream), slot) = (place.phase, place.slot) {
+                        self.give_up_stream(slot, stream);
+                    }
                     if self.places[index as usize].phase != Phase::Free {
                         self.record_place(index, now, cancelled());
                     }

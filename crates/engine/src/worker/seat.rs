@@ -1,7 +1,7 @@
 //! Exchanges on connections that carry many at a time: from the start to the last byte written.
 
 use super::Worker;
-use crate::blame::{During, Failure, grpc_code, io_failure};
+use crate::blame::{Failure, grpc_code};
 use crate::connection::{Exchange, State};
 use crate::limits::BACKOFF_MIN;
 use crate::place::{Group, Phase, Place};
@@ -120,18 +120,17 @@ impl<I: Io> Worker<I> {
         self.groups[place.group as usize].waiting.push_back(index);
     }
 
-    /// Opens a place's stream, if its connection has room; `false` when it has not.
-    pub(super) fn open_stream(&mut self, index: u32, slot: u32, now: Nanos) -> bool {
+    /// Opens a place's stream, if its connection has room.
+    pub(super) fn open_stream(&mut self, index: u32, slot: u32, now: Nanos) {
         self.tools.metadata.clear();
         if let Err(reason) = self.begin_call(index, now) {
-            self.fail_place(index, now, (Outcome::BadData, Some(reason)));
-            return true;
+            return self.fail_place(index, now, (Outcome::BadData, Some(reason)));
         }
         let place = &mut self.places[index as usize];
         place.status = 0;
         place.interim = 0;
         let Some(stream) = stream_of(place, &self.prepared.requests) else {
-            return true;
+            return;
         };
         let end = if stream.has_body {
             EndStream::No
@@ -140,7 +139,7 @@ impl<I: Io> Worker<I> {
         };
         let length = stream.body.len() as u32;
         let Some(link) = &mut self.slots[slot as usize].link else {
-            return true;
+            return;
         };
         let before = link.machine.output().len();
         let metadata = &self.tools.metadata;
@@ -167,12 +166,8 @@ impl<I: Io> Worker<I> {
                     self.send_body(index);
                 }
                 self.retire_if_spent(slot, now);
-                true
             }
-            Err(OpenError::Full | OpenError::Spent) => {
-                self.wait_for_room(index);
-                false
-            }
+            Err(OpenError::Full | OpenError::Spent) => self.wait_for_room(index),
         }
     }
 
@@ -216,10 +211,11 @@ impl<I: Io> Worker<I> {
     /// Writes what all slots have to say.
     #[inline]
     pub(super) fn flush_dirty(&mut self) {
-        for _ in 0..self.dirty.len() {
-            let slot = self.dirty.swap_remove(0);
-            self.flush(slot);
+        let count = self.dirty.len();
+        for at in 0..count {
+            self.flush(self.dirty[at]);
         }
+        self.dirty.drain(..count);
     }
 
     /// Writes what a slot has to say, in one go.
@@ -239,19 +235,11 @@ impl<I: Io> Worker<I> {
         }
         match self.io.send(Slot(slot), link.machine.output()) {
             Ok(sent) => link.machine.output_sent(sent),
-            Err(error) => return self.link_send_failed(slot, error),
+            Err(error) => return self.sending_failed(slot, error),
         }
         if link.machine.has_event() {
             let now = self.io.now();
             self.feed_frames(slot, now, &[]);
-        }
-    }
-
-    #[cold]
-    fn link_send_failed(&mut self, slot: u32, error: drumfire_net::IoError) {
-        let connection = &mut self.slots[slot as usize];
-        if !std::mem::replace(&mut connection.broken, true) {
-            self.broken.push((slot, io_failure(error, During::Send)));
         }
     }
 
