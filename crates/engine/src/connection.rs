@@ -1,11 +1,13 @@
 //! One slot: a connection, and the exchange that it carries.
 
 use crate::keep_alive::Hint;
+use crate::limits::TRICKLE;
 use crate::place::Link;
 use crate::prepare::Route;
 use crate::redirect::Follow;
 use drumfire_coding::Decoder;
 use drumfire_http1::Machine;
+use drumfire_measure::{Leniencies, Outcome, Sample};
 use drumfire_units::Nanos;
 
 /// What a slot's connection is doing.
@@ -87,6 +89,48 @@ impl Exchange {
     pub(crate) fn note_sent(&mut self, now: Nanos) {
         if self.sent == Nanos::MAX {
             self.sent = now;
+        }
+    }
+
+    /// The record of it when it has ended, with a status or none (0).
+    #[inline]
+    pub(crate) fn sample(&self, end: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
+        Sample {
+            intended: self.intended,
+            due: self.due,
+            // An attempt that wrote nothing counts from when it began.
+            sent: if self.sent == Nanos::MAX {
+                self.started.max(self.due)
+            } else {
+                self.sent
+            },
+            first_byte: self.first_byte,
+            end,
+            bytes_sent: self.bytes_sent,
+            outcome,
+            leniencies: Leniencies(0),
+            bytes_received: self.bytes_received,
+            status,
+            step,
+        }
+    }
+
+    /// What kept it from being over in time, when its response has this status; 0 before its head.
+    pub(crate) fn lateness(&self, status: u16, now: Nanos) -> Outcome {
+        if status == 0 {
+            return if self.unwritten == 0 {
+                Outcome::TimeoutHead
+            } else {
+                Outcome::TimeoutTotal
+            };
+        }
+        // A body that trickles is late by itself; one that flows is only too long.
+        let flow = u128::from(self.bytes_received) * 1_000_000_000;
+        let span = (now - self.first_byte).0;
+        if flow < u128::from(TRICKLE) * u128::from(span) {
+            Outcome::TimeoutBody
+        } else {
+            Outcome::TimeoutTotal
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Worker;
 use crate::connection::{Duty, State};
-use crate::limits::{SCAN_MIN, TRICKLE};
+use crate::limits::SCAN_MIN;
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_units::Nanos;
@@ -59,30 +59,10 @@ impl<I: Io> Worker<I> {
                 self.transmit(slot);
             }
             State::Busy => {
-                let outcome = self.lateness(slot, now);
+                let status = connection.machine.status();
+                let outcome = connection.exchange.lateness(status, now);
                 self.fail(slot, now, (outcome, None));
             }
-        }
-    }
-
-    /// What kept the exchange of a slot from being over in time.
-    fn lateness(&self, slot: u32, now: Nanos) -> Outcome {
-        let connection = &self.slots[slot as usize];
-        let exchange = &connection.exchange;
-        if connection.machine.status() == 0 {
-            return if self.is_written(slot) {
-                Outcome::TimeoutHead
-            } else {
-                Outcome::TimeoutTotal
-            };
-        }
-        // A body that trickles is late by itself; one that flows is only too long.
-        let flow = u128::from(exchange.bytes_received) * 1_000_000_000;
-        let span = (now - exchange.first_byte).0;
-        if flow < u128::from(TRICKLE) * u128::from(span) {
-            Outcome::TimeoutBody
-        } else {
-            Outcome::TimeoutTotal
         }
     }
 }

@@ -205,39 +205,30 @@ impl<I: Io> Worker<I> {
             self.roll(now);
         }
         let connection = &mut self.slots[slot as usize];
-        let exchange = connection.exchange;
-        let sample = Sample {
-            intended: exchange.intended,
-            due: exchange.due,
-            // An attempt that wrote nothing counts from when it began.
-            sent: if exchange.sent == Nanos::MAX {
-                exchange.started.max(exchange.due)
-            } else {
-                exchange.sent
-            },
-            first_byte: exchange.first_byte,
-            end: now,
-            bytes_sent: exchange.bytes_sent,
-            outcome,
-            leniencies: Leniencies(connection.machine.notices().0),
-            bytes_received: exchange.bytes_received,
-            status: connection.machine.status(),
-            step: self.prepared.requests[exchange.request as usize].step,
-        };
+        let exchange = &connection.exchange;
+        let step = self.prepared.requests[exchange.request as usize].step;
+        let mut sample = exchange.sample(now, outcome, connection.machine.status(), step);
+        sample.leniencies = Leniencies(connection.machine.notices().0);
         self.recorder.interval().interim += u64::from(connection.machine.interim());
         connection.duty = Duty::None;
         connection.deadline = Nanos::MAX;
         connection.decoder = None;
         connection.follow = None;
+        self.account(&sample, detail);
+    }
+
+    /// Accounts for an exchange that has ended, on a connection of its own or not.
+    #[inline]
+    pub(super) fn account(&mut self, sample: &Sample, detail: Option<String>) {
         self.active -= 1;
-        self.crowd.ended(now);
-        self.last_end = now;
-        self.recorder.record(&sample);
+        self.crowd.ended(sample.end);
+        self.last_end = sample.end;
+        self.recorder.record(sample);
         if let Some(detail) = detail {
-            self.recorder.detail(&sample, &detail);
+            self.recorder.detail(sample, &detail);
         }
-        debug_assert!(outcome == Outcome::Ok || outcome.blame().is_some());
-        self.source.ended(now);
+        debug_assert!(sample.outcome == Outcome::Ok || sample.outcome.blame().is_some());
+        self.source.ended(sample.end);
     }
 
     /// Frees a slot, or gives it the next request at once.

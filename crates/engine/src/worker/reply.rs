@@ -6,7 +6,7 @@ use super::seat::stream_of;
 use super::talk::Tools;
 use crate::blame::{Failure, call_verdict, coding_outcome, http2_failure, stream_failure};
 use crate::connection::State;
-use crate::limits::{RECEIVES_PER_TURN, TRICKLE};
+use crate::limits::RECEIVES_PER_TURN;
 use crate::place::{Link, Phase, Place};
 use crate::prepare::{CallRequest, Prepared};
 use crate::redirect::{Next, after_redirect};
@@ -62,10 +62,7 @@ impl<I: Io> Worker<I> {
             State::Greeting | State::Open
         ) {
             if left == 0 {
-                let connection = &mut self.slots[slot as usize];
-                if !std::mem::replace(&mut connection.unread, true) {
-                    self.unread.push(slot);
-                }
+                self.leave_unread(slot);
                 break;
             }
             left -= 1;
@@ -163,25 +160,11 @@ impl<I: Io> Worker<I> {
     /// What kept a place's exchange from being over in time.
     pub(super) fn stream_lateness(&self, index: u32, now: Nanos) -> Outcome {
         let place = &self.places[index as usize];
-        let exchange = &place.exchange;
         let stream = stream_of(place, &self.prepared.requests);
         if stream.is_some_and(|stream| stream.call.is_some()) {
             return Outcome::TimeoutTotal;
         }
-        if place.status == 0 {
-            return if exchange.unwritten == 0 {
-                Outcome::TimeoutHead
-            } else {
-                Outcome::TimeoutTotal
-            };
-        }
-        let flow = u128::from(exchange.bytes_received) * 1_000_000_000;
-        let span = (now - exchange.first_byte).0;
-        if flow < u128::from(TRICKLE) * u128::from(span) {
-            Outcome::TimeoutBody
-        } else {
-            Outcome::TimeoutTotal
-        }
+        place.exchange.lateness(place.status, now)
     }
 }
 

@@ -91,10 +91,7 @@ impl<I: Io> Worker<I> {
             State::Busy | State::Tunneling
         ) {
             if left == 0 {
-                let connection = &mut self.slots[slot as usize];
-                if !std::mem::replace(&mut connection.unread, true) {
-                    self.unread.push(slot);
-                }
+                self.leave_unread(slot);
                 break;
             }
             left -= 1;
@@ -107,6 +104,14 @@ impl<I: Io> Worker<I> {
             }
         }
         self.buffer = buffer;
+    }
+
+    /// Leaves the rest of what a slot's socket may hold for the next turn.
+    pub(crate) fn leave_unread(&mut self, slot: u32) {
+        let connection = &mut self.slots[slot as usize];
+        if !std::mem::replace(&mut connection.unread, true) {
+            self.unread.push(slot);
+        }
     }
 
     /// Goes on with the first slots of those that were not read to the end. One that carries

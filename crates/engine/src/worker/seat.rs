@@ -8,7 +8,7 @@ use crate::place::{Group, Phase, Place};
 use crate::prepare::{Request, StreamRequest};
 use crate::source::Arrival;
 use drumfire_http2::{EndStream, OpenError};
-use drumfire_measure::{GRPC_STATUS, Leniencies, Outcome, Sample};
+use drumfire_measure::{GRPC_STATUS, Outcome};
 use drumfire_net::{Io, Slot};
 use drumfire_plan::HttpVersion;
 use drumfire_units::Nanos;
@@ -263,42 +263,18 @@ impl<I: Io> Worker<I> {
             self.roll(now);
         }
         let place = &mut self.places[index as usize];
-        let exchange = place.exchange;
-        let request = &self.prepared.requests[exchange.request as usize];
+        let request = &self.prepared.requests[place.exchange.request as usize];
         let is_call = request.stream.as_ref().is_some_and(|s| s.call.is_some());
-        let sample = Sample {
-            intended: exchange.intended,
-            due: exchange.due,
-            // An attempt that wrote nothing counts from when it began.
-            sent: if exchange.sent == Nanos::MAX {
-                exchange.started.max(exchange.due)
-            } else {
-                exchange.sent
-            },
-            first_byte: exchange.first_byte,
-            end: now,
-            bytes_sent: exchange.bytes_sent,
-            outcome,
-            leniencies: Leniencies(0),
-            bytes_received: exchange.bytes_received,
-            status: match place.status {
-                0 if is_call && outcome != Outcome::Ok => GRPC_STATUS + grpc_code(outcome),
-                status => status,
-            },
-            step: request.step,
+        let status = match place.status {
+            0 if is_call && outcome != Outcome::Ok => GRPC_STATUS + grpc_code(outcome),
+            status => status,
         };
+        let sample = place.exchange.sample(now, outcome, status, request.step);
         self.recorder.interval().interim += u64::from(place.interim);
         place.phase = Phase::Free;
         place.deadline = Nanos::MAX;
         place.decoder = None;
-        self.active -= 1;
-        self.crowd.ended(now);
-        self.last_end = now;
-        self.recorder.record(&sample);
-        if let Some(detail) = detail {
-            self.recorder.detail(&sample, &detail);
-        }
-        self.source.ended(now);
+        self.account(&sample, detail);
     }
 
     /// Frees a place, or gives it the next request at once.
