@@ -10,7 +10,7 @@ use peer::{
 };
 
 #[test]
-fn f20_and_f21_concurrency_is_the_servers_to_allow() {
+fn concurrency_is_the_servers_to_allow() {
     let acts = [
         Act::Serve(settings(&[(3, 0)])),
         Act::Get,
@@ -37,7 +37,7 @@ fn f20_and_f21_concurrency_is_the_servers_to_allow() {
 }
 
 #[test]
-fn f22_uploads_wait_for_windows() {
+fn uploads_wait_for_windows() {
     let acts = [
         Act::Serve(settings(&[(4, 0)])),
         Act::Post,
@@ -111,7 +111,7 @@ fn uploads_wait_for_the_connections_window_and_for_the_output() {
 }
 
 #[test]
-fn f23_windows_do_not_overflow() {
+fn windows_do_not_overflow() {
     let rest = 0x7fff_ffff - 65_535;
     let update = |stream, increment| number(WINDOW_UPDATE, stream, increment);
     check(
@@ -154,7 +154,7 @@ fn f23_windows_do_not_overflow() {
 }
 
 #[test]
-fn f24_and_f25_goaway_gives_back_what_was_not_processed() {
+fn goaway_gives_back_what_was_not_processed() {
     let get = |acts: &mut Vec<Act>, count| acts.extend((0..count).map(|_| Act::Get));
     let mut acts = vec![Act::Serve(settings(&[]))];
     get(&mut acts, 4);
@@ -190,7 +190,7 @@ fn f24_and_f25_goaway_gives_back_what_was_not_processed() {
 }
 
 #[test]
-fn f26_to_f29_resets_are_told_with_their_codes() {
+fn resets_are_told_with_their_codes() {
     for (code, name) in [
         (0, "NO_ERROR"),
         (2, "INTERNAL_ERROR"),
@@ -216,7 +216,7 @@ fn f26_to_f29_resets_are_told_with_their_codes() {
         "ready; 1 head 200 end; the stream is closed",
         "SETTINGS ACK; 1 HEADERS; 1 DATA 3",
     );
-    // F28: each of many.
+    // Each of many.
     let mut acts = vec![Act::Serve(settings(&[]))];
     let mut expected = vec!["ready".to_owned()];
     for n in 0..1000 {
@@ -257,7 +257,7 @@ fn a_response_may_end_before_its_request() {
 }
 
 #[test]
-fn f30_and_f32_credit_comes_back_whatever_becomes_of_a_stream() {
+fn credit_comes_back_whatever_becomes_of_a_stream() {
     let settings_ = Settings {
         stream_window: 100,
         connection_window: 65_535,
@@ -347,7 +347,7 @@ fn windows_of_ours_are_not_to_be_overrun() {
 }
 
 #[test]
-fn f31_streams_of_a_lost_connection_are_named() {
+fn streams_of_a_lost_connection_are_named() {
     let mut connection = drumfire_http2::Connection::new(&Settings::default());
     let mut transcript = peer::Transcript::default();
     peer::feed(&mut connection, &settings(&[]), &mut transcript);
@@ -369,7 +369,7 @@ fn f31_streams_of_a_lost_connection_are_named() {
 }
 
 #[test]
-fn f34_ids_run_out_without_a_failure() {
+fn ids_run_out_without_a_failure() {
     let settings_ = Settings {
         first_stream_id: 0x7fff_ffff - 200,
         ..Settings::default()

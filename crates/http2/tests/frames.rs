@@ -12,7 +12,7 @@ use peer::{
 };
 
 #[test]
-fn f14_continuation_floods_end_the_connection() {
+fn continuation_floods_end_the_connection() {
     let row = |name: &str, pieces: Vec<u8>, seen: &str| {
         let acts = [
             Act::Serve(settings(&[])),
@@ -35,7 +35,7 @@ fn f14_continuation_floods_end_the_connection() {
 }
 
 #[test]
-fn f15_and_f16_floods_end_the_connection() {
+fn floods_end_the_connection() {
     let row = |name: &str, flood: Vec<u8>, seen: &str, sent: &str| {
         let flood = concat(&[ok(1, 0), flood.repeat(6)]);
         let acts = [
@@ -115,7 +115,7 @@ fn frames_that_bring_something_keep_floods_apart() {
 }
 
 #[test]
-fn f16_and_f17_replies_that_are_not_read_are_bounded() {
+fn replies_that_are_not_read_are_bounded() {
     let settings_ = Settings {
         limits: Limits {
             idle_frames: 1000,
@@ -228,7 +228,7 @@ const WRONG_SIZES: [(u8, u8, u32, usize, &str); 14] = [
     (HEADERS, END_HEADERS | WITH_PRIORITY, 1, 4, "HEADERS too short"),
     (HEADERS, END_HEADERS | PADDED, 1, 0, "padded HEADERS without a length"),
     (DATA, PADDED, 1, 0, "padded DATA without a length"),
-    // F33: what we did not allow.
+    // What we did not allow.
     (DATA, 0, 1, 16_385, "frame larger than allowed"),
     (0xbe, 0, 0, 16_385, "frame larger than allowed"),
     (DATA, 0, 1, 0xff_ffff, "frame larger than allowed"),
@@ -277,7 +277,7 @@ fn frames_have_their_streams() {
 }
 
 #[test]
-fn f32_padding_is_part_of_its_frame() {
+fn padding_is_part_of_its_frame() {
     let what = "more padding than payload";
     for payload in [&[4, 0, 0, 0][..], &[1], &[255; 255]] {
         let bytes = frame(DATA, PADDED, 1, payload);

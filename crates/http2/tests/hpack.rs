@@ -231,7 +231,7 @@ enum Piece {
         field: Field,
         flags: u8,
     },
-    Resize(u8),
+    Resize(u32),
     Any(Vec<u8>),
 }
 
@@ -242,7 +242,7 @@ fn piece() -> impl Strategy<Value = Piece> {
         5 => (pattern, 0_u8..70, field(), any::<u8>()).prop_map(|(pattern, index, field, flags)| {
             Piece::Literal { pattern, index, field, flags }
         }),
-        1 => (0_u8..150).prop_map(Piece::Resize),
+        1 => (0_u32..150).prop_map(Piece::Resize),
         1 => prop::collection::vec(any::<u8>(), 0..4).prop_map(Piece::Any),
     ]
 }
@@ -266,7 +266,7 @@ fn write(piece: &Piece, block: &mut Vec<u8>) {
             string(&field.1, flags & 2 != 0, block);
         }
         Piece::Resize(size) => {
-            let mut coded = fluke_hpack::encoder::encode_integer(usize::from(*size), 5);
+            let mut coded = fluke_hpack::encoder::encode_integer(*size as usize, 5);
             coded[0] |= 0x20;
             block.extend_from_slice(&coded);
         }
@@ -325,17 +325,31 @@ proptest! {
         }
     }
 
-    /// What others write, we read.
+    /// What others write, we read, whatever sizes they give their tables in between.
     #[test]
-    fn we_read_what_others_write(lists in prop::collection::vec(prop::collection::vec((field(), any::<u8>()), 0..12), 1..8)) {
+    fn we_read_what_others_write(
+        lists in prop::collection::vec(
+            (prop::option::weighted(0.3, 0_u32..=4096), prop::collection::vec((field(), any::<u8>()), 0..12)),
+            1..20,
+        ),
+    ) {
         let (mut first, mut second) = (Decoder::new(4096), Decoder::new(4096));
         let mut fluke = fluke_hpack::Encoder::new();
         let mut httlib = httlib_hpack::Encoder::default();
-        for list in lists {
+        for (resize, list) in lists {
             let fields: Vec<Field> = list.iter().map(|(field, _)| field.clone()).collect();
-            let block = fluke.encode(fields.iter().map(|(name, value)| (&name[..], &value[..])));
-            prop_assert_eq!(decode(&mut first, &block).expect("fluke-hpack's"), fields.clone());
             let mut block = Vec::new();
+            if let Some(size) = resize {
+                // This one changes its table and does not say so.
+                fluke.set_max_table_size(size as usize);
+                write(&Piece::Resize(size), &mut block);
+            }
+            block.extend(fluke.encode(fields.iter().map(|(name, value)| (&name[..], &value[..]))));
+            prop_assert_eq!(decode(&mut first, &block).expect("fluke-hpack's"), fields.clone());
+            block.clear();
+            if let Some(size) = resize {
+                httlib.update_max_dynamic_size(size, &mut block).expect("encoded");
+            }
             for ((name, value), flags) in &list {
                 let flags = flags & 0x1f;
                 // Never indexed and to be indexed exclude each other.
@@ -343,6 +357,10 @@ proptest! {
                 httlib.encode((name.clone(), value.clone(), flags), &mut block).expect("encoded");
             }
             prop_assert_eq!(decode(&mut second, &block).expect("httlib-hpack's"), fields);
+            if let Some(size) = resize {
+                prop_assert!(first.table_size() <= size as usize);
+                prop_assert!(second.table_size() <= size as usize);
+            }
         }
     }
 
