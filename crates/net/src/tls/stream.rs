@@ -43,7 +43,8 @@ pub(crate) struct TlsStream {
     partial: Vec<u8>,
     /// Encrypted bytes that the kernel had no room for.
     unsent: Vec<u8>,
-    /// Text that came with the end of the handshake and nobody has asked for yet.
+    /// Text that nobody has asked for yet: it came with the end of the handshake, or its record
+    /// has more than there was room for.
     early: Vec<u8>,
     phase: Phase,
 }
@@ -209,14 +210,18 @@ impl TlsStream {
                 return Ok(Received::End);
             }
             let mut length = 0;
+            let mut rest = Vec::new();
             let pull = self.pull(fd, io, limit, &mut |text| {
-                length += text.len();
-                sink(text);
+                let (fits, more) = text.split_at(text.len().min(limit - length));
+                length += fits.len();
+                sink(fits);
+                rest.extend_from_slice(more);
             })?;
+            self.early = rest;
             self.flush(fd)?;
             match pull {
                 Pull::Some { drained } if length > 0 => {
-                    let drained = drained && self.phase == Phase::Open;
+                    let drained = drained && self.phase == Phase::Open && self.early.is_empty();
                     return Ok(Received::Bytes { length, drained });
                 }
                 Pull::Some { drained: false } => {}

@@ -1,0 +1,211 @@
+//! What a server says in the packet that ends a TLS handshake: text, its end, or half a record.
+//! rustls's own server side is the peer, on loopback.
+
+use drumfire_net::{
+    Address, Clock, Io, Native, NativeOptions, Progress, Received, Slot, TlsConfig, TlsOptions,
+    TlsVerify, Waiting,
+};
+use drumfire_units::Nanos;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::version::{TLS12, TLS13};
+use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+
+const SLOT: Slot = Slot(0);
+
+/// What a server does besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// It says no more.
+    Stays,
+    /// It says goodbye in the same packet.
+    Closes,
+    /// It keeps the packet's last bytes back for a while.
+    KeepsBack,
+}
+
+/// One case: a version, how much text, what becomes of the connection, and how much of the text is
+/// asked for at a time.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    version: &'static SupportedProtocolVersion,
+    length: usize,
+    then: Then,
+    portion: usize,
+}
+
+/// The server's end of one connection.
+struct Peer {
+    socket: TcpStream,
+    tls: ServerConnection,
+    /// What it says first, until it is said.
+    text: Option<Vec<u8>>,
+    then: Then,
+    kept_back: Vec<u8>,
+}
+
+impl Peer {
+    /// Reads once, and answers in one packet.
+    fn turn(&mut self) {
+        if self.tls.is_handshaking() {
+            self.tls.read_tls(&mut self.socket).expect("the client's");
+            self.tls.process_new_packets().expect("a handshake");
+        }
+        // In TLS 1.3 a server may speak behind its own Finished (RFC 8446 section 4.4.4), in TLS
+        // 1.2 when both have finished; each time that is the packet with which the client is done.
+        let is_early = self.tls.protocol_version() == Some(TLS13.version);
+        let mut packet = Vec::new();
+        let speaks = is_early || !self.tls.is_handshaking();
+        let text = if speaks { self.text.take() } else { None };
+        if let Some(text) = &text {
+            self.tls.writer().write_all(text).expect("room");
+            if self.then == Then::Closes {
+                self.tls.send_close_notify();
+            }
+        }
+        while self.tls.wants_write() {
+            self.tls.write_tls(&mut packet).expect("memory");
+        }
+        if text.is_some() && self.then == Then::KeepsBack {
+            self.kept_back = packet.split_off(packet.len() - 3);
+        }
+        self.socket.write_all(&packet).expect("it is sent");
+    }
+
+    /// Sends what was kept back; whether there was any.
+    fn go_on(&mut self) -> bool {
+        let rest = std::mem::take(&mut self.kept_back);
+        self.socket.write_all(&rest).expect("it is sent");
+        !rest.is_empty()
+    }
+}
+
+/// A server's settings, with a certificate that nobody checks.
+fn server(version: &'static SupportedProtocolVersion) -> Arc<ServerConfig> {
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).expect("a key");
+    let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+    let builder = builder
+        .with_protocol_versions(&[version])
+        .expect("a version");
+    let mut config = builder
+        .with_no_client_auth()
+        .with_single_cert(vec![own.cert.der().clone()], key)
+        .expect("they fit");
+    config.send_half_rtt_data = true;
+    Arc::new(config)
+}
+
+/// A driver that trusts anybody.
+fn driver() -> Native {
+    let config = TlsConfig::new(&TlsOptions {
+        name: "localhost",
+        roots: None,
+        identity: None,
+        verify: TlsVerify::No,
+        alpn: &[],
+        resume: false,
+    });
+    Native::new(&NativeOptions {
+        clock: Clock::start(),
+        waiting: Waiting::Sleep,
+        tls: vec![config.expect("settings")],
+    })
+    .expect("a driver")
+}
+
+/// Waits for something to happen to the connection, five seconds at most.
+fn wait(io: &mut Native) {
+    let mut ready = Vec::new();
+    io.wait(io.now() + Nanos::from_secs(5), &mut ready);
+    assert!(!ready.is_empty(), "nothing happens");
+}
+
+/// Opens a connection, and gives its other end.
+fn connect(io: &mut Native) -> TcpStream {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = Address::Tcp {
+        peer: listener.local_addr().expect("an address"),
+        source: None,
+    };
+    if io.dial(SLOT, &address).expect("it listens") == Progress::Pending {
+        wait(io);
+    }
+    let (socket, _) = listener.accept().expect("it has connected");
+    assert_eq!(io.finish_dial(SLOT), Ok(Progress::Done));
+    socket
+}
+
+/// Receives as the engine does, until so much has come and the end where there is one; after the
+/// last bytes for now it waits to be told of more.
+fn receive(io: &mut Native, peer: &mut Peer, case: &Case) -> Vec<u8> {
+    let mut seen = Vec::new();
+    let mut buffer = vec![0; case.portion];
+    for _ in 0..2 * case.length + 10 {
+        let drained = match io.receive(SLOT, &mut buffer).expect("it is sound") {
+            Received::Bytes { length, drained } => {
+                assert!(length > 0);
+                seen.extend_from_slice(&buffer[..length]);
+                drained
+            }
+            Received::Nothing => true,
+            Received::End => {
+                assert_eq!(case.then, Then::Closes, "{case:?}");
+                return seen;
+            }
+        };
+        if seen.len() == case.length && case.then != Then::Closes {
+            return seen;
+        }
+        if drained {
+            peer.go_on();
+            wait(io);
+        }
+    }
+    panic!("{} bytes have come: {case:?}", seen.len());
+}
+
+fn check(case: Case) {
+    let mut io = driver();
+    let text: Vec<u8> = (0..case.length).map(|n| (n % 251) as u8).collect();
+    let mut peer = Peer {
+        socket: connect(&mut io),
+        tls: ServerConnection::new(server(case.version)).expect("settings"),
+        text: Some(text.clone()),
+        then: case.then,
+        kept_back: Vec::new(),
+    };
+    let mut progress = io.start_tls(SLOT, 0).expect("it begins");
+    for _ in 0..4 {
+        if progress == Progress::Done {
+            break;
+        }
+        peer.turn();
+        wait(&mut io);
+        progress = io.handshake(SLOT).expect("a handshake");
+    }
+    assert_eq!(progress, Progress::Done, "{case:?}");
+    assert_eq!(peer.text, None, "it has spoken before: {case:?}");
+    let seen = receive(&mut io, &mut peer, &case);
+    assert!(seen == text, "other bytes: {case:?}");
+    io.close(SLOT);
+}
+
+#[test]
+fn text_that_comes_with_the_end_of_a_handshake_is_handed_out() {
+    for version in [&TLS12, &TLS13] {
+        for then in [Then::Stays, Then::Closes, Then::KeepsBack] {
+            for (length, portion) in [(5, 65_536), (5, 2), (40_000, 65_536), (40_000, 20_000)] {
+                check(Case {
+                    version,
+                    length,
+                    then,
+                    portion,
+                });
+            }
+        }
+    }
+}
