@@ -1,7 +1,7 @@
 //! HdrHistogram's buckets for 1 ns to 1 h with three significant digits, and their counts.
 
 use std::fmt;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// The range that the encoding names: 1 h, in nanoseconds.
 pub(crate) const HOUR: u64 = 3_600_000_000_000;
@@ -44,6 +44,9 @@ pub(crate) fn places(min: u64, max: u64) -> RangeInclusive<usize> {
     place(min.min(HIGHEST))..=place(max.min(HIGHEST))
 }
 
+/// How many counts lie in one page of memory, as most machines have them.
+const PAGE: usize = 4096 / size_of::<u64>();
+
 /// A count for each bucket. The memory is zeroed by the system, so that buckets which are never
 /// touched never become resident.
 pub(crate) struct Buckets(Box<[u64; LENGTH]>);
@@ -77,10 +80,50 @@ impl Buckets {
         &self.0[places]
     }
 
-    /// The counts at these places, to be changed.
-    pub(crate) fn at_mut(&mut self, places: RangeInclusive<usize>) -> &mut [u64] {
-        &mut self.0[places]
+    /// Changes the counts at these places by those of another. Where that has none for a page
+    /// long, this one is not touched either: a rare long time must not make all resident that lies
+    /// between it and the others.
+    pub(crate) fn change(
+        &mut self,
+        other: &Self,
+        places: RangeInclusive<usize>,
+        change: impl Fn(u64, u64) -> u64,
+    ) {
+        for places in pages(places) {
+            let theirs = &other.0[places.clone()];
+            if is_used(theirs) {
+                for (mine, theirs) in self.0[places].iter_mut().zip(theirs) {
+                    *mine = change(*mine, *theirs);
+                }
+            }
+        }
     }
+
+    /// Sets the counts at these places to 0; pages that are so are not touched.
+    pub(crate) fn clear(&mut self, places: RangeInclusive<usize>) {
+        for places in pages(places) {
+            let counts = &mut self.0[places];
+            if is_used(counts) {
+                counts.fill(0);
+            }
+        }
+    }
+}
+
+/// These places, cut where pages end.
+fn pages(places: RangeInclusive<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = places.end() + 1;
+    let starts = std::iter::successors(Some(*places.start()), |from| {
+        Some(from / PAGE * PAGE + PAGE)
+    });
+    starts
+        .take_while(move |from| *from < end)
+        .map(move |from| from..end.min(from / PAGE * PAGE + PAGE))
+}
+
+/// Whether any count is above 0.
+fn is_used(counts: &[u64]) -> bool {
+    counts.iter().fold(0, |all, count| all | count) > 0
 }
 
 impl fmt::Debug for Buckets {
@@ -110,6 +153,20 @@ mod tests {
         assert_eq!(next, HIGHEST + 1);
         assert_eq!(place(next), LENGTH);
         assert!(place(u64::MAX) > LENGTH);
+    }
+
+    #[test]
+    fn places_are_cut_where_pages_end() {
+        let cut = |places| {
+            let pieces = pages(places).map(|piece| (piece.start, piece.end));
+            pieces.collect::<Vec<_>>()
+        };
+        assert_eq!(cut(0..=0), [(0, 1)]);
+        assert_eq!(cut(3..=PAGE - 1), [(3, PAGE)]);
+        assert_eq!(cut(3..=PAGE), [(3, PAGE), (PAGE, PAGE + 1)]);
+        let all = cut(0..=LENGTH - 1);
+        assert_eq!((all.len(), all[0]), (LENGTH.div_ceil(PAGE), (0, PAGE)));
+        assert_eq!(all.last().map(|piece| piece.1), Some(LENGTH));
     }
 
     #[test]

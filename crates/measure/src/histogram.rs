@@ -149,10 +149,8 @@ impl Histogram {
         if other.is_empty() {
             return;
         }
-        let mine = self.buckets.at_mut(other.places());
-        for (mine, theirs) in mine.iter_mut().zip(other.counts()) {
-            *mine = mine.saturating_add(*theirs);
-        }
+        self.buckets
+            .change(&other.buckets, other.places(), u64::saturating_add);
         self.count = self.count.saturating_add(other.count);
         self.beyond = self.beyond.saturating_add(other.beyond);
         self.min = self.min.min(other.min);
@@ -171,11 +169,11 @@ impl Histogram {
         if other.is_empty() {
             return;
         }
-        let mine = self.buckets.at_mut(other.places());
-        for (mine, theirs) in mine.iter_mut().zip(other.counts()) {
-            debug_assert!(*mine >= *theirs, "only what was merged can be taken away");
-            *mine = mine.saturating_sub(*theirs);
-        }
+        let less = |mine: u64, theirs: u64| {
+            debug_assert!(mine >= theirs, "only what was merged can be taken away");
+            mine.saturating_sub(theirs)
+        };
+        self.buckets.change(&other.buckets, other.places(), less);
         self.count = self.count.saturating_sub(other.count);
         self.beyond = self.beyond.saturating_sub(other.beyond);
         self.sum = self.sum.saturating_sub(other.sum);
@@ -200,13 +198,13 @@ impl Histogram {
         Some((bounds(from + first).0, bounds(from + last).1))
     }
 
-    /// Forgets every sample and keeps the memory. Touches only what was in use.
+    /// Forgets every sample and keeps the memory. Touches only pages that were in use.
     pub fn reset(&mut self) {
         if self.is_empty() {
             return;
         }
         let places = self.places();
-        self.buckets.at_mut(places).fill(0);
+        self.buckets.clear(places);
         self.count = 0;
         self.beyond = 0;
         self.min = u64::MAX;
