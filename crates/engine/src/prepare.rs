@@ -28,6 +28,9 @@ pub struct Prepared {
     pub steps: Vec<Arc<str>>,
     /// TLS settings; a route names one by its index.
     pub tls: Vec<TlsConfig>,
+    /// The id of the first stream of each connection of HTTP/2, odd. Only a test has a reason to
+    /// change it: ids run out after 2³⁰ streams.
+    pub first_stream_id: u32,
     pub(crate) requests: Vec<Request>,
     pub(crate) routes: Vec<Route>,
     pub(crate) resolver: Arc<Resolver>,
@@ -144,6 +147,7 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
     Ok(Prepared {
         steps,
         tls,
+        first_stream_id: 1,
         requests,
         routes,
         resolver,

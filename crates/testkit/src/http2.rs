@@ -6,6 +6,7 @@ pub(crate) mod session;
 use crate::{Reply, Request};
 use drumfire_units::Nanos;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a server replies to a request.
@@ -54,8 +55,10 @@ pub(crate) enum Announcement {
 }
 
 /// A GOAWAY that comes when so many streams were opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Going {
+    /// On which connections, by their numbers from 0.
+    pub(crate) on: Range<u64>,
     pub(crate) streams: u64,
     pub(crate) last: LastId,
     pub(crate) code: u32,
@@ -189,11 +192,21 @@ impl Http2 {
     #[must_use]
     pub fn goes_away(mut self, streams: u64, last: LastId, code: u32, farewell: Farewell) -> Self {
         self.going.push(Going {
+            on: 0..u64::MAX,
             streams,
             last,
             code,
             farewell,
         });
+        self
+    }
+
+    /// The last [`Self::goes_away`] is said on these connections alone, by their numbers from 0.
+    #[must_use]
+    pub fn on(mut self, connections: Range<u64>) -> Self {
+        if let Some(going) = self.going.last_mut() {
+            going.on = connections;
+        }
         self
     }
 

@@ -38,6 +38,8 @@ pub struct Log {
     pub partial_sends: u64,
     /// The most streams that were open at a time on one connection of HTTP/2.
     pub streams_most: u64,
+    /// Streams that came when the server had said that it would not serve them.
+    pub unserved: u64,
     /// Streams opened beyond what the server had allowed and the client had acknowledged.
     pub over_allowed: u64,
     /// DATA beyond what the server had given room for.
@@ -69,6 +71,7 @@ impl Log {
         self.waits += other.waits;
         self.partial_sends += other.partial_sends;
         self.streams_most = self.streams_most.max(other.streams_most);
+        self.unserved += other.unserved;
         self.over_allowed += other.over_allowed;
         self.over_granted += other.over_granted;
         self.resets += other.resets;

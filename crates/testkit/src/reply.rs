@@ -1,6 +1,7 @@
 //! What a simulated server says on a stream of HTTP/2.
 
 use crate::http2::frame;
+use crate::queue::Ending;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -25,8 +26,20 @@ pub(crate) enum Step {
     Pause(Nanos),
     /// Goes on from a step.
     Again(usize),
-    /// The connection is reset.
-    Break,
+    /// Any frame.
+    Frame(AnyFrame),
+    /// The connection ends.
+    End(Ending),
+}
+
+/// A frame as it is told, right or wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct AnyFrame {
+    /// Whether it concerns the whole connection, in place of the reply's own stream.
+    pub(crate) whole: bool,
+    pub(crate) kind: u8,
+    pub(crate) flags: u8,
+    pub(crate) payload: Arc<[u8]>,
 }
 
 /// Whether a frame ends the stream.
@@ -41,6 +54,12 @@ impl Reply {
     #[must_use]
     pub fn never() -> Self {
         Self::of(&[]).after(Nanos::MAX)
+    }
+
+    /// Nothing so far.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::of(&[])
     }
 
     /// 200 with a short body.
@@ -165,7 +184,48 @@ impl Reply {
     /// Resets the connection.
     #[must_use]
     pub fn breaks(self) -> Self {
-        self.then(Step::Break)
+        self.then(Step::End(Ending::Reset))
+    }
+
+    /// Closes the connection without a word.
+    #[must_use]
+    pub fn closes(self) -> Self {
+        self.then(Step::End(Ending::Finished))
+    }
+
+    /// A frame of any kind on its own stream, right or wrong (RFC 9113 section 4.1).
+    #[must_use]
+    pub fn frame(self, kind: u8, flags: u8, payload: &[u8]) -> Self {
+        self.any_frame(false, kind, flags, payload)
+    }
+
+    /// The same on stream 0.
+    #[must_use]
+    pub fn connection_frame(self, kind: u8, flags: u8, payload: &[u8]) -> Self {
+        self.any_frame(true, kind, flags, payload)
+    }
+
+    fn any_frame(self, whole: bool, kind: u8, flags: u8, payload: &[u8]) -> Self {
+        self.then(Step::Frame(AnyFrame {
+            whole,
+            kind,
+            flags,
+            payload: payload.into(),
+        }))
+    }
+
+    /// The last of all so often.
+    #[must_use]
+    pub fn times(self, count: usize) -> Self {
+        let mut steps = self.steps.to_vec();
+        if let Some(last) = steps.last().cloned() {
+            let length = steps.len() - 1 + count;
+            steps.resize(length, last);
+        }
+        Self {
+            steps: steps.into(),
+            ..self
+        }
     }
 
     /// A pause before what follows.

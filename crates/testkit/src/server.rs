@@ -24,6 +24,8 @@ pub struct Server {
     pub(crate) reset_share: f64,
     pub(crate) window: usize,
     pub(crate) expecting: Expecting,
+    /// Whether it speaks TLS, and which protocol it agrees to.
+    pub(crate) tls: Option<Agreed>,
     /// How it speaks HTTP/2; HTTP/1 when `None`.
     pub(crate) http2: Option<Arc<Http2>>,
 }
@@ -36,6 +38,9 @@ pub(crate) enum Accepts {
     Swallows,
     Unreachable,
 }
+
+/// The protocol that a server agrees to in a TLS handshake; none when empty.
+pub(crate) type Agreed = &'static [u8];
 
 /// Nothing is served in the last `length` of each `period`.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +100,7 @@ impl Server {
             reset_share: 0.0,
             window: usize::MAX,
             expecting: Expecting::Continues(Nanos::ZERO),
+            tls: None,
             http2: None,
         }
     }
@@ -106,6 +112,14 @@ impl Server {
             http2: Some(Arc::new(script)),
             ..Self::new()
         }
+    }
+
+    /// Speaks TLS, whose handshake takes no time and whose records are left out, and agrees to
+    /// this protocol, or to none when it is empty.
+    #[must_use]
+    pub fn agrees_to(mut self, protocol: &'static [u8]) -> Self {
+        self.tls = Some(protocol);
+        self
     }
 
     /// An address that refuses every connection.

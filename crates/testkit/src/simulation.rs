@@ -12,6 +12,7 @@ pub struct Simulation {
     plan: Draft,
     world: World,
     keeps: bool,
+    first_stream_id: u32,
 }
 
 /// What came of a simulation.
@@ -33,6 +34,7 @@ impl Simulation {
             plan,
             world,
             keeps: false,
+            first_stream_id: 1,
         }
     }
 
@@ -40,6 +42,13 @@ impl Simulation {
     #[must_use]
     pub fn keeps_intervals(mut self) -> Self {
         self.keeps = true;
+        self
+    }
+
+    /// The id of the first stream of each connection of HTTP/2, odd: ids end at 2³¹ − 1.
+    #[must_use]
+    pub fn first_stream_id(mut self, id: u32) -> Self {
+        self.first_stream_id = id;
         self
     }
 
@@ -54,10 +63,12 @@ impl Simulation {
         let plan = Plan::clone(&self.plan);
         assert_eq!(plan.check(), [], "the plan can't run");
         let of = thread_count(&plan);
-        let prepared = match prepare(plan, self.world.resolver()) {
-            Ok(prepared) => Arc::new(prepared),
+        let mut prepared = match prepare(plan, self.world.resolver()) {
+            Ok(prepared) => prepared,
             Err(error) => panic!("the plan can't run: {error}"),
         };
+        prepared.first_stream_id = self.first_stream_id;
+        let prepared = Arc::new(prepared);
         let mut drivers = Vec::new();
         let mut logs = Vec::new();
         for worker in 0..of {

@@ -16,6 +16,7 @@ impl<I: Io> Worker<I> {
     pub(super) fn greet(&mut self, slot: u32, now: Nanos) {
         let settings = Settings {
             streams: self.prepared.plan.connections.streams,
+            first_stream_id: self.prepared.first_stream_id,
             ..Settings::default()
         };
         let limit = self.prepared.plan.timeouts.connect;
@@ -27,13 +28,11 @@ impl<I: Io> Worker<I> {
         self.flush(slot);
     }
 
-    /// The server's SETTINGS have come: requests may go out.
-    pub(super) fn greeted(&mut self, slot: u32, now: Nanos) {
+    /// The server's SETTINGS have come: requests may go out, once all is read that came with them.
+    pub(super) fn greeted(&mut self, slot: u32) {
         let connection = &mut self.slots[slot as usize];
         connection.state = State::Open;
         connection.deadline = Nanos::MAX;
-        let group = connection.group as usize;
-        self.fill(group, now);
     }
 
     /// Gives a connection's room to those who wait for it.
@@ -74,6 +73,11 @@ impl<I: Io> Worker<I> {
         if self.groups[group].slot != slot {
             return;
         }
+        self.fail_waiting(group, now, &failure);
+    }
+
+    /// Nothing comes of it for those who wait for a connection now.
+    fn fail_waiting(&mut self, group: usize, now: Nanos, failure: &Failure) {
         for index in std::mem::take(&mut self.groups[group].waiting) {
             self.end_place(index, now, failure.clone());
         }
@@ -111,7 +115,10 @@ impl<I: Io> Worker<I> {
         link.retiring = true;
         // A server that has enough of us, or that goes before it has done anything, is not dialed
         // again at once.
-        let unwilling = link.answered == 0 || link.going.is_some_and(|code| code != 0);
+        let unwilling = link
+            .going
+            .filter(|code| *code != 0 || link.answered == 0)
+            .map(|code| (code, link.carried == 0));
         if !link.machine.is_spent() {
             link.machine.go_away(ErrorCode::NO_ERROR);
             self.mark(slot);
@@ -132,11 +139,14 @@ impl<I: Io> Worker<I> {
             }
         };
         self.groups[group as usize].slot = new;
-        if unwilling {
-            let rest = self.rest_after_failure(new, now);
-            self.resting.push((rest, new));
-        } else {
-            self.dial(new, now);
+        let Some((code, took_none)) = unwilling else {
+            return self.dial(new, now);
+        };
+        let rest = self.rest_after_failure(new, now);
+        self.resting.push((rest, new));
+        // Once may be a server on its way out. One that greets each connection so refuses us.
+        if took_none && self.slots[new as usize].failures > 1 {
+            self.fail_waiting(group as usize, now, &went_away(code));
         }
     }
 
@@ -325,5 +335,13 @@ impl<I: Io> Worker<I> {
             let _sent = self.io.send(Slot(slot), link.machine.output());
             self.empty(slot);
         }
+    }
+}
+
+/// What a GOAWAY with this code means for a request that was never sent.
+fn went_away(code: u32) -> Failure {
+    match code {
+        0 => (Outcome::H2GoAway, None),
+        code => (Outcome::h2_connection(code), None),
     }
 }

@@ -14,19 +14,21 @@ impl<I: Io> Worker<I> {
         let keeps = self.prepared.plan.connections.keep_alive != KeepAlive::No;
         let started = self.io.now();
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
-        let mut next = if keeps { 0 } else { self.slots.len() };
+        // Those that take the place of a connection which the server gave up at once come later.
+        let wanted = self.slots.len();
+        let mut next = if keeps { 0 } else { wanted };
         loop {
             let mut under_way = self.slots[..next]
                 .iter()
                 .filter(|slot| is_opening(slot.state))
                 .count();
             let now = self.io.now();
-            while next < self.slots.len() && under_way < DIALS_AT_ONCE {
+            while next < wanted && under_way < DIALS_AT_ONCE {
                 self.dial(next as u32, now);
                 next += 1;
                 under_way += 1;
             }
-            let all = next == self.slots.len() && under_way == 0;
+            let all = next == wanted && under_way == 0;
             if all || now > started + OPENING_MAX || self.control.is_stopping() {
                 break;
             }

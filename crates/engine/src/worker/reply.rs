@@ -85,6 +85,7 @@ impl<I: Io> Worker<I> {
 
     /// Feeds received bytes to a slot's connection.
     pub(super) fn feed_frames(&mut self, slot: u32, now: Nanos, mut input: &[u8]) {
+        let mut greeted = false;
         while let Some(link) = &mut self.slots[slot as usize].link {
             let mut ears = Ears {
                 places: &mut self.places,
@@ -96,8 +97,16 @@ impl<I: Io> Worker<I> {
             let (consumed, did) = step(link, input, &mut ears);
             input = &input[consumed..];
             match did {
+                Did::All if greeted => {
+                    let group = self.slots[slot as usize].group as usize;
+                    return self.fill(group, now);
+                }
                 Did::All => return,
                 Did::Nothing => {}
+                Did::Ready => {
+                    self.greeted(slot);
+                    greeted = true;
+                }
                 Did::Over(index, verdict) => {
                     link.answered += 1;
                     self.slots[slot as usize].failures = 0;
@@ -125,7 +134,6 @@ impl<I: Io> Worker<I> {
     #[cold]
     fn heard(&mut self, slot: u32, now: Nanos, did: Did) {
         match did {
-            Did::Ready => self.greeted(slot, now),
             Did::Room => {
                 let group = self.slots[slot as usize].group as usize;
                 self.fill(group, now);
@@ -153,7 +161,7 @@ impl<I: Io> Worker<I> {
                 self.empty(slot);
                 self.lost(slot, now, failure);
             }
-            Did::All | Did::Nothing | Did::Over(..) => {}
+            Did::All | Did::Nothing | Did::Ready | Did::Over(..) => {}
         }
     }
 

@@ -2,10 +2,10 @@
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Validity};
-use drumfire_plan::{Drain, KeepAlive, Users};
+use drumfire_plan::{Drain, KeepAlive, Users, Verify};
 use drumfire_testkit::{
-    Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Server, Simulated, World,
-    closed, open,
+    Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Server, Simulated,
+    Simulation, World, closed, open,
 };
 use drumfire_units::Nanos;
 
@@ -164,21 +164,61 @@ fn a_warning_moves_on_without_loss() {
 #[test]
 fn a_server_that_always_goes_away_is_dialed_seldom() {
     for code in [0, 11] {
-        for streams in [0, 1] {
-            let script = Http2::new().goes_away(streams, LastId::Of(0), code, Farewell::WhenDone);
-            let plan = together(10)
-                .lasts(secs(10))
-                .with(|plan| plan.timeouts.total = secs(2));
-            let result = run(plan, world(script));
+        let script = Http2::new().goes_away(1, LastId::Of(0), code, Farewell::WhenDone);
+        let plan = together(10)
+            .lasts(secs(10))
+            .with(|plan| plan.timeouts.total = secs(2));
+        let result = run(plan, world(script));
+        let total = &result.summary.total;
+        // Each is sent once more, and then it is enough.
+        failures(&result.summary, &[(Outcome::H2GoAway, total.counts.sent)]);
+        assert_eq!(total.retried, total.counts.sent);
+        assert!(total.counts.sent >= 40, "{}", total.counts.sent);
+        assert!(result.log.dials < 150, "{} dials", result.log.dials);
+        assert!(result.log.waits < 5000, "{} turns", result.log.waits);
+    }
+}
+
+#[test]
+fn a_server_that_greets_with_a_farewell_is_sent_nothing() {
+    for (code, outcome) in [
+        (0, Outcome::H2GoAway),
+        (11, Outcome::H2ConnectionEnhanceYourCalm),
+    ] {
+        for farewell in [Farewell::Stays, Farewell::WhenDone, Farewell::AtOnce] {
+            let script = Http2::new().goes_away(0, LastId::Of(0), code, farewell);
+            let result = run(together(10).lasts(secs(10)), world(script));
             let total = &result.summary.total;
-            // Each is sent once more, and then it is enough.
-            failures(&result.summary, &[(Outcome::H2GoAway, total.counts.sent)]);
-            assert_eq!(total.retried, total.counts.sent);
-            assert!(total.counts.sent >= 40, "{}", total.counts.sent);
-            assert!(result.log.dials < 150, "{} dials", result.log.dials);
-            assert!(result.log.waits < 5000, "{} turns", result.log.waits);
+            // As with a server that refuses connections: all that wait have failed.
+            failures(&result.summary, &[(outcome, total.counts.sent)]);
+            assert_eq!((result.log.requests, result.log.unserved), (0, 0));
+            assert_eq!(total.retried, 0);
+            assert!(total.counts.sent >= 900, "{}", total.counts.sent);
+            // At first soon, then every 104 ms.
+            assert!(result.log.dials < 120, "{} dials", result.log.dials);
+            assert!(result.log.waits < 1000, "{} turns", result.log.waits);
+            assert_eq!(total.latency.lag.max(), Nanos::ZERO);
         }
     }
+}
+
+#[test]
+fn one_farewell_as_a_greeting_costs_a_pause() {
+    // The first connection gives 10 of the third burst back, the second takes none of them.
+    let script = Http2::new()
+        .goes_away(50, LastId::Come, 0, Farewell::WhenDone)
+        .on(0..1)
+        .goes_away(0, LastId::Of(0), 0, Farewell::WhenDone)
+        .on(1..2);
+    let result = run(together(20).requests(1000), world(script));
+    answered(&result, 1000, 3);
+    assert_eq!(
+        (result.summary.total.retried, result.log.unserved),
+        (10, 10)
+    );
+    // Two connections more, a pause of 1 ms between them, and a way to be refused.
+    let longest = result.summary.total.latency.response_time.max();
+    assert!(longest <= ms(12 + 2 + 2 * 4 + 1), "{longest}");
 }
 
 #[test]
@@ -288,6 +328,18 @@ fn a_connection_that_breaks_takes_all_that_it_carries() {
     assert_eq!(result.log.connections, 2);
 }
 
+#[test]
+fn a_connection_that_is_closed_without_a_word_is_a_failure_of_all_that_it_carries() {
+    let script = Http2::new().answers(|request| match request.index {
+        0 => Reply::head(200, &[]).closes().after(ms(5)),
+        _ => Reply::ok(),
+    });
+    let result = run(together(100).requests(500), world(script));
+    failures(&result.summary, &[(Outcome::Closed, 100)]);
+    assert_eq!(result.summary.total.counts.ok, 400);
+    assert_eq!(result.log.connections, 2);
+}
+
 /// Checks that all of so many requests timed out in this way after this time, that their streams
 /// were cancelled, and that their connection was kept.
 #[track_caller]
@@ -371,6 +423,17 @@ fn refused_streams_are_counted_exactly() {
 }
 
 #[test]
+fn a_flood_of_resets_is_accounted_for() {
+    let reply = Reply::only_reset(8).after(Nanos::ZERO);
+    let plan = open("const(100000/s,1s)").http2(100);
+    let result = run(plan, world(Http2::new().says(reply)));
+    failures(&result.summary, &[(Outcome::H2StreamCancel, 100_000)]);
+    assert_eq!((result.log.requests, result.log.connections), (100_000, 1));
+    let total = &result.summary.total;
+    assert_eq!(total.latency.lag.max(), Nanos::ZERO);
+}
+
+#[test]
 fn a_server_that_refuses_all_is_no_hot_loop() {
     let plan = together(5).requests(50);
     let result = run(plan, world(Http2::new().refuses(1.0)));
@@ -439,6 +502,65 @@ fn what_is_under_way_at_the_end_is_accounted_for() {
 }
 
 #[test]
+fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
+    // A turn takes the client a while, in which answers come.
+    for (call, seed) in (0..20).map(|n| (us(10 + 150 * n), n)) {
+        let plan = closed(60)
+            .connections(3)
+            .http2(20)
+            .lasts(ms(505))
+            .with(|plan| plan.stop.drain = Drain::Close);
+        let server = Server::http2(Http2::new()).takes(Law::Exponential(ms(10)));
+        let world = World::of(server).seed(seed);
+        let result = run(plan, world.client(Client::ideal().call_takes(call)));
+        let counts = result.summary.total.counts;
+        let cancelled = seen(&result.summary, Outcome::LocalCancelled);
+        assert_eq!(
+            (counts.failed, result.summary.unfinished.in_flight),
+            (cancelled, 0)
+        );
+        assert!(cancelled > 0 && counts.ok > 0);
+        // Some were answered that were told of no more.
+        assert!(result.log.requests >= counts.ok, "{}", result.log.requests);
+    }
+}
+
+#[test]
+fn connections_are_replaced_before_their_stream_ids_run_out() {
+    // Each has ids for 101 streams, of which those are left out that stand in another's place.
+    for (users, most) in [(1, 10), (20, 20), (100, 20)] {
+        let simulation = Simulation::of(together(users).requests(1000), world(Http2::new()));
+        let result = simulation.first_stream_id(0x7fff_ffff - 200).run();
+        failures(&result.summary, &[]);
+        let total = &result.summary.total;
+        assert_eq!((total.counts.ok, total.retried), (1000, 0));
+        assert_eq!((result.log.requests, result.log.unserved), (1000, 0));
+        let opened = result.log.connections;
+        assert!((10..=most).contains(&opened), "{users}: {opened}");
+        // A new connection takes 4 ms, which is no lag of ours.
+        let longest = total.latency.response_time.max();
+        assert!(longest <= ms(12 + 4), "{users}: {longest}");
+        assert_eq!(total.latency.lag.max(), Nanos::ZERO);
+    }
+}
+
+#[test]
+fn a_server_that_agrees_to_no_http2_is_sent_nothing() {
+    let plan = || {
+        let plan = together(4).to(&["https://sut/"]).requests(40);
+        plan.with(|plan| plan.http.tls.verify = Verify::No)
+    };
+    for protocol in [&b"http/1.1"[..], b""] {
+        let server = Server::new().agrees_to(protocol);
+        let result = run(plan(), World::of(server));
+        failures(&result.summary, &[(Outcome::TlsAlpn, 40)]);
+        assert_eq!(result.log.requests, 0);
+    }
+    let server = Server::http2(Http2::new()).agrees_to(b"h2");
+    answered(&run(plan(), World::of(server)), 40, 1);
+}
+
+#[test]
 fn connections_are_replaced_before_they_carry_too_many() {
     for (keep_alive, connections) in [
         (KeepAlive::No, 1000),
@@ -458,5 +580,14 @@ fn connections_are_replaced_before_they_carry_too_many() {
             (connections..=connections + 1).contains(&opened),
             "{opened}"
         );
+        // Opening one takes 4 ms, and nobody pauses before that.
+        let each = 12 + if connections > 1 { 4 } else { 0 };
+        let longest = if keep_alive == KeepAlive::No {
+            20 * 4 + 12
+        } else {
+            each
+        };
+        let seen = result.summary.total.latency.response_time.max();
+        assert!(seen <= ms(longest), "{keep_alive:?}: {seen}");
     }
 }

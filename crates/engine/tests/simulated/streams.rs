@@ -132,6 +132,94 @@ fn a_call_that_is_sent_again_is_one_call() {
     }
 }
 
+/// Types of frames and their flags (RFC 9113 section 6).
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PUSH_PROMISE: u8 = 5;
+const PING: u8 = 6;
+const WINDOW_UPDATE: u8 = 8;
+const CONTINUATION: u8 = 9;
+const END_HEADERS: u8 = 4;
+const PADDED: u8 = 8;
+
+/// Replies that end their connection, and how.
+fn replies_that_end_connections() -> Vec<(Reply, Outcome)> {
+    let head = || Reply::head(200, &[]);
+    let begun = |size| Reply::nothing().frame(HEADERS, 0, &vec![0x88; size]);
+    let window = [0x7f, 0xff, 0xff, 0xff];
+    vec![
+        // Floods.
+        (
+            begun(16).frame(CONTINUATION, 0, &[0x88; 16_000]).times(20),
+            Outcome::LimitHead,
+        ),
+        (
+            begun(1).frame(CONTINUATION, 0, &[]).times(10_001),
+            Outcome::LimitFrames,
+        ),
+        (
+            head().frame(DATA, 0, &[]).times(10_001),
+            Outcome::LimitFrames,
+        ),
+        (
+            head().connection_frame(PING, 0, &[0; 8]).times(10_001),
+            Outcome::LimitFrames,
+        ),
+        (
+            head().connection_frame(SETTINGS, 0, &[]).times(10_001),
+            Outcome::LimitFrames,
+        ),
+        (
+            head()
+                .connection_frame(WINDOW_UPDATE, 0, &[0, 0, 0, 1])
+                .times(10_001),
+            Outcome::LimitFrames,
+        ),
+        // What nobody may say.
+        (
+            head().frame(PUSH_PROMISE, END_HEADERS, &[0, 0, 0, 2, 0x82]),
+            Outcome::H2ConnectionProtocolError,
+        ),
+        (
+            head().frame(DATA, PADDED, &[4, 0, 0]),
+            Outcome::H2ConnectionProtocolError,
+        ),
+        (
+            Reply::nothing().frame(HEADERS, END_HEADERS, &[0x80]),
+            Outcome::H2ConnectionCompressionError,
+        ),
+        (
+            head().frame(DATA, 0, &[0; 16_385]),
+            Outcome::H2ConnectionFrameSizeError,
+        ),
+        (
+            head().connection_frame(WINDOW_UPDATE, 0, &window).times(2),
+            Outcome::H2ConnectionFlowControlError,
+        ),
+    ]
+}
+
+#[test]
+fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
+    for (reply, outcome) in replies_that_end_connections() {
+        // Only the first connection; its other streams are never answered.
+        let script =
+            Http2::new().answers(move |request| match (request.connection, request.number) {
+                (0, 0) => reply.clone(),
+                (0, _) => Reply::never(),
+                _ => Reply::ok(),
+            });
+        let server = Server::http2(script).takes(Law::Const(ms(10)));
+        let world = World::of(server).network(Network::each_way(ms(1)));
+        let result = run(together(4).requests(40), world);
+        failures(&result.summary, &[(outcome, 4)]);
+        assert_eq!(result.summary.total.counts.ok, 36, "{outcome:?}");
+        assert_eq!(result.log.connections, 2, "{outcome:?}");
+        assert!(result.summary.duration < ms(200), "{outcome:?}");
+    }
+}
+
 #[test]
 fn answers_that_break_the_protocol_end_their_streams_and_no_connection() {
     for (reply, outcome) in [

@@ -73,10 +73,14 @@ impl Io for SimIo {
         }
     }
 
-    fn start_tls(&mut self, _: Slot, _: usize) -> Result<Progress, IoError> {
-        Err(IoError::TlsProtocol(
-            "the simulated server speaks no TLS".to_owned(),
-        ))
+    fn start_tls(&mut self, slot: Slot, _: usize) -> Result<Progress, IoError> {
+        let host = self.links[slot.0 as usize].host;
+        match self.hosts[host].server.tls {
+            Some(_) => Ok(Progress::Done),
+            None => Err(IoError::TlsProtocol(
+                "the simulated server speaks no TLS".to_owned(),
+            )),
+        }
     }
 
     fn add_tls(&mut self, _: TlsConfig) -> usize {
@@ -87,8 +91,9 @@ impl Io for SimIo {
         self.start_tls(slot, 0)
     }
 
-    fn agreed(&self, _: Slot, _: &[u8]) -> bool {
-        false
+    fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool {
+        let host = self.links[slot.0 as usize].host;
+        self.hosts[host].server.tls == Some(protocol)
     }
 
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
@@ -197,7 +202,12 @@ impl SimIo {
         room: usize,
         buffer: Option<&mut [u8]>,
     ) -> Result<Received, IoError> {
+        let before = self.now;
         self.spend();
+        if self.now > before {
+            // As in a send.
+            self.happen();
+        }
         let link = &mut self.links[slot.0 as usize];
         assert_eq!(
             link.phase,

@@ -19,7 +19,10 @@ impl SimIo {
             return;
         };
         let far = &mut link.far;
-        let session = far.session.get_or_insert_with(|| Box::new(Session::new()));
+        let number = far.number;
+        let session = far
+            .session
+            .get_or_insert_with(|| Box::new(Session::new(number)));
         let mut ledger = Ledger {
             log: &mut self.log,
             at: at - self.epoch,
@@ -103,7 +106,7 @@ impl SimIo {
             return;
         };
         let mut next = from;
-        let mut breaks = false;
+        let mut ending = None;
         while let Some(step) = reply.steps.get(next) {
             next += 1;
             match step {
@@ -117,12 +120,22 @@ impl SimIo {
                     break;
                 }
                 Step::Again(place) => next = *place,
-                Step::Break => breaks = true,
+                Step::Frame(frame) => {
+                    let on = if frame.whole { 0 } else { id };
+                    frame::write(
+                        &mut session.out,
+                        frame.kind,
+                        frame.flags,
+                        on,
+                        &frame.payload,
+                    );
+                }
+                Step::End(how) => ending = Some(*how),
             }
         }
         self.speak(wire, at);
-        if breaks {
-            self.end(wire.slot, Ending::Reset, at);
+        if let Some(ending) = ending {
+            self.end(wire.slot, ending, at);
         }
     }
 

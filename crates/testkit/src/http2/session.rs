@@ -13,6 +13,8 @@ const CANCEL: u32 = 8;
 /// What a server knows of a connection.
 #[derive(Debug)]
 pub(crate) struct Session {
+    /// The connection's number, from 0.
+    number: u64,
     prefaced: bool,
     decoder: Decoder,
     /// A header block, its stream, and the flags that it came with.
@@ -112,8 +114,9 @@ pub(crate) struct Ledger<'a> {
 }
 
 impl Session {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(number: u64) -> Self {
         Self {
+            number,
             prefaced: false,
             decoder: Decoder::new(4096),
             block: (Vec::new(), 0, 0),
@@ -261,6 +264,7 @@ impl Session {
         (stream.window, stream.granted) = (self.initial_window, self.granted);
         stream.heard_all = flags & frame::END_STREAM != 0;
         if self.going.is_some_and(|last| *id > last) {
+            log.unserved += 1;
             return self.spare.push(stream);
         }
         if stream.heard_all || script.replies_at == RepliesAt::Head {
@@ -373,11 +377,15 @@ impl Session {
 
     /// Says the GOAWAYs whose time has come.
     fn go_if_due(&mut self, script: &Http2) {
-        while let Some(going) = script.going.get(self.gone)
-            && self.opened >= going.streams
-        {
+        while let Some(going) = script.going.get(self.gone) {
+            let concerns = going.on.contains(&self.number);
+            if concerns && self.opened < going.streams {
+                return;
+            }
             self.gone += 1;
-            self.go_away(going.last, going.code, going.farewell);
+            if concerns {
+                self.go_away(going.last, going.code, going.farewell);
+            }
         }
     }
 
