@@ -101,6 +101,7 @@ fn flag_of(place: &str, flags: &HttpFlags) -> Option<&'static str> {
         "interval" => "--interval",
         "connections.threads" => "--threads",
         "connections.streams" => "--streams",
+        "connections.ping" => "--ping",
         _ => return None,
     })
 }

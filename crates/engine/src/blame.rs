@@ -150,6 +150,7 @@ pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
         | Outcome::LimitHeaderCount
         | Outcome::LimitInterim
         | Outcome::LimitBody => Code::RESOURCE_EXHAUSTED,
+        Outcome::TimeoutPing => Code::UNAVAILABLE,
         outcome if outcome.is_timeout() => Code::DEADLINE_EXCEEDED,
         outcome => match (0..14).find(|code| outcome == Outcome::h2_stream(*code)) {
             Some(code) => Code::of_http2(code),

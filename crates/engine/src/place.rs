@@ -101,6 +101,10 @@ pub(crate) struct Link {
     pub(crate) answered: u64,
     /// The code of the server's GOAWAY.
     pub(crate) going: Option<u32>,
+    /// When its last bytes came.
+    pub(crate) heard: Nanos,
+    /// Whether it was asked for a sign of life since then.
+    pub(crate) asked: bool,
 }
 
 impl Link {
@@ -113,6 +117,8 @@ impl Link {
             carried: 0,
             answered: 0,
             going: None,
+            heard: Nanos::ZERO,
+            asked: false,
         }
     }
 }

@@ -6,6 +6,7 @@ mod exchange;
 mod follow;
 mod link;
 mod opening;
+mod ping;
 mod reply;
 mod response;
 mod seat;
@@ -27,6 +28,7 @@ use crate::source::{Arrival, Source};
 use drumfire_http1::{Limits, Shared};
 use drumfire_measure::{Interval, Unfinished};
 use drumfire_net::{Io, Readiness};
+use drumfire_plan::Ping;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -127,6 +129,8 @@ pub struct Worker<I> {
     /// started.
     timers: BinaryHeap<Reverse<(Nanos, u32, Nanos)>>,
     tools: Tools,
+    /// How connections are asked for signs of life, by now.
+    ping: Option<Ping>,
     /// No deadline lies before this.
     next_scan: Nanos,
     /// Slots that carry an exchange.
@@ -204,6 +208,7 @@ impl<I: Io> Worker<I> {
             resting_places: Vec::new(),
             timers: BinaryHeap::new(),
             tools: Tools::default(),
+            ping: plan.connections.ping,
             next_scan: Nanos::MAX,
             active: 0,
             started: 0,

@@ -94,6 +94,7 @@ outcomes! {
     TimeoutHead "timeout:head" Network "the response's head did not arrive in time",
     TimeoutBody "timeout:body" Network "the response's body did not arrive in time",
     TimeoutTotal "timeout:total" Network "the exchange did not finish in time",
+    TimeoutPing "timeout:ping" Network "a ping on the connection was not answered in time",
     ProtoNotHttp "proto:not_http" Target "the answer is not HTTP",
     ProtoHttp09 "proto:http09" Target "the answer has no status line",
     ProtoVersion "proto:version" Target "the status line names an unknown version",
@@ -234,6 +235,7 @@ impl Outcome {
                 | Self::TimeoutHead
                 | Self::TimeoutBody
                 | Self::TimeoutTotal
+                | Self::TimeoutPing
         )
     }
 }

@@ -126,6 +126,11 @@ impl Plan {
                      away, or speak HTTP/2",
                 );
                 found.note_if(calls, "http.version", "gRPC calls travel over HTTP/2");
+                found.note_if(
+                    self.connections.ping.is_some(),
+                    "connections.ping",
+                    "HTTP/1.1 has no pings; leave them away, or speak HTTP/2",
+                );
             }
             HttpVersion::Http2 => {
                 found.note_if(
@@ -154,6 +159,13 @@ impl Plan {
             "an interval of 0 holds nothing; write one such as 1s",
         );
         let timeouts = &self.timeouts;
+        if let Some(ping) = self.connections.ping {
+            found.note_if(
+                ping.after == Nanos::ZERO || ping.timeout == Nanos::ZERO,
+                "connections.ping",
+                "a ping without any time floods the server; write times such as 30s and 20s",
+            );
+        }
         for (timeout, place) in [
             (timeouts.total, "timeouts.total"),
             (timeouts.connect, "timeouts.connect"),

@@ -293,10 +293,24 @@ pub struct Connections {
     pub hints: KeepAliveHints,
     /// How long a slot waits at most before it dials a refusing target again.
     pub backoff_max: Nanos,
+    /// Whether silent connections are asked for a sign of life; of HTTP/2 only.
+    pub ping: Option<Ping>,
     /// How many worker threads; at least 1.
     pub threads: u32,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
+}
+
+/// Asking a connection that carries requests and is silent whether its peer still lives (RFC 9113
+/// section 6.7; gRPC calls it keepalive). One that carries none is not asked: servers take that for
+/// abuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ping {
+    /// How long it is silent before it is asked; above 0.
+    pub after: Nanos,
+    /// How long an answer, or any other byte, may take before the connection counts as dead;
+    /// above 0.
+    pub timeout: Nanos,
 }
 
 /// Whether a connection carries more than one request.

@@ -23,7 +23,7 @@ pub use check::Diagnostic;
 pub use expect::Expect;
 pub use http::{
     Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions, HttpRequest,
-    HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Proxy, Redirects, Resumption,
+    HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Ping, Proxy, Redirects, Resumption,
     ReusedClosed, Spin, Timeouts, Tls, Verify,
 };
 pub use law_text::ReadTrace;

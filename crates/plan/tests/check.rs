@@ -44,6 +44,7 @@ fn plan() -> Plan {
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
             backoff_max: Nanos::from_secs(1),
+            ping: None,
             threads: 1,
             spin: Spin::No,
         },

@@ -26,6 +26,9 @@ pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
         | Outcome::TimeoutTotal => {
             "counted in the latency as at least this long; --timeout sets the limit"
         }
+        Outcome::TimeoutPing => {
+            "the connection was dead or the server stood still; --ping-timeout sets the patience"
+        }
         Outcome::LocalMemory => "use fewer connections, or raise net.ipv4.tcp_mem",
         Outcome::RedirectLimit => "raise -L",
         Outcome::RedirectBlocked => "follow redirects with -L",

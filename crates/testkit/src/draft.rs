@@ -72,6 +72,7 @@ fn draft(load: Load) -> Draft {
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
             backoff_max: Nanos::from_millis(100),
+            ping: None,
             threads: 1,
             spin: Spin::No,
         },

@@ -20,6 +20,10 @@ pub struct Http2 {
     pub(crate) hello: Hello,
     pub(crate) events: Vec<(Nanos, Announcement)>,
     pub(crate) going: Vec<Going>,
+    /// What its GOAWAYs add.
+    pub(crate) reason: &'static str,
+    /// Whether it answers PINGs.
+    pub(crate) pongs: bool,
     pub(crate) refuse_share: f64,
     pub(crate) replies_at: RepliesAt,
     /// What it says comes in pieces of this size, so long apart.
@@ -114,6 +118,8 @@ impl Http2 {
             hello: Hello::Settings,
             events: Vec::new(),
             going: Vec::new(),
+            reason: "",
+            pongs: true,
             refuse_share: 0.0,
             replies_at: RepliesAt::End,
             drip: (usize::MAX, Nanos::ZERO),
@@ -220,6 +226,20 @@ impl Http2 {
         farewell: Farewell,
     ) -> Self {
         self.event(after, Announcement::GoAway(last, code, farewell))
+    }
+
+    /// Adds a text to its GOAWAYs.
+    #[must_use]
+    pub fn says_why(mut self, reason: &'static str) -> Self {
+        self.reason = reason;
+        self
+    }
+
+    /// Does not answer PINGs.
+    #[must_use]
+    pub fn ignores_pings(mut self) -> Self {
+        self.pongs = false;
+        self
     }
 
     /// Refuses streams with this probability (REFUSED_STREAM).

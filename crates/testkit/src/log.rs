@@ -50,6 +50,8 @@ pub struct Log {
     pub cancelled: u64,
     /// GOAWAYs of the client.
     pub farewells: u64,
+    /// PINGs of the client.
+    pub pings: u64,
     /// Whole messages of gRPC calls that arrived.
     pub messages: u64,
     /// When each came, from the run's start, where the world keeps requests.
@@ -77,6 +79,7 @@ impl Log {
         self.resets += other.resets;
         self.cancelled += other.cancelled;
         self.farewells += other.farewells;
+        self.pings += other.pings;
         self.messages += other.messages;
         self.messages_at.extend(&other.messages_at);
         self.seen.extend(other.seen.iter().cloned());

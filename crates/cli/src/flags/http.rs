@@ -137,6 +137,13 @@ pub(crate) struct TransportFlags {
     /// The longest pause before a target that refuses is dialed again
     #[arg(long, value_name = "TIME", default_value = "250ms")]
     pub(crate) connect_backoff: String,
+    /// HTTP/2: ask a connection that carries requests and has been silent for so long whether it
+    /// lives [default: never]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ping: Option<String>,
+    /// How long the answer to --ping may take before the connection counts as dead
+    #[arg(long, value_name = "TIME", default_value = "20s", requires = "ping")]
+    pub(crate) ping_timeout: String,
     /// Do not verify certificates; the report says so
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,

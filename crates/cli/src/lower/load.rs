@@ -93,6 +93,7 @@ fn connections(flags: &LoadFlags, count: u32, streams: u32) -> Connections {
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
         backoff_max: Nanos::from_millis(250),
+        ping: None,
         threads: flags.threads.unwrap_or(cores),
         spin: if flags.spin { Spin::Yes } else { Spin::No },
     }

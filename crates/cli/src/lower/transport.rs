@@ -6,7 +6,7 @@ use crate::flags::TransportFlags;
 use crate::input;
 use drumfire_net::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
 use drumfire_plan::{
-    Connections, Host, HttpOptions, KeepAlive, KeepAliveHints, Pem, Proxy, Resumption,
+    Connections, Host, HttpOptions, KeepAlive, KeepAliveHints, Pem, Ping, Proxy, Resumption,
     ReusedClosed, Scheme, Timeouts, Tls, Url, Verify,
 };
 use drumfire_units::Nanos;
@@ -143,6 +143,12 @@ pub(crate) fn adjust(flags: &TransportFlags, connections: &mut Connections) -> R
     }
     if flags.respect_keepalive {
         connections.hints = KeepAliveHints::Respect;
+    }
+    if let Some(after) = &flags.ping {
+        connections.ping = Some(Ping {
+            after: parsed("--ping", after)?,
+            timeout: parsed("--ping-timeout", &flags.ping_timeout)?,
+        });
     }
     connections.backoff_max = parsed("--connect-backoff", &flags.connect_backoff)?;
     Ok(())

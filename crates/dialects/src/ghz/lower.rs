@@ -10,7 +10,7 @@ use crate::{Defaults, Outcome, Question, Source};
 use drumfire_plan::{
     Arrivals, Body, Call, CallContext, CallData, CallKind, Connections, Drain, Expect, Header,
     HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Law, Load,
-    MessageCompression, Method as Verb, Plan, ReusedClosed, Samples, Sequence, Spin, Stop,
+    MessageCompression, Method as Verb, Ping, Plan, ReusedClosed, Samples, Sequence, Spin, Stop,
     Streaming, Threshold, Timeouts, Users,
 };
 use drumfire_schema::reflection::Wanted;
@@ -24,6 +24,9 @@ const IN_FLIGHT_MAX: u32 = 16_384;
 
 /// How long a connection waits at most before it dials a refusing target again.
 const BACKOFF_MAX: Nanos = Nanos::from_millis(250);
+
+/// grpc-go asks for no sign of life sooner.
+const SILENCE_MIN: Nanos = Nanos::from_secs(10);
 
 /// Everything that is known before the schema is.
 struct Request {
@@ -393,9 +396,19 @@ fn connections(options: &Options, users: Option<&Users>) -> Connections {
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
         backoff_max: BACKOFF_MAX,
+        ping: ping(options.keepalive),
         threads: threads.clamp(1, count),
         spin: Spin::No,
     }
+}
+
+/// One span for the silence and for the answer. grpc-go, and so ghz, raises the silence to its
+/// own least.
+fn ping(keepalive: Nanos) -> Option<Ping> {
+    (keepalive > Nanos::ZERO).then(|| Ping {
+        after: keepalive.max(SILENCE_MIN),
+        timeout: keepalive,
+    })
 }
 
 /// A call's timeout bounds it as a whole; opening a connection has its own.

@@ -17,7 +17,6 @@ use crate::Spool;
 use crate::grammar::go_json::Indent;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_plan::{Load, Plan, Stop, Verify};
-use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
 
@@ -284,9 +283,6 @@ fn notes(options: &Options, plan: &Plan) -> Vec<String> {
     }
     if !options.debug.is_empty() {
         notes.push("--debug: no log is written".to_owned());
-    }
-    if options.keepalive > Nanos::ZERO {
-        notes.push("--keepalive: connections are not probed".to_owned());
     }
     notes
 }

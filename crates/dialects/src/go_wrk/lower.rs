@@ -178,6 +178,7 @@ fn connections(args: &Args, users: u32, defaults: Defaults) -> Connections {
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
         backoff_max: BACKOFF_MAX,
+        ping: None,
         threads: threads.clamp(1, users),
         spin: Spin::No,
     }

@@ -50,7 +50,8 @@ impl<I: Io> Worker<I> {
             State::Empty if connection.duty == Duty::Exchange => {
                 self.fail(slot, now, (Outcome::DnsTimeout, None));
             }
-            State::Empty | State::Idle | State::Open => {}
+            State::Empty | State::Idle => {}
+            State::Open => self.look_at_silence(slot, now),
             State::Dialing | State::Tunneling | State::Securing | State::Greeting => {
                 self.opening_timed_out(slot, now);
             }

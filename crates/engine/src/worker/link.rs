@@ -29,10 +29,9 @@ impl<I: Io> Worker<I> {
     }
 
     /// The server's SETTINGS have come: requests may go out, once all is read that came with them.
-    pub(super) fn greeted(&mut self, slot: u32) {
-        let connection = &mut self.slots[slot as usize];
-        connection.state = State::Open;
-        connection.deadline = Nanos::MAX;
+    pub(super) fn greeted(&mut self, slot: u32, now: Nanos) {
+        self.slots[slot as usize].state = State::Open;
+        self.watch(slot, now);
     }
 
     /// Gives a connection's room to those who wait for it.

@@ -18,6 +18,9 @@ use drumfire_net::{Io, Received, Slot};
 use drumfire_plan::{Compressed, Plan, Redirects};
 use drumfire_units::Nanos;
 
+/// What gRPC's servers add to the GOAWAY for a client that pings too often.
+const TOO_MANY_PINGS: &[u8] = b"too_many_pings";
+
 /// What came of a step over received bytes, beyond what it left in its place.
 enum Did {
     /// All bytes are used up.
@@ -36,6 +39,8 @@ enum Did {
     Writable(u32),
     /// The server takes no further streams.
     Going,
+    /// The same, because of our pings.
+    TooManyPings,
     /// The server has done nothing for a place's request.
     NotProcessed(u32),
     /// The connection can't go on.
@@ -69,6 +74,10 @@ impl<I: Io> Worker<I> {
             match self.io.receive(Slot(slot), &mut buffer) {
                 Ok(Received::Bytes { length, drained }) => {
                     let now = self.io.now();
+                    if let Some(link) = &mut self.slots[slot as usize].link {
+                        link.heard = now;
+                        link.asked = false;
+                    }
                     self.feed_frames(slot, now, &buffer[..length]);
                     if drained && !self.slots[slot as usize].peer_closed {
                         break;
@@ -104,7 +113,7 @@ impl<I: Io> Worker<I> {
                 Did::All => return,
                 Did::Nothing => {}
                 Did::Ready => {
-                    self.greeted(slot);
+                    self.greeted(slot, now);
                     greeted = true;
                 }
                 Did::Over(index, verdict) => {
@@ -146,7 +155,10 @@ impl<I: Io> Worker<I> {
                 self.after_stream(slot, now);
             }
             Did::Writable(index) => self.send_body(index),
-            Did::Going => {
+            Did::Going | Did::TooManyPings => {
+                if matches!(did, Did::TooManyPings) {
+                    self.ping_less();
+                }
                 self.retire_if_spent(slot, now);
                 self.close_if_done(slot);
             }
@@ -201,9 +213,13 @@ fn step(link: &mut Link, input: &[u8], ears: &mut Ears<'_>) -> (usize, Did) {
         }
         Event::StreamFailed { token, error } => ears.failed(token, error),
         Event::Unprocessed { token } => Did::NotProcessed(token),
-        Event::GoAway { code, .. } => {
+        Event::GoAway { code, debug } => {
             link.going = Some(code.0);
-            Did::Going
+            if debug == TOO_MANY_PINGS {
+                Did::TooManyPings
+            } else {
+                Did::Going
+            }
         }
         Event::Writable { token } => Did::Writable(token),
         Event::Ready => Did::Ready,

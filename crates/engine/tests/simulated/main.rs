@@ -9,6 +9,7 @@ mod http2;
 mod keep_alive;
 mod late;
 mod malformed;
+mod pings;
 mod redirects;
 mod scale;
 mod sending;

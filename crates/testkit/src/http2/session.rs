@@ -35,8 +35,9 @@ pub(crate) struct Session {
     owed: u32,
     /// Streams allowed: as said last, and as the client has acknowledged.
     allowed: (u32, u32),
-    /// How many of the script's GOAWAYs were said.
+    /// How many of the script's GOAWAYs were said, and what they add.
     gone: usize,
+    reason: &'static str,
     /// Streams beyond it are not served.
     pub(crate) going: Option<u32>,
     pub(crate) farewell: Farewell,
@@ -129,6 +130,7 @@ impl Session {
             granted: DEFAULT_WINDOW,
             owed: 0,
             gone: 0,
+            reason: "",
             allowed: (u32::MAX, u32::MAX),
             going: None,
             farewell: Farewell::Stays,
@@ -146,6 +148,7 @@ impl Session {
                 return 0;
             }
             (self.prefaced, self.begun) = (true, true);
+            self.reason = script.reason;
             used = frame::PREFACE.len();
             if script.hello == Hello::Settings {
                 self.say_settings(&script.settings);
@@ -189,7 +192,10 @@ impl Session {
             frame::SETTINGS if ends => self.allowed.1 = self.allowed.0,
             frame::SETTINGS => self.take_settings(frame.payload),
             frame::PING if !ends => {
-                frame::write(&mut self.out, frame::PING, 1, 0, frame.payload);
+                ledger.log.pings += 1;
+                if script.pongs {
+                    frame::write(&mut self.out, frame::PING, 1, 0, frame.payload);
+                }
             }
             frame::WINDOW_UPDATE => {
                 let more = i64::from(frame::number(frame.payload));
@@ -397,9 +403,9 @@ impl Session {
             LastId::Max => 0x7fff_ffff,
         };
         self.farewell = farewell;
-        let mut payload = [0; 8];
-        payload[..4].copy_from_slice(&last.to_be_bytes());
-        payload[4..].copy_from_slice(&code.to_be_bytes());
+        let mut payload = last.to_be_bytes().to_vec();
+        payload.extend_from_slice(&code.to_be_bytes());
+        payload.extend_from_slice(self.reason.as_bytes());
         frame::write(&mut self.out, frame::GOAWAY, 0, 0, &payload);
         self.going = Some(last);
         self.ready.retain(|id| *id <= last);
