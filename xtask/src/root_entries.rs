@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 /// What may stand at the root.
 const ALLOWED: &[&str] = &[
     ".ci",
+    // A file where the checkout is a worktree of another.
+    ".git",
     ".github",
     ".gitattributes",
     ".gitignore",
