@@ -14,112 +14,21 @@
 
 mod support;
 
-use std::net::TcpStream;
-use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
-use support::certificates::{Identity, VALID};
+use std::time::Duration;
+use support::certificates::VALID;
 use support::program::{LIMIT, words};
-use support::{Authority, Folder, Process, Report, Run, Serve, Signal, drumfire, lab, load_of};
+use support::{
+    Authority, Folder, Interop, Process, Report, Run, Serve, Signal, drumfire, lab, load_of,
+};
 
 /// Calls in each row, over two connections with five streams each.
 const CALLS: u64 = 50;
 
-/// What we need of the interoperability service's definition, which the server does not tell.
-const PROTO: &str = r#"
-syntax = "proto3";
-package grpc.testing;
-message Empty {}
-message Payload { int32 type = 1; bytes body = 2; }
-message EchoStatus { int32 code = 1; string message = 2; }
-message SimpleRequest {
-  int32 response_size = 2;
-  Payload payload = 3;
-  EchoStatus response_status = 7;
-}
-message SimpleResponse { Payload payload = 1; }
-message StreamingInputCallRequest { Payload payload = 1; }
-message StreamingInputCallResponse { int32 aggregated_payload_size = 1; }
-message ResponseParameters { int32 size = 1; int32 interval_us = 2; }
-message StreamingOutputCallRequest {
-  repeated ResponseParameters response_parameters = 2;
-  Payload payload = 3;
-  EchoStatus response_status = 7;
-}
-message StreamingOutputCallResponse { Payload payload = 1; }
-service TestService {
-  rpc EmptyCall(Empty) returns (Empty);
-  rpc UnaryCall(SimpleRequest) returns (SimpleResponse);
-  rpc StreamingOutputCall(StreamingOutputCallRequest) returns (stream StreamingOutputCallResponse);
-  rpc StreamingInputCall(stream StreamingInputCallRequest) returns (StreamingInputCallResponse);
-  rpc FullDuplexCall(stream StreamingOutputCallRequest) returns (stream StreamingOutputCallResponse);
-  rpc UnimplementedCall(Empty) returns (Empty);
-}
-service Missing { rpc UnaryCall(SimpleRequest) returns (SimpleResponse); }
-"#;
-
-/// grpc-go's server with the definition of its service.
-struct Interop {
-    process: Option<Process>,
-    port: u16,
-    folder: Folder,
-    identity: Option<Identity>,
-}
-
-impl Interop {
-    fn new(identity: Option<Identity>) -> Option<Self> {
-        lab::suite("grpc-interop-server")?;
-        let folder = Folder::new();
-        folder.write("test.proto", PROTO);
-        let mut server = Self {
-            process: None,
-            port: lab::port(),
-            folder,
-            identity,
-        };
-        server.start();
-        Some(server)
-    }
-
-    fn start(&mut self) {
-        let mut command = Command::new(lab::suite("grpc-interop-server").unwrap());
-        command.args(["-port", &self.port.to_string()]);
-        if let Some(Identity { certificate, key }) = &self.identity {
-            command.args([
-                "-use_tls",
-                "-tls_cert_file",
-                certificate,
-                "-tls_key_file",
-                key,
-            ]);
-        }
-        let process = Process::start(command.stdin(Stdio::null()));
-        let end = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(Instant::now() < end, "no server: {}", process.stderr());
-            sleep(Duration::from_millis(5));
-        }
-        self.process = Some(process);
-    }
-
-    /// The flags that every call of its service needs.
-    fn line(&self, method: &str, flags: &str) -> String {
-        let tls = if self.identity.is_some() {
-            ""
-        } else {
-            "--plaintext"
-        };
-        format!(
-            "localhost:{} {tls} --proto {} --call grpc.testing.TestService/{method} {flags}",
-            self.port,
-            self.folder.at("test.proto")
-        )
-    }
-
-    fn calls(&self, method: &str, flags: &str) -> Report {
-        let load = format!("-c 2 --streams 5 -n {CALLS}");
-        calls(&self.line(method, &format!("{load} {flags}")))
-    }
+/// The calls of a row to grpc-go's server.
+fn calls_of(server: &Interop, method: &str, flags: &str) -> Report {
+    let load = format!("-c 2 --streams 5 -n {CALLS}");
+    calls(&server.line(method, &format!("{load} {flags}")))
 }
 
 /// `drumfire grpc LINE --json -`: its report, whose books must balance.
@@ -181,7 +90,7 @@ fn every_kind_of_call_is_answered() {
         ("FullDuplexCall", "--stream-count 0", (0, 0), (0, 0)),
     ];
     for (method, flags, (sent, received), (sent_bytes, received_bytes)) in rows {
-        let report = server.calls(method, flags);
+        let report = calls_of(&server, method, flags);
         let what = format!("{method} {flags}: {:#}", report.short());
         assert_eq!(report.n("requests.ok"), CALLS, "{what}");
         assert_eq!(report.at("status")["OK"], CALLS, "{what}");
@@ -202,7 +111,7 @@ fn every_kind_of_call_is_answered() {
         assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
     }
     // Cancelling after some messages is no failure, and the connection stays.
-    let report = server.calls("FullDuplexCall", &cut);
+    let report = calls_of(&server, "FullDuplexCall", &cut);
     assert_eq!(report.n("requests.ok"), CALLS, "{:#}", report.short());
     assert_eq!(
         report.n("messages.received"),
@@ -282,7 +191,7 @@ fn statuses_have_their_names_and_words() {
         ),
     ];
     for (method, flags, name, kind, text) in rows {
-        let report = server.calls(method, &flags);
+        let report = calls_of(&server, method, &flags);
         check_failed(&report, (name, kind, text));
     }
 }
@@ -358,17 +267,21 @@ fn calls_over_tls() {
     };
     let trust = format!("--cacert {}", authority.certificate);
     let large = format!("{trust} -d '{{\"responseSize\":100000}}'");
-    let report = server.calls("UnaryCall", &large);
+    let report = calls_of(&server, "UnaryCall", &large);
     assert_eq!(report.n("requests.ok"), CALLS, "{:#}", report.short());
     assert_eq!(report.at("generator.tls_verified"), true);
-    let report = server.calls("FullDuplexCall", &format!("{trust} --stream-count 20"));
+    let report = calls_of(
+        &server,
+        "FullDuplexCall",
+        &format!("{trust} --stream-count 20"),
+    );
     assert_eq!(
         report.n("messages.sent"),
         CALLS * 20,
         "{:#}",
         report.short()
     );
-    let report = server.calls("EmptyCall", "");
+    let report = calls_of(&server, "EmptyCall", "");
     assert_eq!(report.kind("tls:untrusted"), CALLS, "{:#}", report.short());
     assert_eq!(report.at("status")["UNAVAILABLE"], CALLS);
     // Each side speaks of TLS while the other does not.

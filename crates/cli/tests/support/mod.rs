@@ -18,6 +18,7 @@
 
 pub(crate) mod certificates;
 pub(crate) mod folder;
+pub(crate) mod interop;
 pub(crate) mod lab;
 pub(crate) mod peers;
 pub(crate) mod process;
@@ -29,6 +30,7 @@ pub(crate) mod wire;
 
 pub(crate) use certificates::Authority;
 pub(crate) use folder::Folder;
+pub(crate) use interop::Interop;
 pub(crate) use process::{Process, Run, Signal};
 pub(crate) use program::{drumfire, http, load, load_of};
 pub(crate) use report::Report;
