@@ -6,7 +6,7 @@
 #   h2specd              HTTP/2 and HPACK, client side       github.com/summerwind/h2spec
 #   connectconformance   gRPC, client side                   connectrpc.com/conformance
 #   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
-#   ghz                  gRPC load, for bench                github.com/bojand/ghz
+#   ghz                  gRPC load, for bench and a test     github.com/bojand/ghz
 #
 # They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
 # there in the right version stays. Nothing is started: the tests start what they need.

@@ -65,6 +65,8 @@ pub enum MessageCompression {
     Gzip,
     /// zstd, in both directions.
     Zstd,
+    /// What is sent is not; replies may be, with gzip.
+    GzipReplies,
 }
 
 /// How a call's streams go.

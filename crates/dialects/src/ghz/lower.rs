@@ -155,7 +155,8 @@ impl Request {
             data: Arc::new(input) as Arc<dyn CallData>,
             compression: match options.compression {
                 true => MessageCompression::Gzip,
-                false => MessageCompression::Identity,
+                // Go's client has gzip and says so in every call.
+                false => MessageCompression::GzipReplies,
             },
             deadline: (options.timeout > Nanos::ZERO).then_some(options.timeout),
             streaming: streaming(options, method.kind()),

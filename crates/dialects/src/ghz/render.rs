@@ -39,6 +39,8 @@ pub(crate) struct Presentation {
     spool_failure: Option<io::Error>,
     info: Option<Arc<RunInfo>>,
     cancelled: bool,
+    /// When the last call ended, from the run's start.
+    last_end: Nanos,
     report: Option<Report>,
     pub(crate) notes: Vec<String>,
 }
@@ -69,6 +71,7 @@ impl Presentation {
             spool_failure: None,
             info: None,
             cancelled: false,
+            last_end: Nanos::ZERO,
             report: None,
             notes: notes(options, plan),
             options: options.clone(),
@@ -104,6 +107,7 @@ impl Presentation {
                 // Workers come one after the other.
                 results.sort_by_key(|result| result.end);
                 for result in &results {
+                    self.last_end = self.last_end.max(result.end);
                     if self.tally.record(result) {
                         self.keep(result);
                     }
@@ -124,12 +128,18 @@ impl Presentation {
     /// Closes the books.
     pub(crate) fn finish(&mut self, summary: &Summary) {
         self.tally.close();
+        let end = self.end(summary);
+        // A run by a rate lasts until one more call would be due; ghz's total does not have that.
+        let total = match end {
+            End::Normal if self.last_end > Nanos::ZERO => self.last_end,
+            _ => summary.duration,
+        };
         self.report = Some(Report::of(
             &self.tally,
             &self.options,
             &self.settings,
-            self.end(summary),
-            (summary.info.started_at_unix_ns, summary.duration.0),
+            end,
+            (summary.info.started_at_unix_ns, total.0),
         ));
     }
 

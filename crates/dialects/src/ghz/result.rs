@@ -155,6 +155,10 @@ fn reason(outcome: Outcome, detail: Option<&str>, address: &str) -> String {
         Outcome::ConnectTimeout | Outcome::TimeoutConnect => dialing("i/o timeout"),
         Outcome::ConnectUnreachable => dialing("connect: no route to host"),
         Outcome::ConnectReset => dialing("connect: connection reset by peer"),
+        outcome if outcome.name().starts_with("tls:") => format!(
+            "connection error: desc = \"transport: authentication handshake failed: {}\"",
+            detail.unwrap_or_else(|| outcome.words())
+        ),
         Outcome::LocalCancelled => "transport is closing".to_owned(),
         Outcome::GrpcDeadlineExceeded if detail.is_none() => "context deadline exceeded".to_owned(),
         outcome if outcome.is_timeout() => "context deadline exceeded".to_owned(),
@@ -220,6 +224,12 @@ mod tests {
                 "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
             ),
             (Outcome::ConnectRefused, 1014, None, refused),
+            (
+                Outcome::TlsProtocol,
+                1014,
+                Some("no TLS"),
+                "rpc error: code = Unavailable desc = connection error: desc = \"transport: authentication handshake failed: no TLS\"",
+            ),
         ] {
             let result = CallResult::of(&kept(outcome, status, detail), Since::Sent, "127.0.0.1:1");
             assert_eq!(result.error, text);

@@ -105,7 +105,7 @@ fn http_fields(plan: &Plan, request: &HttpRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 /// The fields of every call ("Requests" in gRPC over HTTP/2).
 fn call_fields(request: &HttpRequest, call: &Call) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let encoding = encoding(call.compression);
+    let (sent, accepted) = (sent_encoding(call), accepted_encoding(call));
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     let mut push = |name: &str, value: &[u8]| {
         if !request.headers.iter().any(|header| header.is(name)) {
@@ -118,9 +118,10 @@ fn call_fields(request: &HttpRequest, call: &Call) -> Vec<(Vec<u8>, Vec<u8>)> {
         "user-agent",
         concat!("drumfire/", env!("CARGO_PKG_VERSION")).as_bytes(),
     );
-    if encoding != Encoding::Identity {
-        push("grpc-encoding", encoding.name().as_bytes());
-        push("grpc-accept-encoding", encoding.name().as_bytes());
+    for (field, encoding) in [("grpc-encoding", sent), ("grpc-accept-encoding", accepted)] {
+        if encoding != Encoding::Identity {
+            push(field, encoding.name().as_bytes());
+        }
     }
     if let Some(deadline) = call.deadline.filter(|deadline| *deadline < Nanos::MAX) {
         push("grpc-timeout", timeout_value(deadline.0).as_bytes());
@@ -145,11 +146,20 @@ fn is_of_connection(name: &str) -> bool {
     .any(|of| name.eq_ignore_ascii_case(of))
 }
 
-pub(crate) fn encoding(compression: MessageCompression) -> Encoding {
-    match compression {
-        MessageCompression::Identity => Encoding::Identity,
+/// How a call's own messages are compressed.
+fn sent_encoding(call: &Call) -> Encoding {
+    match call.compression {
+        MessageCompression::Identity | MessageCompression::GzipReplies => Encoding::Identity,
         MessageCompression::Gzip => Encoding::Gzip,
         MessageCompression::Zstd => Encoding::Zstd,
+    }
+}
+
+/// How its replies may be.
+fn accepted_encoding(call: &Call) -> Encoding {
+    match call.compression {
+        MessageCompression::GzipReplies => Encoding::Gzip,
+        _ => sent_encoding(call),
     }
 }
 
@@ -162,7 +172,7 @@ fn call_request(call: &Arc<Call>) -> Result<(CallRequest, Arc<[u8]>), String> {
             Replies::One
         },
         receive_limit: u32::try_from(call.receive_limit).unwrap_or(u32::MAX),
-        accepted: encoding(call.compression),
+        accepted: accepted_encoding(call),
         keep: Keep::Length,
     };
     let fixed = fixed_body(call)?;
@@ -173,7 +183,7 @@ fn call_request(call: &Arc<Call>) -> Result<(CallRequest, Arc<[u8]>), String> {
     let request = CallRequest {
         plan: Arc::clone(call),
         reply,
-        encoding: encoding(call.compression),
+        encoding: sent_encoding(call),
         fixed,
     };
     Ok((request, body))
@@ -192,7 +202,7 @@ fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
         unix_time: 0,
         seed: 0,
     };
-    let mut compressor = Compressor::new(encoding(call.compression));
+    let mut compressor = Compressor::new(sent_encoding(call));
     let (mut body, mut message) = (Vec::new(), Vec::new());
     let count = message_count(call, &context);
     for n in 0..count {
