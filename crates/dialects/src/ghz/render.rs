@@ -17,6 +17,7 @@ use crate::Spool;
 use crate::grammar::go_json::Indent;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_plan::{Load, Plan, Stop, Verify};
+use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
 
