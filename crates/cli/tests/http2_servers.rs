@@ -13,7 +13,9 @@ use std::thread::sleep;
 use std::time::Duration;
 use support::certificates::{Identity, VALID};
 use support::peers::{self, Nginx, Peer, Processes};
-use support::{Authority, Folder, Process, Report, Signal, alone, drumfire, lab, load, load_of};
+use support::{
+    Authority, Folder, Process, Report, Signal, alone, drumfire, http, lab, load, load_of,
+};
 
 /// Requests in each row.
 const REQUESTS: u64 = 500;
@@ -227,6 +229,46 @@ fn bodies_pass_through_flow_control() {
     for line in nginx.log() {
         assert!(line.starts_with("POST /post 200 "), "{line}");
     }
+}
+
+/// Servers that allow fewer streams than there are users: the others wait, which costs no request,
+/// and the report says who kept them, as text and as JSON.
+#[test]
+fn servers_that_allow_few_streams_are_named() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = localhost(&authority);
+    let few = nginx(&identity, Processes::One, "http2_max_concurrent_streams 3;");
+    let Some((_nginx, bases)) = few else { return };
+    let Some(nghttpd) = peers::nghttpd(None, "-m 3") else {
+        return;
+    };
+    let [clear, sealed] = bases;
+    for base in [clear, sealed, nghttpd.url("")] {
+        let line = format!(
+            "{LOAD} -n {REQUESTS} --cacert {} {base}10k.txt",
+            authority.certificate
+        );
+        let report = load(&line);
+        let what = format!("{line}: {:#}", report.short());
+        assert_eq!(report.n("requests.ok"), REQUESTS, "{what}");
+        assert_eq!(report.n("requests.retried"), 0, "{what}");
+        assert_eq!(report.n("held_back.streams_allowed"), 3, "{what}");
+        // Two connections have room for six of twenty users; the last have no successor.
+        let waited = report.n("held_back.requests");
+        assert!(
+            (REQUESTS / 2..=REQUESTS).contains(&waited),
+            "{waited}; {what}"
+        );
+        let text = http(&line).stdout;
+        let told = " waited: the server allows 3 streams at a time";
+        assert!(text.contains(told), "{line}: {text}");
+    }
+    // Users that fit are held back by nobody.
+    let line = format!("--http2 -c 2 --streams 3 -n 60 {}10k.txt", nghttpd.url(""));
+    let report = load(&line);
+    assert!(report.at("held_back").is_null(), "{:#}", report.json);
 }
 
 /// A server without HTTP/2 is named for what it is, and nothing counts as an answer.
