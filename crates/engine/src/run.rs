@@ -208,8 +208,7 @@ pub fn run(
     thread::scope(|scope| {
         for worker in 0..of {
             let (out, messages) = mpsc::channel();
-            let (spare, back) = mpsc::channel();
-            collector.add(messages, spare);
+            let back = collector.add(messages);
             let share = Share { worker, of };
             let (options, line) = (&options, &line);
             let body = move || run_worker(options, prepared, control, share, (out, back), line);

@@ -9,7 +9,11 @@ use drumfire_net::{StealTimes, steal_times};
 use drumfire_plan::{Plan, Spin};
 use drumfire_units::Nanos;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+
+/// Used intervals that wait for a worker, beside the one that it records. More come about when this
+/// side was slow for a while, and go back to the system: each is 3 MiB.
+const SPARES: usize = 1;
 
 /// Merges intervals of the same number, and hands them on when every worker has reported.
 pub(crate) struct Collector {
@@ -25,7 +29,7 @@ pub(crate) struct Collector {
 /// One worker as the collector sees it.
 struct Peer {
     messages: Receiver<Message>,
-    spare: Sender<Box<Interval>>,
+    spare: SyncSender<Box<Interval>>,
     done: bool,
 }
 
@@ -44,13 +48,15 @@ impl Collector {
         }
     }
 
-    /// Adds a worker's channels.
-    pub(crate) fn add(&mut self, messages: Receiver<Message>, spare: Sender<Box<Interval>>) {
+    /// Adds a worker by what it says; used intervals come back to it on the channel.
+    pub(crate) fn add(&mut self, messages: Receiver<Message>) -> Receiver<Box<Interval>> {
+        let (spare, back) = mpsc::sync_channel(SPARES);
         self.workers.push(Peer {
             messages,
             spare,
             done: false,
         });
+        back
     }
 
     /// Takes what the workers say until all have ended.
@@ -118,8 +124,8 @@ impl Collector {
     /// Empties an interval, here and not on the worker's time, and returns it for another use.
     fn give_back(&self, index: usize, mut interval: Box<Interval>) {
         interval.reset(0, Nanos::ZERO);
-        // A worker that has ended needs none.
-        let _ended = self.workers[index].spare.send(interval);
+        // A worker that has one, or has ended, needs none.
+        let _unneeded = self.workers[index].spare.try_send(interval);
     }
 
     /// The run's summary.

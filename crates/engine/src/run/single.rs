@@ -32,8 +32,7 @@ pub fn run_over<I: Io + Send>(
     thread::scope(|scope| {
         for ((io, control), worker) in drivers.into_iter().zip(0..) {
             let (out, messages) = mpsc::channel();
-            let (spare, back) = mpsc::channel();
-            collector.add(messages, spare);
+            let back = collector.add(messages);
             let share = Share { worker, of };
             thread::Builder::new()
                 .name(format!("worker-{worker}"))

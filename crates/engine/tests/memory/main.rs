@@ -182,6 +182,26 @@ fn streams_that_fail_allocate_nothing_that_lasts() {
 }
 
 #[test]
+fn calls_hold_as_much_after_an_hour_as_after_minutes() {
+    // Intervals of a second, each with other times than the one before.
+    let plan = open("const(50/s,3600s)").connections(2).http2(10);
+    let plan = plan.calls(CallKind::Unary, Said::once().varying());
+    let script = Http2::new().says(Reply::unary(b"hello"));
+    let server = Server::http2(script).takes(Law::Exponential(Nanos::from_millis(10)));
+    // Each in the middle of an interval. How many intervals are on their way between the threads
+    // is for the system to say: the least that is held says what the run needs.
+    let times: Vec<Nanos> = (200..3600)
+        .map(|second| Nanos::from_millis(second * 1000 + 500))
+        .collect();
+    let seen = observed(plan, world(server), &times);
+    let least = |part: &[(u64, i64)]| part.iter().map(|(_, held)| *held).min();
+    let (early, late) = (least(&seen[..400]), least(&seen[seen.len() - 400..]));
+    let grown = late.zip(early).map(|(late, early)| late - early);
+    // An interval is 3 MiB.
+    assert!(grown < Some(64 << 10), "{grown:?} bytes more after an hour");
+}
+
+#[test]
 fn a_week_is_as_large_as_a_day() {
     // Five requests a second for 604,800 s, with an interval an hour.
     const DAY: u64 = 24 * 3600;
