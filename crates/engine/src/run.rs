@@ -108,6 +108,11 @@ fn part(count: u32, share: Share) -> u32 {
     count / share.of + u32::from(share.worker < count % share.of)
 }
 
+/// How many of them the workers before this one have.
+fn parts_before(count: u32, share: Share) -> u32 {
+    count / share.of * share.worker + share.worker.min(count % share.of)
+}
+
 impl<I: Io> Worker<I> {
     /// A worker for a share of a run over a driver, and what it says. The second channel takes
     /// used intervals back.
@@ -152,6 +157,7 @@ impl<I: Io> Worker<I> {
         let crowd = crowd.map(|users| users.share(share.worker, share.of));
         let extent = Extent {
             connections: part(plan.connections.count, share),
+            connections_before: parts_before(plan.connections.count, share),
             stop_at: stop,
             schedule_end: end.unwrap_or(Nanos::MAX),
             counted_end: counted_end(plan, schedule.as_ref(), limit).min(stop),

@@ -29,9 +29,11 @@ use drumfire_http1::{Limits, Shared};
 use drumfire_measure::{Interval, Unfinished};
 use drumfire_net::{Io, Readiness};
 use drumfire_plan::Ping;
+use drumfire_plan::Spread;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -62,6 +64,8 @@ pub struct Share {
 pub(crate) struct Extent {
     /// Connections to each route.
     pub(crate) connections: u32,
+    /// How many the workers before it have.
+    pub(crate) connections_before: u32,
     /// When the plan's duration ends.
     pub(crate) stop_at: Nanos,
     /// When the schedule ends; [`Nanos::MAX`] in the closed model.
@@ -181,12 +185,9 @@ impl<I: Io> Worker<I> {
             waiting: VecDeque::new(),
         };
         let mut routes: Vec<Lane> = prepared.routes.iter().map(lane).collect();
-        let each = extent.connections;
-        let mut slots = Vec::with_capacity(each as usize * routes.len());
-        for (index, lane) in routes.iter_mut().enumerate() {
-            lane.free.reserve_exact(each as usize + 1);
-            slots.extend((0..each).map(|choice| Connection::new(index as u16, choice)));
-        }
+        let before = extent.connections_before;
+        let numbers = before..before + extent.connections;
+        let slots = slots_of(&mut routes, plan.connections.spread, &numbers);
         let mut worker = Self {
             measure_from: plan.warmup,
             stop_at: extent.stop_at,
@@ -487,4 +488,22 @@ impl<I: Io> Worker<I> {
         // Nobody listens only when the run is already given up.
         let _given_up = channel.out.send(Message::Done { unfinished, end });
     }
+}
+
+/// Slots for each route's connections, whose numbers count over all workers, so that all together
+/// take turns at a name's addresses.
+fn slots_of(lanes: &mut [Lane], spread: Spread, numbers: &Range<u32>) -> Vec<Connection> {
+    let mut slots = Vec::with_capacity(numbers.len() * lanes.len());
+    for (index, lane) in (0..).zip(lanes) {
+        lane.free.reserve_exact(numbers.len() + 1);
+        // Where all go to the first address, each starts a round of its own: local addresses take
+        // turns by the round.
+        let stride = match spread {
+            Spread::Turn => 1,
+            Spread::First => lane.route.width() as u32,
+        };
+        let slot = |n: u32| Connection::new(index, n.wrapping_mul(stride));
+        slots.extend(numbers.clone().map(slot));
+    }
+    slots
 }

@@ -293,12 +293,24 @@ pub struct Connections {
     pub hints: KeepAliveHints,
     /// How long a slot waits at most before it dials a refusing target again.
     pub backoff_max: Nanos,
+    /// Which of a name's addresses they go to.
+    pub spread: Spread,
     /// Whether silent connections are asked for a sign of life; of HTTP/2 only.
     pub ping: Option<Ping>,
     /// How many worker threads; at least 1.
     pub threads: u32,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
+}
+
+/// Which of a name's addresses connections go to. One that refuses is passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// All in turn, so that each has as many connections as any other.
+    #[default]
+    Turn,
+    /// The first one that accepts, in the resolver's order.
+    First,
 }
 
 /// Asking a connection that carries requests and is silent whether its peer still lives (RFC 9113

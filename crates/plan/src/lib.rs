@@ -24,7 +24,7 @@ pub use expect::Expect;
 pub use http::{
     Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions, HttpRequest,
     HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Ping, Proxy, Redirects, Resumption,
-    ReusedClosed, Spin, Timeouts, Tls, Verify,
+    ReusedClosed, Spin, Spread, Timeouts, Tls, Verify,
 };
 pub use law_text::ReadTrace;
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};

@@ -2,8 +2,8 @@
 
 use drumfire_plan::{
     Arrivals, Body, Connections, Expect, Header, HttpOptions, HttpRequest, KeepAlive,
-    KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Spin, Stop, Timeouts,
-    Url,
+    KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Spin, Spread, Stop,
+    Timeouts, Url,
 };
 use drumfire_units::Nanos;
 
@@ -44,6 +44,7 @@ fn plan() -> Plan {
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
             backoff_max: Nanos::from_secs(1),
+            spread: Spread::Turn,
             ping: None,
             threads: 1,
             spin: Spin::No,

@@ -4,7 +4,7 @@ use crate::Said;
 use drumfire_plan::{
     Arrivals, Body, Call, CallKind, Connections, Expect, HttpOptions, HttpRequest, HttpVersion,
     KeepAlive, KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Sequence,
-    Spin, Stop, Timeouts, Url, Users,
+    Spin, Spread, Stop, Timeouts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -72,6 +72,7 @@ fn draft(load: Load) -> Draft {
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
             backoff_max: Nanos::from_millis(100),
+            spread: Spread::Turn,
             ping: None,
             threads: 1,
             spin: Spin::No,

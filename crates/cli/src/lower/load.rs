@@ -6,7 +6,7 @@ use crate::flags::LoadFlags;
 use crate::input;
 use drumfire_plan::{
     Arrivals, Connections, Drain, KeepAlive, KeepAliveHints, LatePolicy, Load, ReusedClosed,
-    Sequence, Spin, Stop, Users,
+    Sequence, Spin, Spread, Stop, Users,
 };
 use drumfire_units::Nanos;
 use std::path::Path;
@@ -93,6 +93,7 @@ fn connections(flags: &LoadFlags, count: u32, streams: u32) -> Connections {
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
         backoff_max: Nanos::from_millis(250),
+        spread: Spread::Turn,
         ping: None,
         threads: flags.threads.unwrap_or(cores),
         spin: if flags.spin { Spin::Yes } else { Spin::No },

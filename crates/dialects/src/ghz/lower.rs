@@ -10,8 +10,8 @@ use crate::{Defaults, Outcome, Question, Source};
 use drumfire_plan::{
     Arrivals, Body, Call, CallContext, CallData, CallKind, Connections, Drain, Expect, Header,
     HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Law, Load,
-    MessageCompression, Method as Verb, Ping, Plan, ReusedClosed, Samples, Sequence, Spin, Stop,
-    Streaming, Threshold, Timeouts, Users,
+    MessageCompression, Method as Verb, Ping, Plan, ReusedClosed, Samples, Sequence, Spin, Spread,
+    Stop, Streaming, Threshold, Timeouts, Users,
 };
 use drumfire_schema::reflection::Wanted;
 use drumfire_schema::{Input, Metadata, Method, Refresh, Schema};
@@ -397,9 +397,20 @@ fn connections(options: &Options, users: Option<&Users>) -> Connections {
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
         backoff_max: BACKOFF_MAX,
+        spread: spread(options),
         ping: ping(options.keepalive),
         threads: threads.clamp(1, count),
         spin: Spin::No,
+    }
+}
+
+/// As grpc-go has it: the first address that accepts, unless a name is resolved by gRPC itself and
+/// its addresses are to take turns.
+fn spread(options: &Options) -> Spread {
+    let in_turn = options.lb_strategy.eq_ignore_ascii_case("round_robin");
+    match in_turn && target::is_resolved_by_grpc(&options.host) {
+        true => Spread::Turn,
+        false => Spread::First,
     }
 }
 

@@ -16,7 +16,7 @@ use super::tally::{Tally, Timed};
 use crate::Spool;
 use crate::grammar::go_json::Indent;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
-use drumfire_plan::{Load, Plan, Stop, Verify};
+use drumfire_plan::{Load, Plan, Spread, Stop, Verify};
 use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
@@ -291,6 +291,15 @@ fn notes(options: &Options, plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.http.tls.verify == Verify::No && !options.insecure {
         notes.push("--skipTLS: the server's certificate is not verified".to_owned());
+    }
+    if !options.lb_strategy.is_empty()
+        && plan.connections.spread == Spread::First
+        && !options.lb_strategy.eq_ignore_ascii_case("pick_first")
+    {
+        notes.push(format!(
+            "--lb-strategy: {} holds for dns:///host:port; calls go to the first address that accepts",
+            options.lb_strategy
+        ));
     }
     if !options.debug.is_empty() {
         notes.push("--debug: no log is written".to_owned());

@@ -57,6 +57,12 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
     })
 }
 
+/// Whether gRPC looks the name up and knows all of its addresses; a plain `host:port` is left to
+/// whoever connects.
+pub(super) fn is_resolved_by_grpc(host: &str) -> bool {
+    host.starts_with("dns:")
+}
+
 /// A resolver's name before a single colon.
 fn resolver(host: &str) -> Option<(&str, &str)> {
     host.split_once(':')

@@ -13,7 +13,8 @@ use crate::outcome::LastWords;
 use crate::{Defaults, Source};
 use drumfire_plan::{
     Connections, Expect, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints,
-    Load, Plan, Redirects, ReusedClosed, Samples, Scheme, Spin, Stop, Timeouts, Tls, Url, Verify,
+    Load, Plan, Redirects, ReusedClosed, Samples, Scheme, Spin, Spread, Stop, Timeouts, Tls, Url,
+    Verify,
 };
 use drumfire_units::Nanos;
 use std::io;
@@ -178,6 +179,7 @@ fn connections(args: &Args, users: u32, defaults: Defaults) -> Connections {
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
         backoff_max: BACKOFF_MAX,
+        spread: Spread::Turn,
         ping: None,
         threads: threads.clamp(1, users),
         spin: Spin::No,

@@ -1,6 +1,6 @@
 //! A plan as lines that a person can compare.
 
-use drumfire_plan::{Call, CallContext, Drain, Host, HttpRequest, Plan, Stop, Url};
+use drumfire_plan::{Call, CallContext, Drain, Host, HttpRequest, Plan, Spread, Stop, Url};
 use std::fmt::Write as _;
 
 /// Everything in the plan that a dialect decides.
@@ -44,6 +44,9 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
         ),
     );
     line("expect", format!("{:?}", plan.expect));
+    if connections.spread != Spread::Turn {
+        line("spread", format!("{:?}", connections.spread));
+    }
     if plan.connections.streams > 1 {
         line("streams", connections.streams.to_string());
     }

@@ -9,6 +9,7 @@ use crate::prepare::Route;
 use drumfire_http1::{Machine, Persistence, RequestKind};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Progress, Slot};
+use drumfire_plan::Spread;
 use drumfire_units::Nanos;
 
 impl<I: Io> Worker<I> {
@@ -23,7 +24,13 @@ impl<I: Io> Worker<I> {
 
     /// Starts to open a slot's connection, at the first address that accepts the attempt.
     pub(crate) fn dial(&mut self, slot: u32, now: Nanos) {
-        self.slots[slot as usize].tried = 0;
+        let width = self.route_of(slot).width() as u32;
+        let connection = &mut self.slots[slot as usize];
+        connection.tried = 0;
+        if self.prepared.plan.connections.spread == Spread::First {
+            // Back to the first, which may have returned.
+            connection.choice -= connection.choice % width;
+        }
         self.dial_next(slot, now);
     }
 
