@@ -4,8 +4,8 @@ use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Validity};
 use drumfire_plan::{Drain, KeepAlive, Users, Verify};
 use drumfire_testkit::{
-    Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Server, Simulated,
-    Simulation, World, closed, open,
+    Answer, Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Server,
+    Simulated, Simulation, World, closed, open,
 };
 use drumfire_units::Nanos;
 
@@ -396,6 +396,16 @@ fn a_server_of_http1_is_named() {
     let result = run(together(10).requests(100), World::of(Server::new()));
     failures(&result.summary, &[(Outcome::ProtoNotHttp2, 100)]);
     assert!(result.log.dials < 30, "{} dials", result.log.dials);
+}
+
+#[test]
+fn a_server_that_does_not_begin_with_settings_is_named() {
+    // A PING.
+    let first = b"\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    let server = Server::new().greets(Answer::raw(first));
+    let result = run(together(4).requests(40), World::of(server));
+    failures(&result.summary, &[(Outcome::H2ConnectionProtocolError, 40)]);
+    assert!(result.log.dials < 15, "{} dials", result.log.dials);
 }
 
 #[test]

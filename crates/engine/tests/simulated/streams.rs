@@ -269,6 +269,18 @@ fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
     }
 }
 
+/// A field `a: b`, as a literal.
+const TRAILER: [u8; 5] = [0, 1, b'a', 1, b'b'];
+
+/// A header block of 16 kB that says 48 MB: a field of 4,000 bytes, and 12,000 times the same.
+fn bomb() -> Vec<u8> {
+    // A literal to be remembered, whose value's length takes three bytes (RFC 7541 section 5.1).
+    let mut block = vec![0x88, 0x40, 1, b'a', 0x7f, 0xa1, 0x1e];
+    block.resize(block.len() + 4000, b'x');
+    block.resize(block.len() + 12_000, 0xbe);
+    block
+}
+
 #[test]
 fn answers_that_break_the_protocol_end_their_streams_and_no_connection() {
     for (reply, outcome) in [
@@ -297,6 +309,19 @@ fn answers_that_break_the_protocol_end_their_streams_and_no_connection() {
         (
             Reply::head(200, &[]).fields(&[(":status", "200")]),
             Outcome::H2StreamProtocolError,
+        ),
+        (
+            Reply::head(200, &[]).frame(HEADERS, END_HEADERS, &TRAILER),
+            Outcome::H2StreamProtocolError,
+        ),
+        (
+            Reply::nothing().data(b"x").ends(),
+            Outcome::H2StreamProtocolError,
+        ),
+        (Reply::head(103, &[]).times(1001), Outcome::LimitInterim),
+        (
+            Reply::nothing().frame(HEADERS, END_HEADERS, &bomb()),
+            Outcome::LimitHead,
         ),
     ] {
         let told = format!("{reply:?}");
