@@ -101,7 +101,8 @@ pub(crate) fn coding_outcome(error: &coding::Error) -> Outcome {
 pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
     use http2::Error;
     let outcome = match error {
-        Error::NotHttp2(_) => Outcome::ProtoNotHttp2,
+        // The outcome's own words say that it is not HTTP/2.
+        Error::NotHttp2(what) => return (Outcome::ProtoNotHttp2, Some(what.hint())),
         Error::Violation { code, .. } => Outcome::h2_connection(code.0),
         Error::Limit(limit) => limit_outcome(*limit),
     };
@@ -134,7 +135,7 @@ fn limit_outcome(limit: http2::Limit) -> Outcome {
 pub(crate) fn call_verdict(status: Status) -> Failure {
     let outcome = Outcome::grpc(status.code.number());
     let said = status.message.map(String::from);
-    let wrong = status.violation.map(|wrong| wrong.what().to_owned());
+    let wrong = status.violation.map(|wrong| wrong.to_string());
     (outcome, said.or(wrong))
 }
 
@@ -158,4 +159,39 @@ pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
         },
     };
     u16::from(code.number())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_measure::{GRPC_STATUS, status_name};
+
+    #[test]
+    fn details_say_what_the_outcome_does_not() {
+        let (outcome, detail) = call_verdict(drumfire_grpc::Violation::HttpStatus(502).into());
+        assert_eq!(outcome, Outcome::GrpcUnavailable);
+        assert_eq!(detail.as_deref(), Some("HTTP status 502, not a gRPC reply"));
+        let error = http2::Error::NotHttp2(http2::NotHttp2::Http1("HTTP/1.1 400 No".into()));
+        let (outcome, detail) = http2_failure(&error);
+        let said = format!("{}: {}", outcome.words(), detail.unwrap_or_default());
+        assert_eq!(
+            said,
+            "the answer is not HTTP/2: the peer answers HTTP/1.1 400 No"
+        );
+    }
+
+    #[test]
+    fn statuses_have_one_name_wherever_they_are_named() {
+        for number in 0..=u8::MAX {
+            let counted = status_name(GRPC_STATUS + u16::from(number));
+            match Code::of_number(number) {
+                Some(code) => assert_eq!(counted, code.name()),
+                // What is no code has digits for a name, as HTTP's statuses have.
+                None => assert!(
+                    counted.bytes().all(|byte| byte.is_ascii_digit()),
+                    "{counted}"
+                ),
+            }
+        }
+    }
 }

@@ -57,11 +57,10 @@ impl Violation {
         }
     }
 
-    /// What is wrong, for people; the number of [`Violation::HttpStatus`] is not part of it.
-    #[must_use]
-    pub const fn what(self) -> &'static str {
+    /// What is wrong, for people; without the number of [`Violation::HttpStatus`].
+    const fn what(self) -> &'static str {
         match self {
-            Self::HttpStatus(_) => "an HTTP status that is not 200",
+            Self::HttpStatus(_) => "not a gRPC reply",
             Self::ContentType => "the content-type is not application/grpc",
             Self::Subformat => "the content-type is not application/grpc+proto",
             Self::Metadata => "metadata that is not base64 under a -bin key",
@@ -81,11 +80,10 @@ impl Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.what())?;
-        match self {
-            Self::HttpStatus(status) => write!(f, ": {status}"),
-            _ => Ok(()),
+        if let Self::HttpStatus(status) = self {
+            write!(f, "HTTP status {status}, ")?;
         }
+        f.write_str(self.what())
     }
 }
 

@@ -145,7 +145,7 @@ impl NotHttp2 {
             Self::Binary => "the answer is binary".to_owned(),
             Self::Greeting(text) => format!("the peer says {text}"),
             Self::Http1(line) => format!("the peer answers {line}"),
-            Self::Tls => "looks like TLS; use https".to_owned(),
+            Self::Tls => "the peer speaks TLS".to_owned(),
         }
     }
 }

@@ -136,7 +136,7 @@ fn what_is_not_http2() {
     first(
         "TLS alert",
         b"\x15\x03\x03\0\x02\x02\x28",
-        "error: not HTTP/2 (looks like TLS; use https)",
+        "error: not HTTP/2 (the peer speaks TLS)",
     );
     first(
         "banner",
