@@ -251,6 +251,45 @@ fn failures_on_the_way_have_a_class_and_a_hint() {
     assert!(run.stderr.contains("--resolve"), "{}", run.stderr);
 }
 
+/// TLS against plain text and the other way round, over HTTP/2 and with calls.
+#[test]
+fn two_sides_that_disagree_on_tls_have_a_hint_over_http2() {
+    let (plain, tls) = (Serve::new(""), Serve::new("--tls"));
+    let folder = Folder::new();
+    let proto = "syntax = \"proto3\"; message A {} service S { rpc M(A) returns (A); }";
+    let proto = folder.write("a.proto", proto);
+    let call = format!("--proto {proto} --call S/M -c 1 -n 3");
+    let (plain_at, tls_at) = (plain.address(), tls.address());
+    for (line, kind, hint) in [
+        (
+            format!("http --http2 -c 1 -n 3 https://{plain_at}/"),
+            "tls:protocol",
+            "http://",
+        ),
+        (
+            format!("http --http2 -c 1 -n 3 http://{tls_at}/"),
+            "proto:not_h2",
+            "https://",
+        ),
+        (
+            format!("grpc {plain_at} {call}"),
+            "tls:protocol",
+            "--plaintext",
+        ),
+        (
+            format!("grpc {tls_at} --plaintext {call}"),
+            "proto:not_h2",
+            "no --plaintext",
+        ),
+    ] {
+        let run = Process::start(&mut drumfire(words(&line))).finish(Duration::from_secs(10));
+        assert_eq!(run.code, Some(1), "{line}: {}", run.stderr);
+        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let says = text.contains(kind) && text.contains(hint);
+        assert!(says, "{line}: {}", run.stdout);
+    }
+}
+
 #[test]
 fn bad_certificates_are_named_and_k_says_so() {
     let Some(authority) = Authority::new() else {

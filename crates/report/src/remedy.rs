@@ -14,8 +14,17 @@ pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
         Outcome::TlsUntrusted => "give the issuer with --cacert, or skip verification with -k",
         Outcome::TlsName => "use the name in the certificate, with --resolve if need be",
         Outcome::TlsExpired => "renew the certificate, or skip verification with -k",
-        Outcome::TlsProtocol => "check that the port speaks TLS: http:// is for plain text",
+        Outcome::TlsProtocol => {
+            "check that the port speaks TLS: http:// is for plain text, in gRPC --plaintext"
+        }
+        Outcome::ConnectReset => {
+            "check that the port speaks this protocol: a TLS port needs https://, in gRPC no \
+             --plaintext"
+        }
         Outcome::ProtoNotHttp => "check that the port speaks HTTP/1.1: a TLS port needs https://",
+        Outcome::ProtoNotHttp2 => {
+            "check that the port speaks HTTP/2: a TLS port needs https://, in gRPC no --plaintext"
+        }
         Outcome::ClosedReused => {
             "the server closes idle connections; raise its keep-alive timeout to avoid this"
         }
