@@ -92,7 +92,7 @@ fn on_signals() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// Whether SIGHUP was ignored when the program started. Where the kernel does not tell, it was not.
-fn ignores_hangup() -> bool {
+pub(crate) fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     // A bit for each signal, the first for number 1.

@@ -10,7 +10,7 @@
 mod support;
 
 use support::program::{neutral, words};
-use support::{Folder, Serve, lab};
+use support::{Folder, Serve, Signal, lab, load};
 
 /// What a program printed, with its arguments given in one line.
 fn printed(name: &str, line: &str) -> String {
@@ -98,4 +98,17 @@ fn nghttp_sees_the_status_of_a_call_in_its_trailers() {
     assert!(ok.contains("grpc-status: 0"), "{ok}");
     let unknown = call("helloworld.Greeter/SayGoodbye");
     assert!(unknown.contains("grpc-status: 12"), "{unknown}");
+}
+
+/// However it is told to end, it says what it has done.
+#[test]
+fn a_server_ends_with_its_counts() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let serve = Serve::new("");
+        let report = load(&format!("-c 1 -n 3 {}", serve.url));
+        assert_eq!(report.n("requests.ok"), 3);
+        let run = serve.stop_by(signal);
+        assert_eq!((run.code, run.signal), (Some(0), None), "{signal:?}");
+        assert_eq!(run.stderr, "3 requests on 1 connections\n", "{signal:?}");
+    }
 }

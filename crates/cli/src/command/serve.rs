@@ -2,13 +2,13 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::ServeFlags;
-use crate::output;
+use crate::{output, session};
 use drumfire_target::{
     ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Options,
     Running, Server, Services, TlsOptions,
 };
 use drumfire_units::ByteSize;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::fmt;
 use std::fs;
@@ -26,6 +26,9 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<Exit, Failure> {
         "http"
     };
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Failure::failed)?;
+    if !session::ignores_hangup() {
+        signals.add_signal(SIGHUP).map_err(Failure::failed)?;
+    }
     let server = Server::start(options).map_err(Failure::usage)?;
     write_certificates(flags, &server)?;
     for address in server.addresses() {

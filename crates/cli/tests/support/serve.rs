@@ -57,9 +57,14 @@ impl Serve {
         &self.process
     }
 
-    /// Ends it by a signal.
+    /// Ends it.
     pub(crate) fn stop(self) -> Run {
-        self.process.signal(Signal::INT);
+        self.stop_by(Signal::INT)
+    }
+
+    /// Ends it by this signal.
+    pub(crate) fn stop_by(self, signal: Signal) -> Run {
+        self.process.signal(signal);
         self.process.finish(Duration::from_secs(10))
     }
 }
