@@ -45,10 +45,19 @@ fn find_method(pool: &DescriptorPool, name: &str) -> Option<MethodDescriptor> {
     service.methods().find(|known| known.name() == method)
 }
 
-fn no_symbol(pool: &DescriptorPool, name: &str) -> SchemaError {
+/// The full names of all services, messages and enums, but for the entries of maps.
+pub(crate) fn symbols(pool: &DescriptorPool) -> Vec<String> {
+    let messages = pool
+        .all_messages()
+        .filter(|message| !message.is_map_entry());
     let mut known: Vec<String> = pool.services().map(|s| s.full_name().to_owned()).collect();
-    known.extend(pool.all_messages().map(|m| m.full_name().to_owned()));
+    known.extend(messages.map(|m| m.full_name().to_owned()));
     known.extend(pool.all_enums().map(|e| e.full_name().to_owned()));
+    known
+}
+
+fn no_symbol(pool: &DescriptorPool, name: &str) -> SchemaError {
+    let known = symbols(pool);
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let near = lookup::near_symbol(name, &known);
     SchemaError(format!("cannot find symbol {name:?}{near}"))

@@ -1,6 +1,6 @@
 //! `.proto` files and what they import.
 
-use crate::{SchemaError, google};
+use crate::{SchemaError, edition, google};
 use miette::Diagnostic;
 use prost_reflect::DescriptorPool;
 use protox::Compiler;
@@ -182,6 +182,10 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
         };
         let source = String::from_utf8(bytes)
             .map_err(|_| protox::Error::new(format!("{path} is not UTF-8")))?;
+        if let Some((edition, line, column)) = edition::of_source(&source) {
+            let place = format!("{path}:{line}:{column}");
+            return Err(protox::Error::new(edition::refusal(&place, edition)));
+        }
         File::from_source(name, &source).map(Some)
     }
 }

@@ -7,6 +7,7 @@
 
 mod assemble;
 mod describe;
+mod edition;
 mod error;
 mod files;
 mod google;

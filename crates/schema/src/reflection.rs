@@ -13,7 +13,7 @@
 mod message;
 
 use crate::assemble::{assemble, own};
-use crate::{Schema, SchemaError, lookup};
+use crate::{Schema, SchemaError, describe, edition, lookup};
 use message::{ErrorResponse, Question, Request, Response};
 use prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
@@ -54,6 +54,8 @@ impl Version {
 pub enum Wanted {
     /// All services that it lists.
     Everything,
+    /// A service, by its full name.
+    Service(String),
     /// A service, method, message or enum, by its full name.
     Symbol(String),
 }
@@ -64,7 +66,7 @@ impl Wanted {
     /// # Errors
     /// When the text is not of that form.
     pub fn call(call: &str) -> Result<Self, SchemaError> {
-        crate::schema::service_of(call).map(Self::Symbol)
+        crate::schema::service_of(call).map(Self::Service)
     }
 }
 
@@ -80,7 +82,8 @@ pub struct Session {
     /// Files that have been asked for by name.
     sought: BTreeSet<String>,
     bytes: usize,
-    /// The symbol that the server does not know; its list tells which is near.
+    /// The symbol that the server does not know; its list, or all that its services lead to, tells
+    /// which is near.
     unknown: Option<String>,
 }
 
@@ -105,9 +108,12 @@ impl Session {
     fn begin(&mut self) {
         self.questions = VecDeque::from([match &self.wanted {
             Wanted::Everything => Question::ListServices(String::from("*")),
-            Wanted::Symbol(name) => Question::FileContainingSymbol(name.clone()),
+            Wanted::Service(name) | Wanted::Symbol(name) => {
+                Question::FileContainingSymbol(name.clone())
+            }
         }]);
         self.asked = None;
+        self.unknown = None;
         self.files.clear();
         self.sought.clear();
         self.bytes = 0;
@@ -176,9 +182,13 @@ impl Session {
         if !self.is_complete() {
             return Err(lie("it ended the conversation before all was said"));
         }
+        let unknown = self.unknown;
         let pool = assemble(self.files.into_values().collect()).map_err(|error| lie(&error.0))?;
+        if let Some(name) = unknown {
+            return Err(not_found(&name, describe::symbols(&pool)));
+        }
         let schema = Schema::of(pool);
-        if let Wanted::Symbol(name) = &self.wanted {
+        if let Wanted::Service(name) | Wanted::Symbol(name) = &self.wanted {
             schema
                 .describe(name)
                 .map_err(|_| lie(&format!("its files for {name:?} do not contain it")))?;
@@ -189,6 +199,8 @@ impl Session {
     /// The server knows no answer.
     fn refused(&mut self, asked: &Question, error: &ErrorResponse) -> Result<(), SchemaError> {
         match asked {
+            // A service that is listed and not known is none that could be near.
+            Question::FileContainingSymbol(_) if self.unknown.is_some() => Ok(()),
             Question::FileContainingSymbol(name) if error.error_code == NOT_FOUND => {
                 // Asking for the list costs a round trip and gives a far better error.
                 self.unknown = Some(name.clone());
@@ -215,7 +227,9 @@ impl Session {
         if names.len() > SERVICES_MAX {
             return Err(lie(&format!("it lists more than {SERVICES_MAX} services")));
         }
-        if let Some(unknown) = self.unknown.take() {
+        if !matches!(self.wanted, Wanted::Symbol(_))
+            && let Some(unknown) = self.unknown.take()
+        {
             return Err(not_found(&unknown, names));
         }
         let names: BTreeSet<String> = names.into_iter().collect();
@@ -235,6 +249,9 @@ impl Session {
             }
             let file = FileDescriptorProto::decode(bytes.as_slice())
                 .map_err(|error| lie(&format!("a file descriptor can't be read: {error}")))?;
+            if let Ok(edition) = edition::File::decode(bytes.as_slice()) {
+                edition.check()?;
+            }
             // Servers repeat files that they have sent before.
             if let Entry::Vacant(place) = self.files.entry(file.name().to_owned()) {
                 imports.extend_from_slice(&file.dependency);

@@ -1,7 +1,7 @@
 //! What services there are, and of what their messages are made.
 
 use crate::files::Files;
-use crate::{Method, SchemaError, assemble, describe, lookup};
+use crate::{Method, SchemaError, assemble, describe, edition, lookup};
 use prost::Message;
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::FileDescriptorSet;
@@ -51,6 +51,9 @@ impl Schema {
         let set = FileDescriptorSet::decode(bytes).map_err(|error| {
             SchemaError(format!("the bytes are no set of file descriptors: {error}"))
         })?;
+        if let Ok(editions) = edition::Files::decode(bytes) {
+            editions.file.iter().try_for_each(edition::File::check)?;
+        }
         let pool = assemble::assemble(set.file)?;
         Ok(Self { pool })
     }

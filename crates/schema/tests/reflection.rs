@@ -228,6 +228,48 @@ fn unknown_symbols_get_the_nearest() {
 }
 
 #[test]
+fn a_misspelt_symbol_gets_the_nearest_of_all_that_the_services_lead_to() {
+    for (symbol, near) in [
+        ("zoo.v1.Animol", "zoo.v1.Animal"),
+        ("zoo.v1.Colour", "zoo.v1.Color"),
+        ("Timestamp", "google.protobuf.Timestamp"),
+        ("zoo.v1.Zo", "zoo.v1.Zoo"),
+    ] {
+        let wanted = Wanted::Symbol(symbol.to_owned());
+        let (schema, questions) = converse(wanted, |asked| match asked.symbol.as_deref() {
+            Some("zoo.v1.Zoo") | None => sparing(asked),
+            Some(_) => refusal(5),
+        });
+        let error = format!("Symbol not found: {symbol}; did you mean `{near}`?");
+        // The symbol, the list, and both services that stand there, of which one has no file.
+        assert_eq!((schema.map(drop), questions), (Err(error), 4));
+    }
+}
+
+#[test]
+fn a_file_in_an_edition_is_named() {
+    // `edition` is a field that the crate's own descriptors do not have.
+    let mut bytes = FileDescriptorProto {
+        name: Some("new.proto".to_owned()),
+        syntax: Some("editions".to_owned()),
+        ..Default::default()
+    }
+    .encode_to_vec();
+    bytes.extend_from_slice(&[14 << 3, 0xe8, 0x07]);
+    let (schema, _) = converse(zoo_wanted(), |_| Answer {
+        files: Some(Files {
+            files: vec![bytes.clone()],
+        }),
+        ..Answer::default()
+    });
+    let error = schema.map(drop).unwrap_err();
+    assert!(
+        error.starts_with("new.proto: edition 2023 is not understood, "),
+        "{error}"
+    );
+}
+
+#[test]
 fn lies_are_told() {
     let file = |name: &str, imports: &[&str]| FileDescriptorProto {
         name: Some(name.to_owned()),
