@@ -2,6 +2,7 @@
 
 pub(crate) mod grpc;
 mod load;
+pub(crate) mod metadata;
 mod target;
 mod transport;
 

@@ -395,10 +395,58 @@ fn schemas_are_shown() {
     assert_eq!(serve.count("requests"), 0, "reflection is no load");
 }
 
+/// Metadata that no server would take is refused before anything is sent: what is fixed, and what
+/// a template makes of the first call.
+#[test]
+fn metadata_that_may_not_be_sent_is_refused() {
+    let serve = Serve::new("--grpc");
+    let rows: [(&str, &[&str]); 9] = [
+        ("-H 'x-bin: ***'", &["-H: metadata `x-bin`", "base64"]),
+        (
+            "-H 'X-Bin: {{ \"*\" }}'",
+            &["-H: metadata", "x-bin", "base64"],
+        ),
+        (
+            "-H 'grpc-timeout: 1S'",
+            &["-H: metadata `grpc-timeout`", "use --deadline"],
+        ),
+        (
+            "-H 'Grpc-Encoding: gzip'",
+            &["`grpc-encoding`", "use --compress"],
+        ),
+        ("-H 'grpc-x: {{ user }}'", &["`grpc-x`", "belongs to gRPC"]),
+        (
+            "-H ':authority: a'",
+            &["-H: metadata `:authority`", "use --authority"],
+        ),
+        ("-H 'x$y: 1'", &["-H: metadata `x$y`", "a-z, 0-9"]),
+        (
+            "-H 'x-name: {{ \"ü\" }}'",
+            &["-H: metadata `x-name`", "-bin"],
+        ),
+        (
+            "--reflect-metadata 'te: x'",
+            &["--reflect-metadata: metadata `te`"],
+        ),
+    ];
+    let call = "--plaintext --call helloworld.Greeter/SayHello -n 2 -c 1";
+    for (flags, texts) in rows {
+        let run = grpc(&format!("127.0.0.1:{} {call} {flags}", serve.port()));
+        assert_eq!(run.code, Some(2), "{flags}: {}{}", run.stderr, run.stdout);
+        for text in texts {
+            assert!(run.stderr.contains(text), "{flags}: {}", run.stderr);
+        }
+    }
+    assert_eq!(serve.count("requests"), 0, "nothing was sent");
+    let good = "-H 'x-bin: AQI=' -H 'y-bin: {{ \"AQI\" }}' -H 'X-Id: {{ uuid }}'";
+    let report = calls(&format!("127.0.0.1:{} {call} {good}", serve.port()));
+    assert_eq!(report.n("requests.ok"), 2, "{:#}", report.short());
+}
+
 /// What a new user gets wrong, and what stderr must say: the place, the reason, and the nearest
 /// thing that would be right. `{own}` is our server, `{go}` one without reflection, `{tls}` one
 /// with TLS.
-const MISTAKES: [(&str, i32, &[&str]); 17] = [
+const MISTAKES: [(&str, i32, &[&str]); 18] = [
     (
         "{own} --plaintext",
         2,
@@ -449,6 +497,11 @@ const MISTAKES: [(&str, i32, &[&str]); 17] = [
         "{own} --plaintext {hello} --order sorted",
         2,
         &["--order", "turn, random or once"],
+    ),
+    (
+        "{own} --plaintext --describe helloworld.HeloRequest",
+        1,
+        &["did you mean `helloworld.HelloRequest`"],
     ),
     (
         "{own} --plaintext {hello} --proto {dir}/import.proto",

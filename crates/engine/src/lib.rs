@@ -20,6 +20,6 @@ mod worker;
 
 pub use control::Control;
 pub use conversation::{ConversationError, Speaker, converse};
-pub use prepare::{PrepareError, Prepared, Resolver, prepare};
+pub use prepare::{PrepareError, Prepared, Resolver, check_metadata, prepare};
 pub use run::{RunError, run, run_over, thread_count};
 pub use worker::{Message, Share, Worker};

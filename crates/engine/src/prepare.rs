@@ -1,9 +1,11 @@
 //! From a plan to what workers use: bytes, addresses, TLS settings. All allocation happens here.
 
+mod metadata;
 mod render;
 mod route;
 mod stream;
 
+pub use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, basic_credentials, render};
 pub(crate) use route::{Route, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, message_count, stream, too_large};

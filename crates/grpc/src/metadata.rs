@@ -22,9 +22,9 @@ pub enum MetadataError {
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Name => "a metadata key has only a-z, 0-9, `_`, `-` and `.`",
-            Self::Reserved => "this metadata key belongs to gRPC itself",
-            Self::Value => "a metadata value has only printable ASCII; use a key that ends in -bin",
+            Self::Name => "a key has only a-z, 0-9, `_`, `-` and `.`",
+            Self::Reserved => "this key belongs to gRPC itself",
+            Self::Value => "a value has only printable ASCII; use a key that ends in -bin",
             Self::Base64 => "the value of a -bin key is base64",
         })
     }

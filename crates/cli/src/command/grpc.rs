@@ -56,10 +56,7 @@ fn schema(flags: &GrpcFlags, plan: &Plan, wanted: Wanted) -> Result<Schema, Fail
     let metadata: Vec<Header> = flags
         .reflect_metadata
         .iter()
-        .map(|line| {
-            Header::parse(line)
-                .map_err(|error| Failure::usage(format!("--reflect-metadata: {error}")))
-        })
+        .map(|line| lower::metadata::fixed("--reflect-metadata", line))
         .collect::<Result<_, _>>()?;
     reflect::schema(plan, wanted, &metadata, plan.timeouts.connect)
 }

@@ -1,7 +1,7 @@
 //! From `drumfire grpc`'s flags to a plan.
 
 use super::load::{self, Multiplexing};
-use super::{optional, parsed, thresholds, transport};
+use super::{metadata, optional, parsed, thresholds, transport};
 use crate::exit::Failure;
 use crate::flags::GrpcFlags;
 use crate::input;
@@ -95,16 +95,20 @@ pub(crate) fn with_call(
     let mut data = data(flags, method, &sources)?;
     let mut headers = Vec::new();
     for line in &flags.metadata {
-        let header = Header::parse(line).map_err(|error| Failure::usage(format!("-H: {error}")))?;
+        let header = metadata::parsed("-H", line)?;
         match std::str::from_utf8(header.value()) {
             Ok(value) if !flags.no_templates && !Template::is_static(value) => {
                 let varying = Metadata::template(header.name(), value, &sources)
                     .map_err(|error| Failure::usage(format!("-H: {error}")))?;
                 data = data.with_metadata(varying);
             }
-            _ => headers.push(header),
+            _ => {
+                metadata::check("-H", &header)?;
+                headers.push(header);
+            }
         }
     }
+    metadata::check_first("-H", &data, plan.seed)?;
     // What there is data for is what can be asked.
     if let Some(count) = data.count() {
         let asked = plan.stop.requests.unwrap_or(u64::MAX);

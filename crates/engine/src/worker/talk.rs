@@ -3,8 +3,8 @@
 use super::Worker;
 use super::seat::{count_sent, stream_of};
 use crate::place::{Phase, Place};
-use crate::prepare::{CallRequest, message_count, too_large};
-use drumfire_grpc::{Compressor, Decompressor, Encoding, metadata};
+use crate::prepare::{CallRequest, check_metadata, message_count, too_large};
+use drumfire_grpc::{Compressor, Decompressor, Encoding};
 use drumfire_http2::EndStream;
 use drumfire_measure::{Interval, IsFirst, Outcome};
 use drumfire_net::Io;
@@ -98,8 +98,7 @@ impl<I: Io> Worker<I> {
             .metadata(&context, &mut self.tools.metadata)
             .map_err(|error| error.to_string())?;
         for field in &self.tools.metadata {
-            metadata::check(field.name().as_bytes(), field.value())
-                .map_err(|error| format!("metadata `{}`: {error}", field.name()))?;
+            check_metadata(field)?;
         }
         self.make_messages(index)
     }

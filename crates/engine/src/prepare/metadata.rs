@@ -1,0 +1,73 @@
+//! Metadata of calls, checked before it is sent.
+
+use drumfire_grpc::metadata::check;
+use drumfire_plan::Header;
+
+/// Whether a call may have this metadata: a name of a-z, 0-9, `_`, `-` and `.` (capital letters
+/// are sent small) that does not belong to gRPC itself, base64 under a name that ends in `-bin`,
+/// and printable ASCII under others.
+///
+/// # Errors
+/// What of it may not be sent, in words that name the key.
+pub fn check_metadata(field: &Header) -> Result<(), String> {
+    let small;
+    let name = if field.name().bytes().any(|byte| byte.is_ascii_uppercase()) {
+        small = field.name().to_ascii_lowercase();
+        &small
+    } else {
+        field.name()
+    };
+    check(name.as_bytes(), field.value()).map_err(|error| format!("metadata `{name}`: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_metadata;
+    use drumfire_plan::Header;
+
+    #[test]
+    fn what_may_not_be_sent_is_named() {
+        for (line, error) in [
+            ("x-id: 1", None),
+            ("X-Id: a b", None),
+            ("user-agent: me", None),
+            ("authorization: Bearer x", None),
+            ("x-bin: AQI=", None),
+            ("X-Bin: AQI", None),
+            ("x-bin:", None),
+            (
+                "x-bin: ***",
+                Some("metadata `x-bin`: the value of a -bin key is base64"),
+            ),
+            (
+                "X-Bin: A",
+                Some("metadata `x-bin`: the value of a -bin key is base64"),
+            ),
+            (
+                "Grpc-Timeout: 1S",
+                Some("metadata `grpc-timeout`: this key belongs to gRPC itself"),
+            ),
+            (
+                "grpc-x: 1",
+                Some("metadata `grpc-x`: this key belongs to gRPC itself"),
+            ),
+            (
+                "te: gzip",
+                Some("metadata `te`: this key belongs to gRPC itself"),
+            ),
+            (
+                "x$y: 1",
+                Some("metadata `x$y`: a key has only a-z, 0-9, `_`, `-` and `.`"),
+            ),
+            (
+                "x-name: é",
+                Some(
+                    "metadata `x-name`: a value has only printable ASCII; use a key that ends in -bin",
+                ),
+            ),
+        ] {
+            let checked = check_metadata(&Header::parse(line).unwrap());
+            assert_eq!(checked.err().as_deref(), error, "{line}");
+        }
+    }
+}
