@@ -75,6 +75,8 @@ pub(crate) struct Talk {
     pub(crate) taken: usize,
     /// How many messages are made.
     pub(crate) made: u64,
+    /// How many are counted as sent: those of a call that is sent again are counted once.
+    pub(crate) counted: u64,
     /// How many the call sends in all.
     pub(crate) total: u64,
     /// When the last message came; the first write before any.

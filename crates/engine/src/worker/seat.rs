@@ -65,6 +65,9 @@ impl<I: Io> Worker<I> {
             started: now,
             ..Exchange::NONE
         };
+        if let Some(talk) = &mut place.talk {
+            talk.counted = 0;
+        }
         place.deadline = now + limit;
         self.next_scan = self.next_scan.min(place.deadline);
         self.active += 1;
@@ -160,6 +163,12 @@ impl<I: Io> Worker<I> {
                 link.carried += 1;
                 link.unsent.push(index);
                 let has_body = stream.has_body;
+                // What is sent again because the server did nothing for it counts once.
+                if let Some(messages) = stream.call.as_ref().and_then(|call| call.fixed)
+                    && !place.exchange.retried
+                {
+                    self.recorder.interval().messages.sent += messages;
+                }
                 count_sent(place, link.machine.output().len() - before);
                 self.mark(slot);
                 if has_body {

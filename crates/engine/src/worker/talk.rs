@@ -58,9 +58,8 @@ impl<I: Io> Worker<I> {
             return Ok(());
         };
         place.reply.begin(&call.reply);
-        match call.fixed {
-            Some(messages) => self.recorder.interval().messages.sent += messages,
-            None => self.begin_talk(index)?,
+        if call.fixed.is_none() {
+            self.begin_talk(index)?;
         }
         let place = &mut self.places[index as usize];
         if let Some(call) = call_of(place, &self.prepared.requests)
@@ -128,7 +127,10 @@ impl<I: Io> Worker<I> {
             self.tools.message = message;
             made?;
             talk.made += 1;
-            self.recorder.interval().messages.sent += 1;
+            if talk.made > talk.counted {
+                talk.counted = talk.made;
+                self.recorder.interval().messages.sent += 1;
+            }
             if one_by_one {
                 break;
             }

@@ -4,7 +4,7 @@ use crate::{failures, ms, run, secs};
 use drumfire_measure::{GRPC_STATUS, Outcome};
 use drumfire_plan::{CallKind, Streaming};
 use drumfire_testkit::{
-    Draft, Http2, Law, RepliesAt, Reply, Said, Server, Simulated, World, closed,
+    Draft, Farewell, Http2, LastId, Law, RepliesAt, Reply, Said, Server, Simulated, World, closed,
 };
 use drumfire_units::Nanos;
 use std::collections::BTreeSet;
@@ -54,6 +54,30 @@ fn unary_calls_are_exact() {
         assert_eq!(status, [(GRPC_STATUS, 1000)]);
         assert!(result.log.seen.iter().all(|seen| seen.body == 10));
         assert_eq!(result.log.connections, 1);
+    }
+}
+
+#[test]
+fn what_is_sent_again_counts_once() {
+    let streaming = Streaming {
+        interval: ms(1),
+        ..Streaming::default()
+    };
+    for said in [Said::times(3), Said::times(3).varying()] {
+        for streaming in [Streaming::default(), streaming] {
+            // Bursts of 20: of the third, the connection serves none.
+            let script = Http2::new().says(Reply::unary(b"sum"));
+            let script = script.goes_away(50, LastId::Of(79), 0, Farewell::WhenDone);
+            let plan = calls(20, 200, CallKind::ClientStream, said);
+            let plan = plan.calls_with(CallKind::ClientStream, said, |call| {
+                call.streaming = streaming;
+            });
+            let result = run(plan, world(script));
+            failures(&result.summary, &[]);
+            let total = &result.summary.total;
+            assert_eq!((total.counts.ok, total.retried), (200, 4 * 20));
+            assert_eq!(total.messages.sent, 200 * 3);
+        }
     }
 }
 
