@@ -443,6 +443,31 @@ fn metadata_that_may_not_be_sent_is_refused() {
     assert_eq!(report.n("requests.ok"), 2, "{:#}", report.short());
 }
 
+/// A reply whose bytes are no message is a failure, unless nobody is to look.
+#[test]
+fn replies_that_are_no_messages_fail() {
+    let serve = Serve::new("--grpc");
+    let folder = Folder::new();
+    // The greeting is a string, whatever we are told.
+    let wrong = "syntax = \"proto3\"; package helloworld;
+        message HelloRequest { string name = 1; }
+        message Inner { fixed32 n = 1; }
+        message HelloReply { Inner message = 1; }
+        service Greeter { rpc SayHello(HelloRequest) returns (HelloReply); }";
+    let proto = folder.write("wrong.proto", wrong);
+    let line = format!(
+        "127.0.0.1:{} --plaintext --proto {proto} --call helloworld.Greeter/SayHello -c 1 -n 5",
+        serve.port()
+    );
+    let report = calls(&line);
+    assert_eq!(report.kind("decode"), 5, "{:#}", report.short());
+    assert_eq!(report.at("status")["INTERNAL"], 5, "{:#}", report.short());
+    let said = report.at("errors")[0]["message"].as_str().unwrap();
+    assert!(said.contains("no helloworld.HelloReply: message"), "{said}");
+    let report = calls(&format!("{line} --no-reply-check"));
+    assert_eq!(report.n("requests.ok"), 5, "{:#}", report.short());
+}
+
 /// What a new user gets wrong, and what stderr must say: the place, the reason, and the nearest
 /// thing that would be right. `{own}` is our server, `{go}` one without reflection, `{tls}` one
 /// with TLS.

@@ -26,6 +26,8 @@ pub struct Call {
     pub receive_limit: u64,
     /// The largest message that is sent, before compression, in bytes.
     pub send_limit: u64,
+    /// What its replies' messages must be; any bytes will do when `None`.
+    pub reply_check: Option<Arc<dyn ReplyCheck>>,
 }
 
 /// Which sides of a call send a stream.
@@ -132,3 +134,25 @@ impl fmt::Display for DataError {
 }
 
 impl std::error::Error for DataError {}
+
+/// What the messages of replies must be.
+pub trait ReplyCheck: Send + Sync + fmt::Debug {
+    /// Checks a message, decompressed and without its prefix. Where it is as it must be, nothing
+    /// is allocated.
+    ///
+    /// # Errors
+    /// When the message is not what it should be; the call is then over.
+    fn check(&self, message: &[u8]) -> Result<(), ReplyError>;
+}
+
+/// What is wrong with a reply's message, in words. They hold nothing of the message itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplyError(pub String);
+
+impl fmt::Display for ReplyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ReplyError {}

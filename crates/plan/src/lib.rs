@@ -18,7 +18,10 @@ mod threshold_text;
 mod url;
 mod users;
 
-pub use call::{Call, CallContext, CallData, CallKind, DataError, MessageCompression, Streaming};
+pub use call::{
+    Call, CallContext, CallData, CallKind, DataError, MessageCompression, ReplyCheck, ReplyError,
+    Streaming,
+};
 pub use check::Diagnostic;
 pub use expect::Expect;
 pub use http::{

@@ -2,7 +2,8 @@
 //! JSON to messages and back; and what calls send.
 //!
 //! Knows descriptors ([`Schema`], [`Method`]), the reflection service as a machine without I/O
-//! ([`reflection::Session`]), and data as messages ([`Input`]). Must not know I/O or how a call
+//! ([`reflection::Session`]), data as messages ([`Input`]), and what replies must be
+//! ([`ReplyForm`]). Must not know I/O or how a call
 //! travels: files are read by the caller. Start reading at [`Schema`], then at [`Input`].
 
 mod assemble;
@@ -16,9 +17,12 @@ mod json;
 mod lookup;
 mod method;
 pub mod reflection;
+mod reply;
 mod schema;
+mod wire;
 
 pub use error::SchemaError;
 pub use input::{Input, Metadata, Refresh};
 pub use method::Method;
+pub use reply::ReplyForm;
 pub use schema::Schema;

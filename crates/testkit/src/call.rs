@@ -56,6 +56,7 @@ impl Said {
             streaming: Streaming::default(),
             receive_limit: 4 * 1024 * 1024,
             send_limit: u64::MAX,
+            reply_check: None,
         }
     }
 }

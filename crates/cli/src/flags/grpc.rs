@@ -115,6 +115,9 @@ pub(crate) struct GrpcFlags {
         help_heading = "Call"
     )]
     pub(crate) max_send: String,
+    /// Take any bytes for a reply's message; otherwise those that are none of its type are failures
+    #[arg(long, help_heading = "Call")]
+    pub(crate) no_reply_check: bool,
 
     /// Messages that each call sends; the data is repeated or cut off to make them up
     #[arg(long, value_name = "N", help_heading = "Streams")]

@@ -8,9 +8,9 @@ use crate::input;
 use drumfire_data::{Feed, Order, Sources, Template};
 use drumfire_plan::{
     Body, Call, CallData, Expect, Header, HttpOptions, HttpRequest, HttpVersion,
-    MessageCompression, Method as Verb, Plan, Samples, Streaming, Timeouts, Url,
+    MessageCompression, Method as Verb, Plan, ReplyCheck, Samples, Streaming, Timeouts, Url,
 };
-use drumfire_schema::{Input, Metadata, Method};
+use drumfire_schema::{Input, Metadata, Method, ReplyForm};
 use drumfire_units::{ByteSize, Nanos};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -165,6 +165,8 @@ fn call(
         },
         receive_limit: bytes("--max-receive", &flags.max_receive)?,
         send_limit: bytes("--max-send", &flags.max_send)?,
+        reply_check: (!flags.no_reply_check)
+            .then(|| Arc::new(ReplyForm::of(method)) as Arc<dyn ReplyCheck>),
     })
 }
 

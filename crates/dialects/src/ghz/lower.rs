@@ -14,7 +14,7 @@ use drumfire_plan::{
     Stop, Streaming, Threshold, Timeouts, Users,
 };
 use drumfire_schema::reflection::Wanted;
-use drumfire_schema::{Input, Metadata, Method, Refresh, Schema};
+use drumfire_schema::{Input, Metadata, Method, Refresh, ReplyForm, Schema};
 use drumfire_units::Nanos;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -162,6 +162,7 @@ impl Request {
             streaming: streaming(options, method.kind()),
             receive_limit: self.limits.0,
             send_limit: self.limits.1,
+            reply_check: Some(Arc::new(ReplyForm::of(method))),
         })
     }
 

@@ -160,6 +160,10 @@ fn reason(outcome: Outcome, detail: Option<&str>, address: &str) -> String {
             detail.unwrap_or_else(|| outcome.words())
         ),
         Outcome::LocalCancelled => "transport is closing".to_owned(),
+        Outcome::Decode => format!(
+            "grpc: failed to unmarshal the received message: {}",
+            detail.unwrap_or_default()
+        ),
         Outcome::GrpcDeadlineExceeded if detail.is_none() => "context deadline exceeded".to_owned(),
         outcome if outcome.is_timeout() => "context deadline exceeded".to_owned(),
         outcome if outcome.name().starts_with("grpc:") => detail.unwrap_or_default().to_owned(),
@@ -224,6 +228,12 @@ mod tests {
                 "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
             ),
             (Outcome::ConnectRefused, 1014, None, refused),
+            (
+                Outcome::Decode,
+                1013,
+                Some("no a.B: n: ends too early"),
+                "rpc error: code = Internal desc = grpc: failed to unmarshal the received message: no a.B: n: ends too early",
+            ),
             (
                 Outcome::TlsProtocol,
                 1014,

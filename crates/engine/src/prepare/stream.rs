@@ -173,7 +173,11 @@ fn call_request(call: &Arc<Call>) -> Result<(CallRequest, Arc<[u8]>), String> {
         },
         receive_limit: u32::try_from(call.receive_limit).unwrap_or(u32::MAX),
         accepted: accepted_encoding(call),
-        keep: Keep::Length,
+        keep: if call.reply_check.is_some() {
+            Keep::Payload
+        } else {
+            Keep::Length
+        },
     };
     let fixed = fixed_body(call)?;
     let (fixed, body) = match fixed {

@@ -4,7 +4,9 @@ use super::Worker;
 use super::response::judge;
 use super::seat::stream_of;
 use super::talk::Tools;
-use crate::blame::{Failure, call_verdict, coding_outcome, http2_failure, stream_failure};
+use crate::blame::{
+    Failure, call_verdict, coding_outcome, grpc_code, http2_failure, stream_failure,
+};
 use crate::connection::State;
 use crate::limits::RECEIVES_PER_TURN;
 use crate::place::{Link, Phase, Place};
@@ -334,10 +336,19 @@ impl Ears<'_> {
     fn messages(&mut self, token: u32, call: &CallRequest, bytes: &[u8], end: bool) -> Did {
         let place = &mut self.places[token as usize];
         let mut came = 0;
-        let fed = place
-            .reply
-            .data(bytes, &mut self.tools.decompressor, |_| came += 1);
+        let mut wrong = None;
+        let check = call.plan.reply_check.as_deref();
+        let decompressor = &mut self.tools.decompressor;
+        let fed = place.reply.data(bytes, decompressor, |message| {
+            came += 1;
+            if let Some(check) = check.filter(|_| wrong.is_none()) {
+                wrong = check.check(message.payload).err();
+            }
+        });
         self.interval.messages.received += came;
+        if let Some(error) = wrong {
+            return undecodable(token, place, error.0);
+        }
         if let Err(violation) = fed {
             return given_up(token, place, violation.into());
         }
@@ -394,6 +405,13 @@ fn finished(token: u32, place: &mut Place, status: Status) -> Did {
 fn given_up(token: u32, place: &mut Place, status: Status) -> Did {
     place.status = GRPC_STATUS + u16::from(status.code.number());
     Did::GiveUp(token, call_verdict(status))
+}
+
+/// A message is not what it should be: as for every client, that is the call's end.
+#[cold]
+fn undecodable(token: u32, place: &mut Place, detail: String) -> Did {
+    place.status = GRPC_STATUS + grpc_code(Outcome::Decode);
+    Did::GiveUp(token, (Outcome::Decode, Some(detail)))
 }
 
 /// What undoes the body's coding, where the plan wants that.

@@ -1,0 +1,234 @@
+//! Whether a reply's message is one of its type, told from the bytes alone.
+//!
+//! The descriptors become flat tables before the run. A message is then walked through once, in
+//! place, and nothing of it is kept.
+
+mod table;
+
+use crate::Method;
+use crate::wire::{Reader, Reason, Wire};
+use drumfire_plan::{ReplyCheck, ReplyError};
+use prost_reflect::{Kind, MessageDescriptor};
+use std::fmt;
+use std::str::from_utf8;
+use table::{Form, Table, UNKNOWN};
+
+/// How deep messages and groups may lie in each other; most implementations have it so.
+const DEPTH_MAX: u32 = 100;
+
+/// What the messages of a method's replies must look like.
+///
+/// Fields that the schema does not have are fine, and so is a choice that is made twice: the last
+/// counts.
+pub struct ReplyForm {
+    descriptor: MessageDescriptor,
+    table: Table,
+}
+
+/// In short: descriptors of messages that contain themselves never end when they are shown.
+impl fmt::Debug for ReplyForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReplyForm({})", self.descriptor.full_name())
+    }
+}
+
+impl ReplyForm {
+    /// The form of what a method's server sends.
+    #[must_use]
+    pub fn of(method: &Method) -> Self {
+        let descriptor = method.output();
+        let table = Table::of(&descriptor);
+        Self { descriptor, table }
+    }
+
+    /// What is wrong, in words, with the names of the fields that lead there.
+    #[cold]
+    fn tell(&self, fault: &Fault) -> ReplyError {
+        let mut names = Vec::new();
+        let mut message = Some(self.descriptor.clone());
+        for number in fault.path.iter().rev() {
+            let kind = match &message {
+                Some(of) => match (of.get_field(*number), of.get_extension(*number)) {
+                    (Some(field), _) => {
+                        names.push(field.name().to_owned());
+                        Some(field.kind())
+                    }
+                    (None, Some(extension)) => {
+                        names.push(format!("[{}]", extension.full_name()));
+                        Some(extension.kind())
+                    }
+                    (None, None) => None,
+                },
+                None => None,
+            };
+            if kind.is_none() {
+                names.push(number.to_string());
+            }
+            message = match kind {
+                Some(Kind::Message(inner)) => Some(inner),
+                _ => None,
+            };
+        }
+        let place = match names.as_slice() {
+            [] => String::new(),
+            names => format!("{}: ", names.join(".")),
+        };
+        let name = self.descriptor.full_name();
+        ReplyError(format!("no {name}: {place}{}", fault.reason))
+    }
+}
+
+impl ReplyCheck for ReplyForm {
+    #[inline]
+    fn check(&self, message: &[u8]) -> Result<(), ReplyError> {
+        let walk = Walk { table: &self.table };
+        walk.fields(0, &mut Reader::new(message), DEPTH_MAX)
+            .map_err(|fault| self.tell(&fault))
+    }
+}
+
+/// What is wrong, and the numbers of the fields that lead there, the innermost first.
+struct Fault {
+    reason: Reason,
+    path: Vec<u32>,
+}
+
+impl From<Reason> for Box<Fault> {
+    #[cold]
+    fn from(reason: Reason) -> Self {
+        let path = Vec::new();
+        Self::new(Fault { reason, path })
+    }
+}
+
+/// The same fault, seen from a message further out.
+#[cold]
+fn within(number: u32, mut fault: Box<Fault>) -> Box<Fault> {
+    // Of many levels those next to the fault are named.
+    const LEVELS: usize = 8;
+    if fault.path.len() < LEVELS {
+        fault.path.push(number);
+    }
+    fault
+}
+
+#[derive(Clone, Copy)]
+struct Walk<'t> {
+    table: &'t Table,
+}
+
+impl Walk<'_> {
+    /// The fields of a message, to the end of its bytes.
+    fn fields(self, message: u32, bytes: &mut Reader<'_>, depth: u32) -> Result<(), Box<Fault>> {
+        while !bytes.is_empty() {
+            let (number, wire) = bytes.key()?;
+            self.field(message, (number, wire), bytes, depth)
+                .map_err(|fault| within(number, fault))?;
+        }
+        Ok(())
+    }
+
+    /// The fields of a group, to the key that ends it.
+    fn group(
+        self,
+        message: u32,
+        number: u32,
+        bytes: &mut Reader<'_>,
+        depth: u32,
+    ) -> Result<(), Box<Fault>> {
+        loop {
+            if bytes.is_empty() {
+                return Err("a group without an end".into());
+            }
+            let (inner, wire) = bytes.key()?;
+            if wire == Wire::End && inner == number {
+                return Ok(());
+            }
+            self.field(message, (inner, wire), bytes, depth)
+                .map_err(|fault| within(inner, fault))?;
+        }
+    }
+
+    /// The value behind a key.
+    #[inline]
+    fn field(
+        self,
+        message: u32,
+        (number, wire): (u32, Wire),
+        bytes: &mut Reader<'_>,
+        depth: u32,
+    ) -> Result<(), Box<Fault>> {
+        let Some(field) = self.table.find(message, number) else {
+            return self.unknown(number, wire, bytes, depth);
+        };
+        match (field.form, wire) {
+            (Form::Varint, Wire::Varint) => drop(bytes.varint()?),
+            (Form::Fixed64, Wire::Fixed64) => drop(bytes.bytes(8)?),
+            (Form::Fixed32, Wire::Fixed32) => drop(bytes.bytes(4)?),
+            (Form::Bytes, Wire::Delimited) => drop(bytes.delimited()?),
+            (Form::Text, Wire::Delimited) => {
+                from_utf8(bytes.delimited()?).map_err(|_| "a string that is not UTF-8")?;
+            }
+            (Form::Message(inner), Wire::Delimited) => {
+                let depth = deeper(depth)?;
+                return self.fields(inner, &mut Reader::new(bytes.delimited()?), depth);
+            }
+            (Form::Entry(inner), Wire::Delimited) => {
+                return self.fields(inner, &mut Reader::new(bytes.delimited()?), depth);
+            }
+            (Form::Group(inner), Wire::Start) => {
+                return self.group(inner, number, bytes, deeper(depth)?);
+            }
+            (form, Wire::Delimited) if field.repeated => packed(form, bytes.delimited()?)?,
+            _ => return Err("not written as its type is".into()),
+        }
+        Ok(())
+    }
+
+    /// The value of a field that the schema does not have.
+    #[cold]
+    fn unknown(
+        self,
+        number: u32,
+        wire: Wire,
+        bytes: &mut Reader<'_>,
+        depth: u32,
+    ) -> Result<(), Box<Fault>> {
+        match wire {
+            Wire::Varint => drop(bytes.varint()?),
+            Wire::Fixed64 => drop(bytes.bytes(8)?),
+            Wire::Fixed32 => drop(bytes.bytes(4)?),
+            Wire::Delimited => drop(bytes.delimited()?),
+            Wire::Start => return self.group(UNKNOWN, number, bytes, deeper(depth)?),
+            Wire::End => return Err("the end of a group that has not begun".into()),
+        }
+        Ok(())
+    }
+}
+
+/// One level down, if there is one.
+#[inline]
+fn deeper(depth: u32) -> Result<u32, Reason> {
+    depth.checked_sub(1).ok_or("nested more than 100 deep")
+}
+
+/// Numbers one after the other without keys.
+fn packed(form: Form, bytes: &[u8]) -> Result<(), Reason> {
+    let width = match form {
+        Form::Varint => {
+            let mut rest = Reader::new(bytes);
+            while !rest.is_empty() {
+                rest.varint()?;
+            }
+            return Ok(());
+        }
+        Form::Fixed64 => 8,
+        Form::Fixed32 => 4,
+        _ => return Err("not written as its type is"),
+    };
+    if bytes.len().is_multiple_of(width) {
+        Ok(())
+    } else {
+        Err(crate::wire::TRUNCATED)
+    }
+}

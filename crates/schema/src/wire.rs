@@ -1,0 +1,139 @@
+//! Protobuf's wire format, read in place.
+
+/// Why bytes can't be read.
+pub(crate) type Reason = &'static str;
+
+pub(crate) const TRUNCATED: Reason = "ends too early";
+pub(crate) const VARINT: Reason = "a varint of more than 64 bits";
+pub(crate) const NUMBER: Reason = "a field number of 0";
+pub(crate) const KEY: Reason = "a key that no field has";
+
+/// How a value is written, by the number in its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wire {
+    Varint,
+    Fixed64,
+    /// A length, and so many bytes.
+    Delimited,
+    Start,
+    End,
+    Fixed32,
+}
+
+/// What is left of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A field's number, which is not 0, and how its value is written.
+    #[inline]
+    pub(crate) fn key(&mut self) -> Result<(u32, Wire), Reason> {
+        let key = u32::try_from(self.varint()?).map_err(|_| KEY)?;
+        let wire = match key & 7 {
+            0 => Wire::Varint,
+            1 => Wire::Fixed64,
+            2 => Wire::Delimited,
+            3 => Wire::Start,
+            4 => Wire::End,
+            5 => Wire::Fixed32,
+            _ => return Err(KEY),
+        };
+        match key >> 3 {
+            0 => Err(NUMBER),
+            number => Ok((number, wire)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn varint(&mut self) -> Result<u64, Reason> {
+        match self.0 {
+            [byte @ 0..=0x7f, rest @ ..] => {
+                self.0 = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    /// A varint of more than one byte: seven bits each, the lowest first.
+    fn long_varint(&mut self) -> Result<u64, Reason> {
+        let mut value = 0;
+        for (n, &byte) in self.0.iter().take(10).enumerate() {
+            // The tenth byte has room for one bit.
+            if n == 9 && byte > 1 {
+                return Err(VARINT);
+            }
+            value |= u64::from(byte & 0x7f) << (7 * n);
+            if byte < 0x80 {
+                self.0 = &self.0[n + 1..];
+                return Ok(value);
+            }
+        }
+        Err(TRUNCATED)
+    }
+
+    /// A length, and so many bytes.
+    #[inline]
+    pub(crate) fn delimited(&mut self) -> Result<&'a [u8], Reason> {
+        let length = usize::try_from(self.varint()?).map_err(|_| TRUNCATED)?;
+        self.bytes(length)
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Reason> {
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(TRUNCATED)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn varints_have_up_to_ten_bytes() {
+        let ones = [0xff; 9];
+        for (bytes, value) in [
+            (&[0x00][..], Ok(0)),
+            (&[0x7f], Ok(127)),
+            (&[0x80, 0x01], Ok(128)),
+            (&[0x80, 0x00], Ok(0)),
+            (&[&ones[..], &[1]].concat(), Ok(u64::MAX)),
+            (&[&ones[..], &[2]].concat(), Err(VARINT)),
+            (&[&ones[..], &[0x80, 0]].concat(), Err(VARINT)),
+            (&[0x80], Err(TRUNCATED)),
+            (&[], Err(TRUNCATED)),
+        ] {
+            assert_eq!(Reader::new(bytes).varint(), value, "{bytes:x?}");
+        }
+    }
+
+    #[test]
+    fn keys_have_a_number_and_one_of_six_forms() {
+        for (bytes, key) in [
+            (&[0x08][..], Ok((1, Wire::Varint))),
+            (&[0x3a], Ok((7, Wire::Delimited))),
+            (
+                &[0xfd, 0xff, 0xff, 0xff, 0x0f],
+                Ok(((1 << 29) - 1, Wire::Fixed32)),
+            ),
+            (&[0x80, 0x80, 0x80, 0x80, 0x10], Err(KEY)),
+            (&[0x02], Err(NUMBER)),
+            (&[0x0e], Err(KEY)),
+            (&[0x0f], Err(KEY)),
+            (&[], Err(TRUNCATED)),
+        ] {
+            assert_eq!(Reader::new(bytes).key(), key, "{bytes:x?}");
+        }
+    }
+}

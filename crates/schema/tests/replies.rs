@@ -1,0 +1,340 @@
+//! Which bytes are a reply's message, and which are not, compared with a decoder that others wrote.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fixture;
+
+use drumfire_plan::ReplyCheck;
+use drumfire_schema::{Method, ReplyForm};
+use fixture::{compile, zoo};
+use proptest::prelude::*;
+use prost::Message;
+use prost_reflect::DynamicMessage;
+use std::sync::LazyLock;
+
+/// Every form that a field can have but maps: of those the other decoder does not look at how they
+/// are written.
+const PLAIN: &str = r#"
+syntax = "proto3";
+package plain.v1;
+import "google/protobuf/timestamp.proto";
+enum Color { NONE = 0; RED = 1; }
+message Plain {
+  int32 i32 = 1;
+  sint64 s64 = 2;
+  fixed32 f32 = 3;
+  double dbl = 4;
+  string name = 5;
+  bytes raw = 6;
+  Color color = 7;
+  Plain child = 8;
+  repeated Plain children = 9;
+  repeated uint32 packed = 10;
+  repeated sfixed64 wide = 11;
+  repeated bool loose = 12 [packed = false];
+  repeated string names = 13;
+  oneof choice { string left = 14; int64 right = 15; Plain other = 16; }
+  google.protobuf.Timestamp at = 17;
+  float far = 2000;
+}
+service Service { rpc Call(Plain) returns (Plain); }
+"#;
+
+/// What proto2 has more.
+const OLD: &str = r#"
+syntax = "proto2";
+package old.v1;
+message Old {
+  optional string name = 1;
+  repeated group Item = 2 { optional int32 n = 3; optional Old inner = 4; }
+  repeated int32 unpacked = 5;
+  optional int32 gap = 9;
+  extensions 100 to 199;
+}
+extend Old { optional fixed32 extra = 100; }
+service Service { rpc Call(Old) returns (Old); }
+"#;
+
+fn method(text: &str, name: &str) -> Method {
+    let schema = compile(&[("a.proto", text)], &[]).unwrap();
+    schema.method(name).unwrap()
+}
+
+fn plain() -> Method {
+    static METHOD: LazyLock<Method> = LazyLock::new(|| method(PLAIN, "plain.v1.Service/Call"));
+    METHOD.clone()
+}
+
+fn old() -> Method {
+    static METHOD: LazyLock<Method> = LazyLock::new(|| method(OLD, "old.v1.Service/Call"));
+    METHOD.clone()
+}
+
+fn animal() -> Method {
+    static METHOD: LazyLock<Method> = LazyLock::new(|| zoo("Show"));
+    METHOD.clone()
+}
+
+/// What a method's replies say of a message: nothing, or what is wrong.
+fn told(method: &Method, message: &[u8]) -> Option<String> {
+    let checked = ReplyForm::of(method).check(message);
+    checked.err().map(|error| error.to_string())
+}
+
+/// Wraps bytes into so many messages under a key.
+fn nested(key: u8, depth: usize, inner: &[u8]) -> Vec<u8> {
+    let mut bytes = inner.to_vec();
+    for _ in 0..depth {
+        let mut outer = vec![key];
+        prost::encoding::encode_varint(bytes.len() as u64, &mut outer);
+        outer.extend_from_slice(&bytes);
+        bytes = outer;
+    }
+    bytes
+}
+
+#[test]
+fn what_is_no_message_is_told_with_the_field() {
+    let ones = [0xff; 9];
+    for (bytes, error) in [
+        // A varint without its end, and one of more than 64 bits.
+        (&[0x08, 0x80][..], "i32: ends too early"),
+        (
+            &[&[0x08][..], &ones, &[0x02]].concat(),
+            "i32: a varint of more than 64 bits",
+        ),
+        // Another form than the type's.
+        (
+            &[0x09, 0, 0, 0, 0, 0, 0, 0, 0],
+            "i32: not written as its type is",
+        ),
+        (&[0x28, 0x01], "name: not written as its type is"),
+        (&[0x0a, 0x01, 0x01], "i32: not written as its type is"),
+        (&[0x43, 0x44], "child: not written as its type is"),
+        // Lengths beyond the message.
+        (&[0x2a, 0x02, b'a'], "name: ends too early"),
+        (
+            &[&[0x2a][..], &[0x80; 9], &[0x01]].concat(),
+            "name: ends too early",
+        ),
+        (&[0x1d, 0, 0, 0], "f32: ends too early"),
+        (&[0x42, 0x03, 0x08, 0x01], "child: ends too early"),
+        (
+            &[0x42, 0x02, 0x2a, 0x01, b'a'],
+            "child.name: ends too early",
+        ),
+        (&[0x52, 0x01, 0x80], "packed: ends too early"),
+        (&[0x5a, 0x07, 0, 0, 0, 0, 0, 0, 0], "wide: ends too early"),
+        // Keys.
+        (&[0x00, 0x00], "a field number of 0"),
+        (&[0x42, 0x02, 0x02, 0x00], "child: a field number of 0"),
+        (&[0x0e], "a key that no field has"),
+        (&[0x80], "ends too early"),
+        // Groups.
+        (
+            &[0xa3, 0x06, 0xa0, 0x06, 0x01],
+            "100: a group without an end",
+        ),
+        (&[0xa4, 0x06], "100: the end of a group that has not begun"),
+        (
+            &[0xa3, 0x06, 0xac, 0x06],
+            "100.101: the end of a group that has not begun",
+        ),
+        // Strings.
+        (
+            &[0x2a, 0x02, 0xc3, 0x28],
+            "name: a string that is not UTF-8",
+        ),
+        (
+            &[0x4a, 0x04, 0x6a, 0x02, 0xed, 0xa0],
+            "children.names: a string that is not UTF-8",
+        ),
+    ] {
+        let told = told(&plain(), bytes);
+        let error = format!("no plain.v1.Plain: {error}");
+        assert_eq!(told.as_deref(), Some(&*error), "{bytes:x?}");
+    }
+    // A map's entry is part of the way.
+    let young = [0xaa, 0x01, 0x05, 0x12, 0x03, 0x0a, 0x01, 0xff];
+    assert_eq!(
+        told(&animal(), &young).as_deref(),
+        Some("no zoo.v1.Animal: young.value.name: a string that is not UTF-8")
+    );
+    assert_eq!(
+        told(&old(), &[0x13, 0x18, 0x80]).as_deref(),
+        Some("no old.v1.Old: item.n: ends too early")
+    );
+    assert_eq!(
+        told(&old(), &[0xa0, 0x06, 0x01]).as_deref(),
+        Some("no old.v1.Old: [old.v1.extra]: not written as its type is")
+    );
+}
+
+#[test]
+fn what_others_may_add_or_repeat_is_fine() {
+    for bytes in [
+        &[][..],
+        // Unknown fields of every form, a group in a group among them.
+        &[
+            0xa0, 0x06, 0x01, 0xa5, 0x06, 1, 2, 3, 4, 0xa2, 0x06, 0x01, 0xff,
+        ],
+        &[
+            0xa3, 0x06, 0xab, 0x06, 0xa8, 0x06, 0x01, 0xac, 0x06, 0xa4, 0x06,
+        ],
+        // A choice that is made twice, a field that comes twice, packed and not.
+        &[
+            0x72, 0x01, b'a', 0x78, 0x01, 0x72, 0x01, b'b', 0x08, 1, 0x08, 2,
+        ],
+        &[
+            0x50, 0x01, 0x52, 0x02, 0x01, 0x02, 0x62, 0x01, 0x01, 0x60, 0x00,
+        ],
+        // A number that its type has no room for, and an enum's that has no name.
+        &[
+            0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x38, 0x7f,
+        ],
+        // Bytes that are no text, where bytes are due.
+        &[0x32, 0x02, 0xff, 0xfe],
+    ] {
+        assert_eq!(told(&plain(), bytes), None, "{bytes:x?}");
+    }
+    for bytes in [
+        // Any bytes are a string of proto2.
+        &[0x0a, 0x01, 0xff][..],
+        // A group, and another in a message in it; numbers packed though they need not be.
+        &[0x13, 0x18, 0x01, 0x22, 0x02, 0x13, 0x14, 0x14],
+        &[0x2a, 0x02, 0x01, 0x02, 0x48, 0x01],
+        &[0xa5, 0x06, 1, 2, 3, 4],
+    ] {
+        assert_eq!(told(&old(), bytes), None, "{bytes:x?}");
+    }
+}
+
+#[test]
+fn depth_is_bounded() {
+    let deep = Some("nested more than 100 deep".to_owned());
+    let reason =
+        |told: Option<String>| told.map(|told| told.rsplit(": ").next().unwrap().to_owned());
+    for (key, depths) in [(0x42, [99, 100, 101, 10_000]), (0x4a, [1, 100, 101, 2000])] {
+        for depth in depths {
+            let bytes = nested(key, depth, &[]);
+            let too_deep = (depth > 100).then(|| deep.clone()).flatten();
+            assert_eq!(reason(told(&plain(), &bytes)), too_deep, "{depth}");
+            assert_eq!(plain().check_output(&bytes).is_err(), depth > 100);
+        }
+    }
+    let groups = |depth: usize| [[0xa3, 0x06].repeat(depth), [0xa4, 0x06].repeat(depth)].concat();
+    assert_eq!(told(&plain(), &groups(100)), None);
+    assert_eq!(reason(told(&plain(), &groups(101))), deep);
+    assert_eq!(reason(told(&plain(), &[0xa3, 0x06].repeat(100_000))), deep);
+    // Of a long way the end is shown.
+    let way = told(&plain(), &nested(0x42, 100, &[0x08])).unwrap();
+    assert_eq!(way.matches("child").count(), 7, "{way}");
+}
+
+/// Bytes that are mostly fields of `PLAIN`.
+fn fields() -> impl Strategy<Value = Vec<u8>> {
+    let field = (
+        1u32..20,
+        0u8..6,
+        any::<u64>(),
+        prop::collection::vec(any::<u8>(), 0..9),
+    );
+    let leaf = field.prop_map(|(number, wire, value, bytes)| {
+        let wire = match number {
+            1 | 2 | 7 | 12 | 15 => 0,
+            3 => 5,
+            4 => 1,
+            5 | 6 | 10 | 11 | 13 | 14 => 2,
+            _ => wire,
+        };
+        let mut out = Vec::new();
+        prost::encoding::encode_varint(u64::from(number << 3 | u32::from(wire)), &mut out);
+        match wire {
+            0 => prost::encoding::encode_varint(value, &mut out),
+            1 => out.extend(value.to_le_bytes()),
+            2 => {
+                out.push(bytes.len() as u8);
+                out.extend(bytes.iter().map(|byte| byte & 0x7f));
+            }
+            5 => out.extend((value as u32).to_le_bytes()),
+            _ => {}
+        }
+        out
+    });
+    let many = prop::collection::vec(leaf, 0..5).prop_map(|fields| fields.concat());
+    many.prop_recursive(4, 64, 4, |inner| {
+        let part = (0u8..4, inner).prop_map(|(form, bytes)| match form {
+            0 => nested(0x42, 1, &bytes),
+            1 => nested(0x4a, 2, &bytes),
+            2 => [&[0xa3, 0x06][..], &bytes, &[0xa4, 0x06]].concat(),
+            _ => bytes,
+        });
+        prop::collection::vec(part, 0..4).prop_map(|parts| parts.concat())
+    })
+}
+
+/// What may befall bytes on their way.
+fn damaged() -> impl Strategy<Value = Vec<u8>> {
+    let damage = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 0..4);
+    (fields(), damage).prop_map(|(mut bytes, damage)| {
+        for (at, byte, form) in damage {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = at.index(bytes.len());
+            match form {
+                0 => bytes[at] = byte,
+                1 => bytes.truncate(at),
+                2 => bytes.insert(at, byte),
+                _ => drop(bytes.remove(at)),
+            }
+        }
+        bytes
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn as_another_decoder_says(bytes in damaged()) {
+        let method = plain();
+        let decoded = DynamicMessage::decode(method.output(), &bytes[..]);
+        let told = told(&method, &bytes);
+        prop_assert_eq!(told.is_none(), decoded.is_ok(), "{:?} {:?}", told, decoded.err());
+    }
+
+    #[test]
+    fn what_is_encoded_passes(bytes in fields()) {
+        for method in [plain(), animal(), old()] {
+            if let Ok(message) = DynamicMessage::decode(method.output(), &bytes[..]) {
+                prop_assert_eq!(told(&method, &message.encode_to_vec()), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_passes_can_be_decoded(bytes in damaged()) {
+        let method = animal();
+        if told(&method, &bytes).is_none() {
+            prop_assert!(method.check_output(&bytes).is_ok());
+        }
+    }
+}
+
+#[test]
+fn messages_from_json_pass() {
+    let method = animal();
+    for json in [
+        r#"{"name": "Ü", "i64": "-5", "dbl": "NaN", "color": "BLUE", "raw": "AP8="}"#,
+        r#"{"young": {"-3": {"name": "c"}}, "labels": {"a": "ü"}, "numbers": [1, -1]}"#,
+        r#"{"extra": {"a": [1, null, {"b": "c"}]}, "born": "2024-02-29T12:34:56.5Z"}"#,
+        r#"{"friends": [{"tags": ["x"]}, {"child": {"right": 5}}], "maybe": ""}"#,
+    ] {
+        assert_eq!(
+            told(&method, &method.encode_input(json).unwrap()),
+            None,
+            "{json}"
+        );
+    }
+}
