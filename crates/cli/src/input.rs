@@ -4,6 +4,8 @@ use crate::exit::Failure;
 use drumfire_dialects::Source;
 use drumfire_dialects::ghz::ZoneTime;
 use drumfire_dialects::ghz::template::World;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
@@ -21,13 +23,32 @@ impl Source for Disk {
     }
 }
 
-/// The machine, as templates of dialects see it.
+/// The machine, as dialects see it.
 #[derive(Debug)]
-pub(crate) struct Machine;
+pub(crate) struct Machine {
+    /// `TZ`, or else the system's zone; `None` where there are no zone data.
+    local: Option<TimeZone>,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        Self {
+            local: TimeZone::try_system().ok(),
+        }
+    }
+}
 
 impl World for Machine {
-    fn zone(&self, _: &str, _: i64) -> Option<ZoneTime> {
-        None
+    fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
+        let zone = match place {
+            "Local" => self.local.clone()?,
+            name => TimeZone::get(name).ok()?,
+        };
+        let shown = zone.to_offset_info(Timestamp::from_second(unix_seconds).ok()?);
+        Some(ZoneTime {
+            offset_seconds: shown.offset().seconds(),
+            abbreviation: shown.abbreviation().to_owned(),
+        })
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -44,6 +44,15 @@ impl Dialect {
     /// Every dialect, in the order of their names.
     pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk];
 
+    /// The code to exit with when a mistake is found before the run.
+    #[must_use]
+    pub const fn mistake_exit(self) -> u8 {
+        match self {
+            Self::Ghz => 1,
+            Self::GoWrk => 2,
+        }
+    }
+
     /// The name of the tool's program, which is also the subcommand's.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -20,7 +20,7 @@ pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
         seed: Clock::unix_time() ^ u64::from(std::process::id()),
     };
     let source: Rc<dyn Source> = Rc::new(Disk);
-    let world: Arc<dyn World> = Arc::new(Machine);
+    let world: Arc<dyn World> = Arc::new(Machine::new());
     let mut outcome = parse(dialect, args, &source, &world, defaults);
     loop {
         match outcome {
@@ -34,7 +34,15 @@ pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
                 output::remark(&stderr);
                 return Ok(Exit::from_dialect(exit));
             }
-            Outcome::Run { plan, presentation } => return show(*plan, presentation),
+            Outcome::Run { plan, presentation } => {
+                return show(*plan, presentation).map_err(|failure| match failure.exit {
+                    Exit::Usage => Failure {
+                        exit: Exit::from_dialect(dialect.mistake_exit()),
+                        ..failure
+                    },
+                    _ => failure,
+                });
+            }
         }
     }
 }

@@ -13,7 +13,8 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(40);
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
 /// What would make a run depend on who starts it.
-const PERSONAL: [&str; 14] = [
+const PERSONAL: [&str; 15] = [
+    "TZ",
     "http_proxy",
     "HTTP_PROXY",
     "https_proxy",

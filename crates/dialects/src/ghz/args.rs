@@ -536,7 +536,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         None,
         "",
         debug,
-        "Where the original writes a log; nothing is written here."
+        "Where a log of the calls and how they ended goes, as JSON."
     ),
     switch!(
         "enable-compression",

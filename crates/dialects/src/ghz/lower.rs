@@ -129,7 +129,8 @@ impl Request {
             return Err(finding.to_string());
         }
         let (data, metadata) = (&self.data, &self.metadata);
-        let presentation = Presentation::new(&self.options, &self.plan, data, metadata)?;
+        let presentation =
+            Presentation::new(&self.options, &self.plan, data, metadata, &self.world)?;
         Ok(Outcome::Run {
             plan: Box::new(self.plan),
             presentation: presentation.into(),

@@ -111,6 +111,8 @@ pub(super) enum Format {
     InfluxSummary,
     InfluxDetails,
     Prometheus,
+    /// What `--debug` asks for; no format that `-O` names.
+    Log,
 }
 
 impl Format {
@@ -136,13 +138,19 @@ impl Format {
             Self::InfluxSummary => "influx-summary",
             Self::InfluxDetails => "influx-details",
             Self::Prometheus => "prometheus",
+            Self::Log => "log",
         }
     }
 
     /// Whether it has a row for every result.
     pub(super) const fn has_details(self) -> bool {
         match self {
-            Self::Csv | Self::Json | Self::Pretty | Self::Html | Self::InfluxDetails => true,
+            Self::Csv
+            | Self::Json
+            | Self::Pretty
+            | Self::Html
+            | Self::InfluxDetails
+            | Self::Log => true,
             Self::Summary | Self::InfluxSummary | Self::Prometheus => false,
         }
     }

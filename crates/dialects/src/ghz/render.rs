@@ -4,6 +4,7 @@ mod csv;
 mod html;
 mod influx;
 mod json;
+mod log;
 mod prometheus;
 mod summary;
 
@@ -13,6 +14,7 @@ use super::result::{CallResult, Since};
 use super::settings::Settings;
 use super::setup::{Given, GivenMetadata};
 use super::tally::{Tally, Timed};
+use super::template::World;
 use crate::Spool;
 use crate::grammar::go_json::Indent;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
@@ -29,6 +31,7 @@ const THRESHOLD: u8 = 99;
 pub(crate) struct Presentation {
     options: Options,
     settings: Settings,
+    world: Arc<dyn World>,
     stop: Stop,
     since: Since,
     address: String,
@@ -53,6 +56,7 @@ impl Presentation {
         plan: &Plan,
         data: &Given,
         metadata: &GivenMetadata,
+        world: &Arc<dyn World>,
     ) -> Result<Self, String> {
         let timed = match options.count_errors {
             true => Timed::All,
@@ -63,6 +67,7 @@ impl Presentation {
         let unlimited = matches!(&plan.load, Load::Open { .. }) && options.asynchronous;
         Ok(Self {
             settings: Settings::of(options, total, data, metadata),
+            world: Arc::clone(world),
             stop: plan.stop,
             since: if unlimited { Since::Due } else { Since::Sent },
             address: origin.host_header(),
@@ -139,6 +144,7 @@ impl Presentation {
             &self.tally,
             &self.options,
             &self.settings,
+            &self.world,
             end,
             (summary.info.started_at_unix_ns, total.0),
         ));
@@ -188,6 +194,11 @@ impl Presentation {
             Format::Summary => out.write_all(summary::render(report).as_bytes()),
             Format::InfluxSummary => out.write_all(influx::summary(report).as_bytes()),
             Format::Prometheus => out.write_all(prometheus::render(report).as_bytes()),
+            Format::Log => {
+                out.write_all(log::head(report).as_bytes())?;
+                self.each(&mut |result| out.write_all(log::line(report, result).as_bytes()))?;
+                out.write_all(log::tail(report).as_bytes())
+            }
             Format::Csv => {
                 out.write_all(csv::HEAD.as_bytes())?;
                 self.each(&mut |result| out.write_all(csv::row(result).as_bytes()))
@@ -257,8 +268,21 @@ impl Presentation {
     }
 }
 
-/// Which format goes where. A single path is taken as it is; several are parted by commas.
+/// Which format goes where, and the log.
 fn outputs(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
+    let mut outputs = reports(options)?;
+    if !options.debug.is_empty() {
+        let log = Some(options.debug.clone());
+        if outputs.iter().any(|(_, path)| *path == log) {
+            return Err("the debug log goes to an output path; give it its own".to_owned());
+        }
+        outputs.push((Format::Log, log));
+    }
+    Ok(outputs)
+}
+
+/// Where reports go. A single path is taken as it is; several are parted by commas.
+fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     let formats = &options.formats;
     let place = |path: &str| (!path.is_empty() && path != "-").then(|| path.to_owned());
     if let [format] = formats.as_slice() {
@@ -300,9 +324,6 @@ fn notes(options: &Options, plan: &Plan) -> Vec<String> {
             "--lb-strategy: {} holds for dns:///host:port; calls go to the first address that accepts",
             options.lb_strategy
         ));
-    }
-    if !options.debug.is_empty() {
-        notes.push("--debug: no log is written".to_owned());
     }
     notes
 }

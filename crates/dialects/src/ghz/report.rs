@@ -3,7 +3,9 @@
 use super::options::{Options, Texts};
 use super::settings::Settings;
 use super::tally::{Bucket, PERCENTAGES, Tally};
+use super::template::World;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub(super) struct Report {
     pub(super) histogram: Vec<Bucket>,
     pub(super) statuses: BTreeMap<&'static str, u64>,
     pub(super) errors: BTreeMap<String, u64>,
+    /// Who knows what clocks show here.
+    pub(super) world: Arc<dyn World>,
 }
 
 impl Report {
@@ -57,6 +61,7 @@ impl Report {
         tally: &Tally,
         options: &Options,
         settings: &Settings,
+        world: &Arc<dyn World>,
         end: End,
         (started, total): (u64, u64),
     ) -> Self {
@@ -83,6 +88,7 @@ impl Report {
             histogram: tally.histogram(),
             statuses: tally.statuses.clone(),
             errors: tally.errors.clone(),
+            world: Arc::clone(world),
         }
     }
 

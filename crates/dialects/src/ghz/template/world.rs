@@ -1,9 +1,9 @@
-//! What templates may know of the machine that they run on. A dialect reads nothing itself.
+//! What templates and reports may know of the machine that they run on. A dialect reads nothing itself.
 
 use drumfire_gotemplate::ZoneTime;
 use std::fmt;
 
-/// What templates may know of the machine.
+/// What templates and reports may know of the machine.
 pub trait World: Send + Sync + fmt::Debug {
     /// What clocks show in a place (`Local`, or a name of the zone database) at a time, in seconds
     /// since the Unix epoch; `None` when it is not known, and then it is UTC.

@@ -1,0 +1,68 @@
+//! The log of `--debug`: a JSON object a line, with the keys of ghz's. It is written once the run is
+//! over, from what was measured anyway: what calls sent and received is not in it.
+
+use super::super::report::{End, Report};
+use super::super::result::CallResult;
+use super::super::time_text;
+use crate::grammar::go_json::{push_float, push_string};
+
+/// How the run was set up.
+pub(super) fn head(report: &Report) -> String {
+    let config = report.settings.json();
+    entry(report, report.started, "Start Run", &[("config", config)])
+}
+
+/// How one call ended.
+pub(super) fn line(report: &Report, result: &CallResult) -> String {
+    let end = report.started + result.end.0;
+    let text = |text: &str| {
+        let mut out = String::new();
+        push_string(&mut out, text);
+        out
+    };
+    let time = |at: u64| text(&time_text::nanos(&*report.world, at));
+    let error = match result.is_ok() {
+        true => "null".to_owned(),
+        false => text(&result.error),
+    };
+    let mut duration = String::new();
+    push_float(&mut duration, result.latency.0 as f64 / 1e9);
+    let stats = format!(
+        "{{\"Client\":true,\"BeginTime\":{},\"EndTime\":{},\"Error\":{error}}}",
+        time(end - result.latency.0),
+        time(end)
+    );
+    let fields = [
+        ("code", text(result.status())),
+        ("error", error),
+        ("duration", duration),
+        ("stats", stats),
+    ];
+    entry(report, end, "Received RPC Stats", &fields)
+}
+
+/// That the run is over, and why where it was not that all calls had been made.
+pub(super) fn tail(report: &Report) -> String {
+    let say = |message: &str| entry(report, report.date, message, &[]);
+    let why = match report.end {
+        End::Normal => String::new(),
+        end => say(&format!("Stopping with reason: {}", end.name())),
+    };
+    why + &say("Run finished")
+}
+
+/// One line; the fields are JSON.
+fn entry(report: &Report, at: u64, message: &str, fields: &[(&str, String)]) -> String {
+    let mut out = String::from("{\"level\":\"debug\",\"time\":");
+    push_string(&mut out, &time_text::nanos(&*report.world, at));
+    out.push_str(",\"message\":");
+    push_string(&mut out, message);
+    for (key, json) in fields {
+        out.push_str(",\"");
+        out.push_str(key);
+        out.push_str("\":");
+        out.push_str(json);
+    }
+    out.push_str("}\n");
+    out
+}
