@@ -569,7 +569,7 @@ const DIFFERENT: [Difference<'_>; 9] = [
             "Unavailable",
             "unexpected HTTP status code received from server: 503",
         ),
-        ("Unavailable", "an HTTP status that is not 200"),
+        ("Unavailable", "HTTP status 503, not a gRPC reply"),
         OUR_WORDS,
     ),
     (

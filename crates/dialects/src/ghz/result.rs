@@ -164,6 +164,7 @@ fn reason(outcome: Outcome, detail: Option<&str>, address: &str) -> String {
             "grpc: failed to unmarshal the received message: {}",
             detail.unwrap_or_default()
         ),
+        Outcome::TimeoutPing => "keepalive ping failed to receive ACK within timeout".to_owned(),
         Outcome::GrpcDeadlineExceeded if detail.is_none() => "context deadline exceeded".to_owned(),
         outcome if outcome.is_timeout() => "context deadline exceeded".to_owned(),
         outcome if outcome.name().starts_with("grpc:") => detail.unwrap_or_default().to_owned(),
@@ -228,6 +229,12 @@ mod tests {
                 "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
             ),
             (Outcome::ConnectRefused, 1014, None, refused),
+            (
+                Outcome::TimeoutPing,
+                1014,
+                None,
+                "rpc error: code = Unavailable desc = keepalive ping failed to receive ACK within timeout",
+            ),
             (
                 Outcome::Decode,
                 1013,

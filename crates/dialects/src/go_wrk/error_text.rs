@@ -62,6 +62,7 @@ fn timeout_text(outcome: Outcome) -> Option<&'static str> {
         Outcome::TimeoutConnect => "i/o timeout",
         Outcome::TimeoutTls => "net/http: TLS handshake timeout",
         Outcome::TimeoutHead => "net/http: timeout awaiting response headers",
+        Outcome::TimeoutPing => "http2: ping timeout",
         Outcome::TimeoutBody => {
             "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
         }
