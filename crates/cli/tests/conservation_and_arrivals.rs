@@ -284,38 +284,42 @@ fn redirects_keep_credentials_at_home() {
 fn redirects_end_somewhere() {
     let serve = Serve::new("");
     let base = &serve.url;
+    // Another name for the same server, which has to be looked up.
+    let by_name = base.replace("127.0.0.1", "localhost");
+    assert_ne!(&by_name, base);
     for (flags, path, expected) in [
         ("", "redirect?to=/&n=1", "302"),
         ("-L 3", "redirect?to=/&n=3", "200"),
+        ("-L 3", &format!("redirect?n=3&to={by_name}"), "200"),
+        ("-L 3", "redirect?to=http://nobody.invalid/", "dns:nx"),
         ("-L 3", "redirect?to=/&n=4", "redirect_limit"),
         ("-L 3", "redirect?to=ftp://127.0.0.1/", "redirect_blocked"),
         ("-L 3", "redirect?to=file:///etc/passwd", "redirect_blocked"),
     ] {
-        let report = load(&format!("-c 1 -n 2 {flags} {base}{path}"));
-        let seen = match expected.parse() {
-            Ok(status) => report.status(status),
-            Err(_) => report.kind(expected),
-        };
-        assert_eq!(seen, 2, "{flags} {path}: {:#}", report.short());
+        for version in ["--http1", "--http2 --streams 2"] {
+            let report = load(&format!("{version} -c 1 -n 4 {flags} {base}{path}"));
+            let seen = match expected.parse() {
+                Ok(status) => report.status(status),
+                Err(_) => report.kind(expected),
+            };
+            assert_eq!(seen, 4, "{version} {flags} {path}: {:#}", report.short());
+        }
     }
 }
 
 /// What was asked for in secret is not repeated in the open, whoever says so.
 #[test]
 fn redirects_do_not_lead_out_of_tls() {
-    let (open, secret) = (Serve::new(""), Serve::new("--tls"));
-    let report = load(&format!(
-        "-c 1 -n 3 -k -L 3 {}redirect?to={}",
-        secret.url, open.url
-    ));
-    assert_eq!(report.kind("redirect_blocked"), 3, "{:#}", report.short());
-    assert_eq!(open.count("requests"), 0);
-    // The other way is a way in.
-    let report = load(&format!(
-        "-c 1 -n 3 -k -L 3 {}redirect?to={}",
-        open.url, secret.url
-    ));
-    assert_eq!(report.status(200), 3, "{:#}", report.short());
+    for version in ["--http1", "--http2"] {
+        let (open, secret) = (Serve::new(""), Serve::new("--tls"));
+        let line = format!("{version} -c 1 -n 3 -k -L 3");
+        let report = load(&format!("{line} {}redirect?to={}", secret.url, open.url));
+        assert_eq!(report.kind("redirect_blocked"), 3, "{:#}", report.short());
+        assert_eq!(open.count("requests"), 0);
+        // The other way is a way in.
+        let report = load(&format!("{line} {}redirect?to={}", open.url, secret.url));
+        assert_eq!(report.status(200), 3, "{:#}", report.short());
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::keep_alive::Hint;
 use crate::limits::TRICKLE;
 use crate::place::Link;
 use crate::prepare::Route;
-use crate::redirect::Follow;
+use crate::redirect::{Follow, Hop};
 use drumfire_coding::Decoder;
 use drumfire_http1::Machine;
 use drumfire_measure::{Leniencies, Outcome, Sample};
@@ -167,7 +167,7 @@ pub(crate) struct Connection {
     /// When something must have happened; [`Nanos::MAX`] when nothing must.
     pub(crate) deadline: Nanos,
     pub(crate) decoder: Option<Box<Decoder>>,
-    pub(crate) follow: Option<Box<Follow>>,
+    pub(crate) follow: Option<Box<Follow<Hop>>>,
     /// Whose places it carries, where connections carry many exchanges.
     pub(crate) group: u32,
     pub(crate) link: Option<Box<Link>>,

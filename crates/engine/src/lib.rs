@@ -8,6 +8,7 @@ mod connection;
 mod control;
 mod conversation;
 mod crowd;
+mod decoding;
 mod keep_alive;
 pub mod limits;
 mod place;

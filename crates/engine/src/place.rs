@@ -1,6 +1,7 @@
 //! Places for exchanges on connections that carry many at a time.
 
 use crate::connection::Exchange;
+use crate::redirect::{Follow, StreamHop};
 use drumfire_coding::Decoder;
 use drumfire_grpc::{Reply, ReplySettings};
 use drumfire_http2::{Connection as Machine, StreamRef};
@@ -14,6 +15,8 @@ pub(crate) enum Phase {
     Free,
     /// Its exchange waits for a connection, or for room on it.
     Waiting,
+    /// Its exchange waits for the address that a redirect leads to.
+    Resolving,
     /// Its exchange is on a stream.
     Open(StreamRef),
 }
@@ -22,7 +25,9 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) phase: Phase,
-    /// Whose connection its exchanges take.
+    /// Whose connection its exchanges take, and whose the current one takes by now: a redirect
+    /// may have led it elsewhere.
+    pub(crate) home: u32,
     pub(crate) group: u32,
     /// The slot that carries its stream.
     pub(crate) slot: u32,
@@ -36,6 +41,7 @@ pub(crate) struct Place {
     pub(crate) deadline: Nanos,
     pub(crate) reply: Reply,
     pub(crate) decoder: Option<Box<Decoder>>,
+    pub(crate) follow: Option<Box<Follow<StreamHop>>>,
     /// What a call needs whose messages are made or looked at one by one.
     pub(crate) talk: Option<Box<Talk>>,
 }
@@ -44,6 +50,7 @@ impl Place {
     pub(crate) fn new(group: u32) -> Self {
         Self {
             phase: Phase::Free,
+            home: group,
             group,
             slot: group,
             status: 0,
@@ -53,6 +60,7 @@ impl Place {
             deadline: Nanos::MAX,
             reply: Reply::new(&ReplySettings::default()),
             decoder: None,
+            follow: None,
             talk: None,
         }
     }

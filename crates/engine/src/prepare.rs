@@ -66,6 +66,14 @@ pub(crate) struct Request {
     pub(crate) step: u16,
 }
 
+impl Request {
+    /// The gRPC call that it makes, if it does.
+    #[inline]
+    pub(crate) fn call(&self) -> Option<&CallRequest> {
+        self.stream.as_ref()?.call.as_ref()
+    }
+}
+
 /// Why a plan can't be run here and now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrepareError {

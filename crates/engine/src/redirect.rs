@@ -1,23 +1,34 @@
 //! Redirects: what is followed, with which request, and where to.
 
 use crate::blame::Failure;
-use crate::prepare::{PrepareError, Rendered, Route};
+use crate::prepare::{PrepareError, Rendered, Route, StreamRequest};
 use drumfire_measure::Outcome;
 use drumfire_net::TlsConfig;
-use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Plan, Redirects, Scheme, Url};
+use drumfire_plan::{
+    Body, Header, HttpRequest, JoinError, Method, Origin, Plan, Redirects, Scheme, Url,
+};
 use drumfire_units::Nanos;
 use std::sync::mpsc::Receiver;
 
-/// What a slot does beyond its own request.
-#[derive(Debug, Default)]
-pub(crate) struct Follow {
+/// What an exchange does beyond its own request.
+#[derive(Debug)]
+pub(crate) struct Follow<H> {
     /// The redirected request under way; `None` while it is the original.
-    pub(crate) current: Option<Hop>,
+    pub(crate) current: Option<H>,
     /// What comes after the current response.
     pub(crate) next: Option<Next>,
 }
 
-/// One redirected request.
+impl<H> Default for Follow<H> {
+    fn default() -> Self {
+        Self {
+            current: None,
+            next: None,
+        }
+    }
+}
+
+/// One redirected request, on a connection of its own.
 #[derive(Debug)]
 pub(crate) struct Hop {
     pub(crate) request: HttpRequest,
@@ -26,6 +37,15 @@ pub(crate) struct Hop {
     pub(crate) rendered: Rendered,
     /// The way to it, where that is not the slot's own.
     pub(crate) detour: Option<Box<Route>>,
+}
+
+/// One redirected request, on a stream.
+#[derive(Debug)]
+pub(crate) struct StreamHop {
+    pub(crate) request: HttpRequest,
+    /// Which redirect of the exchange this is, from 1.
+    pub(crate) number: u32,
+    pub(crate) stream: StreamRequest,
 }
 
 /// What comes after a redirect's response.
@@ -43,7 +63,31 @@ pub(crate) struct Resolving {
     pub(crate) slot: u32,
     /// When the exchange that waits for it started: another one is not its business.
     pub(crate) started: Nanos,
-    pub(crate) answer: Receiver<Result<(Route, Option<TlsConfig>), PrepareError>>,
+    pub(crate) answer: Receiver<LookedUp>,
+}
+
+/// What came of looking an origin up: the way to it, and the TLS that it takes.
+pub(crate) type LookedUp = Result<(Route, Option<TlsConfig>), PrepareError>;
+
+/// An origin that redirects lead to from streams.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) origin: Origin,
+    pub(crate) way: Way,
+    /// The groups that lead there: for which group's places, and which.
+    pub(crate) groups: Vec<(u32, u32)>,
+}
+
+/// How an origin elsewhere is reached.
+#[derive(Debug)]
+pub(crate) enum Way {
+    /// By this lane.
+    Lane(u16),
+    /// Its name is being looked up, for these places and the exchanges that they began then.
+    Sought {
+        answer: Receiver<LookedUp>,
+        places: Vec<(u32, Nanos)>,
+    },
 }
 
 /// Decides on the response to a request that is so many redirects from the plan's own; only 3xx

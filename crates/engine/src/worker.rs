@@ -4,6 +4,7 @@ mod deadline;
 mod dial;
 mod exchange;
 mod follow;
+mod hop;
 mod link;
 mod opening;
 mod ping;
@@ -23,7 +24,7 @@ use crate::limits::{
 use crate::place::{Group, Phase, Place};
 use crate::prepare::{Prepared, Route};
 use crate::recorder::{Recorder, Sink};
-use crate::redirect::Resolving;
+use crate::redirect::{Elsewhere, Resolving};
 use crate::source::{Arrival, Source};
 use drumfire_http1::{Limits, Shared};
 use drumfire_measure::{Interval, Unfinished};
@@ -117,8 +118,9 @@ pub struct Worker<I> {
     /// Slots that rest after failing to connect: until when, and which.
     resting: Vec<(Nanos, u32)>,
     resolving: Vec<Resolving>,
-    /// Origins met by redirects.
+    /// Origins met by redirects, and those that streams were led to.
     detours: Vec<Route>,
+    elsewhere: Vec<Elsewhere>,
     /// Where connections carry many exchanges: room for each, whose index is its stream's token.
     places: Vec<Place>,
     /// The places of each of the plan's connections; none where a connection carries one exchange.
@@ -135,6 +137,8 @@ pub struct Worker<I> {
     tools: Tools,
     /// How connections are asked for signs of life, by now.
     ping: Option<Ping>,
+    /// How long a head may take on a stream, where that is less than the whole exchange may.
+    head_limit: Option<Nanos>,
     /// No deadline lies before this.
     next_scan: Nanos,
     /// Slots that carry an exchange.
@@ -166,6 +170,17 @@ pub(crate) struct Lane {
     down_until: Vec<Nanos>,
 }
 
+impl Lane {
+    fn new(route: &Route) -> Self {
+        Self {
+            down_until: vec![Nanos::ZERO; route.width()],
+            route: route.clone(),
+            free: VecDeque::new(),
+            waiting: VecDeque::new(),
+        }
+    }
+}
+
 impl<I: Io> Worker<I> {
     pub(crate) fn assemble(
         io: I,
@@ -178,13 +193,7 @@ impl<I: Io> Worker<I> {
         let plan = &prepared.plan;
         let steps: Arc<[Arc<str>]> = prepared.steps.clone().into();
         let recorder = Recorder::new(channel, steps, plan);
-        let lane = |route: &Route| Lane {
-            down_until: vec![Nanos::ZERO; route.width()],
-            route: route.clone(),
-            free: VecDeque::new(),
-            waiting: VecDeque::new(),
-        };
-        let mut routes: Vec<Lane> = prepared.routes.iter().map(lane).collect();
+        let mut routes: Vec<Lane> = prepared.routes.iter().map(Lane::new).collect();
         let before = extent.connections_before;
         let numbers = before..before + extent.connections;
         let slots = slots_of(&mut routes, plan.connections.spread, &numbers);
@@ -202,6 +211,7 @@ impl<I: Io> Worker<I> {
             resting: Vec::with_capacity(slots.len()),
             resolving: Vec::new(),
             detours: Vec::new(),
+            elsewhere: Vec::new(),
             places: Vec::new(),
             groups: Vec::new(),
             spares: Vec::new(),
@@ -210,6 +220,7 @@ impl<I: Io> Worker<I> {
             timers: BinaryHeap::new(),
             tools: Tools::default(),
             ping: plan.connections.ping,
+            head_limit: Some(plan.timeouts.head).filter(|head| *head < plan.timeouts.total),
             next_scan: Nanos::MAX,
             active: 0,
             started: 0,
@@ -292,6 +303,9 @@ impl<I: Io> Worker<I> {
         if !self.resolving.is_empty() {
             self.poll_resolving();
         }
+        if self.is_seeking() {
+            self.poll_elsewhere(now);
+        }
     }
 
     /// Starts what is due, as far as connections are free, in bounded portions.
@@ -318,7 +332,7 @@ impl<I: Io> Worker<I> {
                 return self.start_waiting(lane, now);
             }
         }
-        if self.routes.len() == 1 && self.routes[0].free.is_empty() {
+        if self.prepared.routes.len() == 1 && self.routes[0].free.is_empty() {
             return false;
         }
         match self.source.take(now) {
@@ -369,7 +383,7 @@ impl<I: Io> Worker<I> {
         }
         let now = self.io.now();
         // A request that is due and has no connection is started when one becomes free.
-        let blocked = self.routes.len() == 1 && self.routes[0].free.is_empty();
+        let blocked = self.prepared.routes.len() == 1 && self.routes[0].free.is_empty();
         let due = if blocked || self.crowd.is_full(self.active) {
             Nanos::MAX
         } else {
@@ -389,7 +403,7 @@ impl<I: Io> Worker<I> {
             .map(|(until, _)| *until)
             .min()
             .unwrap_or(Nanos::MAX);
-        let look_up = if self.resolving.is_empty() {
+        let look_up = if self.resolving.is_empty() && !self.is_seeking() {
             Nanos::MAX
         } else {
             now + LOOK_UP

@@ -3,7 +3,7 @@
 use crate::nearest::suggestion;
 use crate::{
     Body, Connections, ExpectContinue, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Law,
-    Load, Metric, Plan, Redirects, Sequence,
+    Load, Metric, Plan, Sequence,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -137,11 +137,6 @@ impl Plan {
                     self.http.expect_continue != ExpectContinue::No,
                     "http.expect_continue",
                     "a body waits for `100 Continue` over HTTP/1.1 only",
-                );
-                found.note_if(
-                    matches!(self.http.redirects, Redirects::Follow(_)),
-                    "http.redirects",
-                    "redirects are followed over HTTP/1.1 only",
                 );
                 found.note_if(
                     self.connections.hints == KeepAliveHints::Respect,

@@ -3,15 +3,16 @@
 use super::Worker;
 use crate::connection::State;
 use crate::limits::DETOURS;
-use crate::prepare::{PrepareError, Route, render, route, tls_config};
-use crate::redirect::{Follow, Hop, Next, Resolving};
+use crate::prepare::{render, route, tls_config};
+use crate::redirect::{Follow, Hop, LookedUp, Next, Resolving};
 use drumfire_http1::End;
 use drumfire_measure::Outcome;
-use drumfire_net::{Io, TlsConfig};
+use drumfire_net::Io;
 use drumfire_plan::{Origin, Scheme};
 use drumfire_units::Nanos;
+use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{self, TryRecvError};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 
 impl<I: Io> Worker<I> {
     /// The response that redirected is over: sends what it asked for.
@@ -66,7 +67,7 @@ impl<I: Io> Worker<I> {
     }
 
     /// Looks an origin up on a thread of its own, so that no other request waits for it.
-    fn look_up(&mut self, slot: u32, origin: Origin) {
+    pub(super) fn ask_for(&self, origin: Origin) -> io::Result<Receiver<LookedUp>> {
         let (send, answer) = mpsc::channel();
         let (plan, resolver) = (
             Arc::clone(&self.prepared.plan),
@@ -81,13 +82,16 @@ impl<I: Io> Worker<I> {
             // The worker may have given the exchange up in the meantime.
             let _late = send.send(found);
         };
+        let thread = std::thread::Builder::new().name("lookup".to_owned());
+        thread.spawn(work).map(|_| answer)
+    }
+
+    /// Lets a slot's exchange wait for the address of an origin.
+    fn look_up(&mut self, slot: u32, origin: Origin) {
         let started = self.slots[slot as usize].exchange.started;
         self.set_deadline(slot, Nanos::MAX);
-        match std::thread::Builder::new()
-            .name("lookup".to_owned())
-            .spawn(work)
-        {
-            Ok(_) => self.resolving.push(Resolving {
+        match self.ask_for(origin) {
+            Ok(answer) => self.resolving.push(Resolving {
                 slot,
                 started,
                 answer,
@@ -117,11 +121,7 @@ impl<I: Io> Worker<I> {
     }
 
     /// Dials the origin that was looked up, and remembers it.
-    fn looked_up(
-        &mut self,
-        slot: u32,
-        answer: Option<Result<(Route, Option<TlsConfig>), PrepareError>>,
-    ) {
+    fn looked_up(&mut self, slot: u32, answer: Option<LookedUp>) {
         let now = self.io.now();
         let (mut found, tls) = match answer {
             Some(Ok(found)) => found,

@@ -253,14 +253,23 @@ impl<I: Io> Worker<I> {
                 self.groups[group].waiting.retain(|waits| *waits != index);
                 self.end_place(index, now, (Outcome::TimeoutTotal, None));
             }
-            Phase::Open(stream) => {
-                let slot = place.slot;
+            Phase::Resolving => self.end_place(index, now, (Outcome::DnsTimeout, None)),
+            Phase::Open(_) => {
                 let outcome = self.stream_lateness(index, now);
-                self.give_up_stream(slot, stream);
-                self.end_place(index, now, (outcome, None));
-                self.after_stream(slot, now);
+                self.give_up(index, now, (outcome, None));
             }
         }
+    }
+
+    /// Ends a place's exchange, and its stream with it.
+    pub(super) fn give_up(&mut self, index: u32, now: Nanos, verdict: Failure) {
+        let place = &self.places[index as usize];
+        let slot = place.slot;
+        if let Phase::Open(stream) = place.phase {
+            self.give_up_stream(slot, stream);
+        }
+        self.end_place(index, now, verdict);
+        self.after_stream(slot, now);
     }
 
     /// Resets a stream of ours that nobody waits for any more.

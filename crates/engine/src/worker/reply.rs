@@ -2,22 +2,21 @@
 
 use super::Worker;
 use super::response::judge;
-use super::seat::stream_of;
 use super::talk::Tools;
 use crate::blame::{
     Failure, call_verdict, coding_outcome, grpc_code, http2_failure, stream_failure,
 };
 use crate::connection::State;
+use crate::decoding::decoder;
 use crate::limits::RECEIVES_PER_TURN;
 use crate::place::{Link, Phase, Place};
 use crate::prepare::{CallRequest, Prepared};
-use crate::redirect::{Next, after_redirect};
-use drumfire_coding::Decoder;
+use crate::redirect::after_redirect;
 use drumfire_grpc::Status;
 use drumfire_http2::{ErrorCode, Event, Headers, StreamError};
 use drumfire_measure::{GRPC_STATUS, Interval, Outcome};
 use drumfire_net::{Io, Received, Slot};
-use drumfire_plan::{Compressed, Plan, Redirects};
+use drumfire_plan::{Expect, Plan};
 use drumfire_units::Nanos;
 
 /// What gRPC's servers add to the GOAWAY for a client that pings too often.
@@ -37,6 +36,8 @@ enum Did {
     Over(u32, Failure),
     /// The same, and its stream is to be reset.
     GiveUp(u32, Failure),
+    /// The response of a place's exchange is over, and leads on.
+    Redirected(u32),
     /// A place's stream takes more of its body.
     Writable(u32),
     /// The server takes no further streams.
@@ -119,17 +120,33 @@ impl<I: Io> Worker<I> {
                     greeted = true;
                 }
                 Did::Over(index, verdict) => {
-                    link.answered += 1;
-                    self.slots[slot as usize].failures = 0;
-                    if self.places[index as usize].is_speaking() {
-                        self.stop_speaking(slot, index);
-                    }
+                    self.answered(slot, index);
                     self.end_place(index, now, verdict);
                     self.after_stream(slot, now);
                 }
                 other => self.heard(slot, now, other),
             }
         }
+    }
+
+    /// A response is over.
+    #[inline]
+    fn answered(&mut self, slot: u32, index: u32) {
+        let connection = &mut self.slots[slot as usize];
+        connection.failures = 0;
+        if let Some(link) = &mut connection.link {
+            link.answered += 1;
+        }
+        if self.places[index as usize].is_speaking() {
+            self.stop_speaking(slot, index);
+        }
+    }
+
+    /// A response is over that leads on.
+    fn redirected(&mut self, slot: u32, index: u32, now: Nanos) {
+        self.answered(slot, index);
+        self.hop(index, now);
+        self.after_stream(slot, now);
     }
 
     /// A response is over before its request is: nobody wants the rest, and the stream would stay
@@ -149,13 +166,8 @@ impl<I: Io> Worker<I> {
                 let group = self.slots[slot as usize].group as usize;
                 self.fill(group, now);
             }
-            Did::GiveUp(index, verdict) => {
-                if let Phase::Open(stream) = self.places[index as usize].phase {
-                    self.give_up_stream(slot, stream);
-                }
-                self.end_place(index, now, verdict);
-                self.after_stream(slot, now);
-            }
+            Did::GiveUp(index, verdict) => self.give_up(index, now, verdict),
+            Did::Redirected(index) => self.redirected(slot, index, now),
             Did::Writable(index) => self.send_body(index),
             Did::Going | Did::TooManyPings => {
                 if matches!(did, Did::TooManyPings) {
@@ -182,8 +194,8 @@ impl<I: Io> Worker<I> {
     /// What kept a place's exchange from being over in time.
     pub(super) fn stream_lateness(&self, index: u32, now: Nanos) -> Outcome {
         let place = &self.places[index as usize];
-        let stream = stream_of(place, &self.prepared.requests);
-        if stream.is_some_and(|stream| stream.call.is_some()) {
+        let request = &self.prepared.requests[place.exchange.request as usize];
+        if request.call().is_some() {
             return Outcome::TimeoutTotal;
         }
         place.exchange.lateness(place.status, now)
@@ -241,10 +253,10 @@ impl Ears<'_> {
         let exchange = &mut place.exchange;
         exchange.first_byte = exchange.first_byte.min(self.now);
         exchange.bytes_received += size as u64;
-        let Some(stream) = stream_of(place, &self.prepared.requests) else {
-            return Did::Nothing;
-        };
-        if stream.call.is_some() {
+        if self.prepared.requests[exchange.request as usize]
+            .call()
+            .is_some()
+        {
             return if end {
                 let status = place.reply.trailers_only(status, headers.iter());
                 finished(token, place, status)
@@ -257,23 +269,13 @@ impl Ears<'_> {
         }
         place.status = status;
         place.deadline = place.exchange.started + plan.timeouts.total;
-        if matches!(status, 300..=399) && plan.http.redirects != Redirects::Report {
-            let request = &plan.requests[place.exchange.request as usize];
-            let location = || headers.find("location");
-            if let Some(Next::Refused(failure)) =
-                after_redirect(plan, (request, 0), status, location)
-            {
-                return if end {
-                    Did::Over(token, failure)
-                } else {
-                    Did::GiveUp(token, failure)
-                };
-            }
+        if matches!(status, 300..=399) {
+            place.note_redirect(plan, status, headers);
         }
         if end {
-            return Did::Over(token, (judge(plan.expect, status), None));
+            return whole(token, place, plan.expect);
         }
-        match decoder_of(plan, &headers) {
+        match decoder(plan.http.compressed, || headers.find("content-encoding")) {
             Ok(decoder) => {
                 place.decoder = decoder;
                 Did::Nothing
@@ -288,8 +290,7 @@ impl Ears<'_> {
     fn failed(&self, token: u32, error: StreamError) -> Did {
         let place = &self.places[token as usize];
         let exchange = &place.exchange;
-        let stream = stream_of(place, &self.prepared.requests);
-        let call = stream.and_then(|stream| stream.call.as_ref());
+        let call = self.prepared.requests[exchange.request as usize].call();
         let limit = call.and_then(|call| call.plan.deadline);
         let is_late = limit.is_some_and(|limit| self.now >= exchange.sent.min(self.now) + limit);
         match error {
@@ -306,8 +307,7 @@ impl Ears<'_> {
         let place = &mut self.places[token as usize];
         place.exchange.bytes_received += size as u64;
         let request = &self.prepared.requests[place.exchange.request as usize];
-        let call = request.stream.as_ref().and_then(|s| s.call.as_ref());
-        if let Some(call) = call {
+        if let Some(call) = request.call() {
             return self.messages(token, call, bytes, end);
         }
         if let Some(decoder) = &mut place.decoder {
@@ -325,10 +325,7 @@ impl Ears<'_> {
         if !end {
             return Did::Nothing;
         }
-        Did::Over(
-            token,
-            (judge(self.prepared.plan.expect, place.status), None),
-        )
+        whole(token, place, self.prepared.plan.expect)
     }
 
     /// Bytes of a call's messages.
@@ -374,7 +371,7 @@ impl Ears<'_> {
         let place = &mut self.places[token as usize];
         place.exchange.bytes_received += size as u64;
         let request = &self.prepared.requests[place.exchange.request as usize];
-        if request.stream.as_ref().is_some_and(|s| s.call.is_some()) {
+        if request.call().is_some() {
             let status = place.reply.trailers(headers.iter());
             return finished(token, place, status);
         }
@@ -383,10 +380,33 @@ impl Ears<'_> {
         {
             return Did::Over(token, (coding_outcome(&error), Some(error.to_string())));
         }
-        Did::Over(
-            token,
-            (judge(self.prepared.plan.expect, place.status), None),
-        )
+        whole(token, place, self.prepared.plan.expect)
+    }
+}
+
+impl Place {
+    /// Notes where a redirect leads, which is followed when its response is over.
+    #[cold]
+    fn note_redirect(&mut self, plan: &Plan, status: u16, headers: Headers<'_>) {
+        let original = &plan.requests[self.exchange.request as usize];
+        let current = self
+            .follow
+            .as_ref()
+            .and_then(|follow| follow.current.as_ref());
+        let current = current.map_or((original, 0), |hop| (&hop.request, hop.number));
+        let location = || headers.find("location");
+        if let Some(next) = after_redirect(plan, current, status, location) {
+            self.follow.get_or_insert_default().next = Some(next);
+        }
+    }
+}
+
+/// A response that is no call's has ended.
+#[inline]
+fn whole(token: u32, place: &Place, expect: Expect) -> Did {
+    match &place.follow {
+        Some(follow) if follow.next.is_some() => Did::Redirected(token),
+        _ => Did::Over(token, (judge(expect, place.status), None)),
     }
 }
 
@@ -412,18 +432,4 @@ fn given_up(token: u32, place: &mut Place, status: Status) -> Did {
 fn undecodable(token: u32, place: &mut Place, detail: String) -> Did {
     place.status = GRPC_STATUS + grpc_code(Outcome::Decode);
     Did::GiveUp(token, (Outcome::Decode, Some(detail)))
-}
-
-/// What undoes the body's coding, where the plan wants that.
-fn decoder_of(plan: &Plan, headers: &Headers<'_>) -> Result<Option<Box<Decoder>>, Failure> {
-    let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = plan.http.compressed else {
-        return Ok(None);
-    };
-    let Some(coding) = headers.find("content-encoding") else {
-        return Ok(None);
-    };
-    match Decoder::new(coding, limit.0) {
-        Ok(decoder) => Ok(decoder.map(Box::new)),
-        Err(error) => Err((coding_outcome(&error), Some(error.to_string()))),
-    }
 }

@@ -3,14 +3,14 @@
 use super::Worker;
 use crate::blame::{During, Failure, coding_outcome, http1_outcome, io_detail, io_failure};
 use crate::connection::{Connection, Duty, State};
+use crate::decoding::decoder;
 use crate::keep_alive::Hint;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
 use crate::redirect::after_redirect;
-use drumfire_coding::Decoder;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Shared};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Readiness, Received, Slot};
-use drumfire_plan::{Compressed, Expect, KeepAliveHints, Plan, ReusedClosed};
+use drumfire_plan::{Expect, KeepAliveHints, Plan, ReusedClosed};
 use drumfire_units::Nanos;
 
 /// Where feeding bytes to a response led.
@@ -381,17 +381,9 @@ fn on_head(
     {
         connection.hint = Hint::read(value);
     }
-    let limit = match plan.http.compressed {
-        Compressed::AsSent => None,
-        Compressed::Decode(limit) | Compressed::DecodeGzip(limit) => Some(limit.0),
-    };
-    if let Some(limit) = limit
-        && head.body != BodyKind::None
-        && let Some(coding) = head.headers.find("content-encoding")
-    {
-        let decoder = Decoder::new(coding, limit)
-            .map_err(|error| (coding_outcome(&error), Some(error.to_string())))?;
-        connection.decoder = decoder.map(Box::new);
+    if head.body != BodyKind::None {
+        let coding = || head.headers.find("content-encoding");
+        connection.decoder = decoder(plan.http.compressed, coding)?;
     }
     if matches!(head.status, 300..=399) {
         let original = &plan.requests[connection.exchange.request as usize];

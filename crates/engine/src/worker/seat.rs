@@ -6,6 +6,7 @@ use crate::connection::{Exchange, State};
 use crate::limits::BACKOFF_MIN;
 use crate::place::{Group, Phase, Place};
 use crate::prepare::{Request, StreamRequest};
+use crate::redirect::{Follow, StreamHop};
 use crate::source::Arrival;
 use drumfire_http2::{EndStream, OpenError};
 use drumfire_measure::{GRPC_STATUS, Outcome};
@@ -79,8 +80,7 @@ impl<I: Io> Worker<I> {
     #[inline]
     fn limit_of(&self, request: usize) -> Nanos {
         let total = self.prepared.plan.timeouts.total;
-        let stream = self.prepared.requests[request].stream.as_ref();
-        match stream.and_then(|stream| stream.call.as_ref()) {
+        match self.prepared.requests[request].call() {
             Some(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
             None => total,
         }
@@ -132,7 +132,8 @@ impl<I: Io> Worker<I> {
         let place = &mut self.places[index as usize];
         place.status = 0;
         place.interim = 0;
-        let Some(stream) = stream_of(place, &self.prepared.requests) else {
+        let request = &self.prepared.requests[place.exchange.request as usize];
+        let Some(stream) = stream_of(place.follow.as_deref(), request) else {
             return;
         };
         let end = if stream.has_body {
@@ -169,7 +170,7 @@ impl<I: Io> Worker<I> {
                 {
                     self.recorder.interval().messages.sent += messages;
                 }
-                count_sent(place, link.machine.output().len() - before);
+                count_sent(&mut place.exchange, link.machine.output().len() - before);
                 self.mark(slot);
                 if has_body {
                     self.send_body(index);
@@ -182,15 +183,15 @@ impl<I: Io> Worker<I> {
 
     /// Hands to a place's stream what it takes of the request's body.
     pub(super) fn send_body(&mut self, index: u32) {
-        let place = &mut self.places[index as usize];
-        let (Phase::Open(opened), slot) = (place.phase, place.slot) else {
-            return;
-        };
         if self.is_talking(index) {
             return self.send_talk(index);
         }
         let place = &mut self.places[index as usize];
-        let Some(stream) = stream_of(place, &self.prepared.requests) else {
+        let (Phase::Open(opened), slot) = (place.phase, place.slot) else {
+            return;
+        };
+        let request = &self.prepared.requests[place.exchange.request as usize];
+        let Some(stream) = stream_of(place.follow.as_deref(), request) else {
             return;
         };
         let Some(link) = &mut self.slots[slot as usize].link else {
@@ -203,7 +204,13 @@ impl<I: Io> Worker<I> {
         if let Ok(taken) = link.machine.send_data(opened, rest, EndStream::Yes) {
             place.exchange.unwritten -= taken as u32;
         }
-        count_sent(place, link.machine.output().len() - before);
+        if let Some(limit) = self.head_limit
+            && place.exchange.unwritten == 0
+        {
+            place.deadline = place.deadline.min(self.io.now() + limit);
+            self.next_scan = self.next_scan.min(place.deadline);
+        }
+        count_sent(&mut place.exchange, link.machine.output().len() - before);
         self.mark(slot);
     }
 
@@ -239,7 +246,14 @@ impl<I: Io> Worker<I> {
         if !link.unsent.is_empty() {
             let now = self.io.now();
             for index in link.unsent.drain(..) {
-                self.places[index as usize].exchange.note_sent(now);
+                let place = &mut self.places[index as usize];
+                place.exchange.note_sent(now);
+                if let Some(limit) = self.head_limit
+                    && !place.is_speaking()
+                {
+                    place.deadline = place.deadline.min(now + limit);
+                    self.next_scan = self.next_scan.min(place.deadline);
+                }
             }
         }
         match self.io.send(Slot(slot), link.machine.output()) {
@@ -273,7 +287,7 @@ impl<I: Io> Worker<I> {
         }
         let place = &mut self.places[index as usize];
         let request = &self.prepared.requests[place.exchange.request as usize];
-        let is_call = request.stream.as_ref().is_some_and(|s| s.call.is_some());
+        let is_call = request.call().is_some();
         let status = match place.status {
             0 if is_call && outcome != Outcome::Ok => GRPC_STATUS + grpc_code(outcome),
             status => status,
@@ -283,6 +297,9 @@ impl<I: Io> Worker<I> {
         place.phase = Phase::Free;
         place.deadline = Nanos::MAX;
         place.decoder = None;
+        if place.follow.take().is_some() {
+            place.group = place.home;
+        }
         self.account(&sample, detail);
     }
 
@@ -333,15 +350,20 @@ impl<I: Io> Worker<I> {
     }
 }
 
-/// What a place's stream carries.
+/// What an exchange's stream carries: the redirected request that it is on, or the plan's own.
 #[inline]
-pub(super) fn stream_of<'a>(place: &Place, requests: &'a [Request]) -> Option<&'a StreamRequest> {
-    requests[place.exchange.request as usize].stream.as_deref()
+fn stream_of<'a>(
+    follow: Option<&'a Follow<StreamHop>>,
+    request: &'a Request,
+) -> Option<&'a StreamRequest> {
+    match follow.and_then(|follow| follow.current.as_ref()) {
+        Some(hop) => Some(&hop.stream),
+        None => request.stream.as_deref(),
+    }
 }
 
-/// Accounts for bytes that a place's stream has to write.
+/// Accounts for bytes that an exchange's stream has to write.
 #[inline]
-pub(super) fn count_sent(place: &mut Place, bytes: usize) {
-    let sent = &mut place.exchange.bytes_sent;
-    *sent = sent.saturating_add(bytes as u32);
+pub(super) fn count_sent(exchange: &mut Exchange, bytes: usize) {
+    exchange.bytes_sent = exchange.bytes_sent.saturating_add(bytes as u32);
 }

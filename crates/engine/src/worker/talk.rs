@@ -1,7 +1,7 @@
 //! gRPC calls: what they say, and when.
 
 use super::Worker;
-use super::seat::{count_sent, stream_of};
+use super::seat::count_sent;
 use crate::place::{Phase, Place};
 use crate::prepare::{CallRequest, check_metadata, message_count, too_large};
 use drumfire_grpc::{Compressor, Decompressor, Encoding};
@@ -41,10 +41,7 @@ impl<I: Io> Worker<I> {
     #[inline]
     pub(super) fn is_talking(&self, index: u32) -> bool {
         let place = &self.places[index as usize];
-        let stream = stream_of(place, &self.prepared.requests);
-        stream
-            .and_then(|stream| stream.call.as_ref())
-            .is_some_and(|call| call.fixed.is_none())
+        call_of(place, &self.prepared.requests).is_some_and(|call| call.fixed.is_none())
     }
 
     /// Makes ready what a call says first. Not the call's own data, nothing is made here.
@@ -167,7 +164,7 @@ impl<I: Io> Worker<I> {
             };
             talk.taken += taken;
             let grown = link.machine.output().len() - before;
-            count_sent(place, grown);
+            count_sent(&mut place.exchange, grown);
             self.mark(slot);
             if taken < length {
                 return;
@@ -195,7 +192,7 @@ impl<I: Io> Worker<I> {
     /// A call's time has come to say its next message, or to say no more.
     pub(super) fn talk_on(&mut self, index: u32, now: Nanos) {
         let place = &mut self.places[index as usize];
-        let Phase::Open(stream) = place.phase else {
+        let Phase::Open(_) = place.phase else {
             return;
         };
         let Some(call) = call_of(place, &self.prepared.requests) else {
@@ -203,12 +200,9 @@ impl<I: Io> Worker<I> {
         };
         let client_streams = call.plan.kind.client_streams();
         let over = place.talk.as_ref().is_some_and(|talk| now >= talk.until);
-        let slot = place.slot;
         if over && !client_streams {
             // What was asked for has come, which is no failure.
-            self.give_up_stream(slot, stream);
-            self.end_place(index, now, (Outcome::Ok, None));
-            return self.after_stream(slot, now);
+            return self.give_up(index, now, (Outcome::Ok, None));
         }
         if let Some(talk) = &mut place.talk {
             if over {
@@ -227,13 +221,7 @@ impl<I: Io> Worker<I> {
     #[cold]
     fn abandon(&mut self, index: u32, reason: String) {
         let now = self.io.now();
-        let place = &self.places[index as usize];
-        let slot = place.slot;
-        if let Phase::Open(stream) = place.phase {
-            self.give_up_stream(slot, stream);
-        }
-        self.end_place(index, now, (Outcome::BadData, Some(reason)));
-        self.after_stream(slot, now);
+        self.give_up(index, now, (Outcome::BadData, Some(reason)));
     }
 
     /// Which call a place's is.
@@ -276,5 +264,5 @@ impl Place {
 /// The call that a place's request makes, if it does.
 #[inline]
 fn call_of<'a>(place: &Place, requests: &'a [crate::prepare::Request]) -> Option<&'a CallRequest> {
-    stream_of(place, requests)?.call.as_ref()
+    requests[place.exchange.request as usize].call()
 }

@@ -14,6 +14,7 @@ mod redirects;
 mod scale;
 mod sending;
 mod stopping;
+mod stream_redirects;
 mod streams;
 mod timeouts;
 mod truth;
