@@ -40,14 +40,7 @@ pub(crate) fn schema(
 ) -> Result<Schema, Failure> {
     let mut session = Session::new(wanted);
     loop {
-        let options = NativeOptions {
-            clock: Clock::start(),
-            waiting: Waiting::Sleep,
-            tls: Vec::new(),
-        };
-        let io = Native::new(&options).map_err(|error| {
-            Failure::failed(format!("the event loop can't be set up: {error:?}"))
-        })?;
+        let io = native()?;
         let path = session.version().path();
         let asked = converse(
             io,
@@ -71,6 +64,27 @@ pub(crate) fn schema(
             Err(error) => return Err(failed(&format!("{error}{}", advice(plan, &error)))),
         }
     }
+}
+
+/// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS.
+pub(crate) fn chooses_http2(plan: &Plan, limit: Nanos) -> Result<bool, Failure> {
+    Ok(drumfire_engine::chooses_http2(
+        native()?,
+        plan,
+        &resolve,
+        limit,
+    ))
+}
+
+/// What speaks with the target before the run.
+fn native() -> Result<Native, Failure> {
+    let options = NativeOptions {
+        clock: Clock::start(),
+        waiting: Waiting::Sleep,
+        tls: Vec::new(),
+    };
+    Native::new(&options)
+        .map_err(|error| Failure::failed(format!("the event loop can't be set up: {error:?}")))
 }
 
 /// What to try when the two sides seem to disagree on TLS.

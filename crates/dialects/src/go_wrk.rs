@@ -16,12 +16,18 @@ pub(crate) use render::Presentation;
 use crate::grammar::go_flag::Failure;
 use crate::outcome::LastWords;
 use crate::{Defaults, Outcome, Source};
+use drumfire_plan::Plan;
+use drumfire_units::Nanos;
+use lower::Lowered;
 
 /// The program's name, which its usage text and its User-Agent bear.
 const PROGRAM: &str = "go-wrk";
 
 /// The version of go-wrk whose command line and report this is.
 const VERSION: &str = "0.10";
+
+/// How long the server may take to say whether it chooses HTTP/2.
+const VERSION_LIMIT: Nanos = Nanos::from_secs(5);
 
 /// What is printed when the user asks the run to end.
 pub(crate) const STOPPING: &str = "stopping...\n";
@@ -32,11 +38,31 @@ pub(crate) fn parse(args: &[String], source: &dyn Source, defaults: Defaults) ->
         .map_err(refusal)
         .and_then(|args| lower::lower(&args, source, defaults));
     match lowered {
-        Ok((plan, presentation)) => Outcome::Run {
-            plan: Box::new(plan),
-            presentation: presentation.into(),
+        Ok(Lowered {
+            plan,
+            presentation,
+            http2: None,
+        }) => run(plan, presentation),
+        Ok(Lowered {
+            plan,
+            presentation,
+            http2: Some(upgraded),
+        }) => Outcome::NeedsVersion {
+            limit: plan.timeouts.total.min(VERSION_LIMIT),
+            plan: upgraded.clone(),
+            then: Box::new(|chosen| match chosen {
+                true => run(*upgraded, presentation),
+                false => run(plan, presentation),
+            }),
         },
         Err(words) => words.into(),
+    }
+}
+
+fn run(plan: Plan, presentation: Presentation) -> Outcome {
+    Outcome::Run {
+        plan: Box::new(plan),
+        presentation: presentation.into(),
     }
 }
 

@@ -96,27 +96,31 @@ pub fn converse<I: Io>(
         io.add_tls(config);
     }
     let head = head(plan, path, metadata).map_err(ConversationError::Speaker)?;
-    let deadline = io.now() + limit;
-    let mut conversation = Conversation {
-        io,
-        deadline,
-        ready: Vec::new(),
-        machine: Connection::new(&Settings::default()),
-        reply: Reply::new(&ReplySettings {
-            replies: Replies::Many,
-            receive_limit: MESSAGE_BYTES,
-            keep: Keep::Payload,
-            ..ReplySettings::default()
-        }),
-        decompressor: Decompressor::default(),
-        stream: None,
-        unsent: Vec::new(),
-        ended: None,
-    };
+    let mut conversation = Conversation::new(io, limit);
     conversation.connect(&route)?;
     let result = conversation.talk(&head, speaker);
     conversation.io.close(SLOT);
     result
+}
+
+/// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS. A target
+/// that can't be reached, or is behind a proxy, does not; what is wrong with it shows in the run.
+pub fn chooses_http2<I: Io>(mut io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
+    let Ok((routes, tls)) = routes_of(plan, resolver) else {
+        return false;
+    };
+    for config in tls {
+        io.add_tls(config);
+    }
+    match routes.first() {
+        Some(route) if route.tls.is_some() && route.tunnel.is_none() => {
+            let mut conversation = Conversation::new(io, limit);
+            let connected = conversation.connect(route);
+            conversation.io.close(SLOT);
+            connected.is_ok()
+        }
+        _ => false,
+    }
 }
 
 fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
@@ -166,6 +170,26 @@ struct Conversation<I> {
 }
 
 impl<I: Io> Conversation<I> {
+    /// Nothing is said yet; it may take so long in all.
+    fn new(io: I, limit: Nanos) -> Self {
+        Self {
+            deadline: io.now() + limit,
+            io,
+            ready: Vec::new(),
+            machine: Connection::new(&Settings::default()),
+            reply: Reply::new(&ReplySettings {
+                replies: Replies::Many,
+                receive_limit: MESSAGE_BYTES,
+                keep: Keep::Payload,
+                ..ReplySettings::default()
+            }),
+            decompressor: Decompressor::default(),
+            stream: None,
+            unsent: Vec::new(),
+            ended: None,
+        }
+    }
+
     /// Opens the connection, at the first address that answers.
     fn connect(&mut self, route: &Route) -> Result<(), ConversationError> {
         let mut last = IoError::Unreachable;

@@ -20,7 +20,7 @@ mod source;
 mod worker;
 
 pub use control::Control;
-pub use conversation::{ConversationError, Speaker, converse};
+pub use conversation::{ConversationError, Speaker, chooses_http2, converse};
 pub use prepare::{PrepareError, Prepared, Resolver, check_metadata, prepare};
 pub use run::{RunError, run, run_over, thread_count};
 pub use worker::{Message, Share, Worker};

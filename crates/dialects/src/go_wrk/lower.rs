@@ -30,12 +30,24 @@ const BACKOFF_MAX: Nanos = Nanos::from_secs(1);
 /// The most users that `-c` may ask for: no machine holds more connections to one target.
 const USERS_MAX: u32 = 1_000_000;
 
+/// Requests at a time on one connection of HTTP/2; Go's servers allow more, many others just this.
+const STREAMS: u32 = 100;
+
+/// What a command line comes to.
+pub(super) struct Lowered {
+    /// Over HTTP/1.1.
+    pub(super) plan: Plan,
+    /// The same over HTTP/2, where the command line wants that if the server does.
+    pub(super) http2: Option<Box<Plan>>,
+    pub(super) presentation: Presentation,
+}
+
 /// Makes the plan and the shape of the report, or says what go-wrk prints in place of a run.
 pub(super) fn lower(
     args: &Args,
     source: &dyn Source,
     defaults: Defaults,
-) -> Result<(Plan, Presentation), LastWords> {
+) -> Result<Lowered, LastWords> {
     let targets = Targets::find(args, source)?;
     if args.version {
         return Err(LastWords::on_stdout(format!("Version: {VERSION}\n"), 0));
@@ -60,8 +72,35 @@ pub(super) fn lower(
     let plan = plan(args, requests, http, connections);
     match plan.check().first() {
         Some(diagnostic) => Err(mistake(diagnostic)),
-        None => Ok((plan, presentation)),
+        None => Ok(Lowered {
+            http2: wants_http2(args, &plan).then(|| Box::new(upgraded(&plan))),
+            plan,
+            presentation,
+        }),
     }
+}
+
+/// Whether HTTP/2 is used if the server chooses it: where `-http` is said, and without a word of
+/// it where the original does so, with `-cert`, `-key` and `-ca` together.
+fn wants_http2(args: &Args, plan: &Plan) -> bool {
+    let all = !args.cert.is_empty() && !args.key.is_empty() && !args.ca.is_empty();
+    let origin = |request: &HttpRequest| request.url.origin.clone();
+    let first = plan.requests.first().map(origin);
+    let alone = first.is_some_and(|first| {
+        first.scheme == Scheme::Https && plan.requests.iter().all(|r| origin(r) == first)
+    });
+    alone && args.http2.unwrap_or(all)
+}
+
+/// The same over HTTP/2: users share connections, as they do in Go's client.
+fn upgraded(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let users = plan.connections.count;
+    plan.http.version = HttpVersion::Http2;
+    plan.connections.count = users.div_ceil(STREAMS);
+    plan.connections.streams = users.div_ceil(plan.connections.count);
+    plan.connections.threads = plan.connections.threads.min(plan.connections.count);
+    plan
 }
 
 /// As many users as connections, each as fast as it can, for so many seconds.
@@ -269,8 +308,8 @@ fn notes(
         .iter()
         .any(|(_, url)| url.origin.scheme == Scheme::Https);
     let mut notes = Vec::new();
-    if args.http2 == Some(true) {
-        notes.push("-http: HTTP/1.1 is used; HTTP/2 is not there yet".to_owned());
+    if args.http2 == Some(true) && !https {
+        notes.push("-http: HTTP/1.1 is used; HTTP/2 is chosen in TLS only".to_owned());
     }
     if args.no_verify && https {
         notes.push("-no-vr: the server's certificate is not verified".to_owned());
