@@ -96,7 +96,7 @@ fn other_schemes_are_not_followed() {
 fn two_origins(other: Server) -> (Draft, World) {
     let mut plan = following(3, "http://sut/start");
     let mut second = plan.requests[0].clone();
-    second.url = Url::parse("http://other/direct").unwrap();
+    second.url = Url::parse("http://other/direct").expect("a URL");
     plan.requests.push(second);
     let world = world(Http2::new().says(redirect(302, "http://other/landing").ends()))
         .host("10.0.0.2:80", other)
