@@ -13,9 +13,11 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
+use support::certificates::VALID;
+use support::peers::{self, Nginx};
 use support::program::{LIMIT, PATH, neutral, words};
 use support::script::{Peer, field};
-use support::{Folder, Process, Run, Script, Serve, Signal, alone, drumfire};
+use support::{Authority, Folder, Process, Run, Script, Serve, Signal, alone, drumfire};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -333,6 +335,40 @@ fn trust_may_be_given_alone_or_waived() {
             Some(code),
             "{flags}"
         );
+    }
+}
+
+/// nghttpd has nothing but HTTP/2, this nginx has nothing but HTTP/1.1.
+#[test]
+fn http2_is_used_where_the_server_chooses_it() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = authority.sign("localhost", "DNS:localhost,IP:127.0.0.1", VALID);
+    let Some(only) = peers::nghttpd(Some(&identity), "") else {
+        return;
+    };
+    let nginx = Nginx {
+        identity: Some(&identity),
+        ..Nginx::default()
+    };
+    let Some(without) = nginx.start() else { return };
+    let (only, without) = (only.tls_url(""), without.tls_url(""));
+    let ca = format!("-ca {}", authority.certificate);
+    let client = format!("-cert {} -key {}", identity.certificate, identity.key);
+    for (flags, url, succeeds) in [
+        (format!("{ca} -http"), &only, true),
+        (format!("{ca} {client}"), &only, true),
+        (format!("{ca} {client} -c 250"), &only, true),
+        (ca.clone(), &only, false),
+        (format!("{ca} {client} -http=false"), &only, false),
+        (format!("{ca} -http"), &without, true),
+        (format!("{ca} {client}"), &without, true),
+    ] {
+        let run = go_wrk(&format!("-c 3 -d 1 {flags} {url}"));
+        let none_failed = run.stdout.contains("Number of Errors:\t0\n");
+        assert_eq!(none_failed, succeeds, "{flags} {url}: {}", run.stdout);
+        assert_eq!(run.stderr, "", "{flags} {url}");
     }
 }
 

@@ -25,7 +25,7 @@ pub enum Outcome {
         /// How long finding out may take.
         limit: Nanos,
         /// What it comes to, if it does and if it does not.
-        then: Box<dyn FnOnce(bool) -> Outcome>,
+        then: Box<dyn FnOnce(bool) -> Self>,
     },
     /// Nothing is run: help, a version, or a mistake on the command line.
     Print {

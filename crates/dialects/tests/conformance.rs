@@ -50,6 +50,7 @@ fn answer(case: &Rc<Case>) -> Vec<(String, String)> {
             add("plan", plan_text::plan_text(&question.plan));
             add("wanted", format!("{:?}\n", question.wanted));
         }
+        Outcome::NeedsVersion { plan, .. } => add("plan", plan_text::plan_text(&plan)),
         Outcome::Print {
             stdout,
             stderr,
