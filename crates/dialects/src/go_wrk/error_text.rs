@@ -67,7 +67,6 @@ fn timeout_text(outcome: Outcome) -> Option<&'static str> {
             "context deadline exceeded (Client.Timeout or context cancellation while reading body)"
         }
         Outcome::TimeoutTotal => "context deadline exceeded",
-        Outcome::TimeoutPing => "http2: client connection lost: ping timeout",
         _ => return None,
     })
 }

@@ -95,8 +95,11 @@ fn wants_http2(args: &Args, plan: &Plan) -> bool {
 /// The same over HTTP/2: users share connections, as they do in Go's client.
 fn upgraded(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
-    let users = plan.connections.count;
     plan.http.version = HttpVersion::Http2;
+    if plan.connections.keep_alive == KeepAlive::No {
+        return plan;
+    }
+    let users = plan.connections.count;
     plan.connections.count = users.div_ceil(STREAMS);
     plan.connections.streams = users.div_ceil(plan.connections.count);
     plan.connections.threads = plan.connections.threads.min(plan.connections.count);
