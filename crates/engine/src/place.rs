@@ -111,6 +111,8 @@ pub(crate) struct Link {
     pub(crate) answered: u64,
     /// The code of the server's GOAWAY.
     pub(crate) going: Option<u32>,
+    /// What it said with that.
+    pub(crate) farewell: Option<Box<str>>,
     /// When its last bytes came.
     pub(crate) heard: Nanos,
     /// Whether it was asked for a sign of life since then.
@@ -127,6 +129,7 @@ impl Link {
             carried: 0,
             answered: 0,
             going: None,
+            farewell: None,
             heard: Nanos::ZERO,
             asked: false,
         }

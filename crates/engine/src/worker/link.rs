@@ -117,7 +117,7 @@ impl<I: Io> Worker<I> {
         let unwilling = link
             .going
             .filter(|code| *code != 0 || link.answered == 0)
-            .map(|code| (code, link.carried == 0));
+            .map(|code| (went_away(code, link.farewell.clone()), link.carried == 0));
         if !link.machine.is_spent() {
             link.machine.go_away(ErrorCode::NO_ERROR);
             self.mark(slot);
@@ -138,14 +138,14 @@ impl<I: Io> Worker<I> {
             }
         };
         self.groups[group as usize].slot = new;
-        let Some((code, took_none)) = unwilling else {
+        let Some((failure, took_none)) = unwilling else {
             return self.dial(new, now);
         };
         let rest = self.rest_after_failure(new, now);
         self.resting.push((rest, new));
         // Once may be a server on its way out. One that greets each connection so refuses us.
         if took_none && self.slots[new as usize].failures > 1 {
-            self.fail_waiting(group as usize, now, &went_away(code));
+            self.fail_waiting(group as usize, now, &failure);
         }
     }
 
@@ -169,7 +169,7 @@ impl<I: Io> Worker<I> {
         };
         let failure = match (link.machine.handle_end(), link.going) {
             (Err(error), _) => crate::blame::http2_failure(&error),
-            (Ok(()), Some(code)) if code != 0 => (Outcome::h2_connection(code), None),
+            (Ok(()), Some(code)) if code != 0 => went_away(code, link.farewell.take()),
             (Ok(()), _) => (Outcome::Closed, None),
         };
         self.lost(slot, now, failure);
@@ -346,10 +346,11 @@ impl<I: Io> Worker<I> {
     }
 }
 
-/// What a GOAWAY with this code means for a request that was never sent.
-fn went_away(code: u32) -> Failure {
-    match code {
-        0 => (Outcome::H2GoAway, None),
-        code => (Outcome::h2_connection(code), None),
-    }
+/// What a GOAWAY with this code and these words means for a request that it leaves behind.
+fn went_away(code: u32, words: Option<Box<str>>) -> Failure {
+    let outcome = match code {
+        0 => Outcome::H2GoAway,
+        code => Outcome::h2_connection(code),
+    };
+    (outcome, words.map(String::from))
 }

@@ -229,6 +229,7 @@ fn step(link: &mut Link, input: &[u8], ears: &mut Ears<'_>) -> (usize, Did) {
         Event::Unprocessed { token } => Did::NotProcessed(token),
         Event::GoAway { code, debug } => {
             link.going = Some(code.0);
+            link.farewell = quoted(debug);
             if debug == TOO_MANY_PINGS {
                 Did::TooManyPings
             } else {
@@ -425,6 +426,12 @@ fn finished(token: u32, place: &mut Place, status: Status) -> Did {
 fn given_up(token: u32, place: &mut Place, status: Status) -> Did {
     place.status = GRPC_STATUS + u16::from(status.code.number());
     Did::GiveUp(token, call_verdict(status))
+}
+
+/// What a server says with its GOAWAY, if it does.
+#[cold]
+fn quoted(words: &[u8]) -> Option<Box<str>> {
+    (!words.is_empty()).then(|| String::from_utf8_lossy(words).into())
 }
 
 /// A message is not what it should be: as for every client, that is the call's end.

@@ -4,7 +4,7 @@
     reason = "an allocator that counts is the only way to see allocations"
 )]
 
-use drumfire_plan::CallKind;
+use drumfire_plan::{CallKind, ReplyCheck, ReplyError};
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
     closed, open,
@@ -114,6 +114,19 @@ fn a_request_allocates_nothing() {
     allocates_nothing("late", plan(), late);
 }
 
+/// Takes messages of which all bytes are the same.
+#[derive(Debug)]
+struct Same;
+
+impl ReplyCheck for Same {
+    fn check(&self, message: &[u8]) -> Result<(), ReplyError> {
+        match message.iter().all(|byte| *byte == message[0]) {
+            true => Ok(()),
+            false => Err(ReplyError("something else".to_owned())),
+        }
+    }
+}
+
 #[test]
 fn a_stream_allocates_nothing() {
     let server = |script: Http2| {
@@ -130,6 +143,14 @@ fn a_stream_allocates_nothing() {
     let unary = users().calls(CallKind::Unary, Said::once());
     let script = Http2::new().says(Reply::unary(b"hello"));
     allocates_nothing("unary calls", unary, server(script));
+    // Looked at in place, and put together from two frames.
+    for length in [5, 20_000] {
+        let reply = Reply::unary(&vec![b'o'; length]);
+        let checked = users().calls_with(CallKind::Unary, Said::once(), |call| {
+            call.reply_check = Some(Arc::new(Same));
+        });
+        allocates_nothing("checked calls", checked, server(Http2::new().says(reply)));
+    }
     let held_back = open("const(5000/s,10s)").http2(100);
     allocates_nothing("few streams", held_back, server(Http2::new().allows(5)));
 }

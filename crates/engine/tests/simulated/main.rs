@@ -11,6 +11,7 @@ mod late;
 mod malformed;
 mod pings;
 mod redirects;
+mod replies;
 mod scale;
 mod sending;
 mod stopping;
