@@ -45,6 +45,9 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
+    /// What to try, in flags of our own; it follows the message, and other tools' command lines
+    /// leave it out.
+    pub(crate) remedy: &'static str,
 }
 
 impl Failure {
@@ -53,7 +56,13 @@ impl Failure {
         Self {
             exit: Exit::Usage,
             message: message.to_string(),
+            remedy: "",
         }
+    }
+
+    /// With what to try.
+    pub(crate) fn with_remedy(self, remedy: &'static str) -> Self {
+        Self { remedy, ..self }
     }
 
     /// Nothing could be done.
@@ -61,6 +70,7 @@ impl Failure {
         Self {
             exit: Exit::Failed,
             message: message.to_string(),
+            remedy: "",
         }
     }
 }

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     match dispatch() {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            output::complain(&failure.message);
+            output::complain(&format!("{}{}", failure.message, failure.remedy));
             failure.exit.into()
         }
     }

@@ -1,7 +1,8 @@
 //! A server's schema, from its own word.
 
 use crate::exit::Failure;
-use drumfire_engine::{ConversationError, Speaker, converse};
+use crate::session;
+use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
 use drumfire_net::{Clock, Native, NativeOptions, Waiting, resolve};
 use drumfire_plan::{Header, Plan, Scheme};
@@ -61,7 +62,7 @@ pub(crate) fn schema(
                     ));
                 }
             }
-            Err(error) => return Err(failed(&format!("{error}{}", advice(plan, &error)))),
+            Err(error) => return Err(failed(&error.to_string()).with_remedy(advice(plan, &error))),
         }
     }
 }
@@ -87,10 +88,12 @@ fn native() -> Result<Native, Failure> {
         .map_err(|error| Failure::failed(format!("the event loop can't be set up: {error:?}")))
 }
 
-/// What to try when the two sides seem to disagree on TLS.
+/// What to try when the name has no address, or the two sides seem to disagree on TLS.
 fn advice(plan: &Plan, error: &ConversationError) -> &'static str {
-    let ConversationError::Failed(outcome, _) = error else {
-        return "";
+    let outcome = match error {
+        ConversationError::Failed(outcome, _) => outcome,
+        ConversationError::Prepare(PrepareError::Resolve { .. }) => return session::RESOLVE,
+        _ => return "",
     };
     let scheme = plan
         .requests

@@ -18,6 +18,9 @@ use std::sync::atomic::AtomicBool;
 /// Descriptors that the program needs beside its connections.
 const DESCRIPTORS_SPARE: u64 = 64;
 
+/// What else to try with a name that has no address.
+pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
+
 /// Exit code after a second SIGINT or SIGTERM.
 const INTERRUPTED_TWICE: i32 = 130;
 
@@ -28,7 +31,7 @@ pub(crate) fn execute(
     observe: &mut dyn FnMut(&RunEvent),
 ) -> Result<Arc<Summary>, Failure> {
     let prepared = prepare(plan, Arc::new(resolve)).map_err(|error| match error {
-        PrepareError::Resolve { .. } => Failure::failed(error),
+        PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
         PrepareError::Tls(reason) => Failure::usage(format!("{}: {reason}", reason.flag())),
         _ => Failure::usage(error),
     })?;

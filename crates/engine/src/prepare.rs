@@ -111,7 +111,7 @@ impl fmt::Display for PrepareError {
         match self {
             Self::Resolve { host, reason } => write!(
                 f,
-                "`{}` has no address: {reason}; check the spelling, or give one with --resolve HOST:PORT:ADDRESS",
+                "`{}` has no address: {reason}; check the spelling",
                 host.escape_default()
             ),
             Self::Tls(error) => error.fmt(f),

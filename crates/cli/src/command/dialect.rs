@@ -38,15 +38,22 @@ pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
                 return Ok(Exit::from_dialect(exit));
             }
             Outcome::Run { plan, presentation } => {
-                return show(*plan, presentation).map_err(|failure| match failure.exit {
-                    Exit::Usage => Failure {
-                        exit: Exit::from_dialect(dialect.mistake_exit()),
-                        ..failure
-                    },
-                    _ => failure,
-                });
+                let shown = show(*plan, presentation);
+                return shown.map_err(|failure| in_terms_of(dialect, failure));
             }
         }
+    }
+}
+
+/// A failure with the tool's exit code, and without our own flags.
+fn in_terms_of(dialect: Dialect, failure: Failure) -> Failure {
+    let exit = match failure.exit {
+        Exit::Usage => Exit::from_dialect(dialect.mistake_exit()),
+        exit => exit,
+    };
+    Failure {
+        exit,
+        ..failure.with_remedy("")
     }
 }
 

@@ -17,7 +17,7 @@ use super::tally::{Tally, Timed};
 use super::template::World;
 use crate::Spool;
 use crate::grammar::go_json::Indent;
-use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_measure::{RunEvent, Summary};
 use drumfire_plan::{Load, Plan, Spread, Stop, Verify};
 use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
@@ -41,7 +41,6 @@ pub(crate) struct Presentation {
     /// Where the results lie that a format shows one by one.
     spool: Option<BufWriter<Box<dyn Spool>>>,
     spool_failure: Option<io::Error>,
-    info: Option<Arc<RunInfo>>,
     cancelled: bool,
     /// When the last call ended, from the run's start.
     last_end: Nanos,
@@ -75,7 +74,6 @@ impl Presentation {
             tally: Tally::new(timed, options.skip_first),
             spool: None,
             spool_failure: None,
-            info: None,
             cancelled: false,
             last_end: Nanos::ZERO,
             report: None,
@@ -105,7 +103,6 @@ impl Presentation {
     /// Takes note of what happens.
     pub(crate) fn observe(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(info) => self.info = Some(Arc::clone(info)),
             RunEvent::Draining => self.cancelled = true,
             RunEvent::Kept(kept) => {
                 let of = |kept| CallResult::of(kept, self.since, &self.address);
