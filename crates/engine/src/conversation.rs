@@ -3,7 +3,7 @@
 //! It travels as the run's own calls do (addresses, TLS, sockets), and measures nothing.
 
 use crate::blame::{During, call_verdict, http2_failure, io_failure, stream_failure};
-use crate::prepare::{PrepareError, Resolver, Route, TargetForm, routes_of};
+use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT, authority, routes_of};
 use drumfire_grpc::{
     Code, Decompressor, Keep, Replies, Reply, ReplySettings, Status, write_message,
 };
@@ -124,26 +124,16 @@ pub fn chooses_http2<I: Io>(mut io: I, plan: &Plan, resolver: &Resolver, limit: 
 }
 
 fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
-    let origin = &plan.requests[0].url.origin;
-    let given = plan.requests[0]
-        .headers
-        .iter()
-        .find(|header| header.is("host"));
-    let authority = given.map_or_else(
-        || origin.host_header().into_bytes(),
-        |header| header.value().to_vec(),
-    );
+    let request = &plan.requests[0];
+    let authority = authority(request);
     let own: [(&[u8], &[u8]); 7] = [
         (b":method", b"POST"),
-        (b":scheme", origin.scheme.as_str().as_bytes()),
+        (b":scheme", request.url.origin.scheme.as_str().as_bytes()),
         (b":authority", &authority),
         (b":path", path.as_bytes()),
         (b"te", b"trailers"),
         (b"content-type", b"application/grpc"),
-        (
-            b"user-agent",
-            concat!("drumfire/", env!("CARGO_PKG_VERSION")).as_bytes(),
-        ),
+        (b"user-agent", USER_AGENT.as_bytes()),
     ];
     let given: Vec<(String, &[u8])> = metadata
         .iter()

@@ -6,9 +6,9 @@ mod route;
 mod stream;
 
 pub use metadata::check_metadata;
-pub(crate) use render::{Rendered, TargetForm, basic_credentials, render};
+pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
 pub(crate) use route::{Route, route, routes_of, tls_config};
-pub(crate) use stream::{CallRequest, StreamRequest, message_count, stream, too_large};
+pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};

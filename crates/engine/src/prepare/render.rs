@@ -6,6 +6,9 @@ use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Plan, Url};
 
+/// What we say that we are.
+pub(crate) const USER_AGENT: &str = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
+
 /// How the request line names its target (RFC 9112 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetForm {
@@ -95,7 +98,6 @@ pub(crate) fn own_fields(
     request: &HttpRequest,
     form: TargetForm,
 ) -> Vec<(&'static str, String)> {
-    let agent = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
     let codings = match plan.http.compressed {
         Compressed::AsSent => None,
         Compressed::Decode(_) => Some("gzip, deflate, br, zstd"),
@@ -109,7 +111,7 @@ pub(crate) fn own_fields(
     let closes = plan.connections.keep_alive == KeepAlive::No;
     let waits = request.body.0.is_some() && plan.http.expect_continue != ExpectContinue::No;
     let fields = [
-        ("User-Agent", Some(agent.to_owned())),
+        ("User-Agent", Some(USER_AGENT.to_owned())),
         ("Accept-Encoding", codings.map(str::to_owned)),
         ("Authorization", basic_credentials(&request.url)),
         (

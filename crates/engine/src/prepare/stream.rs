@@ -1,7 +1,7 @@
 //! A request as an HTTP/2 stream.
 
 use super::render::own_fields;
-use super::{TargetForm, basic_credentials};
+use super::{TargetForm, USER_AGENT, basic_credentials};
 use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, timeout_value};
 use drumfire_http2::{Head, Indexing};
 use drumfire_plan::{Call, CallContext, CallKind, HttpRequest, MessageCompression, Plan};
@@ -64,11 +64,7 @@ pub(crate) fn stream(plan: &Plan, request: &HttpRequest) -> Result<StreamRequest
 /// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1).
 fn head(plan: &Plan, request: &HttpRequest) -> Result<Head, String> {
     let origin = &request.url.origin;
-    let given_host = request.headers.iter().find(|header| header.is("host"));
-    let authority = match given_host {
-        Some(host) => host.value().to_vec(),
-        None => origin.host_header().into_bytes(),
-    };
+    let authority = authority(request);
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
         (b":method".to_vec(), request.method.as_str().into()),
         (b":scheme".to_vec(), origin.scheme.as_str().into()),
@@ -86,6 +82,15 @@ fn head(plan: &Plan, request: &HttpRequest) -> Result<Head, String> {
         .iter()
         .map(|(name, value)| (&name[..], &value[..], Indexing::Allowed));
     Head::new(fields).map_err(|error| error.to_string())
+}
+
+/// Who is asked: the Host that is given, or the URL's.
+pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
+    let given = request.headers.iter().find(|header| header.is("host"));
+    match given {
+        Some(host) => host.value().to_vec(),
+        None => request.url.origin.host_header().into_bytes(),
+    }
 }
 
 /// The fields that nobody has to give to a plain request.
@@ -114,10 +119,7 @@ fn call_fields(request: &HttpRequest, call: &Call) -> Vec<(Vec<u8>, Vec<u8>)> {
     };
     push("te", b"trailers");
     push("content-type", b"application/grpc");
-    push(
-        "user-agent",
-        concat!("drumfire/", env!("CARGO_PKG_VERSION")).as_bytes(),
-    );
+    push("user-agent", USER_AGENT.as_bytes());
     for (field, encoding) in [("grpc-encoding", sent), ("grpc-accept-encoding", accepted)] {
         if encoding != Encoding::Identity {
             push(field, encoding.name().as_bytes());

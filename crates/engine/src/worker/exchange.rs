@@ -236,16 +236,25 @@ impl<I: Io> Worker<I> {
     fn release(&mut self, slot: u32, now: Nanos) {
         let connection = &mut self.slots[slot as usize];
         connection.freed = now;
-        let lane = &mut self.routes[usize::from(connection.route)];
-        let alone = self.prepared.routes.len() == 1 && lane.free.is_empty();
-        if alone
-            && lane.waiting.is_empty()
-            && self.crowd.admits(self.active, now)
-            && let Some(arrival) = self.source.take(now)
-        {
-            return self.start(slot, arrival, now);
+        let route = connection.route;
+        match self.next_for(route, now) {
+            Some(arrival) => self.start(slot, arrival, now),
+            None => self.routes[usize::from(route)].free.push_back(slot),
         }
-        lane.free.push_back(slot);
+    }
+
+    /// What a slot or place that has just become free does at once: the next request, where nobody
+    /// was free before it and none waits.
+    #[inline]
+    pub(super) fn next_for(&mut self, route: u16, now: Nanos) -> Option<Arrival> {
+        let lane = &self.routes[usize::from(route)];
+        let first =
+            self.prepared.routes.len() == 1 && lane.free.is_empty() && lane.waiting.is_empty();
+        if first && self.crowd.admits(self.active, now) {
+            self.source.take(now)
+        } else {
+            None
+        }
     }
 
     /// Closes a slot's connection, if it has one.

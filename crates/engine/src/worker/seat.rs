@@ -309,16 +309,10 @@ impl<I: Io> Worker<I> {
         let place = &mut self.places[index as usize];
         place.freed = now;
         let route = self.slots[self.groups[place.group as usize].slot as usize].route;
-        let lane = &mut self.routes[usize::from(route)];
-        let alone = self.prepared.routes.len() == 1 && lane.free.is_empty();
-        if alone
-            && lane.waiting.is_empty()
-            && self.crowd.admits(self.active, now)
-            && let Some(arrival) = self.source.take(now)
-        {
-            return self.seat(index, arrival, now);
+        match self.next_for(route, now) {
+            Some(arrival) => self.seat(index, arrival, now),
+            None => self.routes[usize::from(route)].free.push_back(index),
         }
-        lane.free.push_back(index);
     }
 
     /// When a place has something to do by itself.
