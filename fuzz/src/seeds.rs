@@ -32,6 +32,15 @@ const TEMPLATES: [&str; 9] = [
     "{{urlParse \"http://u:p@h:1/a%20b?c#d\"}} {{snakecase \"FooBar1x\"}} {{divf 1 3}} {{wrap 3 \"a b c\"}}",
 ];
 
+/// Scalars, messages in messages, packed numbers, an unknown group, a map.
+const MESSAGES: [&[u8]; 5] = [
+    b"\x08\x01\x10\x02\x1d\0\0\0\0\x21\0\0\0\0\0\0\0\0\x2a\x01a\x32\x01\xff\x38\x01",
+    b"\x42\x06\x4a\x04\x42\x02\x2a\0\x82\x01\0\x85\x7d\0\0\0\0",
+    b"\x52\x03\x01\x80\x01\x50\x01\x5a\x08\0\0\0\0\0\0\0\0\x60\x01\x62\x01\x01",
+    b"\xa3\x06\xab\x06\xa8\x06\x01\xac\x06\xa4\x06\x6a\x02\xc3\xa4",
+    b"\x12\x09\x0a\x01k\x12\x04\x0a\x02\x08\x01\x1a\x05\x08\x01\x12\x01v",
+];
+
 const THRESHOLDS: [&str; 9] = [
     "p99<50ms",
     "p99.9 <= 1s",
@@ -153,6 +162,9 @@ fn main() -> io::Result<()> {
     }
     for (index, blocks) in BLOCKS.iter().enumerate() {
         write("http2_hpack", &format!("seed-{index}"), blocks)?;
+    }
+    for (index, message) in MESSAGES.iter().enumerate() {
+        write("grpc_message", &format!("seed-{index}"), message)?;
     }
     write("http2_connection", "seed-0", &[7; 200])?;
     write("chunked", "seed-0", &[7; 200])
