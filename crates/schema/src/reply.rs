@@ -74,7 +74,7 @@ impl ReplyForm {
             names => format!("{}: ", names.join(".")),
         };
         let name = self.descriptor.full_name();
-        ReplyError(format!("no {name}: {place}{}", fault.reason))
+        ReplyError(format!("no {name}: {place}{}", fault.reason.words()))
     }
 }
 
@@ -138,7 +138,7 @@ impl Walk<'_> {
     ) -> Result<(), Box<Fault>> {
         loop {
             if bytes.is_empty() {
-                return Err("a group without an end".into());
+                return Err(Reason::GroupOpen.into());
             }
             let (inner, wire) = bytes.key()?;
             if wire == Wire::End && inner == number {
@@ -167,7 +167,7 @@ impl Walk<'_> {
             (Form::Fixed32, Wire::Fixed32) => drop(bytes.bytes(4)?),
             (Form::Bytes, Wire::Delimited) => drop(bytes.delimited()?),
             (Form::Text, Wire::Delimited) => {
-                from_utf8(bytes.delimited()?).map_err(|_| "a string that is not UTF-8")?;
+                from_utf8(bytes.delimited()?).map_err(|_| Reason::Text)?;
             }
             (Form::Message(inner), Wire::Delimited) => {
                 let depth = deeper(depth)?;
@@ -180,7 +180,7 @@ impl Walk<'_> {
                 return self.group(inner, number, bytes, deeper(depth)?);
             }
             (form, Wire::Delimited) if field.repeated => packed(form, bytes.delimited()?)?,
-            _ => return Err("not written as its type is".into()),
+            _ => return Err(Reason::Form.into()),
         }
         Ok(())
     }
@@ -200,7 +200,7 @@ impl Walk<'_> {
             Wire::Fixed32 => drop(bytes.bytes(4)?),
             Wire::Delimited => drop(bytes.delimited()?),
             Wire::Start => return self.group(UNKNOWN, number, bytes, deeper(depth)?),
-            Wire::End => return Err("the end of a group that has not begun".into()),
+            Wire::End => return Err(Reason::GroupEnd.into()),
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Walk<'_> {
 /// One level down, if there is one.
 #[inline]
 fn deeper(depth: u32) -> Result<u32, Reason> {
-    depth.checked_sub(1).ok_or("nested more than 100 deep")
+    depth.checked_sub(1).ok_or(Reason::Depth)
 }
 
 /// Numbers one after the other without keys.
@@ -224,11 +224,11 @@ fn packed(form: Form, bytes: &[u8]) -> Result<(), Reason> {
         }
         Form::Fixed64 => 8,
         Form::Fixed32 => 4,
-        _ => return Err("not written as its type is"),
+        _ => return Err(Reason::Form),
     };
     if bytes.len().is_multiple_of(width) {
         Ok(())
     } else {
-        Err(crate::wire::TRUNCATED)
+        Err(Reason::Truncated)
     }
 }

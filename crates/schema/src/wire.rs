@@ -1,12 +1,34 @@
 //! Protobuf's wire format, read in place.
 
-/// Why bytes can't be read.
-pub(crate) type Reason = &'static str;
+/// Why bytes are no message. Small, so that the way without it costs nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    Truncated,
+    Varint,
+    Number,
+    Key,
+    Form,
+    Text,
+    Depth,
+    GroupOpen,
+    GroupEnd,
+}
 
-pub(crate) const TRUNCATED: Reason = "ends too early";
-pub(crate) const VARINT: Reason = "a varint of more than 64 bits";
-pub(crate) const NUMBER: Reason = "a field number of 0";
-pub(crate) const KEY: Reason = "a key that no field has";
+impl Reason {
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Truncated => "ends too early",
+            Self::Varint => "a varint of more than 64 bits",
+            Self::Number => "a field number of 0",
+            Self::Key => "a key that no field has",
+            Self::Form => "not written as its type is",
+            Self::Text => "a string that is not UTF-8",
+            Self::Depth => "nested more than 100 deep",
+            Self::GroupOpen => "a group without an end",
+            Self::GroupEnd => "the end of a group that has not begun",
+        }
+    }
+}
 
 /// How a value is written, by the number in its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +59,7 @@ impl<'a> Reader<'a> {
     /// A field's number, which is not 0, and how its value is written.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<(u32, Wire), Reason> {
-        let key = u32::try_from(self.varint()?).map_err(|_| KEY)?;
+        let key = u32::try_from(self.varint()?).map_err(|_| Reason::Key)?;
         let wire = match key & 7 {
             0 => Wire::Varint,
             1 => Wire::Fixed64,
@@ -45,10 +67,10 @@ impl<'a> Reader<'a> {
             3 => Wire::Start,
             4 => Wire::End,
             5 => Wire::Fixed32,
-            _ => return Err(KEY),
+            _ => return Err(Reason::Key),
         };
         match key >> 3 {
-            0 => Err(NUMBER),
+            0 => Err(Reason::Number),
             number => Ok((number, wire)),
         }
     }
@@ -70,7 +92,7 @@ impl<'a> Reader<'a> {
         for (n, &byte) in self.0.iter().take(10).enumerate() {
             // The tenth byte has room for one bit.
             if n == 9 && byte > 1 {
-                return Err(VARINT);
+                return Err(Reason::Varint);
             }
             value |= u64::from(byte & 0x7f) << (7 * n);
             if byte < 0x80 {
@@ -78,19 +100,19 @@ impl<'a> Reader<'a> {
                 return Ok(value);
             }
         }
-        Err(TRUNCATED)
+        Err(Reason::Truncated)
     }
 
     /// A length, and so many bytes.
     #[inline]
     pub(crate) fn delimited(&mut self) -> Result<&'a [u8], Reason> {
-        let length = usize::try_from(self.varint()?).map_err(|_| TRUNCATED)?;
+        let length = usize::try_from(self.varint()?).map_err(|_| Reason::Truncated)?;
         self.bytes(length)
     }
 
     #[inline]
     pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Reason> {
-        let (bytes, rest) = self.0.split_at_checked(length).ok_or(TRUNCATED)?;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(Reason::Truncated)?;
         self.0 = rest;
         Ok(bytes)
     }
@@ -109,10 +131,10 @@ mod tests {
             (&[0x80, 0x01], Ok(128)),
             (&[0x80, 0x00], Ok(0)),
             (&[&ones[..], &[1]].concat(), Ok(u64::MAX)),
-            (&[&ones[..], &[2]].concat(), Err(VARINT)),
-            (&[&ones[..], &[0x80, 0]].concat(), Err(VARINT)),
-            (&[0x80], Err(TRUNCATED)),
-            (&[], Err(TRUNCATED)),
+            (&[&ones[..], &[2]].concat(), Err(Reason::Varint)),
+            (&[&ones[..], &[0x80, 0]].concat(), Err(Reason::Varint)),
+            (&[0x80], Err(Reason::Truncated)),
+            (&[], Err(Reason::Truncated)),
         ] {
             assert_eq!(Reader::new(bytes).varint(), value, "{bytes:x?}");
         }
@@ -127,11 +149,11 @@ mod tests {
                 &[0xfd, 0xff, 0xff, 0xff, 0x0f],
                 Ok(((1 << 29) - 1, Wire::Fixed32)),
             ),
-            (&[0x80, 0x80, 0x80, 0x80, 0x10], Err(KEY)),
-            (&[0x02], Err(NUMBER)),
-            (&[0x0e], Err(KEY)),
-            (&[0x0f], Err(KEY)),
-            (&[], Err(TRUNCATED)),
+            (&[0x80, 0x80, 0x80, 0x80, 0x10], Err(Reason::Key)),
+            (&[0x02], Err(Reason::Number)),
+            (&[0x0e], Err(Reason::Key)),
+            (&[0x0f], Err(Reason::Key)),
+            (&[], Err(Reason::Truncated)),
         ] {
             assert_eq!(Reader::new(bytes).key(), key, "{bytes:x?}");
         }
