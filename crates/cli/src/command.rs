@@ -4,4 +4,5 @@ pub(crate) mod demo;
 pub(crate) mod dialect;
 pub(crate) mod grpc;
 pub(crate) mod http;
+mod results;
 pub(crate) mod serve;

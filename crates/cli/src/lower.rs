@@ -10,11 +10,11 @@ pub(crate) use target::targets;
 
 use self::load::Multiplexing;
 use crate::exit::Failure;
-use crate::flags::{HttpFlags, OutputFlags};
+use crate::flags::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 use crate::input;
 use drumfire_plan::{
-    Body, Compressed, Expect, ExpectContinue, Header, HttpRequest, HttpVersion, Method, Plan,
-    Redirects, Samples, Threshold, Url,
+    Body, Compressed, Expect, ExpectContinue, Header, HttpOptions, HttpRequest, HttpVersion,
+    Method, Plan, Redirects, Samples, Threshold, Timeouts, Url,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
@@ -30,7 +30,7 @@ const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
 /// The plan that the flags describe. Reads the files that they name.
 pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
     let urls = targets(&flags.urls)?;
-    let (mut http, connect) = transport::options(&flags.transport, &urls)?;
+    let (mut http, timeouts) = transport::options(&flags.transport, &urls)?;
     http.compressed = if flags.compressed {
         Compressed::Decode(DECODED_BYTES_MAX)
     } else {
@@ -45,29 +45,55 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
     if flags.expect_continue {
         http.expect_continue = ExpectContinue::Wait(CONTINUE_WAIT);
     }
-    let mut lowered = load::of(&flags.load, multiplexing(flags))?;
-    transport::adjust(&flags.transport, &mut lowered.connections)?;
-    let plan = Plan {
-        requests: requests(flags, urls)?,
-        stop: load::stop(&flags.load, &lowered)?,
-        load: lowered.load,
-        users: lowered.users,
-        warmup: optional("--warmup", flags.load.warmup.as_deref())?.unwrap_or_default(),
-        http,
-        connections: lowered.connections,
-        timeouts: connect,
-        expect: Expect::Below400,
-        samples: Samples::Forget,
-        thresholds: thresholds(&flags.output)?,
-        seed: flags.load.seed,
-        interval: parsed("--interval", &flags.output.interval)?,
+    let common = Common {
+        load: &flags.load,
+        transport: &flags.transport,
+        output: &flags.output,
+        multiplexing: multiplexing(flags),
     };
+    let plan = common.plan(requests(flags, urls)?, http, timeouts)?;
     match plan.check().first() {
         None => Ok(plan),
         Some(finding) => Err(Failure::usage(match flag_of(&finding.place, flags) {
             Some(flag) => format!("{flag}: {}", finding.message),
             None => finding.message.clone(),
         })),
+    }
+}
+
+/// What every kind of load can be told.
+struct Common<'a> {
+    load: &'a LoadFlags,
+    transport: &'a TransportFlags,
+    output: &'a OutputFlags,
+    multiplexing: Multiplexing,
+}
+
+impl Common<'_> {
+    /// A plan of these requests, which is not checked yet.
+    fn plan(
+        &self,
+        requests: Vec<HttpRequest>,
+        http: HttpOptions,
+        timeouts: Timeouts,
+    ) -> Result<Plan, Failure> {
+        let mut lowered = load::of(self.load, self.multiplexing)?;
+        transport::adjust(self.transport, &mut lowered.connections)?;
+        Ok(Plan {
+            requests,
+            stop: load::stop(self.load, &lowered)?,
+            load: lowered.load,
+            users: lowered.users,
+            warmup: optional("--warmup", self.load.warmup.as_deref())?.unwrap_or_default(),
+            http,
+            connections: lowered.connections,
+            timeouts,
+            expect: Expect::Below400,
+            samples: Samples::Forget,
+            thresholds: thresholds(self.output)?,
+            seed: self.load.seed,
+            interval: parsed("--interval", &self.output.interval)?,
+        })
     }
 }
 

@@ -1,9 +1,8 @@
 //! `drumfire grpc`.
 
-use super::http::Destinations;
+use super::results;
 use crate::exit::{Exit, Failure};
 use crate::flags::GrpcFlags;
-use crate::session::{self, Watch};
 use crate::{input, lower, output, reflect};
 use drumfire_plan::{Header, Plan};
 use drumfire_schema::Schema;
@@ -35,11 +34,7 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
     let wanted = Wanted::call(call).map_err(wrong)?;
     let method = schema(flags, &plan, wanted)?.method(call).map_err(wrong)?;
     let plan = lower::grpc::with_call(flags, plan, &method)?;
-    let destinations = Destinations::of(&flags.output)?;
-    let mut watch = Watch::new(&plan, !flags.output.no_tui && !flags.output.quiet);
-    let summary = session::execute(plan, &mut |_| {}, &mut |event| watch.observe(event))?;
-    destinations.write(&summary, &flags.output)?;
-    Ok(session::exit_of(&summary, flags.output.strict))
+    results::of(plan, &flags.output)
 }
 
 /// The schema: from files where they are named, or else from the server.

@@ -1,71 +1,11 @@
 //! `drumfire http`.
 
+use super::results;
 use crate::exit::{Exit, Failure};
-use crate::flags::{HttpFlags, OutputFlags};
-use crate::output::{self, Destination};
-use crate::session::{self, Watch};
-use crate::{lower, terminal};
-use drumfire_measure::Summary;
-use drumfire_report::{csv, json, text};
+use crate::flags::HttpFlags;
+use crate::lower;
 
 /// Runs the load that the flags describe and writes what they ask for.
 pub(crate) fn run(flags: &HttpFlags) -> Result<Exit, Failure> {
-    let plan = lower::plan(flags)?;
-    let destinations = Destinations::of(&flags.output)?;
-    let mut watch = Watch::new(&plan, !flags.output.no_tui && !flags.output.quiet);
-    let summary = session::execute(plan, &mut |_| {}, &mut |event| watch.observe(event))?;
-    destinations.write(&summary, &flags.output)?;
-    Ok(session::exit_of(&summary, flags.output.strict))
-}
-
-/// Where the results go, known to be writable.
-pub(crate) struct Destinations {
-    json: Option<Destination>,
-    csv: Option<Destination>,
-}
-
-impl Destinations {
-    pub(crate) fn of(flags: &OutputFlags) -> Result<Self, Failure> {
-        let check = |flag, path: &Option<std::path::PathBuf>| {
-            path.as_deref()
-                .map(|path| Destination::check(flag, path))
-                .transpose()
-        };
-        if flags.json.is_some() && flags.json == flags.csv {
-            return Err(Failure::usage(
-                "--json and --csv name the same place; give each a file of its own",
-            ));
-        }
-        Ok(Self {
-            json: check("--json", &flags.json)?,
-            csv: check("--csv", &flags.csv)?,
-        })
-    }
-
-    /// Writes every result, the text first: a file that can't be written takes nothing with it.
-    pub(crate) fn write(&self, summary: &Summary, flags: &OutputFlags) -> Result<(), Failure> {
-        let taken = [&self.json, &self.csv]
-            .iter()
-            .any(|d| matches!(d, Some(Destination::Stdout)));
-        let style = terminal::stdout_style();
-        let text = if flags.explain {
-            text::summary_explained(summary, &style)
-        } else {
-            text::summary(summary, &style)
-        };
-        let printed = if taken {
-            Ok(())
-        } else {
-            output::print(text.as_bytes())
-        };
-        let json = self
-            .json
-            .as_ref()
-            .map_or(Ok(()), |to| to.write(&json::summary(summary)));
-        let csv = self
-            .csv
-            .as_ref()
-            .map_or(Ok(()), |to| to.write(&csv::histogram(summary)));
-        printed.and(json).and(csv)
-    }
+    results::of(lower::plan(flags)?, &flags.output)
 }

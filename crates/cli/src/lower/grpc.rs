@@ -1,14 +1,14 @@
 //! From `drumfire grpc`'s flags to a plan.
 
-use super::load::{self, Multiplexing};
-use super::{metadata, optional, parsed, thresholds, transport};
+use super::load::Multiplexing;
+use super::{Common, metadata, optional, parsed, transport};
 use crate::exit::Failure;
 use crate::flags::GrpcFlags;
 use crate::input;
 use drumfire_data::{Feed, Order, Sources, Template};
 use drumfire_plan::{
-    Body, Call, CallData, Expect, Header, HttpOptions, HttpRequest, HttpVersion,
-    MessageCompression, Method as Verb, Plan, ReplyCheck, Samples, Streaming, Timeouts, Url,
+    Body, Call, CallData, Header, HttpRequest, HttpVersion, MessageCompression, Method as Verb,
+    Plan, ReplyCheck, Streaming, Timeouts, Url,
 };
 use drumfire_schema::{Input, Metadata, Method, ReplyForm};
 use drumfire_units::{ByteSize, Nanos};
@@ -47,7 +47,13 @@ pub(crate) fn reach(flags: &GrpcFlags) -> Result<Plan, Failure> {
         body: Body(None),
         url,
     };
-    plan(flags, request, http, timeouts)
+    let common = Common {
+        load: &flags.load,
+        transport: &flags.transport,
+        output: &flags.output,
+        multiplexing: Multiplexing::Streams(flags.transport.streams),
+    };
+    common.plan(vec![request], http, timeouts)
 }
 
 fn authority(flags: &GrpcFlags) -> Result<Vec<Header>, Failure> {
@@ -57,32 +63,6 @@ fn authority(flags: &GrpcFlags) -> Result<Vec<Header>, Failure> {
             .map_err(|error| Failure::usage(format!("--authority: {error}")))
     })
     .collect()
-}
-
-fn plan(
-    flags: &GrpcFlags,
-    request: HttpRequest,
-    http: HttpOptions,
-    timeouts: Timeouts,
-) -> Result<Plan, Failure> {
-    let streams = Multiplexing::Streams(flags.transport.streams);
-    let mut lowered = load::of(&flags.load, streams)?;
-    transport::adjust(&flags.transport, &mut lowered.connections)?;
-    Ok(Plan {
-        requests: vec![request],
-        stop: load::stop(&flags.load, &lowered)?,
-        load: lowered.load,
-        users: lowered.users,
-        warmup: optional("--warmup", flags.load.warmup.as_deref())?.unwrap_or_default(),
-        http,
-        connections: lowered.connections,
-        timeouts,
-        expect: Expect::Below400,
-        samples: Samples::Forget,
-        thresholds: thresholds(&flags.output)?,
-        seed: flags.load.seed,
-        interval: parsed("--interval", &flags.output.interval)?,
-    })
 }
 
 /// The plan with the call that the flags describe.
