@@ -4,7 +4,7 @@
     reason = "an allocator that counts is the only way to see allocations"
 )]
 
-use drumfire_plan::{CallKind, ReplyCheck, ReplyError};
+use drumfire_plan::{CallKind, Drain, ReplyCheck, ReplyError};
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
     closed, open,
@@ -153,6 +153,23 @@ fn a_stream_allocates_nothing() {
     }
     let held_back = open("const(5000/s,10s)").http2(100);
     allocates_nothing("few streams", held_back, server(Http2::new().allows(5)));
+}
+
+/// A million messages on twenty calls without end, and calls that are cancelled after ten.
+#[test]
+fn messages_of_a_stream_allocate_nothing() {
+    for (receive, gap) in [(None, 200), (Some(10), 20)] {
+        let plan = closed(20).connections(2).http2(10);
+        let plan = plan.lasts(Nanos::from_secs(10));
+        let plan = plan.calls_with(CallKind::ServerStream, Said::once(), |call| {
+            call.streaming.receive = receive;
+        });
+        // The last of the endless calls are cut off, for nothing else ends them.
+        let plan = plan.with(|plan| plan.stop.drain = Drain::Close);
+        let ticking = Reply::call().for_ever(b"tick", Nanos::from_micros(gap));
+        let server = Server::http2(Http2::new().says(ticking));
+        allocates_nothing("streams", plan, world(server));
+    }
 }
 
 #[test]
