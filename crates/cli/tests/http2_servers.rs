@@ -391,3 +391,38 @@ fn a_stall_costs_time_or_is_a_timeout() {
         }
     }
 }
+
+/// The server stands still for longer than a silence may last: what its connections carry has
+/// failed long before its own time is up, and the run goes on when it is back.
+#[test]
+fn a_connection_without_a_sign_of_life_is_given_up() {
+    let _turn = alone();
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let Some((nginx, [base, _])) = nginx(&localhost(&authority), Processes::One, "") else {
+        return;
+    };
+    let line = format!(
+        "http --json - --http2 -r 200/s -z 4s -c 2 --streams 400 --ping 200ms --ping-timeout 200ms \
+         {base}fast"
+    );
+    let process = Process::start(&mut drumfire(line.split_whitespace()));
+    sleep(Duration::from_millis(1_000));
+    nginx.process().signal(Signal::STOP);
+    sleep(Duration::from_millis(1_500));
+    nginx.process().signal(Signal::CONT);
+    let report = load_of(process);
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.n("requests.intended"), 800, "{what}");
+    assert!(report.kind("timeout:ping") > 0, "{what}");
+    // A new connection waits for a word of the standing server, too.
+    for kind in report.kinds() {
+        let known = ["timeout:ping", "connect:timeout", "timeout:connect"];
+        assert!(known.contains(&kind.as_str()), "{kind}; {what}");
+    }
+    // Before the stall, and after it.
+    assert!(report.n("requests.ok") >= 300, "{what}");
+    let last = report.number("latency.failed.max") / 1e9;
+    assert!(last < 2.5, "nobody waits for 30 s: {last} s; {what}");
+}

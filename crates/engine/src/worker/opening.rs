@@ -50,10 +50,13 @@ impl<I: Io> Worker<I> {
     pub(crate) fn begin_at(&mut self, start: Nanos) {
         self.io.set_epoch(start);
         self.next_scan = Nanos::MAX;
-        for slot in &mut self.slots {
+        for index in 0..self.slots.len() {
+            let slot = &mut self.slots[index];
             slot.freed = Nanos::ZERO;
             slot.phase_start = Nanos::ZERO;
-            if slot.deadline != Nanos::MAX {
+            if slot.state == State::Open {
+                self.watch(index as u32, Nanos::ZERO);
+            } else if slot.deadline != Nanos::MAX {
                 slot.deadline = self.prepared.plan.timeouts.connect;
                 self.next_scan = self.next_scan.min(slot.deadline);
             }

@@ -11,6 +11,10 @@ const PAYLOAD: [u8; 8] = *b"drumfire";
 impl<I: Io> Worker<I> {
     /// A connection carries requests from now on: when its silence is looked at first.
     pub(super) fn watch(&mut self, slot: u32, now: Nanos) {
+        if let Some(link) = &mut self.slots[slot as usize].link {
+            link.heard = now;
+            link.asked = false;
+        }
         let first = self.ping.map_or(Nanos::MAX, |ping| now + ping.after);
         self.look_again(slot, first);
     }

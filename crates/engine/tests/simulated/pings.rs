@@ -8,13 +8,13 @@ use drumfire_units::Nanos;
 
 const ENHANCE_YOUR_CALM: u32 = 11;
 
-/// Requests whose connections are asked after 10 s of silence, and given up after 5 s more.
+/// Requests whose connections are asked after 8 s of silence, and given up after 5 s more.
 fn pinging(plan: Draft) -> Draft {
     plan.with(|plan| {
         plan.timeouts.total = secs(600);
         plan.timeouts.head = secs(600);
         plan.connections.ping = Some(Ping {
-            after: secs(10),
+            after: secs(8),
             timeout: secs(5),
         });
     })
@@ -29,8 +29,8 @@ fn a_slow_answer_is_waited_for_while_pings_are_answered() {
     let plan = closed(3).connections(1).http2(3).requests(3);
     let result = run(pinging(plan), world(Http2::new(), secs(55)));
     failures(&result.summary, &[]);
-    // At 10, 20, 30, 40 and 50 s: each answer ends a silence.
-    assert_eq!((result.log.pings, result.log.connections), (5, 1));
+    // At 8, 16, 24, 32, 40 and 48 s: each answer ends a silence.
+    assert_eq!((result.log.pings, result.log.connections), (6, 1));
     assert_eq!(result.summary.duration, secs(55));
 }
 
@@ -42,15 +42,15 @@ fn a_connection_that_gives_no_sign_is_dead_and_another_is_made() {
     failures(&result.summary, &[(Outcome::TimeoutPing, 8)]);
     assert_eq!((result.log.pings, result.log.connections), (4, 4));
     let failed = &result.summary.total.latency.failed;
-    assert_eq!(failed.min(), secs(15));
+    assert_eq!(failed.min(), secs(13));
     // The second ones wait for the pause after a connection that brought nothing.
-    assert!(failed.max() <= secs(15) + ms(2), "{:?}", failed.max());
+    assert!(failed.max() <= secs(13) + ms(2), "{:?}", failed.max());
 }
 
 #[test]
 fn a_connection_that_speaks_is_not_asked() {
     let plan = open("const(1/s,120s)").http2(100);
-    let result = run(pinging(plan), world(Http2::new().ignores_pings(), secs(9)));
+    let result = run(pinging(plan), world(Http2::new().ignores_pings(), secs(7)));
     failures(&result.summary, &[]);
     assert_eq!((result.log.pings, result.log.connections), (0, 1));
 }
@@ -75,7 +75,8 @@ fn a_server_that_has_enough_of_pings_gets_half_as_many() {
     let plan = closed(1).connections(1).http2(1).requests(2);
     let result = run(pinging(plan), world(script, secs(90)));
     failures(&result.summary, &[]);
-    // The first connection is asked at 10 and 20 s, then each 20 s of silence after what came at
-    // 25 s: 45, 65, 85. The second one is told off at 25 s as well: 20, then each 40 s: 65.
-    assert_eq!((result.log.pings, result.log.connections), (5 + 2, 2));
+    // The first connection is asked at 8, 16 and 24 s, then after each 16 s of silence since what
+    // came at 25 s: 41, 57, 73, 89. The second one is told off at 25 s as well: 16, then each 32 s:
+    // 57, 89.
+    assert_eq!((result.log.pings, result.log.connections), (7 + 3, 2));
 }
