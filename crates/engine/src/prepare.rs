@@ -72,6 +72,13 @@ impl Request {
     pub(crate) fn call(&self) -> Option<&CallRequest> {
         self.stream.as_ref()?.call.as_ref()
     }
+
+    /// How long an exchange of it may take, where any may take `total`.
+    #[inline]
+    pub(crate) fn limit(&self, total: Nanos) -> Nanos {
+        let deadline = self.call().and_then(|call| call.plan.deadline);
+        deadline.map_or(total, |deadline| deadline.min(total))
+    }
 }
 
 /// Why a plan can't be run here and now.

@@ -195,7 +195,8 @@ impl<I: Io> Worker<I> {
     pub(super) fn stream_lateness(&self, index: u32, now: Nanos) -> Outcome {
         let place = &self.places[index as usize];
         let request = &self.prepared.requests[place.exchange.request as usize];
-        if request.call().is_some() {
+        let whole = place.exchange.started + request.limit(self.prepared.plan.timeouts.total);
+        if request.call().is_some() && now >= whole {
             return Outcome::TimeoutTotal;
         }
         place.exchange.lateness(place.status, now)
@@ -254,10 +255,10 @@ impl Ears<'_> {
         let exchange = &mut place.exchange;
         exchange.first_byte = exchange.first_byte.min(self.now);
         exchange.bytes_received += size as u64;
-        if self.prepared.requests[exchange.request as usize]
-            .call()
-            .is_some()
-        {
+        let request = &self.prepared.requests[exchange.request as usize];
+        // The head is there: what remains is the time of the whole.
+        place.deadline = exchange.started + request.limit(plan.timeouts.total);
+        if request.call().is_some() {
             return if end {
                 let status = place.reply.trailers_only(status, headers.iter());
                 finished(token, place, status)
@@ -269,7 +270,6 @@ impl Ears<'_> {
             };
         }
         place.status = status;
-        place.deadline = place.exchange.started + plan.timeouts.total;
         if matches!(status, 300..=399) {
             place.note_redirect(plan, status, headers);
         }

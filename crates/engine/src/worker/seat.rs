@@ -56,7 +56,8 @@ impl<I: Io> Worker<I> {
     #[inline]
     pub(crate) fn seat(&mut self, index: u32, arrival: Arrival, now: Nanos) {
         let request = self.request_of(arrival);
-        let limit = self.limit_of(request);
+        let total = self.prepared.plan.timeouts.total;
+        let limit = self.prepared.requests[request].limit(total);
         let place = &mut self.places[index as usize];
         place.exchange = Exchange {
             request: request as u32,
@@ -74,16 +75,6 @@ impl<I: Io> Worker<I> {
         self.active += 1;
         self.started += u64::from(arrival.intended >= self.measure_from);
         self.board(index, now);
-    }
-
-    /// How long an exchange of this request may take.
-    #[inline]
-    fn limit_of(&self, request: usize) -> Nanos {
-        let total = self.prepared.plan.timeouts.total;
-        match self.prepared.requests[request].call() {
-            Some(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
-            None => total,
-        }
     }
 
     /// Puts a place's exchange on its connection, or lets it wait for one.
@@ -204,11 +195,12 @@ impl<I: Io> Worker<I> {
         if let Ok(taken) = link.machine.send_data(opened, rest, EndStream::Yes) {
             place.exchange.unwritten -= taken as u32;
         }
+        // Before the first write, the flush sees to it.
         if let Some(limit) = self.head_limit
-            && place.exchange.unwritten == 0
+            && place.exchange.sent != Nanos::MAX
         {
-            place.deadline = place.deadline.min(self.io.now() + limit);
-            self.next_scan = self.next_scan.min(place.deadline);
+            let deadline = place.expect_head(request, limit, self.io.now());
+            self.next_scan = self.next_scan.min(deadline);
         }
         count_sent(&mut place.exchange, link.machine.output().len() - before);
         self.mark(slot);
@@ -248,11 +240,10 @@ impl<I: Io> Worker<I> {
             for index in link.unsent.drain(..) {
                 let place = &mut self.places[index as usize];
                 place.exchange.note_sent(now);
-                if let Some(limit) = self.head_limit
-                    && !place.is_speaking()
-                {
-                    place.deadline = place.deadline.min(now + limit);
-                    self.next_scan = self.next_scan.min(place.deadline);
+                if let Some(limit) = self.head_limit {
+                    let request = &self.prepared.requests[place.exchange.request as usize];
+                    let deadline = place.expect_head(request, limit, now);
+                    self.next_scan = self.next_scan.min(deadline);
                 }
             }
         }
@@ -341,6 +332,22 @@ impl<I: Io> Worker<I> {
                 self.routes[usize::from(route)].free.push_back(index);
             }
         }
+    }
+}
+
+impl Place {
+    /// Where the whole request is written and its response's head has not come, that has its time
+    /// from now on. Gives the deadline.
+    fn expect_head(&mut self, request: &Request, limit: Nanos, now: Nanos) -> Nanos {
+        let has_head = match request.call() {
+            // A call has no status before its end, and no redirects.
+            Some(_) => self.exchange.first_byte != Nanos::MAX,
+            None => self.status != 0,
+        };
+        if !has_head && !self.is_speaking() {
+            self.deadline = self.deadline.min(now + limit);
+        }
+        self.deadline
     }
 }
 

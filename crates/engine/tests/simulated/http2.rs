@@ -2,9 +2,9 @@
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Validity};
-use drumfire_plan::{Drain, KeepAlive, Users, Verify};
+use drumfire_plan::{CallKind, Drain, KeepAlive, Users, Verify};
 use drumfire_testkit::{
-    Answer, Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Server,
+    Answer, Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server,
     Simulated, Simulation, World, closed, open,
 };
 use drumfire_units::Nanos;
@@ -600,4 +600,32 @@ fn connections_are_replaced_before_they_carry_too_many() {
         let seen = result.summary.total.latency.response_time.max();
         assert!(seen <= ms(longest), "{keep_alive:?}: {seen}");
     }
+}
+
+#[test]
+fn the_head_has_its_time_and_the_rest_has_more() {
+    let hurried = |plan: Draft| plan.with(|plan| plan.timeouts.head = ms(100));
+    // The head comes before the request is whole, and the body long after it.
+    let early = Reply::head(200, &[]).pause(secs(1)).data(b"late").ends();
+    let script = Http2::new()
+        .says(early)
+        .replies_at(RepliesAt::Head)
+        .stream_window(1000)
+        .then_stream_window(ms(300), 100_000);
+    let plan = hurried(together(2).posting(&[b'x'; 50_000]).requests(2));
+    let result = run(plan, near(script));
+    failures(&result.summary, &[]);
+    // A call's head, and messages for a second.
+    let ticking = Reply::call()
+        .messages(10, b"tick", ms(100))
+        .trailers("0", "");
+    let call = |script: Http2| {
+        let plan = together(2).calls(CallKind::ServerStream, Said::once());
+        run(hurried(plan.requests(2)), near(script))
+    };
+    let result = call(Http2::new().says(ticking));
+    failures(&result.summary, &[]);
+    let result = call(Http2::new().says(Reply::never()));
+    failures(&result.summary, &[(Outcome::TimeoutHead, 2)]);
+    assert!(result.summary.total.latency.failed.max() <= ms(102));
 }
