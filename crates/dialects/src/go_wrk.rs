@@ -14,7 +14,7 @@ mod targets;
 pub(crate) use render::Presentation;
 
 use crate::grammar::go_flag::Failure;
-use crate::outcome::LastWords;
+use crate::outcome::{LastWords, VersionQuestion};
 use crate::{Defaults, Outcome, Source};
 use drumfire_plan::Plan;
 use drumfire_units::Nanos;
@@ -47,14 +47,14 @@ pub(crate) fn parse(args: &[String], source: &dyn Source, defaults: Defaults) ->
             plan,
             presentation,
             http2: Some(upgraded),
-        }) => Outcome::NeedsVersion {
+        }) => Outcome::NeedsVersion(Box::new(VersionQuestion {
             limit: plan.timeouts.total.min(VERSION_LIMIT),
-            plan: upgraded.clone(),
+            plan: *upgraded.clone(),
             then: Box::new(|chosen| match chosen {
                 true => run(*upgraded, presentation),
                 false => run(plan, presentation),
             }),
-        },
+        })),
         Err(words) => words.into(),
     }
 }

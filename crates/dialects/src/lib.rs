@@ -13,7 +13,7 @@ mod presentation;
 mod source;
 mod spool;
 
-pub use outcome::{Outcome, Question};
+pub use outcome::{Outcome, Question, VersionQuestion};
 pub use presentation::Presentation;
 pub use source::Source;
 pub use spool::Spool;

@@ -8,6 +8,7 @@ use drumfire_units::Nanos;
 use std::fmt;
 
 /// A run, or what the tool prints in place of one.
+#[derive(Debug)]
 pub enum Outcome {
     /// A plan to run and the shape in which its result is printed.
     Run {
@@ -19,14 +20,7 @@ pub enum Outcome {
     /// The server must be asked for its schema before it is known what to run.
     NeedsSchema(Box<Question>),
     /// Whether the server chooses HTTP/2 must be known first.
-    NeedsVersion {
-        /// What reaches the server, with HTTP/2.
-        plan: Box<Plan>,
-        /// How long finding out may take.
-        limit: Nanos,
-        /// What it comes to, if it does and if it does not.
-        then: Box<dyn FnOnce(bool) -> Self>,
-    },
+    NeedsVersion(Box<VersionQuestion>),
     /// Nothing is run: help, a version, or a mistake on the command line.
     Print {
         /// What goes to standard output.
@@ -38,31 +32,22 @@ pub enum Outcome {
     },
 }
 
-impl fmt::Debug for Outcome {
+/// What must be known of a server's protocols before the run.
+pub struct VersionQuestion {
+    /// What reaches the server, with HTTP/2.
+    pub plan: Plan,
+    /// How long finding out may take.
+    pub limit: Nanos,
+    /// What it comes to, if the server chooses HTTP/2 and if it does not.
+    pub then: Box<dyn FnOnce(bool) -> Outcome>,
+}
+
+impl fmt::Debug for VersionQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Run { plan, presentation } => f
-                .debug_struct("Run")
-                .field("plan", plan)
-                .field("presentation", presentation)
-                .finish(),
-            Self::NeedsSchema(question) => f.debug_tuple("NeedsSchema").field(question).finish(),
-            Self::NeedsVersion { plan, limit, .. } => f
-                .debug_struct("NeedsVersion")
-                .field("plan", plan)
-                .field("limit", limit)
-                .finish_non_exhaustive(),
-            Self::Print {
-                stdout,
-                stderr,
-                exit,
-            } => f
-                .debug_struct("Print")
-                .field("stdout", stdout)
-                .field("stderr", stderr)
-                .field("exit", exit)
-                .finish(),
-        }
+        f.debug_struct("VersionQuestion")
+            .field("plan", &self.plan)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
     }
 }
 

@@ -46,16 +46,16 @@ fn answer(case: &Rc<Case>) -> Vec<(String, String)> {
         &world,
         Defaults { cores: 2, seed: 1 },
     );
-    while let Outcome::NeedsVersion { then, .. } = outcome {
+    while let Outcome::NeedsVersion(question) = outcome {
         add("chosen", "HTTP/2\n".to_owned());
-        outcome = then(true);
+        outcome = (question.then)(true);
     }
     match outcome {
         Outcome::NeedsSchema(question) => {
             add("plan", plan_text::plan_text(&question.plan));
             add("wanted", format!("{:?}\n", question.wanted));
         }
-        Outcome::NeedsVersion { .. } => unreachable!("it was answered"),
+        Outcome::NeedsVersion(_) => unreachable!("it was answered"),
         Outcome::Print {
             stdout,
             stderr,

@@ -8,7 +8,7 @@ use drumfire_plan::{
     Body, Header, HttpRequest, JoinError, Method, Origin, Plan, Redirects, Scheme, Url,
 };
 use drumfire_units::Nanos;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
 
 /// What an exchange does beyond its own request.
 #[derive(Debug)]
@@ -68,6 +68,21 @@ pub(crate) struct Resolving {
 
 /// What came of looking an origin up: the way to it, and the TLS that it takes.
 pub(crate) type LookedUp = Result<(Route, Option<TlsConfig>), PrepareError>;
+
+/// What has come of a look-up by now, with the failure of those who wait for it; `None` while it
+/// goes on.
+pub(crate) fn found(
+    answer: &Receiver<LookedUp>,
+) -> Option<Result<(Route, Option<TlsConfig>), Failure>> {
+    match answer.try_recv() {
+        Err(TryRecvError::Empty) => None,
+        Err(TryRecvError::Disconnected) => Some(Err((Outcome::DnsFailed, None))),
+        Ok(answer) => Some(answer.map_err(|error| {
+            let outcome = error.outcome().unwrap_or(Outcome::TlsProtocol);
+            (outcome, Some(error.to_string()))
+        })),
+    }
+}
 
 /// An origin that redirects lead to from streams.
 #[derive(Debug)]

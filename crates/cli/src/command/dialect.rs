@@ -25,8 +25,9 @@ pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
     loop {
         match outcome {
             Outcome::NeedsSchema(question) => outcome = ask(*question),
-            Outcome::NeedsVersion { plan, limit, then } => {
-                outcome = then(reflect::chooses_http2(&plan, limit)?);
+            Outcome::NeedsVersion(question) => {
+                let chosen = reflect::chooses_http2(&question.plan, question.limit)?;
+                outcome = (question.then)(chosen);
             }
             Outcome::Print {
                 stdout,

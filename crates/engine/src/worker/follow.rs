@@ -1,18 +1,19 @@
 //! Going where a redirect leads, on the same connection or another.
 
 use super::Worker;
+use crate::blame::Failure;
 use crate::connection::State;
 use crate::limits::DETOURS;
-use crate::prepare::{render, route, tls_config};
-use crate::redirect::{Follow, Hop, LookedUp, Next, Resolving};
+use crate::prepare::{Route, render, route, tls_config};
+use crate::redirect::{Follow, Hop, LookedUp, Next, Resolving, found};
 use drumfire_http1::End;
 use drumfire_measure::Outcome;
-use drumfire_net::Io;
+use drumfire_net::{Io, TlsConfig};
 use drumfire_plan::{Origin, Scheme};
 use drumfire_units::Nanos;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::mpsc::{self, Receiver};
 
 impl<I: Io> Worker<I> {
     /// The response that redirected is over: sends what it asked for.
@@ -106,30 +107,24 @@ impl<I: Io> Worker<I> {
     /// Goes on with the slots whose names have been looked up.
     pub(crate) fn poll_resolving(&mut self) {
         for index in (0..self.resolving.len()).rev() {
-            let answer = match self.resolving[index].answer.try_recv() {
-                Err(TryRecvError::Empty) => continue,
-                Err(TryRecvError::Disconnected) => None,
-                Ok(answer) => Some(answer),
+            let Some(found) = found(&self.resolving[index].answer) else {
+                continue;
             };
             let Resolving { slot, started, .. } = self.resolving.swap_remove(index);
             let connection = &self.slots[slot as usize];
             let waits = connection.follow.is_some() && connection.exchange.started == started;
             if waits && connection.state == State::Empty {
-                self.looked_up(slot, answer);
+                self.looked_up(slot, found);
             }
         }
     }
 
     /// Dials the origin that was looked up, and remembers it.
-    fn looked_up(&mut self, slot: u32, answer: Option<LookedUp>) {
+    fn looked_up(&mut self, slot: u32, found: Result<(Route, Option<TlsConfig>), Failure>) {
         let now = self.io.now();
-        let (mut found, tls) = match answer {
-            Some(Ok(found)) => found,
-            Some(Err(error)) => {
-                let outcome = error.outcome().unwrap_or(Outcome::TlsProtocol);
-                return self.fail(slot, now, (outcome, Some(error.to_string())));
-            }
-            None => return self.fail(slot, now, (Outcome::DnsFailed, None)),
+        let (mut found, tls) = match found {
+            Ok(found) => found,
+            Err(failure) => return self.fail(slot, now, failure),
         };
         found.tls = tls.map(|config| self.io.add_tls(config));
         if self.detours.len() < DETOURS {

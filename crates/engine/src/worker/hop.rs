@@ -7,13 +7,12 @@ use crate::connection::Connection;
 use crate::limits::DETOURS;
 use crate::place::{Group, Phase};
 use crate::prepare::{TargetForm, stream};
-use crate::redirect::{Elsewhere, Follow, LookedUp, Next, StreamHop, Way};
+use crate::redirect::{Elsewhere, Follow, Next, StreamHop, Way, found};
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::Origin;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
-use std::sync::mpsc::TryRecvError;
 
 impl<I: Io> Worker<I> {
     /// The response that redirected is over: sends what it asked for.
@@ -144,14 +143,24 @@ impl<I: Io> Worker<I> {
             let Way::Sought { answer, places } = &mut self.elsewhere[at].way else {
                 continue;
             };
-            let answer = match answer.try_recv() {
-                Err(TryRecvError::Empty) => continue,
-                Err(TryRecvError::Disconnected) => None,
-                Ok(answer) => Some(answer),
+            let Some(found) = found(answer) else {
+                continue;
             };
             let places = std::mem::take(places);
             let origin = self.elsewhere[at].origin.clone();
-            let failure = self.settle(at, answer).err();
+            let failure = match found {
+                Ok((mut route, tls)) => {
+                    route.tls = tls.map(|config| self.io.add_tls(config));
+                    self.elsewhere[at].way = Way::Lane(self.routes.len() as u16);
+                    self.routes.push(Lane::new(&route));
+                    None
+                }
+                Err(failure) => {
+                    // It is looked up again for the next who is led there.
+                    self.elsewhere.swap_remove(at);
+                    Some(failure)
+                }
+            };
             for (index, started) in places {
                 let place = &self.places[index as usize];
                 let waits = place.phase == Phase::Resolving && place.exchange.started == started;
@@ -162,25 +171,5 @@ impl<I: Io> Worker<I> {
                 }
             }
         }
-    }
-
-    /// Makes a lane of what a look-up has found; an origin that was not found is looked up again
-    /// by the next who is led there.
-    fn settle(&mut self, at: usize, answer: Option<LookedUp>) -> Result<(), Failure> {
-        let failure = match answer {
-            Some(Ok((mut route, tls))) => {
-                route.tls = tls.map(|config| self.io.add_tls(config));
-                self.elsewhere[at].way = Way::Lane(self.routes.len() as u16);
-                self.routes.push(Lane::new(&route));
-                return Ok(());
-            }
-            Some(Err(error)) => {
-                let outcome = error.outcome().unwrap_or(Outcome::TlsProtocol);
-                (outcome, Some(error.to_string()))
-            }
-            None => (Outcome::DnsFailed, None),
-        };
-        self.elsewhere.swap_remove(at);
-        Err(failure)
     }
 }
