@@ -140,7 +140,9 @@ fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
     assert_eq!(report.n("requests.ok"), 40, "{:#}", report.short());
 }
 
-/// Damage is what checksums are for: nothing that was damaged counts as an answer.
+/// Nothing that was damaged counts as an answer, as far as a checksum can tell: TCP's sum is
+/// over words of 16 bits, so that of packets with two wrong bits one in 32 passes it. TLS lets
+/// none pass.
 #[test]
 fn damage_is_caught_below_us() {
     let _turn = alone();
@@ -150,20 +152,27 @@ fn damage_is_caught_below_us() {
         let load = |wire: &Wire, line: &str| {
             load_of(wire.http(&format!("{line} {insecure} {scheme}://10.77.0.2:9000/")))
         };
-        wire.set("");
-        let received = |requests| {
-            let line = format!("-c 1 -n {requests}");
-            load(&wire, &line).n("bytes.received")
-        };
-        let one = received(2) - received(1);
         let before = damaged(&wire.near) + damaged(&wire.far);
         wire.set("-n 200");
         let report = load(&wire, "-r 60/s -c 8 -z 3s --timeout 5s");
-        check_ok_or_timeout(&report, scheme);
+        wire.set("");
         let after = damaged(&wire.near) + damaged(&wire.far);
         assert!(after > before, "{scheme}: nothing was damaged");
-        if report.n("requests.failed") == 0 && scheme == "http" {
-            assert_eq!(report.n("bytes.received"), one * report.n("requests.ok"));
-        }
+        assert!(
+            report.n("requests.ok") > 0,
+            "{scheme}: {:#}",
+            report.short()
+        );
+        let slipped = report.n("requests.failed") - report.n("requests.timed_out");
+        let caught = match scheme {
+            // A packet in fifty has two wrong bits or more: one or two in such a run would be many.
+            "http" => slipped <= 9,
+            _ => report.kinds().iter().all(|kind| is_timeout_or_tls(kind)),
+        };
+        assert!(caught, "{scheme}: {:#}", report.short());
     }
+}
+
+fn is_timeout_or_tls(kind: &str) -> bool {
+    kind.starts_with("timeout:") || kind.starts_with("tls:")
 }
