@@ -129,6 +129,9 @@ pub struct Worker<I> {
     spares: Vec<u32>,
     /// Slots with something to write.
     dirty: Vec<u32>,
+    /// The slot whose streams are being read. Until all is heard that has come, nothing new is put
+    /// on its connection: a GOAWAY may follow an answer.
+    reading: Option<u32>,
     /// Places that rest because their request could not be made.
     resting_places: Vec<(Nanos, u32)>,
     /// When calls have something to say by themselves: when, which place, and when its exchange
@@ -216,6 +219,7 @@ impl<I: Io> Worker<I> {
             groups: Vec::new(),
             spares: Vec::new(),
             dirty: Vec::new(),
+            reading: None,
             resting_places: Vec::new(),
             timers: BinaryHeap::new(),
             tools: Tools::default(),

@@ -34,7 +34,7 @@ impl<I: Io> Worker<I> {
         self.watch(slot, now);
     }
 
-    /// Gives a connection's room to those who wait for it.
+    /// Gives a connection's room to those who wait for it, unless it is being read.
     pub(super) fn fill(&mut self, group: usize, now: Nanos) {
         while let Some(&index) = self.groups[group].waiting.front() {
             let slot = self.groups[group].slot;
@@ -43,7 +43,7 @@ impl<I: Io> Worker<I> {
                 .link
                 .as_ref()
                 .map_or(0, |link| link.machine.capacity());
-            if connection.state != State::Open || room == 0 {
+            if connection.state != State::Open || room == 0 || self.reading == Some(slot) {
                 return;
             }
             self.groups[group].waiting.pop_front();

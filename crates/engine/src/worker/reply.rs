@@ -60,9 +60,23 @@ struct Ears<'a> {
 }
 
 impl<I: Io> Worker<I> {
-    /// Receives until there is nothing more for now, or this turn's portion is used up; then
-    /// writes what came of it.
+    /// Receives until there is nothing more for now, or this turn's portion is used up; then puts
+    /// what waits on the connection, and writes what came of it all.
     pub(super) fn receive_frames(&mut self, slot: u32) {
+        self.reading = Some(slot);
+        let since = self.receive_all(slot);
+        self.reading = None;
+        // What waited for room since before has it since the first bytes.
+        if let Some(since) = since {
+            self.fill(self.slots[slot as usize].group as usize, since);
+        }
+        self.flush(slot);
+    }
+
+    /// Receives until there is nothing more for now, or this turn's portion is used up. Gives the
+    /// time of the first bytes.
+    fn receive_all(&mut self, slot: u32) -> Option<Nanos> {
+        let mut since = None;
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut left = RECEIVES_PER_TURN;
         while matches!(
@@ -77,6 +91,7 @@ impl<I: Io> Worker<I> {
             match self.io.receive(Slot(slot), &mut buffer) {
                 Ok(Received::Bytes { length, drained }) => {
                     let now = self.io.now();
+                    since.get_or_insert(now);
                     if let Some(link) = &mut self.slots[slot as usize].link {
                         link.heard = now;
                         link.asked = false;
@@ -92,12 +107,11 @@ impl<I: Io> Worker<I> {
             }
         }
         self.buffer = buffer;
-        self.flush(slot);
+        since
     }
 
     /// Feeds received bytes to a slot's connection.
     pub(super) fn feed_frames(&mut self, slot: u32, now: Nanos, mut input: &[u8]) {
-        let mut greeted = false;
         while let Some(link) = &mut self.slots[slot as usize].link {
             let mut ears = Ears {
                 places: &mut self.places,
@@ -109,16 +123,8 @@ impl<I: Io> Worker<I> {
             let (consumed, did) = step(link, input, &mut ears);
             input = &input[consumed..];
             match did {
-                Did::All if greeted => {
-                    let group = self.slots[slot as usize].group as usize;
-                    return self.fill(group, now);
-                }
                 Did::All => return,
                 Did::Nothing => {}
-                Did::Ready => {
-                    self.greeted(slot, now);
-                    greeted = true;
-                }
                 Did::Over(index, verdict) => {
                     self.answered(slot, index);
                     self.end_place(index, now, verdict);
@@ -187,7 +193,8 @@ impl<I: Io> Worker<I> {
                 self.empty(slot);
                 self.lost(slot, now, failure);
             }
-            Did::All | Did::Nothing | Did::Ready | Did::Over(..) => {}
+            Did::Ready => self.greeted(slot, now),
+            Did::All | Did::Nothing | Did::Over(..) => {}
         }
     }
 

@@ -87,7 +87,9 @@ impl<I: Io> Worker<I> {
             Some(link) if connection.state == State::Open => link.machine.capacity(),
             _ => 0,
         };
-        if room > 0 && group.waiting.is_empty() {
+        if room > 0 && self.reading == Some(slot) {
+            self.wait_for_room(index);
+        } else if room > 0 && group.waiting.is_empty() {
             self.open_stream(index, slot, now);
         } else {
             self.note_held_back(slot);

@@ -162,6 +162,19 @@ fn a_warning_moves_on_without_loss() {
 }
 
 #[test]
+fn answers_that_come_with_a_farewell_are_followed_by_requests_elsewhere() {
+    // The second burst's answers come after 20 ms, the GOAWAY a millisecond later; both are read
+    // in one go after 22.
+    let script = Http2::new().goes_away_after(ms(21), LastId::Come, 0, Farewell::WhenDone);
+    let world = near(script).client(Client::ideal().stopped(ms(18), ms(4)));
+    let result = run(together(20).requests(60), world);
+    answered(&result, 60, 2);
+    assert_eq!((result.summary.total.retried, result.log.unserved), (0, 0));
+    assert_eq!(result.summary.duration, ms(32));
+    assert_eq!(result.summary.total.latency.lag.max(), Nanos::ZERO);
+}
+
+#[test]
 fn a_server_that_always_goes_away_is_dialed_seldom() {
     for code in [0, 11] {
         let script = Http2::new().goes_away(1, LastId::Of(0), code, Farewell::WhenDone);
