@@ -28,11 +28,18 @@ pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
         Outcome::ClosedReused => {
             "the server closes idle connections; raise its keep-alive timeout to avoid this"
         }
-        Outcome::TimeoutConnect
-        | Outcome::TimeoutTls
-        | Outcome::TimeoutHead
-        | Outcome::TimeoutBody
-        | Outcome::TimeoutTotal => {
+        Outcome::TimeoutConnect => {
+            "counted in the latency as at least this long; --connect-timeout and --timeout set the \
+             limit"
+        }
+        Outcome::TimeoutTls => {
+            "counted in the latency as at least this long; --tls-timeout and --timeout set the limit"
+        }
+        Outcome::TimeoutHead => {
+            "counted in the latency as at least this long; --head-timeout and --timeout set the \
+             limit"
+        }
+        Outcome::TimeoutBody | Outcome::TimeoutTotal => {
             "counted in the latency as at least this long; --timeout sets the limit"
         }
         Outcome::TimeoutPing => {
