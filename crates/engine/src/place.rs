@@ -34,6 +34,9 @@ pub(crate) struct Place {
     /// The response's status, of a call the one that the server gave; 0 before there is one.
     pub(crate) status: u16,
     pub(crate) interim: u16,
+    /// Of a call's body that was encoded before the run: where the last message ends that is
+    /// counted as sent. One that is sent again begins with what was.
+    pub(crate) told: u32,
     pub(crate) exchange: Exchange,
     /// When its last exchange ended.
     pub(crate) freed: Nanos,
@@ -55,6 +58,7 @@ impl Place {
             slot: group,
             status: 0,
             interim: 0,
+            told: 0,
             exchange: Exchange::NONE,
             freed: Nanos::ZERO,
             deadline: Nanos::MAX,
@@ -81,11 +85,15 @@ pub(crate) struct Talk {
     pub(crate) body: Vec<u8>,
     /// How much of them is handed over.
     pub(crate) taken: usize,
+    /// Where in them the last message ends that is handed over whole.
+    pub(crate) told: usize,
     /// How many messages are made.
     pub(crate) made: u64,
+    /// How many are handed over whole.
+    pub(crate) sent: u64,
     /// How many are counted as sent: those of a call that is sent again are counted once.
     pub(crate) counted: u64,
-    /// How many the call sends in all.
+    /// How many the call sends in all, at most; [`Talk::UNKNOWN`] before it has begun.
     pub(crate) total: u64,
     /// When the last message came; the first write before any.
     pub(crate) heard: Nanos,
@@ -93,6 +101,11 @@ pub(crate) struct Talk {
     pub(crate) until: Nanos,
     /// Whether the request has ended.
     pub(crate) said_all: bool,
+}
+
+impl Talk {
+    /// The number of messages of a call that has not begun.
+    pub(crate) const UNKNOWN: u64 = u64::MAX;
 }
 
 /// What a slot has whose connection carries many exchanges.

@@ -6,6 +6,7 @@ mod exchange;
 mod follow;
 mod hop;
 mod link;
+mod messages;
 mod opening;
 mod ping;
 mod reply;

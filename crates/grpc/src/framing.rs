@@ -69,9 +69,20 @@ pub(crate) const fn read_prefix([flag, a, b, c, d]: [u8; PREFIX_BYTES]) -> (u8, 
     (flag, u32::from_be_bytes([a, b, c, d]))
 }
 
+/// How long the first message in `bytes` is, prefix and all; `None` when its prefix is not whole.
+/// The message itself may be cut off.
+#[must_use]
+pub fn framed_length(bytes: &[u8]) -> Option<usize> {
+    let (prefix, _) = bytes.split_first_chunk::<PREFIX_BYTES>()?;
+    let (_, length) = read_prefix(*prefix);
+    Some(PREFIX_BYTES + length as usize)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{PREFIX_BYTES, begin_message, finish_message, read_prefix, write_message};
+    use super::{
+        PREFIX_BYTES, begin_message, finish_message, framed_length, read_prefix, write_message,
+    };
     use proptest::prelude::*;
 
     proptest! {
@@ -85,6 +96,10 @@ mod tests {
             prop_assert_eq!(&whole, &straight);
             let (prefix, rest) = whole[before.len()..].split_first_chunk::<PREFIX_BYTES>().expect("a prefix");
             prop_assert_eq!(read_prefix(*prefix), (0, rest.len() as u32));
+            let framed = &whole[before.len()..];
+            prop_assert_eq!(framed_length(framed), Some(framed.len()));
+            prop_assert_eq!(framed_length(&framed[..PREFIX_BYTES]), Some(framed.len()));
+            prop_assert_eq!(framed_length(&framed[..PREFIX_BYTES - 1]), None);
             prop_assert_eq!(rest, &payload[..]);
         }
     }

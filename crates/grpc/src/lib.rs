@@ -36,7 +36,9 @@ mod zstandard;
 
 pub use code::Code;
 pub use compression::{Compressor, Decompressor, Encoding};
-pub use framing::{PREFIX_BYTES, TooLong, begin_message, finish_message, write_message};
+pub use framing::{
+    PREFIX_BYTES, TooLong, begin_message, finish_message, framed_length, write_message,
+};
 pub use reply::{Keep, Message, Replies, Reply, ReplySettings};
 pub use status::Status;
 pub use timeout::{TimeoutText, timeout_value};

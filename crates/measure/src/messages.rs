@@ -6,8 +6,10 @@ use drumfire_units::Nanos;
 /// The messages of calls that stream, of one worker or of many. Unary calls count here too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Messages {
-    /// Messages sent.
+    /// Messages sent: handed whole to their connections.
     pub sent: u64,
+    /// Messages that ended calls had still meant to send; [`Messages::record_unsent`].
+    pub unsent: u64,
     /// Messages received.
     pub received: u64,
     /// From a call's first write to its first message, of calls that the server streams.
@@ -26,9 +28,23 @@ impl Messages {
         }
     }
 
+    /// A call has ended, in any way, that had meant to send so many messages more. Of calls whose
+    /// number of messages is known before they begin, planned = sent + unsent.
+    pub fn record_unsent(&mut self, count: u64) {
+        // A plan may ask for as many messages as there are numbers.
+        self.unsent = self.unsent.saturating_add(count);
+    }
+
+    /// Whether calls had any messages at all.
+    #[must_use]
+    pub const fn any(&self) -> bool {
+        self.sent > 0 || self.unsent > 0 || self.received > 0
+    }
+
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sent += other.sent;
+        self.record_unsent(other.unsent);
         self.received += other.received;
         self.first.merge(&other.first);
         self.gap.merge(&other.gap);
@@ -37,6 +53,7 @@ impl Messages {
     /// Forgets everything and keeps the memory.
     pub fn reset(&mut self) {
         self.sent = 0;
+        self.unsent = 0;
         self.received = 0;
         self.first.reset();
         self.gap.reset();
@@ -50,4 +67,29 @@ pub enum IsFirst {
     Yes,
     /// Others came before it.
     No,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{IsFirst, Messages};
+    use drumfire_units::Nanos;
+
+    #[test]
+    fn what_was_not_sent_is_merged_and_forgotten_as_the_rest() {
+        let mut one = Messages {
+            sent: 3,
+            received: 1,
+            ..Messages::default()
+        };
+        one.record_unsent(7);
+        one.record_streamed(IsFirst::Yes, Nanos::ZERO, Nanos::from_millis(1));
+        let mut sum = Messages::default();
+        sum.merge(&one);
+        sum.merge(&one);
+        assert_eq!((sum.sent, sum.unsent, sum.received), (6, 14, 2));
+        sum.record_unsent(u64::MAX);
+        assert_eq!(sum.unsent, u64::MAX, "no number is beyond the last");
+        sum.reset();
+        assert_eq!(sum, Messages::default());
+    }
 }

@@ -30,6 +30,16 @@ pub struct Call {
     pub reply_check: Option<Arc<dyn ReplyCheck>>,
 }
 
+impl Call {
+    /// Whether nobody knows before its end how many messages it sends: a stream of the client that
+    /// ends after a time, or when so much has been received.
+    #[must_use]
+    pub const fn has_open_end(&self) -> bool {
+        let streaming = &self.streaming;
+        self.kind.client_streams() && (streaming.duration.is_some() || streaming.receive.is_some())
+    }
+}
+
 /// Which sides of a call send a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {

@@ -350,14 +350,18 @@ impl Ears<'_> {
                 wrong = check.check(message.payload).err();
             }
         });
-        self.interval.messages.received += came;
+        let measured = place.exchange.intended >= self.prepared.plan.warmup;
+        let mut into = measured.then_some(&mut self.interval.messages);
+        if let Some(messages) = &mut into {
+            messages.received += came;
+        }
         if let Some(error) = wrong {
             return undecodable(token, place, error.0);
         }
         if let Err(violation) = fed {
             return given_up(token, place, violation.into());
         }
-        if came > 0 && call.server_streams() && place.hear(came, self.now, self.interval) {
+        if came > 0 && call.server_streams() && place.hear(came, self.now, into) {
             // What was asked for has come, which is no failure.
             return match call.plan.streaming.receive {
                 Some(wanted) if place.reply.messages() >= wanted => {

@@ -4,7 +4,7 @@ use super::Worker;
 use crate::blame::{Failure, grpc_code};
 use crate::connection::{Exchange, State};
 use crate::limits::BACKOFF_MIN;
-use crate::place::{Group, Phase, Place};
+use crate::place::{Group, Phase, Place, Talk};
 use crate::prepare::{Request, StreamRequest};
 use crate::redirect::{Follow, StreamHop};
 use crate::source::Arrival;
@@ -67,8 +67,10 @@ impl<I: Io> Worker<I> {
             started: now,
             ..Exchange::NONE
         };
+        place.told = 0;
         if let Some(talk) = &mut place.talk {
             talk.counted = 0;
+            talk.total = Talk::UNKNOWN;
         }
         place.deadline = now + limit;
         self.next_scan = self.next_scan.min(place.deadline);
@@ -157,12 +159,6 @@ impl<I: Io> Worker<I> {
                 link.carried += 1;
                 link.unsent.push(index);
                 let has_body = stream.has_body;
-                // What is sent again because the server did nothing for it counts once.
-                if let Some(messages) = stream.call.as_ref().and_then(|call| call.fixed)
-                    && !place.exchange.retried
-                {
-                    self.recorder.interval().messages.sent += messages;
-                }
                 count_sent(&mut place.exchange, link.machine.output().len() - before);
                 self.mark(slot);
                 if has_body {
@@ -197,6 +193,7 @@ impl<I: Io> Worker<I> {
         if let Ok(taken) = link.machine.send_data(opened, rest, EndStream::Yes) {
             place.exchange.unwritten -= taken as u32;
         }
+        let went = place.note_body_sent(request);
         // Before the first write, the flush sees to it.
         if let Some(limit) = self.head_limit
             && place.exchange.sent != Nanos::MAX
@@ -205,6 +202,7 @@ impl<I: Io> Worker<I> {
             self.next_scan = self.next_scan.min(deadline);
         }
         count_sent(&mut place.exchange, link.machine.output().len() - before);
+        self.count_messages_sent(index, went);
         self.mark(slot);
     }
 
@@ -278,6 +276,7 @@ impl<I: Io> Worker<I> {
         if now >= self.recorder.edge() {
             self.roll(now);
         }
+        self.count_messages_unsent(index);
         let place = &mut self.places[index as usize];
         let request = &self.prepared.requests[place.exchange.request as usize];
         let is_call = request.call().is_some();

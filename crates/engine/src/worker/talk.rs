@@ -6,7 +6,7 @@ use crate::place::{Phase, Place};
 use crate::prepare::{CallRequest, check_metadata, message_count, too_large};
 use drumfire_grpc::{Compressor, Decompressor, Encoding};
 use drumfire_http2::EndStream;
-use drumfire_measure::{Interval, IsFirst, Outcome};
+use drumfire_measure::{IsFirst, Messages, Outcome};
 use drumfire_net::Io;
 use drumfire_plan::{CallContext, Header};
 use drumfire_units::Nanos;
@@ -84,8 +84,8 @@ impl<I: Io> Worker<I> {
         };
         let talk = place.talk.get_or_insert_default();
         talk.body.clear();
-        talk.taken = 0;
-        talk.made = 0;
+        (talk.taken, talk.told) = (0, 0);
+        (talk.made, talk.sent) = (0, 0);
         talk.said_all = false;
         talk.until = Nanos::MAX;
         talk.total = message_count(&call.plan, &context);
@@ -124,10 +124,6 @@ impl<I: Io> Worker<I> {
             self.tools.message = message;
             made?;
             talk.made += 1;
-            if talk.made > talk.counted {
-                talk.counted = talk.made;
-                self.recorder.interval().messages.sent += 1;
-            }
             if one_by_one {
                 break;
             }
@@ -163,9 +159,11 @@ impl<I: Io> Worker<I> {
                 return;
             };
             talk.taken += taken;
+            let went = talk.note_sent();
             let grown = link.machine.output().len() - before;
             count_sent(&mut place.exchange, grown);
             self.mark(slot);
+            self.count_messages_sent(index, went);
             if taken < length {
                 return;
             }
@@ -173,7 +171,7 @@ impl<I: Io> Worker<I> {
                 return;
             };
             talk.body.clear();
-            talk.taken = 0;
+            (talk.taken, talk.told) = (0, 0);
             talk.said_all = last;
             if last {
                 return;
@@ -225,7 +223,7 @@ impl<I: Io> Worker<I> {
     }
 
     /// Which call a place's is.
-    fn context(&self, index: u32) -> CallContext {
+    pub(super) fn context(&self, index: u32) -> CallContext {
         let place = &self.places[index as usize];
         CallContext {
             number: place.exchange.number,
@@ -239,7 +237,7 @@ impl<I: Io> Worker<I> {
 
 impl Place {
     /// So many messages of a stream have come; `true` where the plan may have had enough.
-    pub(super) fn hear(&mut self, came: u64, now: Nanos, interval: &mut Interval) -> bool {
+    pub(super) fn hear(&mut self, came: u64, now: Nanos, mut into: Option<&mut Messages>) -> bool {
         let Some(talk) = &mut self.talk else {
             return false;
         };
@@ -254,7 +252,9 @@ impl Place {
                 IsFirst::Yes => self.exchange.sent.min(now),
                 IsFirst::No => talk.heard,
             };
-            interval.messages.record_streamed(is_first, before, now);
+            if let Some(messages) = &mut into {
+                messages.record_streamed(is_first, before, now);
+            }
             talk.heard = now;
         }
         true

@@ -19,6 +19,7 @@ mod stream_redirects;
 mod streams;
 mod timeouts;
 mod truth;
+mod unsent;
 mod users;
 
 use drumfire_measure::{Histogram, Outcome, Summary};

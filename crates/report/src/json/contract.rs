@@ -112,6 +112,7 @@ struct HeldBack {
 #[derive(Serialize)]
 struct Messages {
     sent: u64,
+    unsent: u64,
     received: u64,
     first: Distribution,
     gap: Distribution,
@@ -296,8 +297,9 @@ impl HeldBack {
 impl Messages {
     fn of(total: &Interval) -> Option<Self> {
         let messages = &total.messages;
-        (messages.sent + messages.received > 0).then(|| Self {
+        messages.any().then(|| Self {
             sent: messages.sent,
+            unsent: messages.unsent,
             received: messages.received,
             first: Distribution::of(&messages.first),
             gap: Distribution::of(&messages.gap),

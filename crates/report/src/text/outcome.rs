@@ -75,7 +75,7 @@ fn print_rate(summary: &Summary, page: &mut Page<'_>) {
 /// Prints how many messages gRPC calls sent and received, and how fast.
 fn print_messages(summary: &Summary, page: &mut Page<'_>) {
     let messages = &summary.total.messages;
-    if messages.sent + messages.received == 0 {
+    if !messages.any() {
         return;
     }
     let seconds = (summary.duration.0 as f64 / 1e9).max(1e-9);
@@ -83,10 +83,14 @@ fn print_messages(summary: &Summary, page: &mut Page<'_>) {
         let text = format!("{} {what} ({})", count(n), rate(n as f64 / seconds));
         Line::plain(text)
     };
-    let items = vec![
+    let mut items = vec![
         line(messages.sent, "sent"),
         line(messages.received, "received"),
     ];
+    if messages.unsent > 0 {
+        let text = format!("{} unsent", count(messages.unsent));
+        items.push(Line::of(text, Ink::Warn));
+    }
     page.items("Messages", items);
 }
 

@@ -95,6 +95,15 @@ fn numbers_are_the_summary_s() {
 }
 
 #[test]
+fn messages_that_were_not_sent_are_told() {
+    let messages = &document(&fixture::streams())["messages"];
+    let number = |key: &str| messages[key].as_u64().unwrap();
+    assert_eq!((number("sent"), number("unsent")), (9_100, 900));
+    assert_eq!(number("received"), 1_000);
+    assert_eq!(document(&fixture::open()).get("messages"), None);
+}
+
+#[test]
 fn histograms_come_back() {
     let run = fixture::open();
     let distribution = &document(&run)["latency"]["response_time"];
