@@ -1,6 +1,7 @@
 //! A method of a service.
 
 use crate::json;
+use crate::reply::required::all_set;
 use drumfire_plan::{CallKind, DataError};
 use prost_reflect::{MessageDescriptor, MethodDescriptor};
 use std::fmt;
@@ -79,7 +80,7 @@ impl Method {
     /// A message that a server sent, as protobuf JSON.
     ///
     /// # Errors
-    /// As [`Method::check_output`].
+    /// When the bytes are no such message, or are nested more than 100 deep.
     pub fn show_output(&self, message: &[u8]) -> Result<String, DataError> {
         json::show(&self.output(), message)
     }
@@ -87,8 +88,14 @@ impl Method {
     /// Whether a message that a server sent is what it should be.
     ///
     /// # Errors
-    /// When the bytes are no such message, or are nested more than 100 deep.
+    /// When the bytes are no such message, lack a field that it requires, or are nested more than
+    /// 100 deep.
     pub fn check_output(&self, message: &[u8]) -> Result<(), DataError> {
-        json::decode(&self.output(), message).map(drop)
+        let output = self.output();
+        let message = json::decode(&output, message)?;
+        all_set(&message).map_err(|fault| {
+            let (name, words) = (output.full_name(), fault.reason.words());
+            DataError(format!("the bytes are no {name}: {words}"))
+        })
     }
 }

@@ -3,12 +3,14 @@
 //! The descriptors become flat tables before the run. A message is then walked through once, in
 //! place, and nothing of it is kept.
 
+pub(crate) mod required;
 mod table;
 
 use crate::Method;
 use crate::wire::{Reader, Reason, Wire};
 use drumfire_plan::{ReplyCheck, ReplyError};
-use prost_reflect::{Kind, MessageDescriptor};
+use prost_reflect::{DynamicMessage, Kind, MessageDescriptor};
+use std::cell::Cell;
 use std::fmt;
 use std::str::from_utf8;
 use table::{Form, Table, UNKNOWN};
@@ -39,6 +41,24 @@ impl ReplyForm {
         let descriptor = method.output();
         let table = Table::of(&descriptor);
         Self { descriptor, table }
+    }
+
+    /// A part of a message lacks a required field. That is no fault where another part of the same
+    /// message has it, for parts are merged, or where the last of several choices lacks nothing:
+    /// only the message as it was meant tells.
+    #[cold]
+    fn look_closely(&self, message: &[u8]) -> Result<(), ReplyError> {
+        let judged = match DynamicMessage::decode(self.descriptor.clone(), message) {
+            Ok(message) => required::all_set(&message),
+            // Strings of proto2 that are no text can't be kept here, so the parts must do.
+            Err(_) => self.walk(message, Lacking::Refused),
+        };
+        judged.map_err(|fault| self.tell(&fault))
+    }
+
+    fn walk(&self, message: &[u8], lacking: Lacking<'_>) -> Result<(), Box<Fault>> {
+        let table = &self.table;
+        Walk { table, lacking }.fields(0, &mut Reader::new(message), DEPTH_MAX)
     }
 
     /// What is wrong, in words, with the names of the fields that lead there.
@@ -81,15 +101,19 @@ impl ReplyForm {
 impl ReplyCheck for ReplyForm {
     #[inline]
     fn check(&self, message: &[u8]) -> Result<(), ReplyError> {
-        let walk = Walk { table: &self.table };
-        walk.fields(0, &mut Reader::new(message), DEPTH_MAX)
-            .map_err(|fault| self.tell(&fault))
+        let lacking = Cell::new(false);
+        self.walk(message, Lacking::Noted(&lacking))
+            .map_err(|fault| self.tell(&fault))?;
+        if lacking.get() {
+            return self.look_closely(message);
+        }
+        Ok(())
     }
 }
 
 /// What is wrong, and the numbers of the fields that lead there, the innermost first.
-struct Fault {
-    reason: Reason,
+pub(crate) struct Fault {
+    pub(crate) reason: Reason,
     path: Vec<u32>,
 }
 
@@ -112,18 +136,45 @@ fn within(number: u32, mut fault: Box<Fault>) -> Box<Fault> {
     fault
 }
 
+/// What becomes of a part of a message that lacks a required field.
+#[derive(Clone, Copy)]
+enum Lacking<'t> {
+    Noted(&'t Cell<bool>),
+    Refused,
+}
+
 #[derive(Clone, Copy)]
 struct Walk<'t> {
     table: &'t Table,
+    lacking: Lacking<'t>,
 }
 
 impl Walk<'_> {
     /// The fields of a message, to the end of its bytes.
     fn fields(self, message: u32, bytes: &mut Reader<'_>, depth: u32) -> Result<(), Box<Fault>> {
+        let mut seen = 0;
         while !bytes.is_empty() {
             let (number, wire) = bytes.key()?;
-            self.field(message, (number, wire), bytes, depth)
+            seen |= self
+                .field(message, (number, wire), bytes, depth)
                 .map_err(|fault| within(number, fault))?;
+        }
+        self.end(message, seen)
+    }
+
+    /// A message has ended in which these required fields were seen.
+    #[inline]
+    fn end(self, message: u32, seen: u64) -> Result<(), Box<Fault>> {
+        if seen == self.table.required(message) {
+            return Ok(());
+        }
+        match self.lacking {
+            Lacking::Noted(noted) => noted.set(true),
+            Lacking::Refused => {
+                if let Some(number) = self.table.first_missing(message, seen) {
+                    return Err(within(number, Reason::Required.into()));
+                }
+            }
         }
         Ok(())
     }
@@ -136,20 +187,22 @@ impl Walk<'_> {
         bytes: &mut Reader<'_>,
         depth: u32,
     ) -> Result<(), Box<Fault>> {
+        let mut seen = 0;
         loop {
             if bytes.is_empty() {
                 return Err(Reason::GroupOpen.into());
             }
             let (inner, wire) = bytes.key()?;
             if wire == Wire::End && inner == number {
-                return Ok(());
+                return self.end(message, seen);
             }
-            self.field(message, (inner, wire), bytes, depth)
+            seen |= self
+                .field(message, (inner, wire), bytes, depth)
                 .map_err(|fault| within(inner, fault))?;
         }
     }
 
-    /// The value behind a key.
+    /// The value behind a key; the field's bit where it is a required one.
     #[inline]
     fn field(
         self,
@@ -157,9 +210,9 @@ impl Walk<'_> {
         (number, wire): (u32, Wire),
         bytes: &mut Reader<'_>,
         depth: u32,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<u64, Box<Fault>> {
         let Some(field) = self.table.find(message, number) else {
-            return self.unknown(number, wire, bytes, depth);
+            return self.unknown(number, wire, bytes, depth).map(|()| 0);
         };
         match (field.form, wire) {
             (Form::Varint, Wire::Varint) => drop(bytes.varint()?),
@@ -171,18 +224,18 @@ impl Walk<'_> {
             }
             (Form::Message(inner), Wire::Delimited) => {
                 let depth = deeper(depth)?;
-                return self.fields(inner, &mut Reader::new(bytes.delimited()?), depth);
+                self.fields(inner, &mut Reader::new(bytes.delimited()?), depth)?;
             }
             (Form::Entry(inner), Wire::Delimited) => {
-                return self.fields(inner, &mut Reader::new(bytes.delimited()?), depth);
+                self.fields(inner, &mut Reader::new(bytes.delimited()?), depth)?;
             }
             (Form::Group(inner), Wire::Start) => {
-                return self.group(inner, number, bytes, deeper(depth)?);
+                self.group(inner, number, bytes, deeper(depth)?)?;
             }
             (form, Wire::Delimited) if field.repeated => packed(form, bytes.delimited()?)?,
             _ => return Err(Reason::Form.into()),
         }
-        Ok(())
+        Ok(field.bit())
     }
 
     /// The value of a field that the schema does not have.

@@ -12,6 +12,7 @@ pub(crate) enum Reason {
     Depth,
     GroupOpen,
     GroupEnd,
+    Required,
 }
 
 impl Reason {
@@ -26,6 +27,7 @@ impl Reason {
             Self::Depth => "nested more than 100 deep",
             Self::GroupOpen => "a group without an end",
             Self::GroupEnd => "the end of a group that has not begun",
+            Self::Required => "a required field is missing",
         }
     }
 }

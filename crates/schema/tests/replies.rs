@@ -14,46 +14,10 @@ use std::sync::LazyLock;
 
 /// Every form that a field can have but maps: of those the other decoder does not look at how they
 /// are written.
-const PLAIN: &str = r#"
-syntax = "proto3";
-package plain.v1;
-import "google/protobuf/timestamp.proto";
-enum Color { NONE = 0; RED = 1; }
-message Plain {
-  int32 i32 = 1;
-  sint64 s64 = 2;
-  fixed32 f32 = 3;
-  double dbl = 4;
-  string name = 5;
-  bytes raw = 6;
-  Color color = 7;
-  Plain child = 8;
-  repeated Plain children = 9;
-  repeated uint32 packed = 10;
-  repeated sfixed64 wide = 11;
-  repeated bool loose = 12 [packed = false];
-  repeated string names = 13;
-  oneof choice { string left = 14; int64 right = 15; Plain other = 16; }
-  google.protobuf.Timestamp at = 17;
-  float far = 2000;
-}
-service Service { rpc Call(Plain) returns (Plain); }
-"#;
+const PLAIN: &str = include_str!("fixture/plain.proto");
 
 /// What proto2 has more.
-const OLD: &str = r#"
-syntax = "proto2";
-package old.v1;
-message Old {
-  optional string name = 1;
-  repeated group Item = 2 { optional int32 n = 3; optional Old inner = 4; }
-  repeated int32 unpacked = 5;
-  optional int32 gap = 9;
-  extensions 100 to 199;
-}
-extend Old { optional fixed32 extra = 100; }
-service Service { rpc Call(Old) returns (Old); }
-"#;
+const OLD: &str = include_str!("fixture/old.proto");
 
 fn method(text: &str, name: &str) -> Method {
     let schema = compile(&[("a.proto", text)], &[]).unwrap();
@@ -67,6 +31,11 @@ fn plain() -> Method {
 
 fn old() -> Method {
     static METHOD: LazyLock<Method> = LazyLock::new(|| method(OLD, "old.v1.Service/Call"));
+    METHOD.clone()
+}
+
+fn need() -> Method {
+    static METHOD: LazyLock<Method> = LazyLock::new(|| method(OLD, "old.v1.Service/Need"));
     METHOD.clone()
 }
 
@@ -231,6 +200,138 @@ fn depth_is_bounded() {
     assert_eq!(way.matches("child").count(), 7, "{way}");
 }
 
+/// What a reply of `old.v1.Service/Need` lacks, or of the other method.
+#[test]
+fn required_fields_are_told_with_their_place() {
+    // In full: n, the part with its name, raw.
+    let need = [0x08, 1, 0x1b, 0x0a, 0, 0x1c, 0xe2, 0x2b, 0];
+    let (rest, n) = (&need[2..], &need[..2]);
+    let part_without_name = [0x08, 1, 0x1b, 0x1c, 0xe2, 0x2b, 0];
+    let told_of = |name: &str, bytes: &[u8]| {
+        let method = method(OLD, &format!("old.v1.Service/{name}"));
+        assert_eq!(
+            told(&method, bytes).is_none(),
+            method.check_output(bytes).is_ok()
+        );
+        told(&method, bytes)
+    };
+    for (bytes, place) in [
+        (&need[..], None),
+        (&[], Some("n")),
+        (rest, Some("n")),
+        (&need[..6], Some("raw")),
+        (&need[..2], Some("part")),
+        (&part_without_name, Some("part.name")),
+        // In messages in it: of any field, in a group, of an extension.
+        (
+            &[&need[..], &nested(0x12, 1, rest)].concat(),
+            Some("child.n"),
+        ),
+        (
+            &[&need[..], &nested(0x3a, 1, n)].concat(),
+            Some("many.part"),
+        ),
+        (
+            &[&need[..], &nested(0x2a, 2, rest)].concat(),
+            Some("left.n"),
+        ),
+        (
+            &[&need[..], &[0xa2, 0x06, 0]].concat(),
+            Some("[old.v1.more].n"),
+        ),
+        // Parts of one message are merged, so that each may lack what another has.
+        (&[rest, n].concat(), None),
+        (
+            &[&need[..], &nested(0x12, 1, rest), &nested(0x12, 1, n)].concat(),
+            None,
+        ),
+        // Of a choice the last counts.
+        (
+            &[&need[..], &nested(0x2a, 1, rest), &[0x30, 1]].concat(),
+            None,
+        ),
+        (
+            &[&need[..], &[0x30, 1], &nested(0x2a, 1, rest)].concat(),
+            Some("left.n"),
+        ),
+        // Messages of a list are never parts of each other.
+        (
+            &[&need[..], &nested(0x3a, 1, rest), &nested(0x3a, 1, n)].concat(),
+            Some("many.n"),
+        ),
+    ] {
+        let expected =
+            place.map(|place| format!("no old.v1.Need: {place}: a required field is missing"));
+        assert_eq!(told_of("Need", bytes), expected, "{bytes:x?}");
+    }
+}
+#[test]
+fn required_fields_are_looked_for_wherever_they_may_lack() {
+    let need = [0x08, 1, 0x1b, 0x0a, 0, 0x1c, 0xe2, 0x2b, 0];
+    // All 65 of its fields, or the first so many.
+    let crowd = |count: u32| {
+        let mut out = Vec::new();
+        for number in 1..=count {
+            prost::encoding::encode_varint(u64::from(number << 3), &mut out);
+            out.push(1);
+        }
+        nested(0x1a, 1, &out)
+    };
+    let entry = |value: &[u8]| nested(0x0a, 1, &[&[0x08, 7][..], value].concat());
+    for (bytes, place) in [
+        (Vec::new(), None),
+        // The value of a map's entry, and one that is not there and so empty.
+        (entry(&nested(0x12, 1, &need)), None),
+        (entry(&nested(0x12, 1, &need[2..])), Some("by.value.n")),
+        (entry(&[]), Some("by.value.n")),
+        // Of a key that comes twice the last counts.
+        ([entry(&[]), entry(&nested(0x12, 1, &need))].concat(), None),
+        // More required fields than there are bits.
+        (crowd(65), None),
+        (crowd(64), Some("crowd.n65")),
+        (crowd(0), Some("crowd.n1")),
+        // Beside a string that is no text, which is fine in proto2.
+        (nested(0x12, 1, &[0x08, 1, 0x12, 1, 0xff]), None),
+        (nested(0x12, 1, &[0x12, 1, 0xff]), Some("text.n")),
+        (
+            nested(0x12, 1, &[0x08, 1, 0x12, 1, 0xff, 0x1a, 0]),
+            Some("text.child.n"),
+        ),
+    ] {
+        let method = method(OLD, "old.v1.Service/Needed");
+        let told = told(&method, &bytes);
+        let expected =
+            place.map(|place| format!("no old.v1.Needed: {place}: a required field is missing"));
+        assert_eq!(told, expected, "{bytes:x?}");
+    }
+}
+
+/// Bytes that are mostly fields of `old.v1.Need`, some of them missing.
+fn needs() -> impl Strategy<Value = Vec<u8>> {
+    let leaf = prop::collection::vec(0usize..4, 0..6).prop_map(|fields| {
+        let forms: [&[u8]; 4] = [
+            &[0x08, 1],
+            &[0x1b, 0x0a, 0, 0x1c],
+            &[0xe2, 0x2b, 1, 0xff],
+            &[0x30, 9],
+        ];
+        let fields: Vec<&[u8]> = fields.into_iter().map(|field| forms[field]).collect();
+        fields.concat()
+    });
+    let whole = Just(vec![0x08, 1, 0x1b, 0x0a, 0, 0x1c, 0xe2, 0x2b, 0]);
+    prop_oneof![leaf, whole].prop_recursive(3, 24, 4, |inner| {
+        let part = (0u8..6, inner).prop_map(|(form, bytes)| match form {
+            0 => nested(0x12, 1, &bytes),
+            1 => nested(0x2a, 1, &bytes),
+            2 => nested(0x3a, 1, &bytes),
+            3 => [&[0x1b][..], &nested(0x12, 1, &bytes), &[0x1c]].concat(),
+            4 => [&[0xa2, 0x06, bytes.len() as u8][..], &bytes].concat(),
+            _ => bytes,
+        });
+        prop::collection::vec(part, 1..5).prop_map(|parts| parts.concat())
+    })
+}
+
 /// Bytes that are mostly fields of `PLAIN`.
 fn fields() -> impl Strategy<Value = Vec<u8>> {
     let field = (
@@ -302,6 +403,14 @@ proptest! {
         let decoded = DynamicMessage::decode(method.output(), &bytes[..]);
         let told = told(&method, &bytes);
         prop_assert_eq!(told.is_none(), decoded.is_ok(), "{:?} {:?}", told, decoded.err());
+    }
+
+    #[test]
+    fn required_fields_are_as_the_decoded_message_has_them(bytes in needs()) {
+        let method = need();
+        let decoded = method.check_output(&bytes);
+        let told = told(&method, &bytes);
+        prop_assert_eq!(told.is_none(), decoded.is_ok(), "{:?} {:?}", told, decoded);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Descriptors as flat tables.
 
-use prost_reflect::{ExtensionDescriptor, FieldDescriptor, Kind, MessageDescriptor, Syntax};
+use prost_reflect::{
+    Cardinality, ExtensionDescriptor, FieldDescriptor, Kind, MessageDescriptor, Syntax,
+};
 use std::collections::HashMap;
 
 /// The index of a message of which nothing is known.
@@ -26,6 +28,19 @@ pub(super) struct Field {
     number: u32,
     pub(super) form: Form,
     pub(super) repeated: bool,
+    /// Which of its message's required fields it is; [`NOT_REQUIRED`] when it is none.
+    required: u8,
+}
+
+/// As many required fields of one message have a bit.
+const NOT_REQUIRED: u8 = 64;
+
+impl Field {
+    /// Its bit, where it is required.
+    #[inline]
+    pub(super) fn bit(self) -> u64 {
+        1u64.checked_shl(u32::from(self.required)).unwrap_or(0)
+    }
 }
 
 /// All messages that one can have in it; it has the index 0 itself.
@@ -35,6 +50,8 @@ pub(super) struct Table {
     starts: Vec<u32>,
     /// In each message by number.
     fields: Vec<Field>,
+    /// Of each message, the bits of its required fields.
+    required: Vec<u64>,
 }
 
 impl Table {
@@ -44,6 +61,7 @@ impl Table {
         let mut table = Self {
             starts: vec![0],
             fields: Vec::new(),
+            required: Vec::new(),
         };
         let mut next = 0;
         while let Some(message) = messages.list.get(next).cloned() {
@@ -54,10 +72,29 @@ impl Table {
             let extensions = message.extensions().map(|field| messages.extension(&field));
             table.fields.extend(extensions);
             table.fields[from..].sort_unstable_by_key(|field| field.number);
+            let required = mark_required(&message, &mut table.fields[from..]);
+            table.required.push(required);
             // A schema has at most 32 MiB, and each of its fields takes some.
             table.starts.push(table.fields.len() as u32);
         }
         table
+    }
+
+    /// The bits of a message's required fields.
+    #[inline]
+    pub(super) fn required(&self, message: u32) -> u64 {
+        let required = self.required.get(message as usize);
+        required.copied().unwrap_or(0)
+    }
+
+    /// The first required field of a message that is not among those seen, if it has a bit.
+    #[cold]
+    pub(super) fn first_missing(&self, message: u32, seen: u64) -> Option<u32> {
+        let from = *self.starts.get(message as usize)? as usize;
+        let to = *self.starts.get(message as usize + 1)? as usize;
+        let mut fields = self.fields.get(from..to)?.iter();
+        let missing = fields.find(|field| field.bit() & !seen != 0);
+        missing.map(|field| field.number)
     }
 
     /// A message's field.
@@ -78,6 +115,38 @@ impl Table {
 fn sought(fields: &[Field], number: u32) -> Option<Field> {
     let found = fields.binary_search_by_key(&number, |field| field.number);
     found.ok().map(|at| fields[at])
+}
+
+/// Gives a message's required fields their bits, and all of them together.
+fn mark_required(message: &MessageDescriptor, fields: &mut [Field]) -> u64 {
+    let numbers = required_numbers(message);
+    if numbers.len() > usize::from(NOT_REQUIRED) {
+        // A bit that no field has: each message is looked at more closely.
+        return 1;
+    }
+    let mut all = 0;
+    for (bit, number) in (0..).zip(numbers) {
+        if let Some(field) = fields.iter_mut().find(|field| field.number == number) {
+            field.required = bit;
+            all |= field.bit();
+        }
+    }
+    all
+}
+
+fn required_numbers(message: &MessageDescriptor) -> Vec<u32> {
+    if message.is_map_entry() {
+        // A value that is not there is an empty one, and an empty message may lack something.
+        let value = message.map_entry_value_field();
+        let lacking = value.kind().as_message().is_some_and(|value| {
+            let mut fields = value.fields();
+            fields.any(|field| field.cardinality() == Cardinality::Required)
+        });
+        return lacking.then(|| value.number()).into_iter().collect();
+    }
+    let fields = message.fields();
+    let required = fields.filter(|field| field.cardinality() == Cardinality::Required);
+    required.map(|field| field.number()).collect()
 }
 
 /// The messages that have an index.
@@ -104,6 +173,7 @@ impl Messages {
             number: field.number(),
             form: self.form(&field.kind(), strict, field.is_group()),
             repeated: field.is_list(),
+            required: NOT_REQUIRED,
         }
     }
 
@@ -113,6 +183,7 @@ impl Messages {
             number: field.number(),
             form: self.form(&field.kind(), strict, field.is_group()),
             repeated: field.is_list(),
+            required: NOT_REQUIRED,
         }
     }
 

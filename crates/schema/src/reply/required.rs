@@ -1,0 +1,41 @@
+//! Fields that proto2 requires, looked for in a message that was decoded.
+
+use super::{Fault, within};
+use crate::wire::Reason;
+use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, ReflectMessage, Value};
+
+/// The number of the value in a map's entry.
+const ENTRY_VALUE: u32 = 2;
+
+/// Whether a message has all its required fields, and so has every message in it, which are
+/// nested no deeper than can be decoded.
+///
+/// # Errors
+/// With the first one that is missing.
+pub(crate) fn all_set(message: &DynamicMessage) -> Result<(), Box<Fault>> {
+    let descriptor = message.descriptor();
+    let is_missing = |field: &FieldDescriptor| {
+        field.cardinality() == Cardinality::Required && !message.has_field(field)
+    };
+    if let Some(field) = descriptor.fields().find(is_missing) {
+        return Err(within(field.number(), Reason::Required.into()));
+    }
+    for (field, value) in message.fields() {
+        set_in(value).map_err(|fault| within(field.number(), fault))?;
+    }
+    for (extension, value) in message.extensions() {
+        set_in(value).map_err(|fault| within(extension.number(), fault))?;
+    }
+    Ok(())
+}
+
+fn set_in(value: &Value) -> Result<(), Box<Fault>> {
+    match value {
+        Value::Message(message) => all_set(message),
+        Value::List(values) => values.iter().try_for_each(set_in),
+        Value::Map(entries) => entries
+            .values()
+            .try_for_each(|value| set_in(value).map_err(|fault| within(ENTRY_VALUE, fault))),
+        _ => Ok(()),
+    }
+}
