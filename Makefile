@@ -32,7 +32,7 @@ lint:
 platforms:
 	tools/check-platforms.sh
 
-# Real servers for the tests that speak to them: nginx, haproxy, h2o.
+# Real servers for the tests that speak to them: nginx, haproxy, h2o, Apache httpd.
 peers:
 	tools/install-peers.sh
 

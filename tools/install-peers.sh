@@ -9,13 +9,13 @@ set -euo pipefail
 
 # Each with its package.
 declare -A package_of=(
-  [nginx]=nginx [haproxy]=haproxy [h2o]=h2o
+  [nginx]=nginx [haproxy]=haproxy [h2o]=h2o [apache2]=apache2-bin
   [curl]=curl [h2load]=nghttp2-client [nghttp]=nghttp2-client [nghttpd]=nghttp2-server
   [strace]=strace [ip]=iproute2 [nft]=nftables [openssl]=openssl
   [script]=bsdutils [unshare]=util-linux
   [vde_switch]=vde-switch [wirefilter]=vde-wirefilter [ping]=iputils-ping
 )
-peers=(nginx haproxy h2o curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping)
+peers=(nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 

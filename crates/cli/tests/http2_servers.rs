@@ -93,14 +93,18 @@ fn servers(identity: &Identity) -> Option<Vec<Server>> {
     // Padding, and heads that are never indexed: what servers seldom do and may.
     let padding = peers::nghttpd(Some(identity), "-b 100 --encoder-header-table-size 0")?;
     let h2o = peers::h2o(Some(identity))?;
+    let (apache, apache_tls) = (peers::apache(identity)?, peers::apache(identity)?);
     let urls = [plain.url(""), padding.tls_url(""), h2o.tls_url("")];
     let [plain_url, padding_url, h2o_url] = urls;
+    let [apache_url, apache_tls_url] = [apache.url(""), apache_tls.tls_url("")];
     Some(vec![
         server(clear, base, Log::Kept),
         server(sealed, sealed_base, Log::Kept),
         server(plain, plain_url, Log::None),
         server(padding, padding_url, Log::None),
         server(h2o, h2o_url, Log::Kept),
+        server(apache, apache_url, Log::Kept),
+        server(apache_tls, apache_tls_url, Log::Kept),
     ])
 }
 
@@ -154,6 +158,42 @@ fn every_server_answers_every_row() {
             expected += REQUESTS;
             if server.log == Log::Kept {
                 assert_eq!(server.peer.logged(expected), expected, "{}", server.base);
+            }
+        }
+    }
+}
+
+/// The plan replaces its connections, with others under way on them and without: a farewell of ours
+/// that comes too early makes some servers drop what they have not answered.
+#[test]
+fn connections_that_the_plan_replaces_cost_no_request() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = localhost(&authority);
+    let Some(servers) = servers(&identity) else {
+        return;
+    };
+    for server in &servers {
+        let mut expected = 0;
+        for (flags, connections) in [
+            ("--no-keepalive", REQUESTS),
+            ("--requests-per-connection 25", REQUESTS / 25),
+        ] {
+            let line = format!(
+                "{LOAD} -n {REQUESTS} {flags} --cacert {} {}10k.txt",
+                authority.certificate, server.base
+            );
+            let report = load(&line);
+            let what = format!("{line}: {:#}", report.short());
+            assert_eq!(report.n("requests.ok"), REQUESTS, "{what}");
+            assert_eq!(report.n("requests.retried"), 0, "{what}");
+            // Each of the two is replaced at its end, too.
+            let opened = report.n("generator.connections_opened");
+            assert!((connections..=connections + 2).contains(&opened), "{what}");
+            expected += REQUESTS;
+            if server.log == Log::Kept {
+                assert_eq!(server.peer.logged(expected), expected, "{what}");
             }
         }
     }

@@ -24,6 +24,8 @@ pub struct Http2 {
     pub(crate) reason: &'static str,
     /// Whether it answers PINGs.
     pub(crate) pongs: bool,
+    /// Whether a client's GOAWAY ends what it has not answered.
+    pub(crate) hasty: bool,
     pub(crate) refuse_share: f64,
     pub(crate) replies_at: RepliesAt,
     /// What it says comes in pieces of this size, so long apart.
@@ -120,6 +122,7 @@ impl Http2 {
             going: Vec::new(),
             reason: "",
             pongs: true,
+            hasty: false,
             refuse_share: 0.0,
             replies_at: RepliesAt::End,
             drip: (usize::MAX, Nanos::ZERO),
@@ -239,6 +242,14 @@ impl Http2 {
     #[must_use]
     pub fn ignores_pings(mut self) -> Self {
         self.pongs = false;
+        self
+    }
+
+    /// Takes a client's GOAWAY for the end of the connection, and what it has not answered for not
+    /// processed, as Apache httpd does.
+    #[must_use]
+    pub fn leaves_when_told(mut self) -> Self {
+        self.hasty = true;
         self
     }
 

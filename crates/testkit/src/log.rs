@@ -48,8 +48,6 @@ pub struct Log {
     pub resets: u64,
     /// Streams that the client reset with CANCEL.
     pub cancelled: u64,
-    /// GOAWAYs of the client.
-    pub farewells: u64,
     /// PINGs of the client.
     pub pings: u64,
     /// Whole messages of gRPC calls that arrived.
@@ -78,7 +76,6 @@ impl Log {
         self.over_granted += other.over_granted;
         self.resets += other.resets;
         self.cancelled += other.cancelled;
-        self.farewells += other.farewells;
         self.pings += other.pings;
         self.messages += other.messages;
         self.messages_at.extend(&other.messages_at);

@@ -1,4 +1,4 @@
-//! nginx, haproxy, h2o and nghttpd from Debian's packages.
+//! nginx, haproxy, h2o, nghttpd and Apache httpd from Debian's packages.
 
 use super::certificates::Identity;
 use super::folder::Folder;
@@ -181,6 +181,38 @@ pub(crate) fn nghttpd(identity: Option<&Identity>, flags: &str) -> Option<Peer> 
                 command.args([&port.to_string(), key, certificate])
             }
         };
+        command
+    }))
+}
+
+/// Apache httpd, which speaks HTTP/1.1 and HTTP/2 at both of its ports.
+pub(crate) fn apache(identity: &Identity) -> Option<Peer> {
+    if !lab::has("apache2") {
+        return None;
+    }
+    let (folder, port, tls_port) = (www(), lab::port(), lab::port());
+    let modules: String = ["mpm_event", "authz_core", "dir", "http2", "ssl"]
+        .iter()
+        .fold(String::new(), |text, name| {
+            text + &format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n")
+        });
+    let Identity { certificate, key } = identity;
+    folder.write(
+        "httpd.conf",
+        format!(
+            "{modules}ServerName localhost\nServerRoot {0}\nPidFile {0}/pid\n\
+             DocumentRoot {0}/www\nErrorLog {0}/error.log\nUser www-data\nGroup www-data\n\
+             LogFormat \"%m %U %>s\" line\nCustomLog {0}/access.log line\n\
+             MaxKeepAliveRequests 0\nProtocols h2 h2c http/1.1\n\
+             Listen 127.0.0.1:{port}\nListen 127.0.0.1:{tls_port}\n\
+             <VirtualHost 127.0.0.1:{tls_port}>\nSSLEngine on\n\
+             SSLCertificateFile {certificate}\nSSLCertificateKeyFile {key}\n</VirtualHost>\n",
+            folder.path().display()
+        ),
+    );
+    Some(Peer::start(folder, port, tls_port, |folder| {
+        let mut command = lab::program("apache2");
+        command.args(["-DFOREGROUND", "-f", &folder.at("httpd.conf")]);
         command
     }))
 }

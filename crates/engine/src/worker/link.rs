@@ -118,10 +118,6 @@ impl<I: Io> Worker<I> {
             .going
             .filter(|code| *code != 0 || link.answered == 0)
             .map(|code| (went_away(code, link.farewell.clone()), link.carried == 0));
-        if !link.machine.is_spent() {
-            link.machine.go_away(ErrorCode::NO_ERROR);
-            self.mark(slot);
-        }
         let old = &self.slots[slot as usize];
         let mut fresh = Connection::new(old.route, old.choice);
         fresh.group = old.group;
@@ -149,12 +145,16 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Closes a connection that has given its place to another and has nothing more to carry.
+    /// Closes a connection that has given its place to another and has nothing more to carry. Only
+    /// then does it say so: there are servers that drop what is under way when they hear GOAWAY.
     pub(super) fn close_if_done(&mut self, slot: u32) {
-        let Some(link) = &self.slots[slot as usize].link else {
+        let Some(link) = &mut self.slots[slot as usize].link else {
             return;
         };
         if link.retiring && link.machine.streams_open() == 0 {
+            if link.going.is_none() {
+                link.machine.go_away(ErrorCode::NO_ERROR);
+            }
             self.flush(slot);
             self.close_connection(slot);
             self.spares.push(slot);

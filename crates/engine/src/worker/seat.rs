@@ -89,9 +89,10 @@ impl<I: Io> Worker<I> {
             Some(link) if connection.state == State::Open => link.machine.capacity(),
             _ => 0,
         };
-        if room > 0 && self.reading == Some(slot) {
+        let ahead = group.waiting.len() as u32;
+        if self.reading == Some(slot) && room > ahead {
             self.wait_for_room(index);
-        } else if room > 0 && group.waiting.is_empty() {
+        } else if room > 0 && ahead == 0 {
             self.open_stream(index, slot, now);
         } else {
             self.note_held_back(slot);

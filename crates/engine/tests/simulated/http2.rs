@@ -56,6 +56,9 @@ fn what_a_server_holds_back_is_waiting_and_neither_lag_nor_service() {
     let result = run(plan, world(Http2::new().allows(1)));
     answered(&result, 1000, 1);
     assert_eq!(result.log.streams_most, 1);
+    // All but the very first.
+    let held_back = &result.summary.total.held_back;
+    assert_eq!((held_back.requests, held_back.allowed), (999, Some(1)));
     let latency = &result.summary.total.latency;
     assert_eq!(latency.lag.max(), Nanos::ZERO);
     assert_eq!(latency.service_time.max(), ms(12));
@@ -594,9 +597,10 @@ fn connections_are_replaced_before_they_carry_too_many() {
         let plan = together(20)
             .requests(1000)
             .with(|plan| plan.connections.keep_alive = keep_alive);
-        let result = run(plan, world(Http2::new()));
+        let result = run(plan, world(Http2::new().leaves_when_told()));
         failures(&result.summary, &[]);
         assert_eq!(result.summary.total.counts.ok, 1000);
+        assert_eq!((result.log.requests, result.log.unserved), (1000, 0));
         let opened = result.log.connections;
         // The last is replaced, too, though nothing more comes.
         assert!(

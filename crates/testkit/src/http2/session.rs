@@ -220,7 +220,9 @@ impl Session {
                 ledger.log.cancelled += u64::from(frame::number(frame.payload) == CANCEL);
                 self.forget(frame.stream);
             }
-            frame::GOAWAY => ledger.log.farewells += 1,
+            frame::GOAWAY if script.hasty => {
+                self.go_away(LastId::Of(0), 0, Farewell::WhenDone);
+            }
             _ => {}
         }
         let is_head = matches!(frame.kind, frame::HEADERS | frame::CONTINUATION);
