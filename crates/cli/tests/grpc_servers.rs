@@ -19,7 +19,7 @@ use std::time::Duration;
 use support::certificates::VALID;
 use support::program::{LIMIT, words};
 use support::{
-    Authority, Folder, Interop, Process, Report, Run, Serve, Signal, drumfire, lab, load_of,
+    Authority, Folder, Interop, Process, Report, Run, Serve, Signal, Tap, drumfire, lab, load_of,
 };
 
 /// Calls in each row, over two connections with five streams each.
@@ -123,6 +123,52 @@ fn every_kind_of_call_is_answered() {
 }
 
 /// What a call that fails is called, whoever ended it.
+/// Streams of more messages than anyone reads: the server hears of each cancel at once, and what
+/// is not wanted takes no memory.
+#[test]
+fn a_cancel_is_told_at_once() {
+    let folder = Folder::new();
+    let own = Serve::new("--grpc");
+    let own_line = "--call drumfire.test.v1.TestService/ServerStream \
+                    -d '{\"wish\":{\"count\":1000000,\"size\":1000}}'";
+    let mut rows = vec![(own.address(), own_line.to_owned())];
+    let go = Interop::new(None);
+    if let Some(go) = &go {
+        let sizes = vec!["{\"size\":1000}"; 10_000].join(",");
+        let wanted = format!("{{\"responseParameters\":[{sizes}]}}");
+        let line = format!(
+            "--proto {} --call grpc.testing.TestService/StreamingOutputCall -d @{}",
+            go.folder.at("test.proto"),
+            folder.write("wanted", wanted)
+        );
+        rows.push((([127, 0, 0, 1], go.port).into(), line));
+    }
+    for (server, line) in rows {
+        let tap = Tap::new(server, 10);
+        let port = tap.port();
+        let flags = format!("--plaintext -c 1 --streams 1 -n {CALLS} --stream-receive 10");
+        let mut process = start(&format!("127.0.0.1:{port} {flags} {line}"));
+        let mut memory = 0;
+        while process.is_running() {
+            memory = memory.max(process.memory_most().unwrap_or(0));
+            sleep(Duration::from_millis(5));
+        }
+        let report = load_of(process);
+        assert_eq!(report.n("requests.ok"), CALLS, "{line}");
+        assert_eq!(report.n("generator.connections_opened"), 1, "{line}");
+        let cancels = tap.cancels();
+        let slowest = cancels.iter().max().unwrap();
+        println!(
+            "{} cancels, the slowest after {slowest:?}; {memory} bytes",
+            cancels.len()
+        );
+        // The last is told as its connection ends.
+        assert!(cancels.len() as u64 >= CALLS - 1, "{cancels:?}");
+        assert!(*slowest < Duration::from_millis(100), "{cancels:?}");
+        assert!(memory < 64 << 20, "{memory} bytes for {line}");
+    }
+}
+
 #[test]
 fn statuses_have_their_names_and_words() {
     let Some(server) = Interop::new(None) else {

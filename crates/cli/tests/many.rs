@@ -62,14 +62,6 @@ fn start(raise: Option<&str>, line: &str) -> Process {
     Process::start(command.args(&words[1..]))
 }
 
-/// The largest resident memory of a process so far, in bytes.
-fn peak(process: &Process) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM"));
-    let kilobytes = line.unwrap().split_whitespace().nth(1).unwrap();
-    kilobytes.parse::<u64>().unwrap() * 1024
-}
-
 fn descriptors(process: &Process) -> u64 {
     std::fs::read_dir(format!("/proc/{}/fd", process.id())).map_or(0, |names| names.count() as u64)
 }
@@ -85,7 +77,7 @@ fn a_server_and_a_client_hold_fifty_thousand_connections() {
         &format!("serve -l 127.0.0.1:0 --delay const:{delay}s"),
     );
     let url = serve.first_line(Duration::from_secs(10));
-    let empty = peak(&serve);
+    let empty = serve.memory_most().unwrap();
     let sources: Vec<String> = (0..count.div_ceil(PORTS))
         .map(|n| format!("127.0.0.{}", n + 2))
         .collect();
@@ -101,7 +93,10 @@ fn a_server_and_a_client_hold_fifty_thousand_connections() {
     }
     // The connections are there; their requests follow at their rate.
     sleep(Duration::from_secs(count / RATE + 2));
-    let (server_bytes, client_bytes) = (peak(&serve) - empty, peak(&client));
+    let (server_bytes, client_bytes) = (
+        serve.memory_most().unwrap() - empty,
+        client.memory_most().unwrap(),
+    );
     let report = Report::of(client.finish(Duration::from_secs(150)));
     report.balances();
     assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());

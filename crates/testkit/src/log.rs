@@ -48,6 +48,8 @@ pub struct Log {
     pub resets: u64,
     /// Streams that the client reset with CANCEL.
     pub cancelled: u64,
+    /// When each CANCEL came, from the run's start, where the world keeps requests.
+    pub cancelled_at: Vec<Nanos>,
     /// PINGs of the client.
     pub pings: u64,
     /// Whole messages of gRPC calls that arrived.
@@ -76,6 +78,7 @@ impl Log {
         self.over_granted += other.over_granted;
         self.resets += other.resets;
         self.cancelled += other.cancelled;
+        self.cancelled_at.extend(&other.cancelled_at);
         self.pings += other.pings;
         self.messages += other.messages;
         self.messages_at.extend(&other.messages_at);

@@ -26,6 +26,7 @@ pub(crate) mod program;
 pub(crate) mod report;
 pub(crate) mod script;
 pub(crate) mod serve;
+pub(crate) mod tap;
 pub(crate) mod wire;
 
 pub(crate) use certificates::Authority;
@@ -36,6 +37,7 @@ pub(crate) use program::{drumfire, http, load, load_of};
 pub(crate) use report::Report;
 pub(crate) use script::Script;
 pub(crate) use serve::Serve;
+pub(crate) use tap::Tap;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -96,6 +96,14 @@ impl Process {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
+    /// The largest resident memory so far, in bytes; `None` when it has ended.
+    pub(crate) fn memory_most(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }

@@ -1,10 +1,11 @@
 //! gRPC calls: messages exactly as many and when they should be, and every status its outcome.
 
-use crate::{failures, ms, run, secs};
+use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{GRPC_STATUS, Outcome};
 use drumfire_plan::{CallKind, Streaming};
 use drumfire_testkit::{
-    Draft, Farewell, Http2, LastId, Law, RepliesAt, Reply, Said, Server, Simulated, World, closed,
+    Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server, Simulated, World,
+    closed,
 };
 use drumfire_units::Nanos;
 use std::collections::BTreeSet;
@@ -274,6 +275,24 @@ fn a_stream_is_cancelled_when_enough_has_come() {
         assert!(result.log.cancelled >= 19, "{}", result.log.cancelled);
         assert_eq!(result.log.connections, 1);
     }
+}
+
+/// A stream that would never end is cancelled after ten messages: the server knows a round trip
+/// after it has sent the tenth.
+#[test]
+fn a_cancel_is_told_at_once() {
+    let reply = Reply::call().for_ever(b"tick", us(100));
+    let streaming = Streaming {
+        receive: Some(10),
+        ..Streaming::default()
+    };
+    let plan = streams(20, CallKind::ServerStream, Said::once(), streaming);
+    let result = run(plan, says(reply).network(Network::each_way(ms(5))));
+    ok(&result, 20, 20, 200);
+    // To the server, its 10 ms, ten messages, and back; then on to the server once more.
+    let call = 5_000 + 10_000 + 9 * 100 + 5_000;
+    let expected: Vec<Nanos> = (1..20).map(|n| us(n * call + 5_000)).collect();
+    assert_eq!(result.log.cancelled_at[..19], expected);
 }
 
 #[test]

@@ -217,7 +217,12 @@ impl Session {
             frame::DATA => self.take_data(frame, script, ledger),
             frame::RST_STREAM => {
                 ledger.log.resets += 1;
-                ledger.log.cancelled += u64::from(frame::number(frame.payload) == CANCEL);
+                if frame::number(frame.payload) == CANCEL {
+                    ledger.log.cancelled += 1;
+                    if ledger.keeps {
+                        ledger.log.cancelled_at.push(ledger.at);
+                    }
+                }
                 self.forget(frame.stream);
             }
             frame::GOAWAY if script.hasty => {
