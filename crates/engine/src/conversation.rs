@@ -197,7 +197,8 @@ impl<I: Io> Conversation<I> {
 
     /// Tries one address; `Err(None)` when time is up.
     fn dial(&mut self, route: &Route, choice: usize) -> Result<(), Option<IoError>> {
-        let mut progress = self.io.dial(SLOT, &route.address(choice))?;
+        let address = route.address(choice).map_err(|_| IoError::Unreachable)?;
+        let mut progress = self.io.dial(SLOT, &address)?;
         while progress == Progress::Pending {
             self.wait().map_err(|_| None)?;
             if self.ready.iter().any(|ready| ready.writable) {

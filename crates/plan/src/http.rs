@@ -190,10 +190,22 @@ pub struct HttpOptions {
     pub proxy: Option<Proxy>,
     /// Addresses to use in place of a name's own: host, port, address.
     pub resolve: Vec<(String, u16, IpAddr)>,
+    /// What becomes of a target whose name has no address.
+    pub unresolved: Unresolved,
     /// Local addresses to send from, used in turn.
     pub source_addresses: Vec<IpAddr>,
     /// A Unix socket to connect to in place of the URL's host.
     pub unix_socket: Option<PathBuf>,
+}
+
+/// What becomes of a target whose name has no address. Names are looked up once, before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unresolved {
+    /// There is no run.
+    #[default]
+    Refuse,
+    /// Every request to it fails, as those to a port do where nobody listens.
+    Fail,
 }
 
 /// Whether bodies are decoded.

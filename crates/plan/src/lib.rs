@@ -27,7 +27,7 @@ pub use expect::Expect;
 pub use http::{
     Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions, HttpRequest,
     HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Ping, Proxy, Redirects, Resumption,
-    ReusedClosed, Spin, Spread, Timeouts, Tls, Verify,
+    ReusedClosed, Spin, Spread, Timeouts, Tls, Unresolved, Verify,
 };
 pub use law_text::ReadTrace;
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};

@@ -43,6 +43,55 @@ fn failures_have_the_same_statuses_and_words() {
     both.must_be_equal(&line);
 }
 
+/// What Go's own resolver adds to its words where it asks a name server.
+fn without_name_server(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" on ") else {
+        return text.to_owned();
+    };
+    let end = after.find(": ").unwrap_or(0);
+    format!("{before}{}", &after[end..])
+}
+
+/// A name that has no address makes every call fail, in every form of the report.
+#[test]
+fn a_name_without_an_address_fails_every_call() {
+    if original().is_none() {
+        return;
+    }
+    for host in ["nowhere.invalid:1", "dns:///nowhere.invalid:1"] {
+        let line = format!(
+            "--insecure --proto {} --call helloworld.Greeter/SayHello -n 4 -c 2 -O json HOST",
+            greeter()
+        );
+        let both = reports(run(&line, host)).map(|report| {
+            let results = results(&report).into_iter();
+            let results: Vec<_> = results
+                .map(|((status, error), n)| (status, without_name_server(&error), n))
+                .collect();
+            (
+                results,
+                report["count"].clone(),
+                report["endReason"].clone(),
+            )
+        });
+        assert_eq!(both.ours.0.len(), 1, "{:?}", both.ours);
+        both.must_be_equal(&line);
+        for format in ["summary", "csv", "influx-details", "prometheus"] {
+            let line = line.replace("-O json", &format!("-O {format}"));
+            let both = run(&line, host).map(|run| {
+                let words = |text: &&str| {
+                    ["Unavailable", "desc = "]
+                        .iter()
+                        .any(|word| text.contains(word))
+                };
+                let lines = run.stdout.lines().filter(words).count();
+                (lines, run.stdout.contains("such"))
+            });
+            both.must_be_equal(&line);
+        }
+    }
+}
+
 /// Lines whose results differ on purpose: what ghz's statuses and words begin with, what ours
 /// begin with, and why.
 type Difference<'a> = (&'a str, (&'a str, &'a str), (&'a str, &'a str), &'a str);

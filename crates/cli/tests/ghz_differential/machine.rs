@@ -145,7 +145,8 @@ fn exit_codes_are_the_same_but_where_nothing_succeeded() {
             format!("{HELLO} -n 2 -c 1 -d {{\"name\":\"{{{{.Nope}}}}\"}} HOST"),
             (1, 1),
         ),
-        // A name that is none, and a message that is too large, are found before the run.
+        // With a name that is none no call succeeds; a message that is too large is found before
+        // the run.
         (
             format!("{HELLO} -n 2 -c 1 --proto PROTO nowhere.invalid:1"),
             (0, 1),

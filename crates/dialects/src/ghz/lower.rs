@@ -11,7 +11,7 @@ use drumfire_plan::{
     Arrivals, Body, Call, CallContext, CallData, CallKind, Connections, Drain, Expect, Header,
     HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Law, Load,
     MessageCompression, Method as Verb, Ping, Plan, ReusedClosed, Samples, Sequence, Spin, Spread,
-    Stop, Streaming, Threshold, Timeouts, Users,
+    Stop, Streaming, Threshold, Timeouts, Unresolved, Users,
 };
 use drumfire_schema::reflection::Wanted;
 use drumfire_schema::{Input, Metadata, Method, Refresh, ReplyForm, Schema};
@@ -119,6 +119,7 @@ impl Request {
             .method(&self.options.call)
             .map_err(|error| error.to_string())?;
         let call = self.call(&method)?;
+        self.plan.http.unresolved = Unresolved::Fail;
         let request = &mut self.plan.requests[0];
         let url = &mut request.url;
         url.target = method.path();

@@ -10,15 +10,16 @@ mod summary;
 
 use super::options::{Format, Options};
 use super::report::{End, Report};
-use super::result::{CallResult, Since};
+use super::result::{CallResult, LookedUp, Peer, Since};
 use super::settings::Settings;
 use super::setup::{Given, GivenMetadata};
 use super::tally::{Tally, Timed};
+use super::target;
 use super::template::World;
 use crate::Spool;
 use crate::grammar::go_json::Indent;
 use drumfire_measure::{RunEvent, Summary};
-use drumfire_plan::{Load, Plan, Spread, Stop, Verify};
+use drumfire_plan::{Host, Load, Plan, Spread, Stop, Verify};
 use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub(crate) struct Presentation {
     world: Arc<dyn World>,
     stop: Stop,
     since: Since,
-    address: String,
+    peer: Peer,
     /// The formats, and where they go.
     outputs: Vec<(Format, Option<String>)>,
     tally: Tally,
@@ -69,7 +70,17 @@ impl Presentation {
             world: Arc::clone(world),
             stop: plan.stop,
             since: if unlimited { Since::Due } else { Since::Sent },
-            address: origin.host_header(),
+            peer: Peer {
+                address: origin.host_header(),
+                host: match &origin.host {
+                    Host::Name(name) => name.clone(),
+                    Host::Address(address) => address.to_string(),
+                },
+                looked_up: match target::is_resolved_by_grpc(&options.host) {
+                    true => LookedUp::Before,
+                    false => LookedUp::WhenDialing,
+                },
+            },
             outputs: outputs(options)?,
             tally: Tally::new(timed, options.skip_first),
             spool: None,
@@ -105,7 +116,7 @@ impl Presentation {
         match event {
             RunEvent::Draining => self.cancelled = true,
             RunEvent::Kept(kept) => {
-                let of = |kept| CallResult::of(kept, self.since, &self.address);
+                let of = |kept| CallResult::of(kept, self.since, &self.peer);
                 let mut results: Vec<CallResult> = kept.iter().map(of).collect();
                 // Workers come one after the other.
                 results.sort_by_key(|result| result.end);

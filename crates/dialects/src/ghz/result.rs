@@ -40,6 +40,25 @@ pub(super) enum Since {
     Due,
 }
 
+/// The target, as the texts of failed connections name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Peer {
+    /// `host:port`.
+    pub(super) address: String,
+    /// The host alone.
+    pub(super) host: String,
+    pub(super) looked_up: LookedUp,
+}
+
+/// Who looks a target's name up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LookedUp {
+    /// gRPC, which then has no address to try.
+    Before,
+    /// Whoever connects.
+    WhenDialing,
+}
+
 /// One result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallResult {
@@ -54,8 +73,8 @@ pub(super) struct CallResult {
 }
 
 impl CallResult {
-    /// What a sample says; `address` is the target's, for the texts of failed connections.
-    pub(super) fn of(kept: &Kept, since: Since, address: &str) -> Self {
+    /// What a sample says of a call to the target.
+    pub(super) fn of(kept: &Kept, since: Since, peer: &Peer) -> Self {
         let sample = &kept.sample;
         let latency = match since {
             Since::Sent => sample.service_time(),
@@ -66,7 +85,7 @@ impl CallResult {
             Outcome::Ok => String::new(),
             outcome => {
                 let name = CODES[usize::from(code)];
-                let reason = reason(outcome, kept.detail.as_deref(), address);
+                let reason = reason(outcome, kept.detail.as_deref(), peer);
                 let mut text = format!("rpc error: code = {name} desc = {reason}");
                 let mut end = text.len().min(ERROR_BYTES);
                 while !text.is_char_boundary(end) {
@@ -144,13 +163,16 @@ fn code(sample: &Sample) -> u8 {
 }
 
 /// What Go's client says.
-fn reason(outcome: Outcome, detail: Option<&str>, address: &str) -> String {
-    let dialing = |why: &str| {
-        format!(
-            "connection error: desc = \"transport: Error while dialing: dial tcp {address}: {why}\""
-        )
+fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
+    let dialing = |why: &str| not_dialed(&format!(" {}: {why}", peer.address));
+    let seeking = |why: &str| match peer.looked_up {
+        LookedUp::Before => "name resolver error: produced zero addresses".to_owned(),
+        LookedUp::WhenDialing => not_dialed(&format!(": lookup {}: {why}", peer.host)),
     };
     match outcome {
+        Outcome::DnsNotFound | Outcome::DnsEmpty => seeking("no such host"),
+        Outcome::DnsFailed => seeking("server misbehaving"),
+        Outcome::DnsTimeout => seeking("i/o timeout"),
         Outcome::ConnectRefused => dialing("connect: connection refused"),
         Outcome::ConnectTimeout | Outcome::TimeoutConnect => dialing("i/o timeout"),
         Outcome::ConnectUnreachable => dialing("connect: no route to host"),
@@ -175,6 +197,11 @@ fn reason(outcome: Outcome, detail: Option<&str>, address: &str) -> String {
     }
 }
 
+/// Why there is no connection.
+fn not_dialed(why: &str) -> String {
+    format!("connection error: desc = \"transport: Error while dialing: dial tcp{why}\"")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +223,14 @@ mod tests {
                 step: 0,
             },
             detail: detail.map(Into::into),
+        }
+    }
+
+    fn peer() -> Peer {
+        Peer {
+            address: "127.0.0.1:1".to_owned(),
+            host: "127.0.0.1".to_owned(),
+            looked_up: LookedUp::WhenDialing,
         }
     }
 
@@ -248,7 +283,7 @@ mod tests {
                 "rpc error: code = Unavailable desc = connection error: desc = \"transport: authentication handshake failed: no TLS\"",
             ),
         ] {
-            let result = CallResult::of(&kept(outcome, status, detail), Since::Sent, "127.0.0.1:1");
+            let result = CallResult::of(&kept(outcome, status, detail), Since::Sent, &peer());
             assert_eq!(result.error, text);
             assert_eq!(result.is_ok(), text.is_empty());
             let mut bytes = Vec::new();
@@ -262,7 +297,37 @@ mod tests {
     #[test]
     fn latency_counts_from_where_it_should() {
         let ok = kept(Outcome::Ok, 1000, None);
-        assert_eq!(CallResult::of(&ok, Since::Sent, "").latency, Nanos(70));
-        assert_eq!(CallResult::of(&ok, Since::Due, "").latency, Nanos(90));
+        let latency = |since| CallResult::of(&ok, since, &peer()).latency;
+        assert_eq!(latency(Since::Sent), Nanos(70));
+        assert_eq!(latency(Since::Due), Nanos(90));
+    }
+
+    #[test]
+    fn names_without_an_address_read_as_in_go() {
+        let error = |outcome, looked_up| {
+            let peer = Peer {
+                address: "api.test:1".to_owned(),
+                host: "api.test".to_owned(),
+                looked_up,
+            };
+            CallResult::of(&kept(outcome, 1014, None), Since::Sent, &peer).error
+        };
+        for (outcome, why) in [
+            (Outcome::DnsNotFound, "no such host"),
+            (Outcome::DnsEmpty, "no such host"),
+            (Outcome::DnsFailed, "server misbehaving"),
+            (Outcome::DnsTimeout, "i/o timeout"),
+        ] {
+            assert_eq!(
+                error(outcome, LookedUp::WhenDialing),
+                format!(
+                    "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial tcp: lookup api.test: {why}\""
+                )
+            );
+            assert_eq!(
+                error(outcome, LookedUp::Before),
+                "rpc error: code = Unavailable desc = name resolver error: produced zero addresses"
+            );
+        }
     }
 }

@@ -2,8 +2,11 @@
 
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, basic_credentials};
+use drumfire_measure::Outcome;
 use drumfire_net::{Address, TlsConfig, TlsOptions, TlsVerify};
-use drumfire_plan::{Host, HttpVersion, Origin, Plan, Proxy, Resumption, Scheme, Verify};
+use drumfire_plan::{
+    Host, HttpVersion, Origin, Plan, Proxy, Resumption, Scheme, Unresolved, Verify,
+};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -27,13 +30,19 @@ pub(crate) enum Peers {
     /// All addresses of the name; never empty.
     Tcp(Vec<SocketAddr>),
     Unix(PathBuf),
+    /// The name has no address, for this reason: whoever goes there fails.
+    Nowhere(Outcome),
 }
 
 impl Route {
     /// The address that the `choice`-th attempt of some slot dials.
-    pub(crate) fn address(&self, choice: usize) -> Address {
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn address(&self, choice: usize) -> Result<Address, Outcome> {
         match &self.peers {
-            Peers::Unix(path) => Address::Unix(path.clone()),
+            Peers::Nowhere(reason) => Err(*reason),
+            Peers::Unix(path) => Ok(Address::Unix(path.clone())),
             Peers::Tcp(peers) => {
                 let peer = peers[choice % peers.len()];
                 let mut fitting = self
@@ -41,19 +50,19 @@ impl Route {
                     .iter()
                     .filter(|s| s.is_ipv4() == peer.is_ipv4());
                 let count = fitting.clone().count().max(1);
-                Address::Tcp {
+                Ok(Address::Tcp {
                     peer,
                     source: fitting.nth(choice / peers.len() % count).copied(),
-                }
+                })
             }
         }
     }
 
-    /// How many addresses there are to try.
+    /// How many addresses there are to try; 1 where there is none.
     pub(crate) fn width(&self) -> usize {
         match &self.peers {
             Peers::Tcp(peers) => peers.len(),
-            Peers::Unix(_) => 1,
+            Peers::Unix(_) | Peers::Nowhere(_) => 1,
         }
     }
 }
@@ -97,8 +106,8 @@ pub(crate) fn route(
         .filter(|proxy| !bypasses(proxy, origin));
     let peers = match (&plan.http.unix_socket, proxy) {
         (Some(path), _) => Peers::Unix(path.clone()),
-        (None, Some(proxy)) => Peers::Tcp(addresses(plan, &proxy.url.origin, resolver)?),
-        (None, None) => Peers::Tcp(addresses(plan, origin, resolver)?),
+        (None, Some(proxy)) => peers(plan, &proxy.url.origin, resolver)?,
+        (None, None) => peers(plan, origin, resolver)?,
     };
     let tunnel = proxy
         .filter(|_| origin.scheme == Scheme::Https)
@@ -153,6 +162,17 @@ fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
     }
     head.push_str("\r\n");
     head.into_bytes().into_boxed_slice()
+}
+
+/// Where an origin is.
+fn peers(plan: &Plan, origin: &Origin, resolver: &Resolver) -> Result<Peers, PrepareError> {
+    match addresses(plan, origin, resolver) {
+        Ok(addresses) => Ok(Peers::Tcp(addresses)),
+        Err(error) => match (plan.http.unresolved, error.outcome()) {
+            (Unresolved::Fail, Some(outcome)) => Ok(Peers::Nowhere(outcome)),
+            _ => Err(error),
+        },
+    }
 }
 
 /// The addresses of an origin: an address itself, the plan's own answer, or the resolver's.

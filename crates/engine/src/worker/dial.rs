@@ -39,7 +39,10 @@ impl<I: Io> Worker<I> {
         let limit = self.prepared.plan.timeouts.connect;
         loop {
             let choice = self.choose_address(slot, now);
-            let address = self.route_of(slot).address(choice);
+            let address = match self.route_of(slot).address(choice) {
+                Ok(address) => address,
+                Err(reason) => return self.opening_failed(slot, now, (reason, None)),
+            };
             let result = self.io.dial(Slot(slot), &address);
             let connection = &mut self.slots[slot as usize];
             connection.phase_start = now;

@@ -2,11 +2,36 @@
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Validity};
+use drumfire_plan::Unresolved;
 use drumfire_testkit::{Client, Law, Network, Server, World, closed, open};
 use drumfire_units::Nanos;
 
 fn world(server: Server) -> World {
     World::of(server.takes(Law::Const(ms(1)))).network(Network::each_way(us(50)))
+}
+
+/// Where the plan says so, a name that has no address fails requests one by one, with the pauses of
+/// a dead target, and nothing is dialed.
+#[test]
+fn a_name_without_an_address_fails_every_request() {
+    for plan in [closed(10), closed(10).connections(2).http2(5)] {
+        let plan = plan.lasts(secs(10)).with(|plan| {
+            plan.http.unresolved = Unresolved::Fail;
+        });
+        let result = run(plan, world(Server::new()).name("sut", &[]));
+        let total = &result.summary.total;
+        failures(
+            &result.summary,
+            &[(Outcome::DnsNotFound, total.counts.sent)],
+        );
+        assert!(
+            (100..1200).contains(&total.counts.sent),
+            "{}",
+            total.counts.sent
+        );
+        assert_eq!(result.log.dials, 0);
+        assert!(result.log.waits < 5000, "{} turns", result.log.waits);
+    }
 }
 
 #[test]
