@@ -2,7 +2,7 @@
 
 use crate::{Draft, Log, World};
 use drumfire_engine::{prepare, run_over, thread_count};
-use drumfire_measure::{Interval, Model, RunEvent, RunInfo, Summary};
+use drumfire_measure::{GRPC_STATUS, Interval, Model, RunEvent, RunInfo, Summary};
 use drumfire_plan::{Load, Plan};
 use std::sync::{Arc, PoisonError};
 
@@ -92,6 +92,7 @@ impl Simulation {
             log.merge(&part.lock().unwrap_or_else(PoisonError::into_inner));
         }
         assert_eq!(summary.conservation(), Ok(()));
+        check_statuses(&summary);
         assert_eq!(
             log.pipelined, 0,
             "requests before the answer to the one before"
@@ -132,4 +133,23 @@ fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
         notes: Vec::new(),
         target: "simulated".to_owned(),
     }
+}
+
+/// Who had no connection has heard no HTTP status. (A call has a status of its own making.)
+fn check_statuses(summary: &Summary) {
+    let total = &summary.total;
+    let http = total.status().filter(|(status, _)| *status < GRPC_STATUS);
+    let heard: u64 = http.map(|(_, count)| count).sum();
+    let unconnected = total.outcomes().failures().filter(|(outcome, _)| {
+        let name = outcome.name();
+        ["dns:", "connect:", "tls:"]
+            .iter()
+            .any(|kind| name.starts_with(kind))
+    });
+    let unconnected: u64 = unconnected.map(|(_, count)| count).sum();
+    let finished = total.counts.finished();
+    assert!(
+        heard + unconnected <= finished,
+        "{heard} statuses of {finished} exchanges, {unconnected} of them without a connection"
+    );
 }

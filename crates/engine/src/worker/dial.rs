@@ -26,6 +26,8 @@ impl<I: Io> Worker<I> {
     pub(crate) fn dial(&mut self, slot: u32, now: Nanos) {
         let width = self.route_of(slot).width() as u32;
         let connection = &mut self.slots[slot as usize];
+        // Who gets no connection has not heard what was said on the last one.
+        connection.machine = Machine::new();
         connection.tried = 0;
         if self.prepared.plan.connections.spread == Spread::First {
             // Back to the first, which may have returned.
@@ -117,7 +119,6 @@ impl<I: Io> Worker<I> {
         let connection = &mut self.slots[slot as usize];
         let interval = self.recorder.interval();
         interval.record_connect(now - connection.phase_start);
-        connection.machine = Machine::new();
         connection.carried = 0;
         connection.hint = Hint::NONE;
         connection.phase_start = now;

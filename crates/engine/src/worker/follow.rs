@@ -6,7 +6,7 @@ use crate::connection::State;
 use crate::limits::DETOURS;
 use crate::prepare::{Route, render, route, tls_config};
 use crate::redirect::{Follow, Hop, LookedUp, Next, Resolving, found};
-use drumfire_http1::End;
+use drumfire_http1::{End, Machine};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, TlsConfig};
 use drumfire_plan::{Origin, Scheme};
@@ -89,7 +89,10 @@ impl<I: Io> Worker<I> {
 
     /// Lets a slot's exchange wait for the address of an origin.
     fn look_up(&mut self, slot: u32, origin: Origin) {
-        let started = self.slots[slot as usize].exchange.started;
+        let connection = &mut self.slots[slot as usize];
+        let started = connection.exchange.started;
+        // What the redirect said is no answer of the origin that is looked for.
+        connection.machine = Machine::new();
         self.set_deadline(slot, Nanos::MAX);
         match self.ask_for(origin) {
             Ok(answer) => self.resolving.push(Resolving {

@@ -82,7 +82,10 @@ impl<I: Io> Worker<I> {
     /// Puts a place's exchange on its connection, or lets it wait for one.
     #[inline]
     pub(super) fn board(&mut self, index: u32, now: Nanos) {
-        let group = &self.groups[self.places[index as usize].group as usize];
+        let place = &mut self.places[index as usize];
+        place.status = 0;
+        place.interim = 0;
+        let group = &self.groups[place.group as usize];
         let slot = group.slot;
         let connection = &self.slots[slot as usize];
         let room = match &connection.link {
@@ -126,8 +129,6 @@ impl<I: Io> Worker<I> {
             return self.fail_place(index, now, (Outcome::BadData, Some(reason)));
         }
         let place = &mut self.places[index as usize];
-        place.status = 0;
-        place.interim = 0;
         let request = &self.prepared.requests[place.exchange.request as usize];
         let Some(stream) = stream_of(place.follow.as_deref(), request) else {
             return;
