@@ -123,6 +123,22 @@ fn every_kind_of_call_is_answered() {
 }
 
 /// What a call that fails is called, whoever ended it.
+/// A server that ends calls while they still send: what was not sent is told.
+#[test]
+fn what_a_server_does_not_let_be_sent_is_unsent() {
+    let Some(server) = Interop::new(None) else {
+        return;
+    };
+    let full = "-d '{\"responseStatus\":{\"code\":8,\"message\":\"full\"}}'";
+    let streams = "--stream-count 1000 --stream-interval 5ms";
+    let report = calls_of(&server, "FullDuplexCall", &format!("{full} {streams}"));
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.at("status")["RESOURCE_EXHAUSTED"], CALLS, "{what}");
+    let (sent, unsent) = (report.n("messages.sent"), report.n("messages.unsent"));
+    assert_eq!(sent + unsent, CALLS * 1000, "{what}");
+    assert!((CALLS..CALLS * 500).contains(&sent), "{what}");
+}
+
 /// Streams of more messages than anyone reads: the server hears of each cancel at once, and what
 /// is not wanted takes no memory.
 #[test]
