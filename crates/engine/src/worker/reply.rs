@@ -12,7 +12,7 @@ use crate::limits::RECEIVES_PER_TURN;
 use crate::place::{Link, Phase, Place};
 use crate::prepare::{CallRequest, Prepared};
 use crate::redirect::after_redirect;
-use drumfire_grpc::Status;
+use drumfire_grpc::{Code, Status};
 use drumfire_http2::{ErrorCode, Event, Headers, StreamError};
 use drumfire_measure::{GRPC_STATUS, Interval, Outcome};
 use drumfire_net::{Io, Received, Slot};
@@ -268,7 +268,7 @@ impl Ears<'_> {
         if request.call().is_some() {
             return if end {
                 let status = place.reply.trailers_only(status, headers.iter());
-                finished(token, place, status)
+                self.finished(token, status)
             } else {
                 match place.reply.head(status, headers.iter()) {
                     Ok(()) => Did::Nothing,
@@ -292,21 +292,38 @@ impl Ears<'_> {
         }
     }
 
-    /// A stream that failed. A server that gives a call up when its time is over is often first
-    /// to say so.
+    /// A stream that failed.
     #[cold]
     fn failed(&self, token: u32, error: StreamError) -> Did {
-        let place = &self.places[token as usize];
-        let exchange = &place.exchange;
-        let call = self.prepared.requests[exchange.request as usize].call();
-        let limit = call.and_then(|call| call.plan.deadline);
-        let is_late = limit.is_some_and(|limit| self.now >= exchange.sent.min(self.now) + limit);
         match error {
-            StreamError::Reset { code } if is_late && code == ErrorCode::CANCEL => {
+            StreamError::Reset { code } if code == ErrorCode::CANCEL && self.is_late(token) => {
                 Did::Over(token, (Outcome::TimeoutTotal, None))
             }
             error => Did::Over(token, stream_failure(error)),
         }
+    }
+
+    /// A call has ended with a status.
+    #[inline]
+    fn finished(&mut self, token: u32, status: Status) -> Did {
+        self.places[token as usize].status = GRPC_STATUS + u16::from(status.code.number());
+        if status.is_ok() {
+            return Did::Over(token, (Outcome::Ok, None));
+        }
+        if status.code == Code::DEADLINE_EXCEEDED && self.is_late(token) {
+            return Did::Over(token, (Outcome::TimeoutTotal, None));
+        }
+        Did::Over(token, call_verdict(status))
+    }
+
+    /// Whether a call's deadline has passed. A server that keeps it too is often first to say so;
+    /// who of the two it was is chance, and the outcome is one.
+    #[cold]
+    fn is_late(&self, token: u32) -> bool {
+        let exchange = &self.places[token as usize].exchange;
+        let call = self.prepared.requests[exchange.request as usize].call();
+        let limit = call.and_then(|call| call.plan.deadline);
+        limit.is_some_and(|limit| self.now >= exchange.sent.min(self.now) + limit)
     }
 
     /// Bytes of a body.
@@ -372,7 +389,7 @@ impl Ears<'_> {
         }
         if end {
             let status = place.reply.handle_end();
-            return finished(token, place, status);
+            return self.finished(token, status);
         }
         Did::Nothing
     }
@@ -385,7 +402,7 @@ impl Ears<'_> {
         let request = &self.prepared.requests[place.exchange.request as usize];
         if request.call().is_some() {
             let status = place.reply.trailers(headers.iter());
-            return finished(token, place, status);
+            return self.finished(token, status);
         }
         if let Some(decoder) = &mut place.decoder
             && let Err(error) = decoder.finish()
@@ -420,16 +437,6 @@ fn whole(token: u32, place: &Place, expect: Expect) -> Did {
         Some(follow) if follow.next.is_some() => Did::Redirected(token),
         _ => Did::Over(token, (judge(expect, place.status), None)),
     }
-}
-
-/// A call has ended with a status.
-#[inline]
-fn finished(token: u32, place: &mut Place, status: Status) -> Did {
-    place.status = GRPC_STATUS + u16::from(status.code.number());
-    if status.is_ok() {
-        return Did::Over(token, (Outcome::Ok, None));
-    }
-    Did::Over(token, call_verdict(status))
 }
 
 /// A call can't be finished: its stream is to be reset.

@@ -4,8 +4,8 @@ use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{GRPC_STATUS, Outcome};
 use drumfire_plan::{CallKind, Streaming};
 use drumfire_testkit::{
-    Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server, Simulated, World,
-    closed,
+    Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server,
+    Simulated, World, closed,
 };
 use drumfire_units::Nanos;
 use std::collections::BTreeSet;
@@ -372,6 +372,31 @@ fn a_deadline_ends_a_call() {
         assert_eq!(result.log.connections, 1);
         let told = |head: &str| head.lines().any(|line| line.starts_with("grpc-timeout: "));
         assert!(result.log.seen.iter().all(|seen| told(&seen.head)));
+    }
+}
+
+/// A server that keeps the deadline too says that it is over while we have not looked: it is one
+/// outcome, whoever was first. A server whose own patience is less is another matter.
+#[test]
+fn who_is_first_to_see_a_deadline_is_no_outcome() {
+    let late = Client::ideal().wakes_late(ms(5));
+    for (patience, outcome) in [
+        (92, Outcome::TimeoutTotal),
+        (50, Outcome::GrpcDeadlineExceeded),
+    ] {
+        let unary = CallKind::Unary;
+        let plan = calls(5, 50, unary, Said::once()).calls_with(unary, Said::once(), |call| {
+            call.deadline = Some(ms(100));
+        });
+        for reply in [
+            Reply::call().pause(ms(patience)).trailers("4", "too late"),
+            Reply::trailers_only("4", "too late").after(ms(patience + 10)),
+        ] {
+            let result = run(plan.clone(), says(reply).client(late.clone()));
+            failures(&result.summary, &[(outcome, 50)]);
+            let status: Vec<_> = result.summary.total.status().collect();
+            assert_eq!(status, [(GRPC_STATUS + 4, 50)]);
+        }
     }
 }
 
