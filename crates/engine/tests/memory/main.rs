@@ -92,6 +92,16 @@ fn allocates_nothing(name: &str, plan: Draft, world: World) {
     );
 }
 
+/// How many bytes more the program holds after a second of the run: the quietest of seven, since
+/// the other tests and the one who runs them take memory of their own when they start and end.
+/// What a failure leaves behind is in each of them.
+fn held_more(plan: Draft, world: World) -> i64 {
+    let times: Vec<Nanos> = (2..10).map(Nanos::from_secs).collect();
+    let seen = observed(plan, world, &times);
+    let seconds = seen.windows(2).map(|two| two[1].1 - two[0].1);
+    seconds.min().expect("seven")
+}
+
 fn quick() -> Server {
     Server::new().takes(Law::Const(Nanos::from_micros(100)))
 }
@@ -190,10 +200,9 @@ fn failures_allocate_nothing_that_lasts() {
     let plan = open("const(1000/s,10s)")
         .connections(16)
         .with(|plan| plan.interval = Nanos::from_secs(3600));
-    let times = [Nanos::from_secs(2), Nanos::from_secs(9)];
     for server in [quick().resets(0.5), Server::refusing()] {
-        let seen = observed(plan.clone(), world(server), &times);
-        assert_eq!(seen[1].1 - seen[0].1, 0, "bytes held");
+        let more = held_more(plan.clone(), world(server));
+        assert!(more <= 0, "{more} bytes more after a second");
     }
 }
 
@@ -206,16 +215,14 @@ fn streams_that_fail_allocate_nothing_that_lasts() {
             plan.timeouts.total = Nanos::from_millis(20);
         })
     };
-    let times = [Nanos::from_secs(3), Nanos::from_secs(9)];
     for script in [
         Http2::new().refuses(0.5),
         Http2::new().says(Reply::never()),
         Http2::new().goes_away(100, LastId::Of(99), 0, Farewell::WhenDone),
     ] {
         let server = Server::http2(script).takes(Law::Const(Nanos::from_micros(100)));
-        let seen = observed(plan(), world(server), &times);
-        let grown = seen[1].1 - seen[0].1;
-        assert!(grown < 64 << 10, "{grown} bytes more after six seconds");
+        let more = held_more(plan(), world(server));
+        assert!(more <= 0, "{more} bytes more after a second");
     }
 }
 
