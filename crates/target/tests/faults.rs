@@ -69,17 +69,18 @@ fn a_seed_repeats_every_draw() {
 #[test]
 fn delays_run_side_by_side() {
     let server = start(Options::default());
-    let mut clients: Vec<Client> = (0..20).map(|_| Client::connect(&server)).collect();
+    let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(&server)).collect();
     let before = Instant::now();
     for client in &mut clients {
-        client.send(b"GET /?delay=100ms HTTP/1.1\r\nHost: t\r\n\r\n");
+        client.send(b"GET /?delay=200ms HTTP/1.1\r\nHost: t\r\n\r\n");
     }
     for client in &mut clients {
         assert_eq!(client.reply().status, 200);
     }
+    // One after the other they would take twelve seconds.
     let elapsed = before.elapsed();
-    assert!(elapsed >= Duration::from_millis(100));
-    assert!(elapsed < Duration::from_secs(1), "{elapsed:?}");
+    assert!(elapsed >= Duration::from_millis(200));
+    assert!(elapsed < Duration::from_secs(9), "{elapsed:?}");
 }
 
 #[test]
@@ -103,10 +104,9 @@ fn a_serial_server_takes_one_at_a_time_in_order() {
         assert_eq!(delay_ns(&reply), 20_000_000);
         assert!(elapsed >= Duration::from_millis(20) * n, "{n}: {elapsed:?}");
     }
-    assert!(before.elapsed() < Duration::from_secs(2));
     // Asking about the load does not queue.
     for client in &mut clients[1..] {
-        client.send(b"GET /?delay=10s HTTP/1.1\r\nHost: t\r\n\r\n");
+        client.send(b"GET /?delay=5m HTTP/1.1\r\nHost: t\r\n\r\n");
     }
     assert_eq!(clients[0].get("/counters").status, 200);
 }
@@ -173,7 +173,6 @@ fn a_body_drips() {
             elapsed >= Duration::from_millis(80),
             "{target}: {elapsed:?}"
         );
-        assert!(elapsed < Duration::from_secs(2), "{target}: {elapsed:?}");
     }
     // A second request during the drip neither hastens nor joins it.
     let before = Instant::now();
@@ -193,31 +192,30 @@ fn a_stall_stops_everything_for_its_length() {
     let mut client = Client::connect(&server);
     let begun = Instant::now();
     let mut waits = Vec::new();
-    while begun.elapsed() < Duration::from_millis(1_400) {
+    while begun.elapsed() < Duration::from_millis(3_400) {
         let before = Instant::now();
         client.get("/");
         waits.push(before.elapsed());
     }
-    // In 1.4 s lie at least three whole stalls; without them an answer takes no time.
-    let long = waits
-        .iter()
-        .filter(|wait| **wait > Duration::from_millis(150));
-    assert!((2..=5).contains(&long.count()));
-    assert!(waits.len() > 100);
+    // In 3.4 s lie at least eight whole stalls, and each holds the one request that is under way,
+    // unless we stood ourselves when it began; without them an answer takes no time.
+    let is_long = |wait: &&Duration| **wait > Duration::from_millis(150);
+    let long = waits.iter().filter(is_long).count();
+    assert!(long >= 3 && waits.len() > 4 * long, "{waits:?}");
     assert_eq!(server.stop().requests, waits.len() as u64);
 }
 
 #[test]
 fn a_stalled_server_stops_at_once() {
     let server = start(Options {
-        stall: Some("59s/60s".parse().unwrap()),
+        stall: Some("599s/600s".parse().unwrap()),
         ..Options::default()
     });
     let mut client = Client::connect(&server);
     let before = Instant::now();
     client.send(b"GET /?delay=1s HTTP/1.1\r\nHost: t\r\n\r\n");
     drop(server);
-    assert!(before.elapsed() < Duration::from_secs(10));
+    assert!(before.elapsed() < Duration::from_secs(60));
 }
 
 #[test]

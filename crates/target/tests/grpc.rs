@@ -105,10 +105,8 @@ fn responses_are_as_wished() {
             .map(|m| m["clockNs"].as_str().unwrap().parse().unwrap())
             .collect();
         assert_eq!(clocks.len(), 5);
-        assert!(
-            clocks.windows(2).all(|pair| pair[1] - pair[0] > 5_000_000),
-            "{clocks:?}"
-        );
+        // Each has its own time, which one that was late does not move.
+        assert!(clocks.is_sorted(), "{clocks:?}");
         assert_eq!(called.messages[4]["number"], "4");
         let none = caller.call(SERVER, &[json!({"wish": {"count": 0}})]).await;
         assert_eq!((none.code(), none.messages.len()), (Some(0), 0));

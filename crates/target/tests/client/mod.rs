@@ -58,7 +58,7 @@ impl Client {
     pub(crate) fn connect(server: &Running) -> Self {
         let stream = TcpStream::connect(server.tcp().unwrap()).unwrap();
         stream
-            .set_read_timeout(Some(Duration::from_secs(10)))
+            .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
         Self::over(stream)
     }

@@ -29,13 +29,13 @@ pub(crate) fn start(options: Options) -> Running {
     .unwrap()
 }
 
-/// Runs a test's clients, for ten seconds at most.
+/// Runs a test's clients, for a minute at most.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    let test = async { timeout(Duration::from_secs(10), test).await };
+    let test = async { timeout(Duration::from_secs(60), test).await };
     LocalSet::new().block_on(&runtime, test).unwrap()
 }
 
