@@ -12,8 +12,9 @@ mod support;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{Read as _, Write as _};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::Duration;
 use support::script::Peer;
 use support::{Folder, Script, Serve, load};
@@ -90,6 +91,9 @@ fn encoded(codings: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
+/// A body that becomes 80 MiB, made once: that takes longer than some timeouts.
+static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| encoded("gzip", &gzip(&vec![0; 80 << 20])));
+
 const ROWS: [Row; 33] = [
     row("one byte a millisecond", "", "ok", |peer| {
         while peer.request().is_some() {
@@ -129,7 +133,7 @@ const ROWS: [Row; 33] = [
     ),
     row(
         "a body that trickles",
-        "--timeout 400ms",
+        "--timeout 1500ms",
         "timeout:body",
         |peer| {
             peer.request();
@@ -139,7 +143,7 @@ const ROWS: [Row; 33] = [
     ),
     row(
         "a body that stops",
-        "--timeout 300ms",
+        "--timeout 1500ms",
         "timeout:body",
         |peer| {
             peer.request();
@@ -149,7 +153,7 @@ const ROWS: [Row; 33] = [
     ),
     row(
         "a body without end",
-        "--timeout 500ms",
+        "--timeout 1500ms",
         "timeout:total",
         |peer| {
             peer.request();
@@ -258,7 +262,7 @@ const ROWS: [Row; 33] = [
     ),
     row(
         "a server that stops reading",
-        "-d @BODY --timeout 500ms",
+        "-d @BODY --timeout 1500ms",
         "timeout:total",
         |peer| {
             read_head(peer);
@@ -294,64 +298,66 @@ const ROWS: [Row; 33] = [
         answer(peer, &encoded("gzip", b"plain text, in truth"));
     }),
     row("a bomb that nobody decodes", "", "ok", |peer| {
-        answer(peer, &encoded("gzip", &gzip(&vec![0; 80 << 20])));
+        answer(peer, &BOMB);
     }),
     row("a bomb", "--compressed", "limit:decoded", |peer| {
-        answer(peer, &encoded("gzip", &gzip(&vec![0; 80 << 20])));
+        answer(peer, &BOMB);
     }),
 ];
 
 /// Two requests, one after the other, have the outcome; what the first left behind is never the
-/// answer to the second.
+/// answer to the second. Some rows wait for a timeout that is long beside a busy machine's delays,
+/// so that three go side by side.
 #[test]
 fn every_bad_answer_has_its_outcome() {
+    const LANES: usize = 3;
+    LazyLock::force(&BOMB);
     let folder = Folder::new();
-    let body = folder.write("body", vec![b'x'; 10 << 20]);
-    let mut wrong = Vec::new();
-    for row in &ROWS {
-        let script = Script::new(row.serve);
-        let flags = row.flags.replace("BODY", &body);
-        let report = load(
-            &format!("-c 1 -n 2 --timeout 5s {flags} {}", script.url()).replacen(
-                "--timeout 5s ",
-                if flags.contains("--timeout") {
-                    ""
-                } else {
-                    "--timeout 5s "
-                },
-                1,
-            ),
-        );
-        let (kind, leniency) = row.outcome.split_once('+').unwrap_or((row.outcome, ""));
-        let seen = match (kind, kind.parse()) {
-            ("ok", _) => report.n("requests.ok"),
-            (_, Ok(status)) => report.status(status),
-            (kind, _) => report.kind(kind),
-        };
-        let forgiven: Vec<&String> = report
-            .at("leniencies")
-            .as_object()
-            .unwrap()
-            .keys()
+    let body = &folder.write("body", vec![b'x'; 10 << 20]);
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let lane = |n| ROWS.iter().skip(n).step_by(LANES);
+        let lanes: Vec<_> = (0..LANES)
+            .map(|n| scope.spawn(move || lane(n).filter_map(|row| wrong(row, body)).collect()))
             .collect();
-        let leniencies = if leniency.is_empty() {
-            vec![]
-        } else {
-            vec![leniency]
-        };
-        if seen != 2 || forgiven != leniencies {
-            wrong.push(format!(
-                "{}: wanted {}, forgiven {forgiven:?}: {:#}",
-                row.name,
-                row.outcome,
-                report.short()
-            ));
-        }
-    }
+        let found = lanes.into_iter().map(|lane| lane.join().unwrap());
+        found.collect::<Vec<Vec<String>>>().concat()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A timeout comes when it was asked for, and the latency record keeps it.
+/// What is wrong with the outcome of a row's requests.
+fn wrong(row: &Row, body: &str) -> Option<String> {
+    let script = Script::new(row.serve);
+    let flags = row.flags.replace("BODY", body);
+    let timeout = match flags.contains("--timeout") {
+        true => "",
+        false => "--timeout 20s",
+    };
+    let report = load(&format!("-c 1 -n 2 {timeout} {flags} {}", script.url()));
+    let (kind, leniency) = row.outcome.split_once('+').unwrap_or((row.outcome, ""));
+    let seen = match (kind, kind.parse()) {
+        ("ok", _) => report.n("requests.ok"),
+        (_, Ok(status)) => report.status(status),
+        (kind, _) => report.kind(kind),
+    };
+    let leniencies = report.at("leniencies").as_object().unwrap();
+    let forgiven: Vec<&String> = leniencies.keys().collect();
+    let expected: Vec<&str> = Some(leniency)
+        .filter(|l| !l.is_empty())
+        .into_iter()
+        .collect();
+    (seen != 2 || forgiven != expected).then(|| {
+        format!(
+            "{}: wanted {}, forgiven {forgiven:?}: {:#}",
+            row.name,
+            row.outcome,
+            report.short()
+        )
+    })
+}
+
+/// A timeout comes when it was asked for, never before and not much later, and the latency record
+/// keeps it.
 #[test]
 fn timeouts_come_in_time_and_stay_in_the_record() {
     let silent = Script::new(|peer| {
@@ -362,21 +368,21 @@ fn timeouts_come_in_time_and_stay_in_the_record() {
     let tls = mute.url().replace("http:", "https:");
     for (line, kind) in [
         (
-            format!("--head-timeout 400ms {}", silent.url()),
+            format!("--head-timeout 1s {}", silent.url()),
             "timeout:head",
         ),
-        (format!("--timeout 400ms {}", silent.url()), "timeout:head"),
-        (format!("--tls-timeout 400ms {tls}"), "timeout:tls"),
+        (format!("--timeout 1s {}", silent.url()), "timeout:head"),
+        (format!("--tls-timeout 1s {tls}"), "timeout:tls"),
     ] {
         let report = load(&format!("-c 4 -n 8 {line}"));
         assert_eq!(report.kind(kind), 8, "{line}: {:#}", report.short());
         assert_eq!(report.n("requests.timed_out"), 8);
         for end in ["min", "max"] {
             let time = report.number(&format!("latency.failed.{end}")) / 1e9;
-            assert!((0.4..0.5).contains(&time), "{line}: {end} {time} s");
+            assert!((1.0..6.0).contains(&time), "{line}: {end} {time} s");
             let time = report.number(&format!("latency.service_time.{end}")) / 1e9;
             assert!(
-                (0.39..0.5).contains(&time),
+                (0.98..6.0).contains(&time),
                 "{line}: {end} {time} s in the record"
             );
         }
@@ -439,14 +445,15 @@ fn an_unasked_response_spoils_its_connection_and_no_request() {
     let script = Script::new(|peer| {
         while peer.request().is_some() {
             peer.send(OK);
-            sleep(ms(50));
+            sleep(ms(20));
             peer.send("HTTP/1.1 500 Unasked\r\nContent-Length: 0\r\n\r\n");
         }
     });
-    let report = load(&format!("-c 1 -r 5 -n 5 {}", script.url()));
-    assert_eq!(report.n("requests.ok"), 5, "{:#}", report.short());
+    // Long after each answer the next request comes.
+    let report = load(&format!("-c 1 -r 1 -n 4 {}", script.url()));
+    assert_eq!(report.n("requests.ok"), 4, "{:#}", report.short());
     assert_eq!(report.status(500), 0);
-    assert_eq!(script.connections(), 5);
+    assert_eq!(script.connections(), 4);
 }
 
 /// A server that ignores `Expect` gets the body after a second; one that agrees gets it at once.
@@ -459,7 +466,7 @@ fn expectations_wait_for_a_second_and_no_longer() {
         }
     });
     let ignoring = Script::new(|peer| while peer.request().is_some() && peer.send(OK) {});
-    for (script, least, most) in [(&agreeing, 0.0, 0.5), (&ignoring, 1.0, 1.3)] {
+    for (script, least, most) in [(&agreeing, 0.0, 1.0), (&ignoring, 1.0, 6.0)] {
         let report = load(&format!(
             "-c 1 -n 1 -d body --expect-continue {}",
             script.url()

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use support::certificates::VALID;
 use support::peers::Nginx;
 use support::script::{Peer, field};
-use support::{Authority, Folder, Process, Script, Serve, alone, drumfire, load, load_of};
+use support::{Authority, Folder, Process, Report, Script, Serve, alone, drumfire, load, load_of};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -26,8 +26,8 @@ fn obliging(peer: &mut Peer) {
 
 /// A load, and exactly how many requests it has.
 const EXACT: [(&str, u64); 12] = [
-    ("-r 1000/s -z 1500ms", 1_500),
-    ("-r 90/m -z 2s", 3),
+    ("-r 'const(1000/s,1500ms)'", 1_500),
+    ("-r 'const(90/m,2s)'", 3),
     ("-r 'line(0,400,2s)' -c 8", 400),
     ("-r 'const(200,500ms) const(400,500ms)'", 300),
     ("-r 'once(100)' -c 4", 100),
@@ -67,83 +67,64 @@ fn counts_are_exact_and_the_server_agrees() {
     }
 }
 
+/// The arrivals of a schedule, on the server's clock: none before it was due, and none later than
+/// the report says. Nanoseconds; the run's start is not known, but for that much.
+fn check_arrivals(report: &Report, arrivals: &[u64], due: impl Fn(usize) -> f64) {
+    let offsets = || (0..).zip(arrivals).map(|(n, at)| *at as f64 - due(n));
+    let start = offsets().fold(f64::INFINITY, f64::min);
+    let last = offsets().fold(f64::NEG_INFINITY, f64::max);
+    // What the histogram's buckets round off is two in a thousand.
+    let longest = report.number("latency.response_time.max") * 1.002;
+    assert!(
+        last - start <= longest,
+        "an arrival is {} ns beside its time, the longest response took {longest} ns",
+        last - start
+    );
+}
+
 #[test]
 fn ten_thousand_a_second_arrive_to_the_last() {
     let _turn = alone();
     let serve = Serve::new("--arrival-log");
-    let report = load(&format!("-r 10000/s -z 2s -c 64 {}", serve.url));
+    let report = load(&format!("-r 10000/s -n 20000 -c 64 {}", serve.url));
     assert_eq!(report.n("requests.ok"), 20_000, "{:#}", report.short());
     assert_eq!(report.number("rate.intended_per_s"), 10_000.0);
     let arrivals = serve.arrivals();
     assert_eq!(arrivals.len(), 20_000);
-    let span = (arrivals[19_999] - arrivals[0]) as f64 / 1e9;
-    assert!(
-        (span - 1.9999).abs() < 0.1,
-        "from the first to the last: {span} s"
-    );
+    check_arrivals(&report, &arrivals, |n| n as f64 * 1e5);
 }
 
-/// The n-th of constant arrivals comes when the schedule says: half of them within a millisecond.
+/// The n-th of constant arrivals comes when the schedule says, however late the one before was.
 #[test]
 fn constant_arrivals_keep_their_beat() {
     let _turn = alone();
     let serve = Serve::new("--arrival-log");
-    load(&format!("-r 250/s -z 2s -c 8 {}", serve.url));
+    let report = load(&format!("-r 250/s -n 500 -c 8 {}", serve.url));
     let arrivals = serve.arrivals();
     assert_eq!(arrivals.len(), 500);
-    let beat = |n: usize| n as f64 * 4e6;
-    let mut offsets: Vec<f64> = (0..500).map(|n| arrivals[n] as f64 - beat(n)).collect();
-    offsets.sort_by(f64::total_cmp);
-    let spread = offsets[375] - offsets[125];
-    assert!(spread < 2e6, "the middle half lies within {spread} ns");
+    check_arrivals(&report, &arrivals, |n| n as f64 * 4e6);
 }
 
-/// Gaps of a Poisson process are exponential. The critical value is for one false alarm in a
-/// hundred thousand: a real defect (a ticker, a uniform law) is far beyond it.
+/// When the first arrivals of a Poisson process with seed 7 and 20 a second are due, in
+/// microseconds. That such times follow the law is tested where they are made.
+const POISSON: [u32; 24] = [
+    2768, 76_053, 92_545, 96_209, 104_807, 110_462, 115_325, 241_869, 346_022, 408_672, 515_818,
+    626_800, 655_106, 664_139, 712_351, 716_144, 749_539, 831_692, 892_229, 1_016_747, 1_026_757,
+    1_030_919, 1_071_174, 1_095_763,
+];
+
 #[test]
-fn poisson_arrivals_pass_a_test_on_the_servers_clock() {
+fn poisson_arrivals_come_when_their_seed_says() {
     let _turn = alone();
     let serve = Serve::new("--arrival-log");
-    let rate = 200.0;
-    let report = load(&format!(
-        "-r 200/s -z 8s -c 64 --arrivals poisson --seed 7 {}",
-        serve.url
-    ));
-    let arrivals = serve.arrivals();
-    assert_eq!(
-        arrivals.len() as u64,
-        report.n("requests.ok"),
-        "{:#}",
-        report.short()
-    );
-    let mut gaps: Vec<f64> = arrivals
-        .windows(2)
-        .map(|two| (two[1] - two[0]) as f64 / 1e9)
-        .collect();
-    gaps.sort_by(f64::total_cmp);
-    let n = gaps.len() as f64;
-    assert!((n - 1_600.0).abs() < 5.0 * 40.0, "{n} gaps");
-    let distance = gaps.iter().enumerate().fold(0.0_f64, |distance, (k, gap)| {
-        let law = 1.0 - (-rate * gap).exp();
-        distance
-            .max((law - k as f64 / n).abs())
-            .max(((k + 1) as f64 / n - law).abs())
-    });
-    // The limit of sqrt(n) D has P(> 2.47) = 2 exp(-2 · 2.47²) = 1e-5.
-    assert!(distance < 2.47 / n.sqrt(), "D = {distance} of {n} gaps");
-    // Constant arrivals would have a dispersion of 0, bursts one far above 1.
-    let mut counts = [0_f64; 80];
-    for at in &arrivals {
-        let window = ((at - arrivals[0]) / 100_000_000) as usize;
-        counts[window.min(79)] += 1.0;
+    for threads in [1, 2] {
+        let before = serve.arrivals().len();
+        let line = format!("-r 20/s -n 24 -c 8 --threads {threads} --arrivals poisson --seed 7");
+        let report = load(&format!("{line} {}", serve.url));
+        assert_eq!(report.n("requests.ok"), 24, "{:#}", report.short());
+        let arrivals = &serve.arrivals()[before..];
+        check_arrivals(&report, arrivals, |n| f64::from(POISSON[n]) * 1e3);
     }
-    let mean = counts.iter().sum::<f64>() / 80.0;
-    let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / 79.0;
-    assert!(
-        (0.5..1.8).contains(&(variance / mean)),
-        "dispersion {}",
-        variance / mean
-    );
 }
 
 #[test]
@@ -183,8 +164,9 @@ fn late_policies_balance() {
             "{policy}: {:#}",
             report.short()
         );
+        // Two connections, each with a request in 100 ms at most, and the last may be under way.
         let sent = report.n("requests.sent");
-        assert!((15..=25).contains(&sent), "{policy}: {:#}", report.short());
+        assert!((1..=22).contains(&sent), "{policy}: {:#}", report.short());
         assert_eq!(serve.count("requests") - before, sent, "{policy}");
     }
 }
@@ -229,7 +211,7 @@ fn a_list_may_come_from_stdin() {
 #[test]
 fn the_warm_up_is_sent_and_not_counted() {
     let serve = Serve::new("");
-    let report = load(&format!("-r 200/s -z 2s --warmup 500ms {}", serve.url));
+    let report = load(&format!("-r 200/s -n 400 --warmup 500ms {}", serve.url));
     let (warmup, measured) = (report.n("warmup.sent"), report.n("requests.sent"));
     assert_eq!((warmup, measured), (100, 300), "{:#}", report.short());
     assert_eq!(serve.count("requests"), 400);

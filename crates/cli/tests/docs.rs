@@ -18,9 +18,10 @@ use support::program::{PATH, neutral};
 use support::{Folder, Process, Run, Serve, Signal, drumfire};
 
 /// No command of a page takes longer, shortened as it is.
-const LIMIT: Duration = Duration::from_secs(20);
-/// How long a load of a page lasts here.
-const SHORT: &str = "200ms";
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long a load of a page lasts here: at first, and once more where that was not as announced,
+/// since a machine that stands for a moment leaves nothing to report of the shorter one.
+const LENGTHS: [&str; 2] = ["200ms", "3s"];
 
 /// The greeter's own file.
 const GREETER: &str = include_str!("../../target/proto/helloworld/greeter.proto");
@@ -101,7 +102,7 @@ fn with_value(text: &str, flag: &str, value: &str) -> String {
 }
 
 /// The same load, over soon.
-fn shortened(text: &str) -> String {
+fn shortened(text: &str, length: &str) -> String {
     if text.starts_with("drumfire go-wrk ") {
         return with_value(text, "-d", "1");
     }
@@ -110,11 +111,11 @@ fn shortened(text: &str) -> String {
     }
     let text = with_value(text, "--warmup", "50ms");
     if text.contains(" -z ") {
-        return with_value(&text, "-z", SHORT);
+        return with_value(&text, "-z", length);
     }
     let (command, rest) = text.split_once(' ').unwrap();
     let (subcommand, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-    format!("{command} {subcommand} -z {SHORT} {rest}")
+    format!("{command} {subcommand} -z {length} {rest}")
 }
 
 /// The servers that pages assume, and the folders that commands run in: servers write
@@ -165,9 +166,9 @@ impl Stage {
         Process::start(&mut shell)
     }
 
-    /// Runs a load to its end.
-    fn run(&self, text: &str) -> Run {
-        Self::start(&shortened(&self.addressed(text)), &self.folder).finish(LIMIT)
+    /// Runs a load of this length to its end.
+    fn run(&self, text: &str, length: &str) -> Run {
+        Self::start(&shortened(&self.addressed(text), length), &self.folder).finish(LIMIT)
     }
 
     /// Starts a server at a free port and ends it once it listens.
@@ -213,16 +214,20 @@ fn every_command_line_runs() {
         let Some(expected) = announced(&line.text) else {
             continue;
         };
+        let is_right = |run: &Run| {
+            // A load this short may be too short for a quantile that a rule asks for.
+            let too_short = line.text.contains("--threshold") && run.code == Some(99);
+            // Test machines are busy, and --strict says so.
+            let busy = line.text.contains("--strict") && run.code == Some(3);
+            run.code == Some(expected) || too_short || busy
+        };
         let run = if line.text.starts_with("drumfire serve") {
             stage.serve(&line.text)
         } else {
-            stage.run(&line.text)
+            let [first, again] = LENGTHS.map(|length| || stage.run(&line.text, length));
+            Some(first()).filter(is_right).unwrap_or_else(again)
         };
-        // A load this short may be too short for a quantile that a rule asks for.
-        let too_short = line.text.contains("--threshold") && run.code == Some(99);
-        // Test machines are busy, and --strict says so.
-        let busy = line.text.contains("--strict") && run.code == Some(3);
-        if run.code != Some(expected) && !too_short && !busy {
+        if !is_right(&run) {
             let Line { place, text } = line;
             wrong.push(format!(
                 "{place}: {text}\n{:?}: {}{}",
@@ -317,16 +322,19 @@ fn lines_are_found_and_shortened() {
     let found: Vec<(&str, &str)> = found.iter().map(|l| (&*l.place, &*l.text)).collect();
     assert_eq!(found, [("p.md:3", "drumfire b"), ("p.md:6", "drumfire c")]);
     assert_eq!(
-        shortened("drumfire http -z 1m u"),
+        shortened("drumfire http -z 1m u", "200ms"),
         "drumfire http -z 200ms u"
     );
     assert_eq!(
-        shortened("drumfire http -n 5 u"),
+        shortened("drumfire http -n 5 u", "200ms"),
         "drumfire http -z 200ms -n 5 u"
     );
-    assert_eq!(shortened("drumfire demo"), "drumfire demo -z 200ms ");
     assert_eq!(
-        shortened("drumfire go-wrk -c 9 -d 10 u"),
+        shortened("drumfire demo", "200ms"),
+        "drumfire demo -z 200ms "
+    );
+    assert_eq!(
+        shortened("drumfire go-wrk -c 9 -d 10 u", "200ms"),
         "drumfire go-wrk -c 9 -d 1 u"
     );
     assert_eq!(announced("drumfire x  # exit 2"), Some(2));

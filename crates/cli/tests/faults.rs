@@ -16,7 +16,9 @@ use std::thread::sleep;
 use std::time::Duration;
 use support::lab::{self, CpuLimit, Namespace};
 use support::program::{LIMIT, PATH, neutral, words};
-use support::{Folder, Process, Report, Serve, alone, drumfire, load, load_of};
+use support::{
+    Folder, PATIENCE, Process, Report, Serve, alone, drumfire, load, load_of, wait_until,
+};
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -41,10 +43,15 @@ fn a_full_backlog_is_a_timeout_of_the_connection() {
         "-c 4 -n 4 --connect-timeout 500ms http://{address}/"
     ));
     assert_eq!(report.kind("timeout:connect"), 4, "{:#}", report.short());
-    for end in ["min", "max"] {
-        let time = report.number(&format!("latency.failed.{end}")) / 1e9;
-        assert!((0.5..0.6).contains(&time), "{end} {time} s");
-    }
+    check_timeout(&report, 0.5);
+}
+
+/// No failure came before its timeout, and none much later: how late is for the machine to say,
+/// and virtual time shows it to the nanosecond.
+fn check_timeout(report: &Report, timeout: f64) {
+    let ends = ["min", "max"].map(|end| report.number(&format!("latency.failed.{end}")) / 1e9);
+    let [least, most] = ends;
+    assert!(timeout <= least && most < timeout + 5.0, "{ends:?} s");
 }
 
 /// `drumfire http` in a namespace, with JSON on its standard output.
@@ -58,10 +65,7 @@ fn start_in(namespace: &Namespace, line: &str) -> Process {
 fn serve_in(namespace: &Namespace) -> Process {
     let mut command = namespace.command(PATH);
     let serve = Process::start(command.args(["serve", "-l", "127.0.0.1:9000"]));
-    assert_eq!(
-        serve.first_line(Duration::from_secs(5)),
-        "http://127.0.0.1:9000/"
-    );
+    assert_eq!(serve.first_line(PATIENCE), "http://127.0.0.1:9000/");
     serve
 }
 
@@ -85,12 +89,17 @@ impl Link {
     }
 
     fn cut(&self) {
-        self.nft("add rule inet t c tcp dport 9000 drop");
-        self.nft("add rule inet t c tcp sport 9000 drop");
+        self.nft("add rule inet t c tcp dport 9000 drop ; add rule inet t c tcp sport 9000 drop");
     }
 
     fn heal(&self) {
         self.nft("flush chain inet t c");
+    }
+
+    /// Waits until so many requests have gone over it, each with its answer and an
+    /// acknowledgement.
+    fn await_requests(&self, count: u64) {
+        wait_until("a load", || self.0.tcp("InSegs") >= 3 * count);
     }
 }
 
@@ -102,8 +111,7 @@ fn a_black_hole_is_a_timeout_of_the_connection() {
     let line = "-c 4 -n 8 --connect-timeout 400ms http://127.0.0.1:9000/";
     let report = load_of(start_in(&link.0, line));
     assert_eq!(report.kind("timeout:connect"), 8, "{:#}", report.short());
-    let time = report.number("latency.failed.max") / 1e9;
-    assert!((0.4..0.5).contains(&time), "{time} s");
+    check_timeout(&report, 0.4);
 }
 
 /// A peer that vanishes without a word: requests time out, nothing hangs.
@@ -112,12 +120,12 @@ fn a_vanished_peer_costs_timeouts_and_no_hang() {
     let _turn = alone();
     let Some(link) = Link::new() else { return };
     let _serve = serve_in(&link.0);
-    let line = "-r 50/s -c 8 -z 2s --timeout 500ms --connect-timeout 500ms http://127.0.0.1:9000/";
+    let line = "-r 50/s -c 8 -z 4s --timeout 500ms --connect-timeout 500ms http://127.0.0.1:9000/";
     let process = start_in(&link.0, line);
-    sleep(ms(1_000));
+    link.await_requests(50);
     link.cut();
     let report = load_of(process);
-    assert_eq!(report.n("requests.intended"), 100);
+    assert_eq!(report.n("requests.intended"), 200);
     assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
     assert!(report.n("requests.ok") > 20, "{:#}", report.short());
     assert!(report.n("requests.timed_out") >= 8, "{:#}", report.short());
@@ -130,9 +138,10 @@ fn a_flapping_link_costs_time_and_no_request() {
     let _turn = alone();
     let Some(link) = Link::new() else { return };
     let _serve = serve_in(&link.0);
-    let process = start_in(&link.0, "-r 50/s -c 4 -z 4s http://127.0.0.1:9000/");
+    let process = start_in(&link.0, "-r 50/s -c 4 -n 200 http://127.0.0.1:9000/");
+    link.await_requests(20);
     for _ in 0..2 {
-        sleep(ms(700));
+        sleep(ms(500));
         link.cut();
         sleep(ms(500));
         link.heal();
@@ -401,7 +410,9 @@ fn bodies_pass_through_little_memory() {
         return;
     };
     let serve = Serve::new("--size 4000000");
+    // They come side by side, so that each takes as long as all.
     for flags in ["-c 200 -n 200", "-c 50 -n 50 --compressed"] {
+        let flags = format!("{flags} --timeout 2m");
         let script = format!(
             "echo $$ > {}/cgroup.procs; exec {PATH} http --json - {flags} {}",
             limit.0, serve.url

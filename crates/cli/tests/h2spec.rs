@@ -17,6 +17,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use support::{Folder, lab};
@@ -24,13 +25,37 @@ use support::{Folder, lab};
 /// Cases of the suite, each on a port of its own.
 const CASES: u16 = 57;
 /// How long the suite may take: each case half a second, on a machine that is busy.
-const SECONDS_MAX: &str = "150";
+const SECONDS_MAX: &str = "250";
 
+/// The suite waits a second for what we do, and we stay for less than that after our request.
+/// Where the machine keeps either side waiting for as long, a case fails by chance, and the suite
+/// runs again. A case that is wrong fails each time.
 #[test]
 fn every_case_of_h2spec() {
     let Some(suite) = lab::suite("h2specd") else {
         return;
     };
+    let listed = lab::repository().join("conformance/http2/known-failing.txt");
+    let known = known_failing(&std::fs::read_to_string(listed).unwrap());
+    let mut report = String::new();
+    let mut always = BTreeSet::new();
+    for run in 0..3 {
+        report = run_suite(&suite);
+        assert!(report.contains(&format!("{CASES} tests, ")), "{report}");
+        let failed = failing(&report);
+        always = match run {
+            0 => failed.clone(),
+            _ => &always & &failed,
+        };
+        if failed == known || always == known {
+            return;
+        }
+    }
+    panic!("{always:?} failed each time, known are {known:?}: {report}");
+}
+
+/// All cases once: what the suite says.
+fn run_suite(suite: &Path) -> String {
     let ports = Ports::free();
     for case in 0..CASES {
         relay(ports.ours + case, ports.suite + case);
@@ -41,13 +66,7 @@ fn every_case_of_h2spec() {
     command.arg(SECONDS_MAX).arg(suite);
     command.args(["--timeout", "1", "--exec", &format!("sh {client}")]);
     command.args(["--from-port", &ports.suite.to_string()]);
-    let report = run(&mut command);
-    let listed = lab::repository().join("conformance/http2/known-failing.txt");
-    let known = known_failing(&std::fs::read_to_string(listed).unwrap());
-    assert_eq!(failing(&report), known, "{report}");
-    let passed = usize::from(CASES) - known.len();
-    let summary = format!("{CASES} tests, {passed} passed, 0 skipped, ");
-    assert!(report.contains(&summary), "{report}");
+    run(&mut command)
 }
 
 /// One request on one connection that stays open for a while after it, since the suite wants to

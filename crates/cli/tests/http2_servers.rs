@@ -367,21 +367,26 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
     for base in &bases {
         let before = nginx.log().len() as u64;
         let line = format!(
-            "http --json - --http2 -r 400/s -z 3s -c 2 --streams 50 --timeout 2s --cacert {} {base}10k.txt",
+            "http --json - --http2 -r 400/s -z 2m -c 2 --streams 50 --cacert {} {base}10k.txt",
             authority.certificate
         );
         let process = Process::start(&mut drumfire(line.split_whitespace()));
-        sleep(Duration::from_millis(1_000));
+        nginx.await_requests(300);
         nginx.kill_and_restart(Duration::from_millis(300));
+        // The run goes on, however long it took the server to return.
+        nginx.await_requests(300);
+        process.signal(Signal::INT);
         let report = load_of(process);
         let what = format!("{base}: {:#}", report.short());
-        assert_eq!(report.n("requests.intended"), 1_200, "{what}");
-        // The first second, and what comes when the server is back.
-        assert!(report.n("requests.ok") > 600, "{what}");
+        assert_eq!(report.n("requests.in_flight"), 0, "{what}");
         assert!(report.n("generator.connections_opened") > 2, "{what}");
+        // Answers that a server sent just before it died may lack their lines in the log: at most
+        // as many as there were streams.
+        let ok = report.n("requests.ok");
+        let logged = nginx.logged(before + ok - 100) - before;
         assert!(
-            report.n("requests.ok") <= nginx.log().len() as u64 - before,
-            "{what}"
+            (500..=logged + 100).contains(&ok),
+            "{logged} logged; {what}"
         );
         for kind in report.kinds() {
             let prefix = kind.split(':').next().unwrap();
@@ -406,19 +411,20 @@ fn a_stall_costs_time_or_is_a_timeout() {
     let Some((nginx, [base, _])) = nginx(&identity, Processes::One, "") else {
         return;
     };
-    for (timeout, fails) in [("10s", false), ("150ms", true)] {
+    for (timeout, fails) in [("30s", false), ("150ms", true)] {
         let line = format!(
-            "http --json - --http2 -r 200/s -z 3s -c 2 --streams 200 --timeout {timeout} {base}fast"
+            "http --json - --http2 -r 200/s -n 600 -c 2 --streams 200 --timeout {timeout} {base}fast"
         );
         let process = Process::start(&mut drumfire(line.split_whitespace()));
-        sleep(Duration::from_millis(1_000));
+        nginx.await_requests(200);
         nginx.process().signal(Signal::STOP);
         sleep(Duration::from_millis(600));
         nginx.process().signal(Signal::CONT);
         let report = load_of(process);
         let what = format!("{timeout}: {:#}", report.short());
         assert_eq!(report.n("requests.intended"), 600, "{what}");
-        assert!(report.n("requests.ok") >= 300, "{what}");
+        // Those before the stall, unless the machine stood as well.
+        assert!(report.n("requests.ok") >= 100, "{what}");
         let slowest = report.number("latency.response_time.max") / 1e9;
         if fails {
             assert!(report.n("requests.timed_out") > 0, "{what}");
@@ -444,11 +450,11 @@ fn a_connection_without_a_sign_of_life_is_given_up() {
         return;
     };
     let line = format!(
-        "http --json - --http2 -r 200/s -z 4s -c 2 --streams 400 --ping 200ms --ping-timeout 200ms \
+        "http --json - --http2 -r 200/s -n 800 -c 2 --streams 400 --ping 200ms --ping-timeout 200ms \
          {base}fast"
     );
     let process = Process::start(&mut drumfire(line.split_whitespace()));
-    sleep(Duration::from_millis(1_000));
+    nginx.await_requests(200);
     nginx.process().signal(Signal::STOP);
     sleep(Duration::from_millis(1_500));
     nginx.process().signal(Signal::CONT);
@@ -461,8 +467,8 @@ fn a_connection_without_a_sign_of_life_is_given_up() {
         let known = ["timeout:ping", "connect:timeout", "timeout:connect"];
         assert!(known.contains(&kind.as_str()), "{kind}; {what}");
     }
-    // Before the stall, and after it.
-    assert!(report.n("requests.ok") >= 300, "{what}");
+    // Before the stall, unless the machine stood as well.
+    assert!(report.n("requests.ok") >= 100, "{what}");
     let last = report.number("latency.failed.max") / 1e9;
-    assert!(last < 2.5, "nobody waits for 30 s: {last} s; {what}");
+    assert!(last < 10.0, "nobody waits for 30 s: {last} s; {what}");
 }

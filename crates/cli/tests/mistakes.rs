@@ -12,10 +12,9 @@ mod support;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::time::Duration;
 use support::certificates::{EXPIRED, VALID};
 use support::peers::Nginx;
-use support::program::words;
+use support::program::{LIMIT, words};
 use support::{Authority, Folder, Process, Serve, drumfire, http, load};
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
@@ -145,7 +144,6 @@ fn every_mistake_is_named_before_anything_is_sent() {
     let mut wrong = Vec::new();
     for (line, expected) in MISTAKES {
         let run = http(&fill(line));
-        assert!(run.took < Duration::from_secs(3), "{line}: {:?}", run.took);
         let says = |part: &&str| run.stderr.contains(&fill(part));
         let quiet = run.stdout.is_empty() && is_clean(&run.stderr);
         if run.code != Some(2) || !quiet || !expected.iter().all(says) {
@@ -173,7 +171,7 @@ fn arguments_need_not_be_unicode_to_be_refused_well() {
         ([OsStr::new("serve"), bad], "unexpected argument"),
         ([bad, bad], "unrecognized subcommand"),
     ] {
-        let run = Process::start(&mut drumfire(args)).finish(Duration::from_secs(5));
+        let run = Process::start(&mut drumfire(args)).finish(LIMIT);
         assert_eq!(
             (run.code, run.signal),
             (Some(2), None),
@@ -282,7 +280,7 @@ fn two_sides_that_disagree_on_tls_have_a_hint_over_http2() {
             "no --plaintext",
         ),
     ] {
-        let run = Process::start(&mut drumfire(words(&line))).finish(Duration::from_secs(10));
+        let run = Process::start(&mut drumfire(words(&line))).finish(LIMIT);
         assert_eq!(run.code, Some(1), "{line}: {}", run.stderr);
         let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         let says = text.contains(kind) && text.contains(hint);
@@ -417,6 +415,6 @@ fn secrets_are_in_no_output() {
         assert!(!text.contains("Q0FOQVJZ"), "{path}: base64");
     }
     let words = words(&format!("go-wrk -c 1 -d 1 http://user:CANARY@{address}/"));
-    let run = Process::start(&mut drumfire(words)).finish(Duration::from_secs(10));
+    let run = Process::start(&mut drumfire(words)).finish(LIMIT);
     assert!(run.code == Some(0) && !(run.stdout + &run.stderr).contains("CANARY"));
 }

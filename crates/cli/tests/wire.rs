@@ -9,7 +9,8 @@
 
 mod support;
 
-use support::wire::{Wire, damaged};
+use support::lab::Namespace;
+use support::wire::Wire;
 use support::{Report, alone, load_of};
 
 /// Runs `drumfire http LINE URL` over the wire.
@@ -38,30 +39,32 @@ fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
     let _turn = alone();
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("");
-    for (faults, round_trip) in [
-        ("-d 1", 0.002),
-        ("-d 25", 0.050),
-        ("-d 50+10", 0.100),
-        ("-d 150", 0.300),
+    // The faults, and the least and the most that they add to a round trip.
+    for (faults, least, most) in [
+        ("-d 1", 0.002, 0.002),
+        ("-d 25", 0.050, 0.050),
+        ("-d 50+10", 0.080, 0.120),
+        ("-d 150", 0.300, 0.300),
     ] {
         wire.set(faults);
-        let ping = wire.ping(5).unwrap();
-        let report = load(&wire, "-r 40/s -c 16 -z 2s");
+        let ping = wire.ping(5, 20).unwrap();
+        let report = load(&wire, "-r 40/s -c 16 -n 80");
         assert_eq!(
             report.n("requests.ok"),
             80,
             "{faults}: {:#}",
             report.short()
         );
-        let mean = report.number("latency.service_time.mean") / 1e9;
-        // A millisecond is what a busy machine and the wire's own timers add.
-        let near = |expected: f64| (mean - expected).abs() < expected * 0.1 + 0.001;
-        assert!(
-            near(round_trip) || near(ping),
-            "{faults}: {mean} s, set {round_trip} s, ping {ping} s"
-        );
-        let connect = report.number("latency.connect.min") / 1e9;
-        assert!(connect > round_trip * 0.8, "{faults}: {connect} s");
+        // Nothing is faster than the wire, whose clock goes by milliseconds, and the fastest of
+        // eighty is hardly slower, whatever the machine does to the others.
+        for distribution in ["service_time", "connect"] {
+            let time = report.number(&format!("latency.{distribution}.min")) / 1e9;
+            let near = least * 0.95 - 0.001..f64::max(most, ping) * 1.1 + 0.02;
+            assert!(
+                near.contains(&time),
+                "{faults}: {distribution} {time} s, not {near:?}"
+            );
+        }
     }
 }
 
@@ -72,10 +75,11 @@ fn losses_cost_time_and_at_most_a_timeout() {
     let serve = wire.serve("");
     for faults in ["-l 1", "-l 5", "-l 20"] {
         wire.set(faults);
-        let report = load(&wire, "-r 40/s -c 8 -z 2s --timeout 3s");
-        assert_eq!(report.n("requests.intended"), 80);
+        let report = load(&wire, "-r 100/s -c 8 -z 2s --timeout 3s");
+        assert_eq!(report.n("requests.intended"), 200);
         check_ok_or_timeout(&report, faults);
-        // What is lost is sent again after 200 ms at the earliest.
+        // What is lost is sent again after 200 ms at the earliest. With one in twenty lost, none
+        // of 400 packets is in one run of a thousand million.
         let slowest = report.number("latency.response_time.max") / 1e9;
         assert!(faults == "-l 1" || slowest > 0.15, "{faults}: {slowest} s");
     }
@@ -93,7 +97,7 @@ fn duplicates_and_disorder_are_not_seen() {
     let serve = wire.serve("--size 20000");
     for faults in ["-D 2", "-d 5+4 -N", "-D 1 -d 5+4 -N"] {
         wire.set(faults);
-        let report = load(&wire, "-r 20/s -c 8 -z 2s");
+        let report = load(&wire, "-r 20/s -c 8 -n 40");
         assert_eq!(
             report.n("requests.ok"),
             40,
@@ -119,10 +123,10 @@ fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
     let report = load(&wire, "-c 2 -n 10");
     assert_eq!(report.n("requests.ok"), 10, "{:#}", report.short());
     let seconds = report.number("run.duration_ns") / 1e9;
-    assert!((1.6..4.0).contains(&seconds), "{seconds} s");
+    assert!(seconds > 1.6, "{seconds} s");
     // More connections than the wire's queue has room for.
     wire.set("-b 125000 -c 20000");
-    let report = load(&wire, "-c 16 -n 16 --timeout 10s");
+    let report = load(&wire, "-c 16 -n 16 --timeout 20s");
     check_ok_or_timeout(&report, "a full queue");
 }
 
@@ -136,7 +140,7 @@ fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
     let report = load(&wire, "-c 2 -n 2 --timeout 1s");
     assert_eq!(report.n("requests.timed_out"), 2, "{:#}", report.short());
     wire.set_mtu(576);
-    let report = load(&wire, "-c 4 -n 40 --timeout 5s");
+    let report = load(&wire, "-c 4 -n 40");
     assert_eq!(report.n("requests.ok"), 40, "{:#}", report.short());
 }
 
@@ -152,11 +156,11 @@ fn damage_is_caught_below_us() {
         let load = |wire: &Wire, line: &str| {
             load_of(wire.http(&format!("{line} {insecure} {scheme}://10.77.0.2:9000/")))
         };
-        let before = damaged(&wire.near) + damaged(&wire.far);
+        let before = damaged(&wire);
         wire.set("-n 200");
         let report = load(&wire, "-r 60/s -c 8 -z 3s --timeout 5s");
         wire.set("");
-        let after = damaged(&wire.near) + damaged(&wire.far);
+        let after = damaged(&wire);
         assert!(after > before, "{scheme}: nothing was damaged");
         assert!(
             report.n("requests.ok") > 0,
@@ -171,6 +175,12 @@ fn damage_is_caught_below_us() {
         };
         assert!(caught, "{scheme}: {:#}", report.short());
     }
+}
+
+/// How many segments were thrown away because their checksum was wrong.
+fn damaged(wire: &Wire) -> u64 {
+    let thrown_away = |end: &Namespace| end.tcp("InCsumErrors");
+    thrown_away(&wire.near) + thrown_away(&wire.far)
 }
 
 fn is_timeout_or_tls(kind: &str) -> bool {

@@ -54,15 +54,24 @@ fn calls_go_to_the_same_addresses() {
         Some(Process::start(&mut command).finish(LIMIT))
     };
     let ours = drumfire(["ghz"]);
+    let counts = || (first.count("requests"), second.count("requests"));
     for (host, expected) in SPREAD {
         for program in [&ghz, &ours] {
-            let before = (first.count("requests"), second.count("requests"));
-            let Some(run) = run(program, host) else {
-                return;
-            };
-            assert_eq!(run.code, Some(0), "{host}: {}", run.stderr);
-            let after = (first.count("requests"), second.count("requests"));
-            let went = (after.0 > before.0, after.1 > before.1);
+            let before = counts();
+            let mut went = (false, false);
+            // To all that are connected: which are when the first calls go is chance, and where
+            // the machine is busy one address may have them all.
+            for _ in 0..10 {
+                let Some(run) = run(program, host) else {
+                    return;
+                };
+                assert_eq!(run.code, Some(0), "{host}: {}", run.stderr);
+                let after = counts();
+                went = (after.0 > before.0, after.1 > before.1);
+                if went == expected {
+                    break;
+                }
+            }
             assert_eq!(went, expected, "{program:?} {host}");
         }
     }

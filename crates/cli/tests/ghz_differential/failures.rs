@@ -158,7 +158,7 @@ const DIFFERENT: [Difference<'_>; 9] = [
         "the length that the server announced is not kept",
     ),
     (
-        r#"UNARY -d {"wish":{"delay":"1s"}} -z 200ms"#,
+        r#"UNARY -d {"wish":{"delay":"60s"}} -z 1s"#,
         ("Unavailable", "error reading from server: read tcp"),
         ("Unavailable", "transport is closing"),
         "these are the words of ghz's documentation, and those with a port differ in each run",

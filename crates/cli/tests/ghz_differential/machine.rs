@@ -67,7 +67,7 @@ fn the_log_has_the_same_keys() {
     let folder = Folder::new();
     let log = |command: &mut Command, name: &str| {
         let path = folder.at(name);
-        let line = format!("{HELLO} -n 20 -c 1 --debug {path} {}", server.address());
+        let line = format!("{HELLO} -n 60 -c 1 --debug {path} {}", server.address());
         let run = Process::start(command.args(words(&line))).finish(LIMIT);
         assert_eq!((run.code, &*run.stderr), (Some(0), ""));
         let text = std::fs::read_to_string(path).unwrap();
@@ -87,7 +87,7 @@ fn the_log_has_the_same_keys() {
             .collect::<Vec<Value>>()
     };
     let (their_calls, our_calls) = (calls(&theirs), calls(&ours));
-    assert_eq!((their_calls.len(), our_calls.len()), (20, 20));
+    assert_eq!((their_calls.len(), our_calls.len()), (60, 60));
     for line in &ours {
         let same = theirs
             .iter()

@@ -3,11 +3,10 @@
 use super::certificates::Identity;
 use super::folder::Folder;
 use super::lab;
+use super::patience::wait_until;
 use super::process::Process;
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// grpc-go's server with the definition of its service.
 #[derive(Debug)]
@@ -49,11 +48,9 @@ impl Interop {
             ]);
         }
         let process = Process::start(command.stdin(Stdio::null()));
-        let end = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(Instant::now() < end, "no server: {}", process.stderr());
-            sleep(Duration::from_millis(5));
-        }
+        wait_until("grpc-go's server listens", || {
+            TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
         self.process = Some(process);
     }
 

@@ -3,9 +3,11 @@
 //! A test that cannot run says so and passes; with `CI=true` it fails.
 
 use std::net::TcpListener;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// A suite or server that tools/install-suites.sh installs; `None` where it is not.
 pub(crate) fn suite(name: &str) -> Option<PathBuf> {
@@ -70,14 +72,61 @@ pub(crate) fn is_root() -> bool {
 
 /// A free port outside of the range that the kernel gives away by itself.
 pub(crate) fn port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let base = 10_000 + (std::process::id() % 900) as u16 * 20;
+    static OURS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
+    let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let port = base + NEXT.fetch_add(1, Ordering::Relaxed);
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
+        let block = ours.last_mut();
+        let free = block.and_then(|block| block.ports.find(|port| listen(*port).is_some()));
+        match free {
+            Some(port) => return port,
+            None => ours.push(Block::take()),
         }
     }
+}
+
+/// Ports that no other program of these tests takes: the block is whose listens at its first one.
+#[derive(Debug)]
+struct Block {
+    _first: TcpListener,
+    ports: Range<u16>,
+}
+
+impl Block {
+    const PORTS: u16 = 20;
+
+    fn take() -> Self {
+        let all = 900;
+        let begin = std::process::id() % all;
+        let mut firsts = (begin..all)
+            .chain(0..begin)
+            .map(|n| 10_000 + n as u16 * Self::PORTS);
+        let block = firsts.find_map(|first| {
+            Some(Self {
+                _first: listen(first)?,
+                ports: first + 1..first + Self::PORTS,
+            })
+        });
+        block.expect("a free block of ports")
+    }
+}
+
+fn listen(port: u16) -> Option<TcpListener> {
+    TcpListener::bind(("127.0.0.1", port)).ok()
+}
+
+/// How many connections a server at this port has.
+pub(crate) fn connections(port: u16) -> usize {
+    let is_one = |line: &&str| {
+        // sl  local_address rem_address   st …
+        let mut words = line.split_whitespace().skip(1);
+        let (local, state) = (words.next(), words.nth(1));
+        local.is_some_and(|local| local.ends_with(&format!(":{port:04X}"))) && state == Some("01")
+    };
+    ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .filter_map(|table| std::fs::read_to_string(table).ok())
+        .map(|table| table.lines().filter(is_one).count())
+        .sum()
 }
 
 /// A network namespace with a loopback of its own.
@@ -110,6 +159,18 @@ impl Namespace {
         let path = find(name).unwrap_or_else(|| name.to_owned());
         command.args(["netns", "exec", &self.0, &path]);
         command
+    }
+
+    /// One of the kernel's counts for TCP in it, such as `InSegs`.
+    pub(crate) fn tcp(&self, name: &str) -> u64 {
+        let mut command = self.command("cat");
+        let output = command.arg("/proc/net/snmp").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Two lines, of names and of numbers.
+        let mut rows = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+        let (names, numbers) = (rows.next().unwrap(), rows.next().unwrap());
+        let at = names.split(' ').position(|found| found == name).unwrap();
+        numbers.split(' ').nth(at).unwrap().parse().unwrap()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::certificates::Identity;
 use super::folder::Folder;
 use super::lab;
+use super::patience::{PATIENCE, wait_until};
 use super::process::{Process, Signal};
 use super::script::get;
 use std::fmt::Write as _;
@@ -260,7 +261,7 @@ impl Peer {
     }
 
     fn await_port(&mut self) {
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + PATIENCE;
         while TcpStream::connect(self.address()).is_err() {
             assert!(
                 Instant::now() < end && self.process.is_running(),
@@ -301,16 +302,15 @@ impl Peer {
     /// Waits until the log has so many lines, for it is written after the response; then tells
     /// how many there are.
     pub(crate) fn logged(&self, expected: u64) -> u64 {
-        let end = Instant::now() + Duration::from_secs(2);
-        loop {
-            let lines = self.log().len() as u64;
-            if lines >= expected || Instant::now() > end {
-                // One more look, for lines beyond the expected ones.
-                thread::sleep(Duration::from_millis(20));
-                return self.log().len() as u64;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
+        wait_until("the log is written", || self.log().len() as u64 >= expected);
+        // One more look, for lines beyond the expected ones.
+        thread::sleep(Duration::from_millis(20));
+        self.log().len() as u64
+    }
+
+    /// Waits until the log has so many lines more.
+    pub(crate) fn await_requests(&self, count: u64) {
+        self.logged(self.log().len() as u64 + count);
     }
 
     /// nginx's own count of requests, this question not among them.
@@ -329,7 +329,7 @@ impl Peer {
     /// Kills nginx without a word, and starts it again after a pause.
     pub(crate) fn kill_and_restart(&mut self, pause: Duration) {
         self.process.signal(Signal::KILL);
-        self.process.wait(Duration::from_secs(5));
+        self.process.wait(PATIENCE);
         thread::sleep(pause);
         self.process = Process::start(nginx(&self.folder).stdin(Stdio::null()));
         self.await_port();
@@ -342,7 +342,7 @@ impl Drop for Peer {
         if self.process.is_running() {
             self.process.signal(Signal::CONT);
             self.process.signal(Signal::TERM);
-            let end = Instant::now() + Duration::from_secs(3);
+            let end = Instant::now() + Duration::from_secs(10);
             while self.process.is_running() && Instant::now() < end {
                 thread::sleep(Duration::from_millis(2));
             }

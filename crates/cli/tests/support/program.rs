@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// No test's run lasts longer than this.
-pub(crate) const LIMIT: Duration = Duration::from_secs(40);
+/// No test's run lasts longer than this, on a machine that is busy with other things.
+pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 
 /// The built binary.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");

@@ -1,5 +1,6 @@
 //! A server that does what a test tells it, and a client of few words.
 
+use super::patience::PATIENCE;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -155,8 +156,8 @@ pub(crate) fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 
 /// GET over a connection of its own: the body, to the connection's end.
 pub(crate) fn get(address: SocketAddr, target: &str) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     write!(
         stream,
         "GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"

@@ -1,11 +1,11 @@
 //! `drumfire serve` as a process.
 
+use super::patience::{PATIENCE, wait_until};
 use super::process::{Process, Run, Signal};
 use super::program::{drumfire, words};
 use super::script::get;
 use serde_json::Value;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 /// The built-in server with flags of its own.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Serve {
         }
         command.args(words(line));
         let process = Process::start(&mut command);
-        let url = process.first_line(Duration::from_secs(10));
+        let url = process.first_line(PATIENCE);
         Self { process, url }
     }
 
@@ -43,6 +43,11 @@ impl Serve {
         let text = get(self.address(), "/counters").unwrap();
         let counters: Value = serde_json::from_str(&text).unwrap();
         counters[name].as_u64().unwrap()
+    }
+
+    /// Waits until so many requests have come.
+    pub(crate) fn await_requests(&self, count: u64) {
+        wait_until("a load", || self.count("requests") >= count);
     }
 
     /// Its log of arrivals in nanoseconds from the first.
@@ -65,6 +70,6 @@ impl Serve {
     /// Ends it by this signal.
     pub(crate) fn stop_by(self, signal: Signal) -> Run {
         self.process.signal(signal);
-        self.process.finish(Duration::from_secs(10))
+        self.process.finish(PATIENCE)
     }
 }

@@ -4,11 +4,10 @@
 
 use super::folder::Folder;
 use super::lab::{self, Namespace};
+use super::patience::{PATIENCE, wait_until};
 use super::process::Process;
 use super::program::{PATH, neutral, words};
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// Where the built-in server listens at the far end.
 pub(crate) const FAR: &str = "10.77.0.2:9000";
@@ -40,7 +39,9 @@ impl Wire {
             interactive(&mut command)
         });
         for (namespace, own, other) in [(&near, 1, 2), (&far, 2, 1)] {
-            wait_for(|| ip(namespace, "link show tap0"));
+            wait_until("a switch has its interface", || {
+                ip(namespace, "link show tap0")
+            });
             // Who has which address is not asked over the wire, whose faults are for TCP.
             for line in [
                 format!("link set tap0 address 02:00:00:00:00:0{own}"),
@@ -59,7 +60,7 @@ impl Wire {
             folder,
         };
         wire.set("");
-        wait_for(|| wire.ping(1).is_some());
+        wait_until("the wire is up", || wire.ping(1, 1).is_some());
         Some(wire)
     }
 
@@ -70,7 +71,9 @@ impl Wire {
         let ends = format!("{}:{}", self.folder.at("near"), self.folder.at("far"));
         command.args(["-v", &ends]).args(words(faults));
         let wire = self.wire.insert(interactive(&mut command));
-        wait_for(|| wire.stdout().contains("starting") || wire.stderr().contains("starting"));
+        wait_until("the wire starts", || {
+            wire.stdout().contains("starting") || wire.stderr().contains("starting")
+        });
     }
 
     /// Sets the length of packets that both ends may send.
@@ -80,10 +83,11 @@ impl Wire {
         }
     }
 
-    /// The mean round trip of so many pings in seconds; `None` if one is lost.
-    pub(crate) fn ping(&self, count: u32) -> Option<f64> {
+    /// The mean round trip of so many pings in seconds; `None` if one is not answered within so
+    /// many seconds.
+    pub(crate) fn ping(&self, count: u32, seconds: u32) -> Option<f64> {
         let mut command = self.near.command("ping");
-        let line = format!("-q -i 0.1 -W 2 -c {count} 10.77.0.2");
+        let line = format!("-q -i 0.1 -W {seconds} -c {count} 10.77.0.2");
         let output = command.args(words(&line)).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         // rtt min/avg/max/mdev = 100.434/100.657/…
@@ -101,7 +105,7 @@ impl Wire {
             .args(["serve", "--expose", "-l", FAR])
             .args(words(line));
         let serve = Process::start(&mut command);
-        let url = serve.first_line(Duration::from_secs(5));
+        let url = serve.first_line(PATIENCE);
         assert!(url.ends_with("://10.77.0.2:9000/"), "{url}");
         serve
     }
@@ -114,21 +118,6 @@ impl Wire {
     }
 }
 
-/// How many segments a namespace has thrown away because their checksum was wrong.
-pub(crate) fn damaged(namespace: &Namespace) -> u64 {
-    let mut command = namespace.command("cat");
-    let output = command.arg("/proc/net/snmp").output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Two lines, of names and of numbers.
-    let mut rows = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
-    let (names, numbers) = (rows.next().unwrap(), rows.next().unwrap());
-    let at = names
-        .split(' ')
-        .position(|name| name == "InCsumErrors")
-        .unwrap();
-    numbers.split(' ').nth(at).unwrap().parse().unwrap()
-}
-
 /// These programs have a console and end with it.
 fn interactive(command: &mut Command) -> Process {
     Process::start(command.stdin(Stdio::piped()))
@@ -136,13 +125,4 @@ fn interactive(command: &mut Command) -> Process {
 
 fn ip(namespace: &Namespace, line: &str) -> bool {
     lab::run(namespace.command("ip").args(words(line)))
-}
-
-/// Waits a few seconds for something to become true.
-fn wait_for(mut ready: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !ready() {
-        assert!(Instant::now() < end, "the wire does not come up");
-        sleep(Duration::from_millis(20));
-    }
 }
