@@ -71,7 +71,7 @@ impl Native {
     pub fn new(options: &NativeOptions) -> Result<Self, IoError> {
         Ok(Self {
             clock: options.clock,
-            hand: Hand::new(options.clock.now().0),
+            hand: Hand::new(|| options.clock.now().0),
             waiting: options.waiting,
             poller: Poller::new()?,
             sockets: Vec::new(),
@@ -151,7 +151,7 @@ impl Io for Native {
 
     fn set_epoch(&mut self, at: Nanos) {
         self.clock.set_epoch(at);
-        self.hand = Hand::new(self.clock.now().0);
+        self.hand = Hand::new(|| self.clock.now().0);
     }
 
     fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
@@ -282,7 +282,7 @@ impl Io for Native {
         if let Some(hand) = &self.hand
             && hand.is_due()
         {
-            hand.anchor(self.clock.now().0);
+            hand.anchor(|| self.clock.now().0);
         }
         if self.tls_io.is_some() {
             self.flush_ready(ready);
