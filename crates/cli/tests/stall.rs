@@ -38,6 +38,7 @@ fn one_process() -> Option<Peer> {
 /// Stops a process for a while; tells for how long it has certainly stood.
 fn stand_still(process: &Process, time: Duration) -> Duration {
     process.signal(Signal::STOP);
+    wait_until("every thread of it stands", || process.stands());
     let since = Instant::now();
     sleep(time);
     let stood = since.elapsed();

@@ -1,5 +1,6 @@
 //! A process that ends with its test, and what it said.
 
+use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -98,7 +99,7 @@ impl Process {
 
     /// The largest resident memory so far, in bytes; `None` when it has ended.
     pub(crate) fn memory_most(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
         let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
         Some(kilobytes * 1024)
@@ -106,6 +107,19 @@ impl Process {
 
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Whether a signal has stopped all of its threads, each of which has to be there to see it.
+    pub(crate) fn stands(&self) -> bool {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.id())).unwrap();
+        let mut states = tasks.map(|task| {
+            // 123 (name) S …, and the name may have anything in it.
+            let text = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
+            text.rsplit(") ")
+                .next()
+                .and_then(|rest| rest.chars().next())
+        });
+        states.all(|state| state == Some('T'))
     }
 
     /// The standard output so far.
