@@ -132,21 +132,41 @@ impl Jinja {
             safe: false,
         };
         STAGE.with(|cell| cell.replace(Some(stage)));
-        let rendered = self
-            .environment
-            .get_template(name)
-            .and_then(|template| template.render_captured_to(self.context.clone(), Sink(out)))
-            .map(drop);
+        let template = self.environment.get_template(name);
+        let rendered = template
+            .map_err(|error| describe(&error))
+            .and_then(|template| {
+                template
+                    .render_captured_to(self.context.clone(), Sink(out))
+                    .map(drop)
+                    .map_err(|error| in_template(template.source(), &error))
+            });
         let stage = STAGE.with(RefCell::take);
-        rendered.map_err(|error| DataError(describe(&error)))?;
+        rendered.map_err(DataError)?;
         let Some(stage) = stage else { return Ok(false) };
         *scene = stage.scene;
         Ok(stage.safe)
     }
 }
 
+/// What is wrong with which template, in one line.
+pub(crate) fn in_template(source: &str, error: &Error) -> String {
+    format!("in the template `{}`: {}", shorten(source), describe(error))
+}
+
+/// The beginning of a text in one line, for an error.
+fn shorten(text: &str) -> String {
+    const CHARACTERS: usize = 60;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(CHARACTERS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
 /// What is wrong, in one line.
-pub(crate) fn describe(error: &Error) -> String {
+fn describe(error: &Error) -> String {
     let mut text = error
         .detail()
         .map_or_else(|| error.kind().to_string(), str::to_owned);

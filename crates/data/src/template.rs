@@ -2,7 +2,7 @@
 //! random values and feeds.
 
 use crate::expression::Simple;
-use crate::jinja::{FUNCTIONS, Jinja, describe};
+use crate::jinja::{FUNCTIONS, Jinja, in_template};
 use crate::split::{Part, Split, split};
 use crate::{JsonPlace, Scene, Sources, TextTemplate, escape_json};
 use drumfire_plan::{CallContext, DataError};
@@ -304,13 +304,7 @@ fn add(
 ) -> Result<(), TemplateError> {
     jinja
         .add(name.to_owned(), source.to_owned())
-        .map_err(|error| {
-            TemplateError(format!(
-                "in the template `{}`: {}",
-                shorten(source),
-                describe(&error)
-            ))
-        })?;
+        .map_err(|error| TemplateError(in_template(source, &error)))?;
     for variable in jinja.free_variables(name) {
         check_variable(&variable, sources)?;
     }
@@ -328,7 +322,13 @@ fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError
     }
     let Some(feed) = sources.find(name).and_then(|at| sources.feed(at)) else {
         let known = VARIABLES.into_iter().chain(sources.names());
-        let near = drumfire_plan::suggestion(name, known);
+        let feeds: Vec<&str> = sources.names().collect();
+        let near = match drumfire_plan::suggestion(name, known) {
+            none if none.is_empty() && !feeds.is_empty() => {
+                format!("; feeds are {}", feeds.join(", "))
+            }
+            near => near,
+        };
         return Err(TemplateError(format!(
             "templates have no variable `{name}`{near}"
         )));
@@ -337,19 +337,13 @@ fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError
         None => Ok(()),
         Some(column) => {
             let known = feed.columns().iter().map(String::as_str);
-            let near = drumfire_plan::suggestion(column, known);
+            let near = match drumfire_plan::suggestion(column, known) {
+                none if none.is_empty() => format!("; it has {}", feed.columns().join(", ")),
+                near => near,
+            };
             Err(TemplateError(format!(
                 "the feed `{name}` has no column `{column}`{near}"
             )))
         }
-    }
-}
-
-/// The beginning of a text, for an error.
-fn shorten(text: &str) -> String {
-    const CHARACTERS: usize = 60;
-    match text.char_indices().nth(CHARACTERS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
     }
 }

@@ -161,16 +161,23 @@ fn mistakes_are_told() {
             "templates have no variable `usr`; did you mean `user`?",
         ),
         ("{{ g.a }}", "templates have no variable `g`"),
+        ("{{ g.a }}", "templates have no variable `g`; feeds are f"),
         ("{{ f.aa }}", "the feed `f` has no column `aa`"),
-        ("{{ random_int(1) }}", "missing argument"),
-        ("{{ choose([]) }}", "`choose` needs a list with an element"),
+        (
+            "{{ random_int(1) }}",
+            "in the template `{{ random_int(1) }}`: missing argument",
+        ),
+        (
+            "{{ choose([]) }}",
+            "in the template `{{ choose([]) }}`: `choose` needs a list with an element",
+        ),
         (
             "{% for i in range(3) %}",
             "in the template `{% for i in range(3) %}`: ",
         ),
         (
             "a\n{% if true %}\n{{ 1/0 }}{% endif %}",
-            "unable to calculate 1 / 0",
+            "in the template `a {% if true %} {{ 1/0 }}{% endif %}`: unable to calculate 1 / 0",
         ),
     ] {
         let found = render(source, Text::Plain, &call(0), 0).unwrap_err();

@@ -80,6 +80,9 @@ fn depth(text: &str) -> u32 {
 /// What is wrong with a JSON text: which name does not exist, or else what its reader said.
 fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error) -> String {
     let name = descriptor.full_name();
+    if text.trim().is_empty() {
+        return "the data is empty; an empty message is {}".to_owned();
+    }
     let value = match serde_json::from_str::<Value>(text) {
         Ok(value) => value,
         Err(error) => return format!("the data is no JSON: {error}"),

@@ -275,7 +275,7 @@ fn mistakes_are_found_before_the_run() {
         ),
         (
             r#"{"name": "{{ uuid|nofilter }}"}"#,
-            "filter nofilter is unknown",
+            "in the template `{{ uuid|nofilter }}`: filter nofilter is unknown",
         ),
         (
             r#"{"name": "{{ uuid"#,
@@ -283,11 +283,13 @@ fn mistakes_are_found_before_the_run() {
         ),
         (
             r#"{"name": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"}"#,
-            "engine ran out of fuel",
+            "in the template `{\"name\": \"{% for i in range(99999) %}{% for j in range(99999…`: engine ran \
+             out of fuel",
         ),
         (
             r#"{"name": "{{ random_string(9999999) }}"}"#,
-            "a random string has at most 1048576 letters",
+            "in the template `{{ random_string(9999999) }}`: a random string has at most 1048576 \
+             letters",
         ),
         ("[]", "the data is an empty array"),
         ("[{},]", "element 2 of the data is missing"),
@@ -300,7 +302,7 @@ fn mistakes_are_found_before_the_run() {
             "element 2 of the data: message type zoo.v1.Animal has no known field named x",
         ),
         ("[{}", "the data is no JSON: "),
-        ("", "the data is no JSON: "),
+        ("", "the data is empty; an empty message is {}"),
     ] {
         // Every element of an array is tried, whatever the first call takes.
         let found = Input::template(&method, text, &sources())

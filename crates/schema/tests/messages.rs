@@ -94,7 +94,7 @@ fn what_is_no_message_is_told_with_the_nearest_name() {
         );
     }
     for (json, error) in [
-        ("", "the data is no JSON: EOF"),
+        ("", "the data is empty"),
         (
             "{nope}",
             "the data is no JSON: key must be a string at line 1 column 2",
