@@ -142,9 +142,7 @@ pub(crate) fn call_verdict(status: Status) -> Failure {
 /// The status of a call whose server gave none, as gRPC's libraries have it.
 pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
     let code = match outcome {
-        Outcome::BadData | Outcome::ProtoNotHttp2 | Outcome::Decode | Outcome::Truncated => {
-            Code::INTERNAL
-        }
+        Outcome::BadData | Outcome::Decode | Outcome::Truncated => Code::INTERNAL,
         Outcome::LocalCancelled => Code::CANCELLED,
         Outcome::LimitFrames
         | Outcome::LimitHead
@@ -171,6 +169,10 @@ mod tests {
         let (outcome, detail) = call_verdict(drumfire_grpc::Violation::HttpStatus(502).into());
         assert_eq!(outcome, Outcome::GrpcUnavailable);
         assert_eq!(detail.as_deref(), Some("HTTP status 502, not a gRPC reply"));
+        assert_eq!(
+            grpc_code(Outcome::ProtoNotHttp2),
+            Code::UNAVAILABLE.number().into()
+        );
         let error = http2::Error::NotHttp2(http2::NotHttp2::Http1("HTTP/1.1 400 No".into()));
         let (outcome, detail) = http2_failure(&error);
         let said = format!("{}: {}", outcome.words(), detail.unwrap_or_default());
