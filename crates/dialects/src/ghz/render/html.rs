@@ -6,11 +6,17 @@ use super::super::time_text::{nanos, seconds, span};
 use crate::grammar::go_json::Indent;
 use std::fmt::Write as _;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}\
-table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}\
-th{color:#666;font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums}h2{margin:1.5rem 0 0;font-size:1.15rem}\
-.bar{background:#3273dc;height:.9rem;min-width:1px}.tag{background:#eee;border-radius:1rem;padding:.1rem .7rem;margin-right:.4rem}\
-pre{background:#f6f6f6;padding:1rem;overflow:auto}nav a{margin-right:1rem}td.e{overflow-wrap:anywhere}";
+/// Light or dark as the reader's system is. Tables that are too wide scroll by themselves.
+const STYLE: &str = ":root{color-scheme:light dark;--ink:#222;--faint:#5f6368;--ground:#fff;--raised:#f3f4f6;--bar:#3273dc;--link:#1a4fb4}\
+@media(prefers-color-scheme:dark){:root{--ink:#e4e6ea;--faint:#a0a6b0;--ground:#16181c;--raised:#24272d;--bar:#5b93ea;--link:#8ab4f8}}\
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:var(--ink);background:var(--ground)}\
+h1{overflow-wrap:anywhere}h2{margin:1.5rem 0 0;font-size:1.15rem}a{color:var(--link)}\
+div.t{overflow-x:auto;margin:.5rem 0 1.5rem}table{border-collapse:collapse}\
+td,th{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}th{color:var(--faint);font-weight:600;white-space:nowrap}\
+.d{white-space:nowrap}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td.e{overflow-wrap:anywhere;min-width:8rem}\
+table.h{width:100%}table.h td{vertical-align:middle}.bar{background:var(--bar);height:.9rem;min-width:1px}\
+.tag{display:inline-block;background:var(--raised);border-radius:1rem;padding:.1rem .7rem;margin:0 .4rem .3rem 0}\
+pre{background:var(--raised);padding:1rem;overflow:auto}nav{display:flex;flex-wrap:wrap;gap:0 1rem}";
 
 /// Everything before the rows of the results.
 pub(super) fn head(report: &Report) -> String {
@@ -22,7 +28,7 @@ pub(super) fn head(report: &Report) -> String {
     // Writing to a String can't fail.
     let _ = write!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>ghz - {name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n<p>{}</p>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>ghz - {name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n<p>{}</p>\n",
         seconds(&*report.world, report.date),
         name = text(name),
     );
@@ -63,14 +69,14 @@ pub(super) fn head(report: &Report) -> String {
         );
     }
     options(&mut out, report);
-    out.push_str("<h2 id=\"data\">Data</h2>\n<details>\n<summary>Every result</summary>\n<table>\n<tr><th>Timestamp</th><th>Latency</th><th>Status</th><th>Error</th></tr>\n");
+    out.push_str("<h2 id=\"data\">Data</h2>\n<details>\n<summary>Every result</summary>\n<div class=\"t\"><table>\n<tr><th>Timestamp</th><th class=\"n\">Latency</th><th>Status</th><th>Error</th></tr>\n");
     out
 }
 
 /// One result's row.
 pub(super) fn row(report: &Report, result: &CallResult) -> String {
     format!(
-        "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"e\">{}</td></tr>\n",
+        "<tr><td class=\"d\">{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"e\">{}</td></tr>\n",
         nanos(&*report.world, report.started + result.end.0),
         span(result.latency.0),
         result.status(),
@@ -79,10 +85,10 @@ pub(super) fn row(report: &Report, result: &CallResult) -> String {
 }
 
 /// Everything after the rows.
-pub(super) const TAIL: &str = "</table>\n</details>\n</body>\n</html>\n";
+pub(super) const TAIL: &str = "</table></div>\n</details>\n</body>\n</html>\n";
 
 fn summary(out: &mut String, report: &Report) {
-    out.push_str("<h2 id=\"summary\">Summary</h2>\n<table>\n");
+    out.push_str("<h2 id=\"summary\">Summary</h2>\n<div class=\"t\"><table>\n");
     for (name, value) in [
         ("Count", report.count.to_string()),
         ("Total", span(report.total)),
@@ -93,11 +99,11 @@ fn summary(out: &mut String, report: &Report) {
     ] {
         let _ = writeln!(out, "<tr><th>{name}</th><td class=\"n\">{value}</td></tr>");
     }
-    out.push_str("</table>\n");
+    out.push_str("</table></div>\n");
 }
 
 fn histogram(out: &mut String, report: &Report) {
-    out.push_str("<h2 id=\"histogram\">Histogram</h2>\n<table style=\"width:100%\">\n");
+    out.push_str("<h2 id=\"histogram\">Histogram</h2>\n<div class=\"t\"><table class=\"h\">\n");
     let most = report.histogram.iter().map(|row| row.count).max();
     for row in &report.histogram {
         let width = row.count as f64 * 100.0 / most.unwrap_or(1).max(1) as f64;
@@ -109,19 +115,19 @@ fn histogram(out: &mut String, report: &Report) {
             row.count
         );
     }
-    out.push_str("</table>\n");
+    out.push_str("</table></div>\n");
 }
 
 fn latency(out: &mut String, report: &Report) {
-    out.push_str("<h2 id=\"latency\">Latency distribution</h2>\n<table>\n<tr>");
+    out.push_str("<h2 id=\"latency\">Latency distribution</h2>\n<div class=\"t\"><table>\n<tr>");
     for (percentage, _) in &report.percentiles {
-        let _ = write!(out, "<th>{percentage} %</th>");
+        let _ = write!(out, "<th class=\"n\">{percentage} %</th>");
     }
     out.push_str("</tr>\n<tr>");
     for (_, time) in &report.percentiles {
-        let _ = write!(out, "<td>{}</td>", span(*time));
+        let _ = write!(out, "<td class=\"n\">{}</td>", span(*time));
     }
-    out.push_str("</tr>\n</table>\n");
+    out.push_str("</tr>\n</table></div>\n");
 }
 
 /// A table of names with how many results there are of each.
@@ -133,7 +139,7 @@ fn shares(
 ) {
     let _ = write!(
         out,
-        "<h2 id=\"{id}\">{title}</h2>\n<table>\n<tr><th>{column}</th><th>Count</th><th>% of Total</th></tr>\n"
+        "<h2 id=\"{id}\">{title}</h2>\n<div class=\"t\"><table>\n<tr><th>{column}</th><th class=\"n\">Count</th><th class=\"n\">% of Total</th></tr>\n"
     );
     for (name, count) in rows {
         let share = *count as f64 * 100.0 / all.max(1) as f64;
@@ -143,7 +149,7 @@ fn shares(
             text(name)
         );
     }
-    out.push_str("</table>\n");
+    out.push_str("</table></div>\n");
 }
 
 fn options(out: &mut String, report: &Report) {

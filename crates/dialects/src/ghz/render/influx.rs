@@ -83,9 +83,11 @@ pub(super) fn tags(report: &Report) -> String {
     for key in ["metadata", "tags"] {
         let mut json = String::new();
         match (key, settings.find(key)) {
+            // What was not given is an empty text, and no empty object.
+            ("tags", _) if report.tags.is_empty() => {}
             ("tags", _) => Setting::Texts(report.tags.clone()).push_json(&mut json),
             (_, Some(setting)) => setting.push_json(&mut json),
-            (_, None) => json.push_str("{}"),
+            (_, None) => {}
         }
         tags.push(format!("{key}={}", escaped(&json_string(&json))));
     }
