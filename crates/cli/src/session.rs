@@ -21,6 +21,9 @@ const DESCRIPTORS_SPARE: u64 = 64;
 /// What else to try with a name that has no address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
 
+/// What a report says of a run that did not come to its planned end.
+const INTERRUPTED: &str = "a signal ended the run before its plan did";
+
 /// Exit code after a second SIGINT or SIGTERM.
 const INTERRUPTED_TWICE: i32 = 130;
 
@@ -40,7 +43,24 @@ pub(crate) fn execute(
     let control = Control::with_flag(on_signals()?);
     let info = Arc::new(describe::info(&prepared));
     begun(&info);
-    run(&prepared, &info, &control, observe).map_err(Failure::failed)
+    let mut interrupted = false;
+    let mut observe = |event: &RunEvent| {
+        interrupted |= matches!(event, RunEvent::Draining);
+        observe(event);
+    };
+    let summary = run(&prepared, &info, &control, &mut observe).map_err(Failure::failed)?;
+    Ok(if interrupted {
+        noted(summary, INTERRUPTED)
+    } else {
+        summary
+    })
+}
+
+/// The summary with one note more.
+fn noted(summary: Arc<Summary>, note: &str) -> Arc<Summary> {
+    let mut summary = Arc::unwrap_or_clone(summary);
+    Arc::make_mut(&mut summary.info).notes.push(note.to_owned());
+    Arc::new(summary)
 }
 
 /// The exit code that a summary deserves.

@@ -203,6 +203,11 @@ fn check_drained(report: &Report, serve: Serve) {
     assert_eq!(report.code, Some(0), "{}", report.stderr);
     assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
     assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+    assert!(
+        report.notes().contains("a signal ended the run"),
+        "{:#}",
+        report.short()
+    );
     // A run to its end would have 3,000.
     let sent = report.n("requests.sent");
     assert!((60..2_000).contains(&sent), "{sent} sent");

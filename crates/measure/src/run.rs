@@ -45,6 +45,10 @@ pub struct RunInfo {
     pub intended_rate: Option<f64>,
     /// Connections that may be open at a time.
     pub connections: u32,
+    /// How many requests a connection carries at a time.
+    pub streams: u32,
+    /// How many users there are at most; `None` where their number limits nothing.
+    pub users: Option<u32>,
     /// The length of an interval; never zero.
     pub interval: Nanos,
     /// The span at the start whose requests are sent and not measured.

@@ -10,18 +10,22 @@ use std::fmt::Write as _;
 ///
 /// A bucket holds `count` samples from `low_ns` to `high_ns`, both inclusive; `cumulative` counts
 /// those of this and all lower buckets, and `quantile` (0 to 1) is their share. The metrics are
-/// `response_time`, `service_time`, `lag`, `waiting`, `failed`, and, where there is more than one
-/// step, `step(name).response_time` and `step(name).service_time`.
+/// `response_time`, `service_time`, `lag`, `waiting`, `failed`, of streams `messages.first` and
+/// `messages.gap`, and, where there is more than one step, `step(name).response_time` and
+/// `step(name).service_time`.
 #[must_use]
 pub fn histogram(summary: &Summary) -> Vec<u8> {
     let mut out = String::from("metric,low_ns,high_ns,count,cumulative,quantile\n");
     let latency = &summary.total.latency;
+    let messages = &summary.total.messages;
     for (metric, histogram) in [
         ("response_time", &latency.response_time),
         ("service_time", &latency.service_time),
         ("lag", &latency.lag),
         ("waiting", &latency.waiting),
         ("failed", &latency.failed),
+        ("messages.first", &messages.first),
+        ("messages.gap", &messages.gap),
     ] {
         push_rows(&mut out, metric, histogram);
     }

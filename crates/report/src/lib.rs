@@ -18,3 +18,5 @@ pub mod style;
 mod table;
 pub mod text;
 pub mod untrusted;
+
+pub use remedy::remedy;

@@ -2,8 +2,9 @@
 
 use drumfire_measure::Outcome;
 
-/// What a user may try; `None` where the outcome's own words say it all.
-pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
+/// What a user may try about a failure; `None` where the outcome's own words say it all.
+#[must_use]
+pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::DnsNotFound => "check the host's spelling",
         Outcome::DnsFailed | Outcome::DnsTimeout => "try again, or give the address with --resolve",
@@ -14,6 +15,7 @@ pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
         Outcome::TlsUntrusted => "give the issuer with --cacert, or skip verification with -k",
         Outcome::TlsName => "use the name in the certificate, with --resolve if need be",
         Outcome::TlsExpired => "renew the certificate, or skip verification with -k",
+        Outcome::TlsAlert => "a server that asks for a client's certificate wants --cert and --key",
         Outcome::TlsProtocol => {
             "check that the port speaks TLS: http:// is for plain text, in gRPC --plaintext"
         }
@@ -39,8 +41,15 @@ pub(crate) const fn remedy(outcome: Outcome) -> Option<&'static str> {
             "counted in the latency as at least this long; --head-timeout and --timeout set the \
              limit"
         }
-        Outcome::TimeoutBody | Outcome::TimeoutTotal => {
+        Outcome::TimeoutBody => {
             "counted in the latency as at least this long; --timeout sets the limit"
+        }
+        Outcome::TimeoutTotal => {
+            "counted in the latency as at least this long; --timeout sets the limit, in gRPC \
+             --deadline"
+        }
+        Outcome::GrpcResourceExhausted => {
+            "where a message was too long for this side, --max-receive sets the limit"
         }
         Outcome::TimeoutPing => {
             "the connection was dead or the server stood still; --ping-timeout sets the patience"

@@ -125,6 +125,8 @@ fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
         steps: steps.to_vec(),
         intended_rate: None,
         connections: plan.connections.count,
+        streams: plan.connections.streams,
+        users: None,
         interval: plan.interval,
         warmup: plan.warmup,
         tls_verified: None,

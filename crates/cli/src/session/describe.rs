@@ -26,6 +26,12 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     if tls_verified == Some(false) {
         notes.push("TLS certificates were not verified (-k)".to_owned());
     }
+    if let Some(socket) = &plan.http.unix_socket {
+        notes.push(format!(
+            "requests went over the Unix socket {}",
+            socket.display()
+        ));
+    }
     if let Some(proxy) = &plan.http.proxy {
         notes.push(format!(
             "requests went through the proxy {}",
@@ -45,6 +51,8 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         steps: prepared.steps.clone(),
         intended_rate: intended_rate(plan),
         connections: plan.connections.count * prepared.targets() as u32,
+        streams: plan.connections.streams,
+        users: users(plan),
         interval: plan.interval,
         warmup: plan.warmup,
         tls_verified,
@@ -63,6 +71,15 @@ fn intended_rate(plan: &Plan) -> Option<f64> {
             _ => None,
         },
         Load::Closed { .. } => None,
+    }
+}
+
+/// How many users there are at most; with a rate they are those that a plan speaks of.
+fn users(plan: &Plan) -> Option<u32> {
+    match (&plan.users, &plan.load) {
+        (Some(users), _) => Some(users.most()),
+        (None, Load::Closed { users, .. }) => Some(*users),
+        (None, Load::Open { .. }) => None,
     }
 }
 

@@ -88,6 +88,8 @@ fn info() -> RunInfo {
         steps: vec!["all".into()],
         intended_rate: None,
         connections: 10,
+        streams: 1,
+        users: None,
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,
         tls_verified: None,

@@ -53,6 +53,8 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
         steps: steps.iter().map(|name| Arc::from(*name)).collect(),
         intended_rate: None,
         connections: 8,
+        streams: 1,
+        users: None,
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,
         tls_verified: None,

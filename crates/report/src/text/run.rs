@@ -26,7 +26,20 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     if summary.duration > Nanos::ZERO {
         items.push(span(summary.duration, unicode));
     }
-    items.push(counted(u64::from(info.connections), "connection"));
+    // Where each connection carries one user, their number says both.
+    let users = info.users.filter(|users| *users != info.connections);
+    items.extend(users.map(|users| counted(u64::from(users), "user")));
+    let connections = counted(u64::from(info.connections), "connection");
+    items.push(match info.streams {
+        0 | 1 => connections,
+        streams => {
+            let by = page.style.glyph("×", "x");
+            format!(
+                "{connections} {by} {}",
+                counted(u64::from(streams), "stream")
+            )
+        }
+    });
     items.push(counted(u64::from(info.threads), "thread"));
     items.push(format!("seed {}", info.seed));
     page.items("Load", items.into_iter().map(Line::plain).collect());
@@ -44,8 +57,8 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
              up, as the users of a public service do."
         }
         Model::Closed => {
-            "Closed model: each connection starts its next request when the last has ended, so a \
-             slow target slows the load down."
+            "Closed model: each user starts the next request when the last has ended, so a slow \
+             target slows the load down."
         }
     });
 }

@@ -2,6 +2,7 @@
 
 use crate::fixture;
 use drumfire_report::csv;
+use drumfire_units::Nanos;
 
 #[test]
 fn rows_hold_every_sample_once() {
@@ -33,6 +34,21 @@ fn rows_hold_every_sample_once() {
         assert_eq!(cumulative, histogram.count());
         assert_eq!(of_metric.last().unwrap()[5], "1.000000");
     }
+}
+
+#[test]
+fn streams_have_the_times_of_their_messages() {
+    let mut run = fixture::closed();
+    let rows = |run: &drumfire_measure::Summary, metric: &str| {
+        let text = String::from_utf8(csv::histogram(run)).unwrap();
+        text.lines().filter(|line| line.starts_with(metric)).count()
+    };
+    assert_eq!(rows(&run, "messages."), 0, "no stream, no row");
+    run.total.messages.first.record(Nanos(1_000));
+    run.total.messages.gap.record(Nanos(2_000));
+    run.total.messages.gap.record(Nanos(9_000));
+    assert_eq!(rows(&run, "messages.first,"), 1);
+    assert_eq!(rows(&run, "messages.gap,"), 2);
 }
 
 #[test]

@@ -59,6 +59,40 @@ fn golden_others() {
     );
 }
 
+/// The load is told by users where a connection does not carry exactly one.
+#[test]
+fn the_load_names_users_and_streams() {
+    let load = |users, connections, streams, unicode| {
+        let mut run = fixture::closed();
+        run.info = std::sync::Arc::new(drumfire_measure::RunInfo {
+            users,
+            connections,
+            streams,
+            ..(*run.info).clone()
+        });
+        let shown = text::summary(&run, &Style::new(120, Color::Off, unicode));
+        let line = shown.lines().find(|line| line.starts_with("Load"));
+        line.unwrap().to_owned()
+    };
+    for ((users, connections, streams), expected) in [
+        ((Some(4), 4, 1), "· 4 connections ·"),
+        (
+            (Some(40), 4, 10),
+            "· 40 users · 4 connections × 10 streams ·",
+        ),
+        ((Some(5), 10, 1), "· 5 users · 10 connections ·"),
+        ((None, 8, 100), "· 8 connections × 100 streams ·"),
+    ] {
+        let line = load(users, connections, streams, Unicode::On);
+        assert!(line.contains(expected), "{line}");
+    }
+    let line = load(Some(40), 4, 10, Unicode::Off);
+    assert!(
+        line.contains(", 40 users, 4 connections x 10 streams,"),
+        "{line}"
+    );
+}
+
 /// Takes SGR sequences of the known few out of a text.
 fn without_sgr(text: &str) -> String {
     ["0", "1", "2", "31", "32", "33"]
