@@ -47,7 +47,7 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to try, in flags of our own; it follows the message, and other tools' command lines
     /// leave it out.
-    pub(crate) remedy: &'static str,
+    pub(crate) remedy: String,
 }
 
 impl Failure {
@@ -56,12 +56,13 @@ impl Failure {
         Self {
             exit: Exit::Usage,
             message: message.to_string(),
-            remedy: "",
+            remedy: String::new(),
         }
     }
 
     /// With what to try.
-    pub(crate) fn with_remedy(self, remedy: &'static str) -> Self {
+    pub(crate) fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        let remedy = remedy.into();
         Self { remedy, ..self }
     }
 
@@ -70,7 +71,7 @@ impl Failure {
         Self {
             exit: Exit::Failed,
             message: message.to_string(),
-            remedy: "",
+            remedy: String::new(),
         }
     }
 }

@@ -13,13 +13,7 @@ use std::ffi::OsString;
 
 /// A load generator that keeps an exact load and tells the truth about it.
 #[derive(Debug, Parser)]
-#[command(
-    name = "drumfire",
-    version,
-    about,
-    max_term_width = 100,
-    subcommand_required = true
-)]
+#[command(name = "drumfire", version, about, subcommand_required = true)]
 #[command(
     after_help = "Exit codes: 0 done · 1 nothing measured, or every request failed · \
 2 usage · 3 generator was the limit (--strict) · 99 a threshold failed · 130 interrupted twice"

@@ -52,6 +52,11 @@ pub(crate) fn plan(flags: &HttpFlags) -> Result<Plan, Failure> {
         multiplexing: multiplexing(flags),
     };
     let plan = common.plan(requests(flags, urls)?, http, timeouts)?;
+    checked(plan, &flags.load)
+}
+
+/// The plan, or the first thing that is wrong with it and the flag that it comes from.
+fn checked(plan: Plan, flags: &LoadFlags) -> Result<Plan, Failure> {
     match plan.check().first() {
         None => Ok(plan),
         Some(finding) => Err(Failure::usage(match flag_of(&finding.place, flags) {
@@ -116,10 +121,10 @@ fn thresholds(flags: &OutputFlags) -> Result<Vec<Threshold>, Failure> {
 }
 
 /// The flag that a place in the plan comes from, where one flag does.
-fn flag_of(place: &str, flags: &HttpFlags) -> Option<&'static str> {
+fn flag_of(place: &str, flags: &LoadFlags) -> Option<&'static str> {
     Some(match place {
         "load.rate" => "-r",
-        "load.users" if flags.load.users.is_some() => "-u",
+        "load.users" if flags.users.is_some() => "-u",
         "load.users" | "connections.count" => "-c",
         "stop.duration" => "-z",
         "stop.requests" => "-n",
@@ -129,6 +134,7 @@ fn flag_of(place: &str, flags: &HttpFlags) -> Option<&'static str> {
         "connections.threads" => "--threads",
         "connections.streams" => "--streams",
         "connections.ping" => "--ping",
+        "connections.hints" => "--respect-keepalive",
         _ => return None,
     })
 }

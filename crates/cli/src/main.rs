@@ -14,11 +14,14 @@ mod session;
 mod spool;
 mod terminal;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use exit::{Exit, Failure};
 use flags::{Cli, Command};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Help is no wider than this: longer lines are hard to read.
+const HELP_COLUMNS_MAX: usize = 100;
 
 fn main() -> ExitCode {
     match dispatch() {
@@ -41,7 +44,9 @@ fn dispatch() -> Result<Exit, Failure> {
     if let Some(dialect) = drumfire_dialects::for_program(name) {
         return command::dialect::run(dialect, &input::texts(args)?);
     }
-    match Cli::try_parse() {
+    let columns = usize::from(terminal::columns()).min(HELP_COLUMNS_MAX);
+    let matches = Cli::command().term_width(columns).try_get_matches();
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => match cli.command {
             Command::Http(flags) => command::http::run(&flags),
             Command::Grpc(flags) => command::grpc::run(&flags),

@@ -53,7 +53,9 @@ pub(crate) fn schema(
         );
         match asked {
             Ok(()) => {
-                return session.finish().map_err(|error| failed(&error.to_string()));
+                return session
+                    .finish()
+                    .map_err(|error| failed(plan, &error.to_string()));
             }
             Err(ConversationError::Status(code, _)) if code.name() == UNIMPLEMENTED => {
                 if !session.handle_unimplemented() {
@@ -62,7 +64,9 @@ pub(crate) fn schema(
                     ));
                 }
             }
-            Err(error) => return Err(failed(&error.to_string()).with_remedy(advice(plan, &error))),
+            Err(error) => {
+                return Err(failed(plan, &error.to_string()).with_remedy(advice(plan, &error)));
+            }
         }
     }
 }
@@ -88,29 +92,44 @@ fn native() -> Result<Native, Failure> {
         .map_err(|error| Failure::failed(format!("the event loop can't be set up: {error:?}")))
 }
 
-/// What to try when the name has no address, or the two sides seem to disagree on TLS.
-fn advice(plan: &Plan, error: &ConversationError) -> &'static str {
+/// What to try, where that can be told.
+fn advice(plan: &Plan, error: &ConversationError) -> String {
     let outcome = match error {
-        ConversationError::Failed(outcome, _) => outcome,
-        ConversationError::Prepare(PrepareError::Resolve { .. }) => return session::RESOLVE,
-        _ => return "",
+        ConversationError::Failed(outcome, _) => *outcome,
+        ConversationError::Prepare(PrepareError::Resolve { .. }) => {
+            return session::RESOLVE.to_owned();
+        }
+        ConversationError::TimedOut => {
+            return "; a server without reflection needs --proto or --protoset".to_owned();
+        }
+        _ => return String::new(),
     };
     let scheme = plan
         .requests
         .first()
         .map(|request| request.url.origin.scheme);
-    match (scheme, *outcome) {
+    let special = match (scheme, outcome) {
         (Some(Scheme::Https), Outcome::TlsProtocol) => {
-            "; say --plaintext to a server that speaks without TLS"
+            Some("say --plaintext to a server that speaks without TLS")
         }
         (
             Some(Scheme::Http),
             Outcome::Closed | Outcome::Reset | Outcome::ConnectReset | Outcome::ProtoNotHttp2,
-        ) => "; leave --plaintext out if the server expects TLS",
-        _ => "",
-    }
+        ) => Some("leave --plaintext out if the server expects TLS"),
+        _ => drumfire_report::remedy(outcome),
+    };
+    special.map_or_else(String::new, |remedy| format!("; {remedy}"))
 }
 
-fn failed(reason: &str) -> Failure {
-    Failure::failed(format!("the server's schema can't be had: {reason}"))
+/// Why there is no schema, and where it was asked for.
+fn failed(plan: &Plan, reason: &str) -> Failure {
+    let place = match (&plan.http.unix_socket, plan.requests.first()) {
+        (Some(socket), _) => format!("the socket {}", socket.display()),
+        (None, Some(request)) => {
+            let origin = &request.url.origin;
+            format!("{}:{}", origin.host, origin.port)
+        }
+        (None, None) => "the server".to_owned(),
+    };
+    Failure::failed(format!("the schema can't be had from {place}: {reason}"))
 }

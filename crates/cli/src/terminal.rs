@@ -46,10 +46,11 @@ fn style(is_terminal: bool) -> Style {
         }
         _ => Unicode::On,
     };
-    let width = if is_terminal {
-        terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width)
-    } else {
-        80
-    };
+    let width = if is_terminal { columns() } else { 80 };
     Style::new(width, color, unicode)
+}
+
+/// How wide the terminal is, or a page where there is none.
+pub(crate) fn columns() -> u16 {
+    terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width)
 }

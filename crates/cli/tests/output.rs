@@ -210,6 +210,41 @@ fn terminals_get_what_they_can_show() {
     assert!(!quiet.contains("\x1b[K"), "{quiet:?}");
 }
 
+/// Who stops a run is told that it waits, and how to end it at once, for as long as it waits.
+#[test]
+fn a_stopped_run_says_so_until_its_report() {
+    let serve = Serve::new("--delay const:4s");
+    let line = format!("http -r 10 -z 20s {}", serve.url);
+    let stopped = "timeout --foreground --preserve-status -s INT 1.5";
+    for columns in [80, 40] {
+        let Some(run) = on_terminal(stopped, columns, &line) else {
+            return;
+        };
+        assert_eq!(run.code, Some(0), "{}", run.stdout);
+        let (_, after) = run.stdout.split_once("\r\x1b[Kstopping").unwrap();
+        let (waiting, _) = after.split_once("Verdict").unwrap();
+        assert!(waiting.contains("(again to quit)"), "{waiting:?}");
+        assert_eq!(waiting.matches("\x1b[K").count(), 1, "{waiting:?}");
+    }
+}
+
+/// Help is as wide as the terminal, up to what is still easy to read.
+#[test]
+fn help_fits_its_terminal() {
+    for page in ["--help", "http --help", "grpc --help", "serve --help"] {
+        for columns in [80, 100, 200] {
+            let Some(run) = on_terminal("", columns, page) else {
+                return;
+            };
+            let (widest, most) = (widest(&run.stdout), (columns as usize).min(100));
+            assert!(widest <= most, "{page}: {columns} columns: {widest}");
+        }
+        for columns in [1, 0] {
+            assert_eq!(on_terminal("", columns, page).unwrap().code, Some(0));
+        }
+    }
+}
+
 #[test]
 fn pipes_get_plain_text_and_an_old_locale_gets_ascii() {
     let serve = Serve::new("");
@@ -306,7 +341,7 @@ fn help_is_as_it_was_agreed() {
         let run = Process::start(&mut drumfire(args)).finish(LIMIT);
         assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{args:?}");
         // go-wrk's own text is as wide as it is.
-        let fits = |line: &str| line.chars().count() <= 100 || name == "go-wrk";
+        let fits = |line: &str| line.chars().count() <= 80 || name == "go-wrk";
         assert!(run.stdout.lines().all(fits), "{args:?}");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/help/{name}.txt"));
         if std::env::var_os("DRUMFIRE_BLESS").is_some() {

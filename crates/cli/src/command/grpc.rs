@@ -7,6 +7,7 @@ use crate::{input, lower, output, reflect};
 use drumfire_plan::{Header, Plan};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
+use std::path::Path;
 
 /// Shows a schema, or runs the load that the flags describe and writes what they ask for.
 pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
@@ -43,6 +44,14 @@ fn schema(flags: &GrpcFlags, plan: &Plan, wanted: Wanted) -> Result<Schema, Fail
         let bytes = input::file("--protoset", path)?;
         return Schema::from_protoset(&bytes)
             .map_err(|error| Failure::usage(format!("--protoset: {}: {error}", path.display())));
+    }
+    for folder in &flags.import_path {
+        if !Path::new(folder).is_dir() {
+            return Err(Failure::usage(format!(
+                "--import-path: there is no folder `{}`",
+                folder.escape_default()
+            )));
+        }
     }
     if !flags.proto.is_empty() {
         return Schema::from_proto(&flags.proto, &flags.import_path, input::proto)

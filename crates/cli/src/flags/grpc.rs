@@ -5,12 +5,19 @@ use clap::Args;
 
 /// Everything that `drumfire grpc` can be told.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
-  drumfire grpc 127.0.0.1:50051 --plaintext --list        what the server offers, by reflection
-  drumfire grpc HOST:443 --call helloworld.Greeter/SayHello -d '{\"name\":\"Ada\"}' -r 500/s -z 1m
-  drumfire grpc HOST:443 --call helloworld.Greeter/SayHello --proto greeter.proto \\
-      -d '{\"name\":\"{{ uuid }} {{ request_number }}\"}' -c 10 --streams 10
-  drumfire grpc HOST:443 --call pkg.Chat/Talk -d @messages.json --stream-interval 100ms")]
+#[command(after_help = "Examples, with `drumfire serve --grpc` running:
+  drumfire grpc 127.0.0.1:8080 --plaintext --list         what the server offers
+  drumfire grpc 127.0.0.1:8080 --plaintext --describe helloworld.HelloRequest
+  drumfire grpc 127.0.0.1:8080 --plaintext --call helloworld.Greeter/SayHello \\
+      -d '{\"name\":\"Ada\"}' -r 500/s -z 1m               500 calls/s for a minute
+  drumfire grpc 127.0.0.1:8080 --plaintext --call helloworld.Greeter/SayHello \\
+      -d '{\"name\":\"{{ uuid }}\"}' -c 10 --streams 10    100 users on 10 connections
+  drumfire grpc 127.0.0.1:8080 --plaintext --call helloworld.Greeter/SayHelloBidi \\
+      -d '[{\"name\":\"Ada\"},{\"name\":\"Bob\"}]' --stream-interval 100ms")]
+// What concerns HTTP/1.1 alone, or lists of URLs, is of no use here.
+#[command(mut_arg("iterations", |arg| arg.hide(true)))]
+#[command(mut_arg("respect_keepalive", |arg| arg.hide(true)))]
+#[command(mut_arg("retry_reused", |arg| arg.hide(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct GrpcFlags {
     /// HOST:PORT, a URL, or unix:PATH; TLS unless --plaintext or http://
@@ -52,8 +59,8 @@ pub(crate) struct GrpcFlags {
     /// The method, as package.Service/Method
     #[arg(long, value_name = "METHOD", help_heading = "Call")]
     pub(crate) call: Option<String>,
-    /// The message as JSON, or an array of them; @FILE reads a file, @- reads stdin. A template,
-    /// with {{ request_number }}, {{ uuid }} and the like [default: an empty message]
+    /// The message as JSON, or an array of them; @FILE reads a file, @- reads stdin. A template:
+    /// {{request_number}}, {{uuid}} and the like [default: an empty message]
     #[arg(short = 'd', long, value_name = "JSON", help_heading = "Call")]
     pub(crate) data: Option<String>,
     /// The data are encoded messages: one, or several with their lengths before them
@@ -70,7 +77,7 @@ pub(crate) struct GrpcFlags {
         help_heading = "Call"
     )]
     pub(crate) order: String,
-    /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{ NAME.column }}; may be given
+    /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{NAME.column}}; may be given
     /// several times
     #[arg(long, value_name = "NAME=FILE", help_heading = "Call")]
     pub(crate) feed: Vec<String>,
@@ -120,7 +127,12 @@ pub(crate) struct GrpcFlags {
     pub(crate) no_reply_check: bool,
 
     /// Messages that each call sends; the data is repeated or cut off to make them up
-    #[arg(long, value_name = "N", help_heading = "Streams")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Streams",
+        allow_negative_numbers = true
+    )]
     pub(crate) stream_count: Option<u64>,
     /// A pause after each message that is sent
     #[arg(long, value_name = "TIME", help_heading = "Streams")]

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 /// Everything that `drumfire http` can be told.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  drumfire http http://127.0.0.1:8080/                    10 requests/s for 10 s
-  drumfire http -r 500/s -z 1m URL                        open model: 500 requests/s, whatever happens
-  drumfire http -c 64 -z 30s URL                          closed model: 64 users, as fast as they can
-  drumfire http -r 'line(5,200,60s) const(200,5m)' URL    a ramp, then a plateau
-  drumfire http -r 1000 --threshold 'p99<50ms' URL        exit code 99 when p99 is 50 ms or more
-  drumfire http -n 10000 -c 8 @urls.txt                   exactly 10,000 requests to a list of URLs")]
+  drumfire http http://127.0.0.1:8080/              10 requests/s for 10 s
+  drumfire http -r 500/s -z 1m URL                  open model: 500 requests/s
+  drumfire http -c 64 -z 30s URL                    closed model: 64 users
+  drumfire http --http2 -c 4 --streams 50 URL       200 users on 4 connections
+  drumfire http -r 'line(5,200,60s) const(200)' URL a ramp, then a plateau
+  drumfire http -r 1000 --threshold 'p99<50ms' URL  exit code 99 if it fails
+  drumfire http -n 10000 -c 8 @urls.txt             10,000 requests to a list")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
     /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin
@@ -62,16 +63,16 @@ pub(crate) struct HttpFlags {
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadFlags {
     /// Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)`
-    #[arg(short = 'r', long, value_name = "RATE")]
+    #[arg(short = 'r', long, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
-    /// Connections to each target [default: 64 with -r, 8 with -r and --http2, otherwise the
-    /// number of users]
-    #[arg(short = 'c', long, value_name = "N")]
+    /// Connections to each target [default: with -r 64, or 8 over HTTP/2 and in gRPC; otherwise
+    /// the number of users]
+    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
     /// Users with one request at a time each: a number, or a law such as `line(1,200,60s)`.
     /// Without -r they send again when they have their answer [default: as many as -c and
     /// --streams carry]
-    #[arg(short = 'u', long, value_name = "N")]
+    #[arg(short = 'u', long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) users: Option<String>,
     /// Closed model: a user's pause between answer and next request
     #[arg(long, value_name = "TIME", conflicts_with = "rate")]
@@ -80,7 +81,7 @@ pub(crate) struct LoadFlags {
     #[arg(short = 'z', long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
     /// Exactly so many requests
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) requests: Option<u64>,
     /// Go through the list of URLs exactly so often
     #[arg(long, value_name = "N")]
@@ -173,7 +174,12 @@ pub(crate) struct TransportFlags {
     pub(crate) unix_socket: Option<PathBuf>,
     /// Requests at a time on each HTTP/2 connection, as far as the server allows [default: 1, and
     /// 100 with -r]
-    #[arg(long, value_name = "N")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Load",
+        allow_negative_numbers = true
+    )]
     pub(crate) streams: Option<u32>,
 }
 
@@ -203,7 +209,7 @@ pub(crate) struct OutputFlags {
     /// A sentence under each part of the summary that says how to read it
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Exit with 3 when the generator was the limit
+    /// Exit with 3 unless the run is valid
     #[arg(long)]
     pub(crate) strict: bool,
 }

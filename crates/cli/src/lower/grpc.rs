@@ -24,12 +24,28 @@ pub(crate) fn target(flags: &GrpcFlags) -> Result<(Url, Option<PathBuf>), Failur
         let url = Url::parse(&format!("{scheme}://localhost/")).map_err(Failure::usage)?;
         return Ok((url, Some(PathBuf::from(path))));
     }
-    let whole = if text.contains("://") {
-        text.to_owned()
-    } else {
-        format!("{scheme}://{text}/")
+    let whole = match text.split_once("://") {
+        None => format!("{scheme}://{text}/"),
+        Some(("https", _)) if flags.plaintext => {
+            return Err(Failure::usage(format!(
+                "--plaintext contradicts `{text}`; leave one of them out, or write http://"
+            )));
+        }
+        Some(("http" | "https", _)) => text.to_owned(),
+        Some(_) => {
+            return Err(Failure::usage(format!(
+                "`{}` is no target; write HOST:PORT, a URL with http:// or https://, or unix:PATH",
+                text.escape_default()
+            )));
+        }
     };
     let url = Url::parse(&whole).map_err(Failure::usage)?;
+    if url.target != "/" {
+        return Err(Failure::usage(format!(
+            "the target has a path, `{}`; --call says what is called there",
+            url.target
+        )));
+    }
     Ok((url, None))
 }
 
@@ -53,7 +69,7 @@ pub(crate) fn reach(flags: &GrpcFlags) -> Result<Plan, Failure> {
         output: &flags.output,
         multiplexing: Multiplexing::Streams(flags.transport.streams),
     };
-    common.plan(vec![request], http, timeouts)
+    super::checked(common.plan(vec![request], http, timeouts)?, &flags.load)
 }
 
 fn authority(flags: &GrpcFlags) -> Result<Vec<Header>, Failure> {
@@ -103,10 +119,7 @@ pub(crate) fn with_call(
         Arc::new(data),
         &plan.timeouts,
     )?));
-    match plan.check().first() {
-        None => Ok(plan),
-        Some(finding) => Err(Failure::usage(&finding.message)),
-    }
+    super::checked(plan, &flags.load)
 }
 
 fn call(
@@ -136,13 +149,7 @@ fn call(
         data,
         compression,
         deadline: (deadline < Nanos::MAX).then_some(deadline),
-        streaming: Streaming {
-            send: flags.stream_count,
-            interval: optional("--stream-interval", flags.stream_interval.as_deref())?
-                .unwrap_or_default(),
-            duration: optional("--stream-duration", flags.stream_duration.as_deref())?,
-            receive: flags.stream_receive,
-        },
+        streaming: streaming(flags, method)?,
         receive_limit: bytes("--max-receive", &flags.max_receive)?,
         send_limit: bytes("--max-send", &flags.max_send)?,
         reply_check: (!flags.no_reply_check)
@@ -150,19 +157,78 @@ fn call(
     })
 }
 
+/// How a stream is sent and read. What would be without effect is refused.
+fn streaming(flags: &GrpcFlags, method: &Method) -> Result<Streaming, Failure> {
+    let (sends, receives) = (
+        method.kind().client_streams(),
+        method.kind().server_streams(),
+    );
+    for (flag, given, streams, who) in [
+        (
+            "--stream-count",
+            flags.stream_count.is_some(),
+            sends,
+            "its client",
+        ),
+        (
+            "--stream-interval",
+            flags.stream_interval.is_some(),
+            sends,
+            "its client",
+        ),
+        (
+            "--stream-duration",
+            flags.stream_duration.is_some(),
+            sends || receives,
+            "either side",
+        ),
+        (
+            "--stream-receive",
+            flags.stream_receive.is_some(),
+            receives,
+            "its server",
+        ),
+    ] {
+        if given && !streams {
+            return Err(Failure::usage(format!(
+                "{flag} is for methods that stream from {who}; {}/{} does not",
+                method.service(),
+                method.name()
+            )));
+        }
+    }
+    Ok(Streaming {
+        send: flags.stream_count,
+        interval: optional("--stream-interval", flags.stream_interval.as_deref())?
+            .unwrap_or_default(),
+        duration: optional("--stream-duration", flags.stream_duration.as_deref())?,
+        receive: flags.stream_receive,
+    })
+}
+
 /// What calls send.
 fn data(flags: &GrpcFlags, method: &Method, sources: &Arc<Sources>) -> Result<Input, Failure> {
-    let wrong = |error: drumfire_plan::DataError| Failure::usage(format!("-d: {error}"));
     let order = order("--order", &flags.order)?;
     let Some(value) = &flags.data else {
         return Ok(Input::empty(method));
     };
     let bytes = input::text_or_file("-d", value)?;
+    let place = match value.strip_prefix('@') {
+        None => "-d".to_owned(),
+        Some("-") => "-d: stdin".to_owned(),
+        Some(path) => format!("-d: {path}"),
+    };
+    let wrong = |error: drumfire_plan::DataError| {
+        Failure::usage(format!("{place}: {error}{}", file_meant(value)))
+    };
     let input = if flags.binary {
         Input::binary(method, &bytes).map_err(wrong)?
     } else {
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Failure::usage("-d: the data is not valid UTF-8; say --binary"))?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Failure::usage(format!(
+                "{place}: the data is not valid UTF-8; say --binary"
+            ))
+        })?;
         if flags.no_templates {
             Input::json(method, &text).map_err(wrong)?
         } else {
@@ -170,6 +236,14 @@ fn data(flags: &GrpcFlags, method: &Method, sources: &Arc<Sources>) -> Result<In
         }
     };
     Ok(input.with_order(order))
+}
+
+/// What to say of data that can't be used where it is the name of a file.
+fn file_meant(value: &str) -> String {
+    match Path::new(value).is_file() {
+        true => format!("; `{value}` is a file: -d @{value} sends what is in it"),
+        false => String::new(),
+    }
 }
 
 /// The feeds that templates draw from.

@@ -36,6 +36,11 @@ pub(crate) fn of(flags: &LoadFlags, http: Multiplexing) -> Result<Lowered, Failu
     let (users, users_end) = users(flags.users.as_deref())?;
     let closed = flags.rate.is_none() && (flags.connections.is_some() || users.is_some());
     let streams = match (http, closed) {
+        (Multiplexing::Streams(Some(0)), _) => {
+            return Err(Failure::usage(
+                "--streams: 0 requests at a time send nothing; write at least 1",
+            ));
+        }
         (Multiplexing::None, _) => 1,
         (Multiplexing::Streams(Some(streams)), _) => streams,
         (Multiplexing::Streams(None), true) => 1,

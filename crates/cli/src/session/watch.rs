@@ -18,6 +18,8 @@ pub(crate) struct Watch {
     requests: Option<u64>,
     sent: u64,
     rates: Vec<f64>,
+    /// What was said of the end of the load stays until the report.
+    draining: bool,
 }
 
 /// What is shown.
@@ -46,6 +48,7 @@ impl Watch {
             requests: plan.stop.requests,
             sent: 0,
             rates: Vec::new(),
+            draining: false,
         }
     }
 
@@ -55,6 +58,7 @@ impl Watch {
             return;
         }
         match event {
+            RunEvent::IntervalClosed(_) if self.draining => {}
             RunEvent::IntervalClosed(interval) => {
                 self.sent += interval.counts.sent;
                 let seconds = (interval.end - interval.start).as_secs_f64();
@@ -75,11 +79,36 @@ impl Watch {
                 output::remark(&format!("\r\x1b[K{}", text.trim_end()));
             }
             RunEvent::Draining => {
-                output::remark("\r\x1b[Kstopping: waiting for what is in flight (again to quit)");
+                self.draining = true;
+                let said = stopping(usize::from(terminal::columns()));
+                output::remark(&format!("\r\x1b[K{said}"));
             }
             RunEvent::Warning(text) => output::remark(&format!("\r\x1b[K{text}\n")),
             RunEvent::Finished(_) => output::remark("\r\x1b[K"),
             RunEvent::Started(_) | RunEvent::Kept(_) => {}
         }
+    }
+}
+
+/// What is said when a signal ended the load, in one line of the terminal.
+fn stopping(columns: usize) -> &'static str {
+    const SAID: [&str; 3] = [
+        "stopping: waiting for what is in flight (again to quit)",
+        "stopping (again to quit)",
+        "stopping",
+    ];
+    let fits = SAID.into_iter().find(|said| said.len() < columns);
+    fits.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stopping;
+
+    #[test]
+    fn what_is_said_fits_the_line() {
+        assert!(stopping(80).ends_with("in flight (again to quit)"));
+        assert_eq!(stopping(40), "stopping (again to quit)");
+        assert_eq!((stopping(10), stopping(3)), ("stopping", ""));
     }
 }
