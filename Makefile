@@ -3,6 +3,9 @@
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)
 DRUMFIRE = $(TARGET_DIR)/release/drumfire
 FUZZ_SECONDS ?= 600
+# Where the inputs of property tests come from. A change is judged by the same ones each time;
+# `make unit SEED=2` looks for others.
+SEED ?= 1
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk
@@ -41,7 +44,7 @@ suites:
 	tools/install-suites.sh
 
 unit:
-	cargo test --workspace --locked --no-fail-fast
+	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --locked --no-fail-fast
 
 # The laws of the code alone, with the advice that fails no test.
 tidy:
