@@ -587,7 +587,7 @@ const MISTAKES: [(&str, i32, &[&str]); 18] = [
     (
         "{own} --plaintext {hello} --compress brotli",
         2,
-        &["--compress", "gzip or zstd"],
+        &["--compress", "gzip, zstd or identity"],
     ),
     (
         "{own} --plaintext {hello} --order sorted",

@@ -5,7 +5,7 @@
 use crate::blame::{During, call_verdict, http2_failure, io_failure, stream_failure};
 use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT, authority, routes_of};
 use drumfire_grpc::{
-    Code, Decompressor, Keep, Replies, Reply, ReplySettings, Status, write_message,
+    Code, Decompressor, Encoding, Keep, Replies, Reply, ReplySettings, Status, write_message,
 };
 use drumfire_http2::{Connection, EndStream, Event, Head, Indexing, Settings, StreamRef};
 use drumfire_measure::Outcome;
@@ -126,7 +126,7 @@ pub fn chooses_http2<I: Io>(mut io: I, plan: &Plan, resolver: &Resolver, limit: 
 fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
     let request = &plan.requests[0];
     let authority = authority(request);
-    let own: [(&[u8], &[u8]); 7] = [
+    let own: [(&[u8], &[u8]); 8] = [
         (b":method", b"POST"),
         (b":scheme", request.url.origin.scheme.as_str().as_bytes()),
         (b":authority", &authority),
@@ -134,6 +134,7 @@ fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
         (b"te", b"trailers"),
         (b"content-type", b"application/grpc"),
         (b"user-agent", USER_AGENT.as_bytes()),
+        (b"grpc-accept-encoding", Encoding::Gzip.name().as_bytes()),
     ];
     let given: Vec<(String, &[u8])> = metadata
         .iter()
@@ -170,6 +171,7 @@ impl<I: Io> Conversation<I> {
             reply: Reply::new(&ReplySettings {
                 replies: Replies::Many,
                 receive_limit: MESSAGE_BYTES,
+                accepted: Encoding::Gzip,
                 keep: Keep::Payload,
                 ..ReplySettings::default()
             }),

@@ -17,6 +17,8 @@ pub(crate) enum Phase {
     Waiting,
     /// Its exchange waits for the address that a redirect leads to.
     Resolving,
+    /// Its exchange rests before it is sent once more.
+    Resting,
     /// Its exchange is on a stream.
     Open(StreamRef),
 }

@@ -27,6 +27,8 @@ pub struct Http2 {
     /// Whether a client's GOAWAY ends what it has not answered.
     pub(crate) hasty: bool,
     pub(crate) refuse_share: f64,
+    /// Whether it refuses what comes after its first GOAWAY.
+    pub(crate) refuses_late: bool,
     pub(crate) replies_at: RepliesAt,
     /// What it says comes in pieces of this size, so long apart.
     pub(crate) drip: (usize, Nanos),
@@ -124,6 +126,7 @@ impl Http2 {
             pongs: true,
             hasty: false,
             refuse_share: 0.0,
+            refuses_late: false,
             replies_at: RepliesAt::End,
             drip: (usize::MAX, Nanos::ZERO),
             replying: Arc::new(move |_| reply.clone()),
@@ -257,6 +260,13 @@ impl Http2 {
     #[must_use]
     pub fn refuses(mut self, share: f64) -> Self {
         self.refuse_share = share;
+        self
+    }
+
+    /// Refuses streams that come after a GOAWAY, whatever that said of them, as gRPC's C core does.
+    #[must_use]
+    pub fn refuses_when_going(mut self) -> Self {
+        self.refuses_late = true;
         self
     }
 

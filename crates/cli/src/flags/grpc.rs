@@ -100,7 +100,8 @@ pub(crate) struct GrpcFlags {
     /// How long a call may take, which the server is told [default: --timeout]
     #[arg(long, value_name = "TIME", help_heading = "Call")]
     pub(crate) deadline: Option<String>,
-    /// Compress messages: gzip or zstd
+    /// Compress messages: gzip, zstd, or identity, which refuses compressed replies [default: none
+    /// is compressed, replies may be, with gzip]
     #[arg(long, value_name = "CODING", help_heading = "Call")]
     pub(crate) compress: Option<String>,
     /// The :authority in place of the target's

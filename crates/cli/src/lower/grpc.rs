@@ -129,12 +129,13 @@ fn call(
     timeouts: &Timeouts,
 ) -> Result<Call, Failure> {
     let compression = match flags.compress.as_deref() {
-        None => MessageCompression::Identity,
+        None => MessageCompression::GzipReplies,
+        Some("identity") => MessageCompression::Identity,
         Some("gzip") => MessageCompression::Gzip,
         Some("zstd") => MessageCompression::Zstd,
         Some(other) => {
             return Err(Failure::usage(format!(
-                "--compress: `{}` is no coding of messages; write gzip or zstd",
+                "--compress: `{}` is no coding of messages; write gzip, zstd or identity",
                 other.escape_default()
             )));
         }

@@ -10,6 +10,7 @@ use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_plan::{Drain, KeepAlive};
 use drumfire_units::Nanos;
+use std::cmp::Reverse;
 
 impl<I: Io> Worker<I> {
     /// The transport is open: says hello, and waits for the server's SETTINGS.
@@ -228,18 +229,23 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// The server has done nothing for a request before it went away: once, that is as if it had
-    /// never been sent.
-    pub(super) fn not_processed(&mut self, index: u32, now: Nanos) {
+    /// The server has done nothing for a request: once, that is as if it had never been sent, and
+    /// it is sent again after a rest. The second time it has failed in this way.
+    pub(super) fn not_processed(&mut self, index: u32, now: Nanos, verdict: Failure, rest: Nanos) {
         let place = &mut self.places[index as usize];
         if place.exchange.retried {
-            return self.end_place(index, now, (Outcome::H2GoAway, None));
+            return self.end_place(index, now, verdict);
         }
         place.exchange.retried = true;
         place.exchange.first_byte = Nanos::MAX;
         place.decoder = None;
         self.recorder.interval().retried += 1;
-        self.board(index, now);
+        if rest == Nanos::ZERO {
+            return self.board(index, now);
+        }
+        place.phase = Phase::Resting;
+        let started = place.exchange.started;
+        self.timers.push(Reverse((now + rest, index, started)));
     }
 
     /// A place's time is up.
@@ -253,6 +259,7 @@ impl<I: Io> Worker<I> {
                 self.groups[group].waiting.retain(|waits| *waits != index);
                 self.end_place(index, now, (Outcome::TimeoutTotal, None));
             }
+            Phase::Resting => self.end_place(index, now, (Outcome::TimeoutTotal, None)),
             Phase::Resolving => self.end_place(index, now, (Outcome::DnsTimeout, None)),
             Phase::Open(_) => {
                 let outcome = self.stream_lateness(index, now);

@@ -8,7 +8,7 @@ use crate::blame::{
 };
 use crate::connection::State;
 use crate::decoding::decoder;
-use crate::limits::RECEIVES_PER_TURN;
+use crate::limits::{BACKOFF_MIN, RECEIVES_PER_TURN};
 use crate::place::{Link, Phase, Place};
 use crate::prepare::{CallRequest, Prepared};
 use crate::redirect::after_redirect;
@@ -46,6 +46,8 @@ enum Did {
     TooManyPings,
     /// The server has done nothing for a place's request.
     NotProcessed(u32),
+    /// The same, for it is refused: it may be sent once more.
+    Refused(u32, Failure),
     /// The connection can't go on.
     Lost(Failure),
 }
@@ -184,8 +186,13 @@ impl<I: Io> Worker<I> {
             }
             Did::NotProcessed(index) => {
                 self.retire_if_spent(slot, now);
-                self.not_processed(index, now);
+                self.not_processed(index, now, (Outcome::H2GoAway, None), Nanos::ZERO);
                 self.close_if_done(slot);
+            }
+            // At once it would meet what it was refused for.
+            Did::Refused(index, verdict) => {
+                self.not_processed(index, now, verdict, BACKOFF_MIN);
+                self.after_stream(slot, now);
             }
             Did::Lost(failure) => {
                 // The farewell names what was wrong; over unread bytes the kernel would cut it off.
@@ -233,7 +240,7 @@ fn step(link: &mut Link, input: &[u8], ears: &mut Ears<'_>) -> (usize, Did) {
             place.interim = place.interim.saturating_add(1);
             Did::Nothing
         }
-        Event::StreamFailed { token, error } => ears.failed(token, error),
+        Event::StreamFailed { token, error } => ears.failed(token, error, link.going.is_some()),
         Event::Unprocessed { token } => Did::NotProcessed(token),
         Event::GoAway { code, debug } => {
             link.going = Some(code.0);
@@ -292,12 +299,20 @@ impl Ears<'_> {
         }
     }
 
-    /// A stream that failed.
+    /// A stream that failed. One that is refused is sent once more where the server is going, and
+    /// where it is a call's: gRPC's clients do so unasked (proposal A6, transparent retries).
     #[cold]
-    fn failed(&self, token: u32, error: StreamError) -> Did {
+    fn failed(&self, token: u32, error: StreamError, going: bool) -> Did {
+        let exchange = &self.places[token as usize].exchange;
+        let is_call = self.prepared.requests[exchange.request as usize]
+            .call()
+            .is_some();
         match error {
             StreamError::Reset { code } if code == ErrorCode::CANCEL && self.is_late(token) => {
                 Did::Over(token, (Outcome::TimeoutTotal, None))
+            }
+            error if error.is_unprocessed() && (going || is_call) => {
+                Did::Refused(token, stream_failure(error))
             }
             error => Did::Over(token, stream_failure(error)),
         }

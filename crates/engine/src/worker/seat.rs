@@ -323,8 +323,11 @@ impl<I: Io> Worker<I> {
             && at <= now
         {
             self.timers.pop();
-            if self.places[index as usize].exchange.started == started {
-                self.talk_on(index, now);
+            let place = &self.places[index as usize];
+            match place.phase {
+                _ if place.exchange.started != started => {}
+                Phase::Resting => self.board(index, now),
+                _ => self.talk_on(index, now),
             }
         }
         for at in (0..self.resting_places.len()).rev() {

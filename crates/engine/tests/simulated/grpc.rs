@@ -43,6 +43,33 @@ fn ok(result: &Simulated, calls: u64, sent: u64, received: u64) {
     assert_eq!(result.log.messages, sent, "what came is what was sent");
 }
 
+/// As all gRPC clients send it once more, unasked.
+#[test]
+fn a_refused_call_is_sent_once_more() {
+    let plan = calls(10, 1000, CallKind::Unary, Said::once());
+    let script = Http2::new().says(Reply::unary(b"hi")).refuses(0.3);
+    let result = run(plan, world(script));
+    let total = &result.summary.total;
+    let refused = crate::seen(&result.summary, Outcome::H2StreamRefusedStream);
+    failures(
+        &result.summary,
+        &[(Outcome::H2StreamRefusedStream, refused)],
+    );
+    // Nine of a hundred are refused twice: the bounds are those of five standard deviations.
+    assert!((45..=135).contains(&refused), "{refused}");
+    assert_eq!(result.log.requests, 1000 + total.retried);
+    assert_eq!(
+        (total.counts.ok, total.messages.sent),
+        (1000 - refused, 1000)
+    );
+    let status: Vec<_> = total.status().collect();
+    assert_eq!(
+        status,
+        [(GRPC_STATUS, 1000 - refused), (GRPC_STATUS + 14, refused)]
+    );
+    assert_eq!(result.log.connections, 1);
+}
+
 #[test]
 fn unary_calls_are_exact() {
     for said in [Said::once(), Said::once().varying()] {

@@ -165,6 +165,18 @@ fn a_warning_moves_on_without_loss() {
 }
 
 #[test]
+fn streams_that_a_server_refuses_on_its_way_out_are_sent_again() {
+    // The third burst meets the GOAWAY on the way; nothing of it is beyond what that names.
+    let script = Http2::new()
+        .goes_away_after(ms(25), LastId::Max, 0, Farewell::Stays)
+        .refuses_when_going();
+    let result = run(together(20).requests(60), world(script));
+    answered(&result, 60, 2);
+    let retried = result.summary.total.retried;
+    assert_eq!((retried, result.log.unserved), (20, 20));
+}
+
+#[test]
 fn answers_that_come_with_a_farewell_are_followed_by_requests_elsewhere() {
     // The second burst's answers come after 20 ms, the GOAWAY a millisecond later; both are read
     // in one go after 22.

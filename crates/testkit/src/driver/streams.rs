@@ -52,6 +52,10 @@ impl SimIo {
         let Some(session) = &mut link.far.session else {
             return;
         };
+        if script.refuses_late && session.going.is_some() {
+            self.log.unserved += 1;
+            return session.reset(id, frame::REFUSED_STREAM);
+        }
         let taken = link.far.taken;
         let Some(stream) = session.stream(id) else {
             return;
