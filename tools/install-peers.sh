@@ -15,14 +15,23 @@ declare -A package_of=(
   [script]=bsdutils [unshare]=util-linux
   [vde_switch]=vde-switch [wirefilter]=vde-wirefilter [ping]=iputils-ping
 )
-peers=(nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping)
+# Debian's Python, whatever else is on the PATH, for it has Debian's packages.
+package_of[python3-grpc]=python3-grpcio
+peers=(python3-grpc nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+
+is_there() {
+  case "$1" in
+    python3-grpc) /usr/bin/python3 -c 'import grpc' 2>/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
+}
 
 missing_peers() {
   local peer
   for peer in "${peers[@]}"; do
-    command -v "$peer" >/dev/null || echo "$peer"
+    is_there "$peer" || echo "$peer"
   done
 }
 

@@ -173,7 +173,6 @@ impl<I: Io> Conversation<I> {
                 receive_limit: MESSAGE_BYTES,
                 accepted: Encoding::Gzip,
                 keep: Keep::Payload,
-                ..ReplySettings::default()
             }),
             decompressor: Decompressor::default(),
             stream: None,

@@ -61,6 +61,21 @@ pub(crate) fn program(name: &str) -> Command {
     Command::new(find(name).unwrap_or_else(|| panic!("no {name}")))
 }
 
+/// Debian's Python, which has Debian's libraries.
+pub(crate) fn python() -> Command {
+    Command::new("/usr/bin/python3")
+}
+
+/// Whether that Python has a library.
+pub(crate) fn has_python(library: &str) -> bool {
+    let mut command = python();
+    let found = run(command.args(["-c", &format!("import {library}")]));
+    if !found {
+        lacks(&format!("Python with {library}"));
+    }
+    found
+}
+
 /// Whether the test runs as root.
 pub(crate) fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
