@@ -103,7 +103,9 @@ fn statuses_and_deadlines_are_its_own() {
     let errors = report.at("errors").to_string();
     assert!(errors.contains("as you wish: 100 % \u{e4}"), "{errors}");
     let report = server.calls("Unary", "-H 'x-sleep: 0.3' --deadline 50ms");
-    assert_eq!(report.kind("timeout:total"), CALLS, "{:#}", report.short());
+    // Its clock for deadlines goes by milliseconds, so that its word may come a little early.
+    let late = report.kind("timeout:total") + report.kind("grpc:deadline_exceeded");
+    assert_eq!(late, CALLS, "{:#}", report.short());
 }
 
 /// Connections that are too old are replaced, and calls that the server refuses on its way out, or
