@@ -188,7 +188,7 @@ fn connections_that_the_plan_replaces_cost_no_request() {
             let what = format!("{line}: {:#}", report.short());
             assert_eq!(report.n("requests.ok"), REQUESTS, "{what}");
             assert_eq!(report.n("requests.retried"), 0, "{what}");
-            // Each of the two is replaced at its end, too.
+            // How two connections share the requests is chance, and so is a last one that is not full.
             let opened = report.n("generator.connections_opened");
             assert!((connections..=connections + 2).contains(&opened), "{what}");
             expected += REQUESTS;

@@ -136,7 +136,11 @@ impl<I: Io> Worker<I> {
         };
         self.groups[group as usize].slot = new;
         let Some((failure, took_none)) = unwilling else {
-            return self.dial(new, now);
+            // The last of all has no successor.
+            if !(self.source.is_exhausted() && self.groups[group as usize].waiting.is_empty()) {
+                self.dial(new, now);
+            }
+            return;
         };
         let rest = self.rest_after_failure(new, now);
         self.resting.push((rest, new));

@@ -23,7 +23,10 @@ impl<I: Io> Worker<I> {
         let Some(stream) = request.stream.as_deref() else {
             return;
         };
-        let all_sent = match stream.call.as_ref().and_then(|call| call.fixed) {
+        let Some(call) = &stream.call else {
+            return;
+        };
+        let all_sent = match call.fixed {
             Some(_) => place.told as usize == stream.body.len(),
             None => {
                 let talk = place.talk.as_deref();
