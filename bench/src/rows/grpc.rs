@@ -122,7 +122,8 @@ impl Stage {
                 command.args(["-t1", "-c", &CONNECTIONS.to_string()]);
                 command.args(["-m", &STREAMS.to_string()]);
                 command.args(["-H", "content-type: application/grpc"]);
-                command.args(["-H", "te: trailers", "-d"]).arg(&self.framed);
+                command.args(["-H", "te: trailers", "-H", "grpc-accept-encoding: gzip"]);
+                command.arg("-d").arg(&self.framed);
                 command.arg(self.server.url(&format!("/{METHOD}")));
             }
             Caller::Ghz => {
