@@ -65,8 +65,8 @@ fn fits(kind: &str, text: &str) -> bool {
             let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
             digits(whole) && digits(part) && part.len() <= 6
         }),
-        // In nanoseconds: 10.012950719s.
-        "span" => unit(&["ms", "s"]).is_some_and(|number| {
+        // In nanoseconds: 689.479µs, 10.012950719s.
+        "span" => unit(&["\u{b5}s", "ms", "s"]).is_some_and(|number| {
             let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
             digits(whole) && digits(part) && part.len() <= 9
         }),
