@@ -89,7 +89,7 @@ fn native() -> Result<Native, Failure> {
         tls: Vec::new(),
     };
     Native::new(&options)
-        .map_err(|error| Failure::failed(format!("the event loop can't be set up: {error:?}")))
+        .map_err(|error| Failure::failed(format!("the event loop can't be set up: {error}")))
 }
 
 /// What to try, where that can be told.

@@ -9,7 +9,7 @@ use drumfire_grpc::{
 };
 use drumfire_http2::{Connection, EndStream, Event, Head, Indexing, Settings, StreamRef};
 use drumfire_measure::Outcome;
-use drumfire_net::{Io, IoError, Progress, Readiness, Received, Slot};
+use drumfire_net::{Fault, Io, IoError, Progress, Readiness, Received, Slot};
 use drumfire_plan::{Header, Plan};
 use drumfire_units::Nanos;
 use std::fmt;
@@ -49,6 +49,8 @@ pub enum ConversationError {
     Speaker(String),
     /// It took too long.
     TimedOut,
+    /// The driver failed.
+    Driver(Fault),
 }
 
 impl fmt::Display for ConversationError {
@@ -67,6 +69,7 @@ impl fmt::Display for ConversationError {
             }
             Self::Speaker(text) => f.write_str(text),
             Self::TimedOut => f.write_str("the server did not answer in time"),
+            Self::Driver(fault) => write!(f, "the event loop can't go on: {fault}"),
         }
     }
 }
@@ -146,6 +149,20 @@ fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
         .map_err(|error| error.to_string())
 }
 
+/// Why an address was not reached.
+enum Undialed {
+    /// The address's own failure; another may do better.
+    Io(IoError),
+    /// Time was up, or the driver failed.
+    Wait(ConversationError),
+}
+
+impl From<IoError> for Undialed {
+    fn from(error: IoError) -> Self {
+        Self::Io(error)
+    }
+}
+
 /// One stream on one connection.
 struct Conversation<I> {
     io: I,
@@ -187,8 +204,8 @@ impl<I: Io> Conversation<I> {
         for choice in 0..route.width() {
             match self.dial(route, choice) {
                 Ok(()) => return self.secure(route),
-                Err(Some(error)) => last = error,
-                Err(None) => return Err(ConversationError::TimedOut),
+                Err(Undialed::Io(error)) => last = error,
+                Err(Undialed::Wait(error)) => return Err(error),
             }
             self.io.close(SLOT);
         }
@@ -196,12 +213,12 @@ impl<I: Io> Conversation<I> {
         Err(ConversationError::Failed(outcome, detail))
     }
 
-    /// Tries one address; `Err(None)` when time is up.
-    fn dial(&mut self, route: &Route, choice: usize) -> Result<(), Option<IoError>> {
+    /// Tries one address.
+    fn dial(&mut self, route: &Route, choice: usize) -> Result<(), Undialed> {
         let address = route.address(choice).map_err(|_| IoError::Unreachable)?;
         let mut progress = self.io.dial(SLOT, &address)?;
         while progress == Progress::Pending {
-            self.wait().map_err(|_| None)?;
+            self.wait().map_err(Undialed::Wait)?;
             if self.ready.iter().any(|ready| ready.writable) {
                 progress = self.io.finish_dial(SLOT)?;
             }
@@ -232,8 +249,9 @@ impl<I: Io> Conversation<I> {
     /// Waits for readiness; fails when time is up.
     fn wait(&mut self) -> Result<(), ConversationError> {
         let mut ready = std::mem::take(&mut self.ready);
-        self.io.wait(self.deadline, &mut ready);
+        let waited = self.io.wait(self.deadline, &mut ready);
         self.ready = ready;
+        waited.map_err(ConversationError::Driver)?;
         if self.ready.is_empty() && self.io.now() >= self.deadline {
             return Err(ConversationError::TimedOut);
         }

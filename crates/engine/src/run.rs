@@ -13,7 +13,7 @@ use crate::source::{Closed, Open, Source};
 use crate::worker::{Channel, Extent, Message, Share, Worker};
 use collect::Collector;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
-use drumfire_net::{Clock, Io, IoError, Native, NativeOptions, Waiting};
+use drumfire_net::{Clock, Fault, Io, Native, NativeOptions, Waiting};
 use drumfire_plan::{Arrivals, Load, Plan, Spin, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
@@ -28,8 +28,8 @@ use std::thread;
 pub enum RunError {
     /// The schedule can't be computed.
     Schedule(ScheduleError),
-    /// A driver could not be made.
-    Driver(IoError),
+    /// A driver could not be made, or could not go on.
+    Driver(Fault),
     /// A thread could not be started.
     Thread(String),
 }
@@ -38,7 +38,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Schedule(error) => error.fmt(f),
-            Self::Driver(error) => write!(f, "the event loop can't be set up: {error:?}"),
+            Self::Driver(error) => write!(f, "the event loop can't go on: {error}"),
             Self::Thread(text) => write!(f, "a worker thread can't be started: {text}"),
         }
     }
@@ -178,14 +178,31 @@ impl<I: Io> Worker<I> {
 /// What the workers agree on before the start.
 struct Line {
     gate: Gate,
-    failure: Mutex<Option<RunError>>,
+    failure: FirstFailure,
+}
+
+/// The first failure of a worker, which is the run's.
+#[derive(Default)]
+struct FirstFailure(Mutex<Option<RunError>>);
+
+impl FirstFailure {
+    fn put(&self, error: RunError) {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+    }
+
+    fn take(self) -> Result<(), RunError> {
+        let first = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map_or(Ok(()), Err)
+    }
 }
 
 /// Runs a plan on threads of its own and merges what they measure. Blocks until the drain is over;
 /// `observer` is called on the calling thread.
 ///
 /// # Errors
-/// When no worker could be started. A target that does not answer is no error but a result.
+/// When no worker could be started, or a driver failed. A target that does not answer is no error
+/// but a result.
 pub fn run(
     prepared: &Arc<Prepared>,
     info: &Arc<RunInfo>,
@@ -207,7 +224,7 @@ pub fn run(
     };
     let line = Line {
         gate: Gate::new(of),
-        failure: Mutex::new(None),
+        failure: FirstFailure::default(),
     };
     let mut collector = Collector::new(plan, info, of);
     observer(&RunEvent::Started(Arc::clone(info)));
@@ -231,13 +248,7 @@ pub fn run(
         collector.collect(control, observer);
         Ok(())
     })?;
-    if let Some(error) = line
-        .failure
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-    {
-        return Err(error);
-    }
+    line.failure.take()?;
     let summary = Arc::new(collector.finish(plan));
     observer(&RunEvent::Finished(Arc::clone(&summary)));
     Ok(summary)
@@ -255,17 +266,21 @@ fn run_worker(
     let made = Native::new(options)
         .map_err(RunError::Driver)
         .and_then(|io| Worker::new(io, prepared, control, share, out, back));
-    let mut worker = made.map_err(|error| {
-        *line.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        control.stop();
+    let worker = made.and_then(|mut worker| {
+        worker.open_connections().map_err(RunError::Driver)?;
+        Ok(worker)
     });
-    if let Ok(worker) = &mut worker {
-        worker.open_connections();
+    if worker.is_err() {
+        control.stop();
     }
     // All start at the same moment, which the last of them names.
     let start = line.gate.pass(|| options.clock.now());
-    if let Ok(mut worker) = worker {
+    let ended = worker.and_then(|mut worker| {
         worker.begin_at(start);
-        worker.run();
+        worker.run().map_err(RunError::Driver)
+    });
+    if let Err(error) = ended {
+        line.failure.put(error);
+        control.stop();
     }
 }

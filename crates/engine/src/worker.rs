@@ -29,7 +29,7 @@ use crate::redirect::{Elsewhere, Resolving};
 use crate::source::{Arrival, Source};
 use drumfire_http1::{Limits, Shared};
 use drumfire_measure::{Interval, Unfinished};
-use drumfire_net::{Io, Readiness};
+use drumfire_net::{Fault, Io, Readiness};
 use drumfire_plan::Ping;
 use drumfire_plan::Spread;
 use drumfire_units::Nanos;
@@ -247,7 +247,10 @@ impl<I: Io> Worker<I> {
     }
 
     /// Runs from the start to the end of the drain. The driver's epoch is the run's start.
-    pub fn run(mut self) {
+    ///
+    /// # Errors
+    /// When the driver can't wait: there is no account of such a run.
+    pub fn run(mut self) -> Result<(), Fault> {
         let times = self.io.thread_times();
         self.recorder.begin(times);
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
@@ -269,10 +272,11 @@ impl<I: Io> Worker<I> {
                 .health
                 .loop_turn
                 .record(before - now);
-            self.io.wait(until, &mut ready);
+            self.io.wait(until, &mut ready)?;
             self.turn(until, before, &ready);
         }
         self.finish();
+        Ok(())
     }
 
     /// Moves on what is ready, then what time has come for.

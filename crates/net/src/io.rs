@@ -6,6 +6,7 @@
 
 use crate::TlsConfig;
 use drumfire_units::Nanos;
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -102,6 +103,24 @@ pub enum IoError {
     Other(String),
 }
 
+/// The driver itself failed: its run can't go on, and the generator is to blame for that, whatever
+/// the target does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The system call that failed.
+    pub call: &'static str,
+    /// How, in the system's words.
+    pub reason: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.call, self.reason)
+    }
+}
+
+impl std::error::Error for Fault {}
+
 /// Figures of this thread's own health, cumulative since the driver was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
@@ -179,7 +198,11 @@ pub trait Io {
 
     /// Waits for readiness or until a point in time, and replaces the list's contents.
     /// Returns at once when something is ready; may return early with an empty list.
-    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>);
+    ///
+    /// # Errors
+    /// When the system can't wait. Nothing that follows can be on time, so the caller ends the
+    /// run.
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault>;
 
     /// This thread's own times, for its health.
     fn thread_times(&mut self) -> ThreadTimes;

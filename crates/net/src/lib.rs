@@ -15,7 +15,7 @@ mod tls;
 mod tsc;
 
 pub use clock::Clock;
-pub use io::{Address, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
+pub use io::{Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
 pub use native::{Native, NativeOptions, Waiting};
 pub use process::{
     StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, steal_times,

@@ -7,8 +7,8 @@ use crate::poller::Poller;
 use crate::tls::{TlsIo, TlsStream};
 use crate::tsc::Hand;
 use crate::{
-    Address, Clock, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
-    socket,
+    Address, Clock, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes,
+    TlsConfig, socket,
 };
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
@@ -68,7 +68,7 @@ impl Native {
     ///
     /// # Errors
     /// When the kernel has no descriptor left for its readiness queue.
-    pub fn new(options: &NativeOptions) -> Result<Self, IoError> {
+    pub fn new(options: &NativeOptions) -> Result<Self, Fault> {
         Ok(Self {
             clock: options.clock,
             hand: Hand::new(|| options.clock.now().0),
@@ -91,8 +91,8 @@ impl Native {
     }
 
     /// One look at what is ready; `None` waits for an event for ever.
-    fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) {
-        for event in self.poller.wait(timeout) {
+    fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
+        for event in self.poller.wait(timeout)? {
             let (slot, generation) = (event.token as u32, (event.token >> 32) as u32);
             let socket = &mut self.sockets[slot as usize];
             if socket.generation != generation || socket.fd.is_none() {
@@ -106,10 +106,11 @@ impl Native {
                 peer_closed: event.peer_closed,
             });
         }
+        Ok(())
     }
 
     /// Sleeps until shortly before `until`, then looks without sleeping until it has come.
-    fn spin(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
+    fn spin(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         loop {
             let left = until - self.now();
             let timeout = if left > SPIN {
@@ -117,9 +118,9 @@ impl Native {
             } else {
                 Nanos::ZERO
             };
-            self.look(Some(timeout), ready);
+            self.look(Some(timeout), ready)?;
             if !ready.is_empty() || self.now() >= until {
-                return;
+                return Ok(());
             }
         }
     }
@@ -265,19 +266,19 @@ impl Io for Native {
         }
     }
 
-    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         ready.clear();
         match (until, self.waiting) {
-            (Nanos::MAX, _) => self.look(None, ready),
+            (Nanos::MAX, _) => self.look(None, ready)?,
             (Nanos::ZERO, _) | (_, Waiting::Sleep) => {
                 let left = if until == Nanos::ZERO {
                     until
                 } else {
                     until - self.now()
                 };
-                self.look(Some(left), ready);
+                self.look(Some(left), ready)?;
             }
-            (_, Waiting::Spin) => self.spin(until, ready),
+            (_, Waiting::Spin) => self.spin(until, ready)?,
         }
         if let Some(hand) = &self.hand
             && hand.is_due()
@@ -287,6 +288,7 @@ impl Io for Native {
         if self.tls_io.is_some() {
             self.flush_ready(ready);
         }
+        Ok(())
     }
 
     fn thread_times(&mut self) -> ThreadTimes {

@@ -13,7 +13,9 @@ pub(crate) use epoll::Poller;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use kqueue::Poller;
 
+use crate::Fault;
 use drumfire_units::Nanos;
+use rustix::io::Errno;
 use rustix::time::Timespec;
 
 /// How many ready sockets one wait reports: enough to share its cost, few enough that the last of
@@ -44,6 +46,14 @@ fn timespec(span: Nanos) -> Timespec {
     }
 }
 
+/// What a failure of the queue's own calls is.
+fn fault(call: &'static str) -> impl FnOnce(Errno) -> Fault {
+    move |errno| Fault {
+        call,
+        reason: errno.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,7 +72,7 @@ mod tests {
 
     /// The next wait's events.
     fn next(poller: &mut Poller) -> Vec<Event> {
-        poller.wait(Some(Nanos::ZERO)).collect()
+        poller.wait(Some(Nanos::ZERO)).unwrap().collect()
     }
 
     fn only(poller: &mut Poller) -> Event {
@@ -99,6 +109,6 @@ mod tests {
         let (mut poller, near, far) = watched();
         drop(near);
         drop(far);
-        assert_eq!(poller.wait(Some(Nanos::from_millis(1))).count(), 0);
+        assert_eq!(poller.wait(Some(Nanos::from_millis(1))).unwrap().count(), 0);
     }
 }

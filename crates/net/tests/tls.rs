@@ -120,7 +120,8 @@ fn driver() -> Native {
 /// Waits for something to happen to the connection, five seconds at most.
 fn wait(io: &mut Native) {
     let mut ready = Vec::new();
-    io.wait(io.now() + Nanos::from_secs(5), &mut ready);
+    io.wait(io.now() + Nanos::from_secs(5), &mut ready)
+        .expect("a wait");
     assert!(!ready.is_empty(), "nothing happens");
 }
 

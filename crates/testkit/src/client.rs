@@ -11,6 +11,7 @@ pub struct Client {
     pub(crate) descriptors: usize,
     pub(crate) ports: usize,
     pub(crate) port_rest: Nanos,
+    pub(crate) waits: u64,
 }
 
 /// A span in which the client does not run.
@@ -47,6 +48,7 @@ impl Client {
             descriptors: usize::MAX,
             ports: usize::MAX,
             port_rest: Nanos::ZERO,
+            waits: u64::MAX,
         }
     }
 
@@ -94,6 +96,13 @@ impl Client {
     pub fn ports(mut self, count: usize, rest: Nanos) -> Self {
         self.ports = count;
         self.port_rest = rest;
+        self
+    }
+
+    /// So many waits succeed; all that follow fail.
+    #[must_use]
+    pub fn waits(mut self, count: u64) -> Self {
+        self.waits = count;
         self
     }
 }

@@ -1,7 +1,7 @@
 //! A run in a simulated world.
 
 use crate::{Draft, Log, World};
-use drumfire_engine::{prepare, run_over, thread_count};
+use drumfire_engine::{RunError, prepare, run_over, thread_count};
 use drumfire_measure::{GRPC_STATUS, Interval, Model, RunEvent, RunInfo, Summary};
 use drumfire_plan::{Load, Plan};
 use std::sync::{Arc, PoisonError};
@@ -60,6 +60,21 @@ impl Simulation {
     #[must_use]
     #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
     pub fn run(&self) -> Simulated {
+        match self.try_run() {
+            Ok(simulated) => simulated,
+            Err(error) => panic!("the plan can't run: {error}"),
+        }
+    }
+
+    /// Runs to the end, or until a driver fails.
+    ///
+    /// # Errors
+    /// When a driver fails.
+    ///
+    /// # Panics
+    /// As [`Self::run`].
+    #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
+    pub fn try_run(&self) -> Result<Simulated, RunError> {
         let plan = Plan::clone(&self.plan);
         assert_eq!(plan.check(), [], "the plan can't run");
         let of = thread_count(&plan);
@@ -83,10 +98,7 @@ impl Simulation {
                 intervals.push(Arc::clone(interval));
             }
         });
-        let summary = match result {
-            Ok(summary) => summary,
-            Err(error) => panic!("the plan can't run: {error}"),
-        };
+        let summary = result?;
         let mut log = Log::default();
         for part in logs {
             log.merge(&part.lock().unwrap_or_else(PoisonError::into_inner));
@@ -102,11 +114,11 @@ impl Simulation {
             "streams that the server has no room for"
         );
         assert_eq!(log.over_granted, 0, "bytes that the server has no room for");
-        Simulated {
+        Ok(Simulated {
             summary,
             log,
             intervals,
-        }
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A whole run over drivers that the caller made: under virtual time, for one.
 
 use super::collect::Collector;
-use super::{RunError, schedule_of};
+use super::{FirstFailure, RunError, schedule_of};
 use crate::Control;
 use crate::prepare::Prepared;
 use crate::worker::{Message, Share, Worker};
@@ -16,7 +16,7 @@ use std::thread;
 /// need not share a clock; each is stopped by its own control. Nothing is asked of the machine.
 ///
 /// # Errors
-/// When the plan's schedule can't be computed or a thread can't be started.
+/// When the plan's schedule can't be computed, a thread can't be started, or a driver failed.
 pub fn run_over<I: Io + Send>(
     prepared: &Arc<Prepared>,
     info: &Arc<RunInfo>,
@@ -29,21 +29,25 @@ pub fn run_over<I: Io + Send>(
     let mut collector = Collector::new(plan, info, of);
     collector.steal = None;
     observer(&RunEvent::Started(Arc::clone(info)));
+    let failure = FirstFailure::default();
     thread::scope(|scope| {
         for ((io, control), worker) in drivers.into_iter().zip(0..) {
             let (out, messages) = mpsc::channel();
             let back = collector.add(messages);
             let share = Share { worker, of };
+            let failure = &failure;
             thread::Builder::new()
                 .name(format!("worker-{worker}"))
                 .spawn_scoped(scope, move || {
-                    run_worker(io, prepared, &control, share, (out, back));
+                    let ended = run_worker(io, prepared, &control, share, (out, back));
+                    ended.unwrap_or_else(|error| failure.put(error));
                 })
                 .map_err(|error| RunError::Thread(error.to_string()))?;
         }
         collector.collect(&Control::new(), observer);
         Ok(())
     })?;
+    failure.take()?;
     let summary = Arc::new(collector.finish(plan));
     observer(&RunEvent::Finished(Arc::clone(&summary)));
     Ok(summary)
@@ -56,11 +60,9 @@ fn run_worker<I: Io>(
     control: &Control,
     share: Share,
     (out, back): (Sender<Message>, Receiver<Box<Interval>>),
-) {
-    // The schedule was computed once already, so this cannot fail.
-    if let Ok(mut worker) = Worker::new(io, prepared, control, share, out, back) {
-        worker.open_connections();
-        worker.begin();
-        worker.run();
-    }
+) -> Result<(), RunError> {
+    let mut worker = Worker::new(io, prepared, control, share, out, back)?;
+    worker.open_connections().map_err(RunError::Driver)?;
+    worker.begin();
+    worker.run().map_err(RunError::Driver)
 }

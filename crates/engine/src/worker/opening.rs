@@ -3,14 +3,17 @@
 use super::Worker;
 use crate::connection::State;
 use crate::limits::{DIALS_AT_ONCE, OPENING_MAX};
-use drumfire_net::{Io, Readiness};
+use drumfire_net::{Fault, Io, Readiness};
 use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
 impl<I: Io> Worker<I> {
     /// Opens every slot's connection, a bounded number at a time. Slots that fail are tried again
     /// when a request needs them; slots that take too long are waited for no more.
-    pub(crate) fn open_connections(&mut self) {
+    ///
+    /// # Errors
+    /// When the driver can't wait.
+    pub(crate) fn open_connections(&mut self) -> Result<(), Fault> {
         let keeps = self.prepared.plan.connections.keep_alive != KeepAlive::No;
         let started = self.io.now();
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
@@ -33,7 +36,7 @@ impl<I: Io> Worker<I> {
                 break;
             }
             self.io
-                .wait(self.next_scan.min(now + Nanos::from_millis(10)), &mut ready);
+                .wait(self.next_scan.min(now + Nanos::from_millis(10)), &mut ready)?;
             for readiness in &ready {
                 self.on_ready(*readiness);
             }
@@ -44,6 +47,7 @@ impl<I: Io> Worker<I> {
             }
         }
         self.gather_free();
+        Ok(())
     }
 
     /// Makes a point in time the run's start: all times count from there.

@@ -1,9 +1,10 @@
 //! Targets that refuse, die, reset, and machines that run out.
 
 use crate::{failures, ms, run, secs, seen, us};
+use drumfire_engine::RunError;
 use drumfire_measure::{Outcome, Validity};
 use drumfire_plan::Unresolved;
-use drumfire_testkit::{Client, Law, Network, Server, World, closed, open};
+use drumfire_testkit::{Client, Law, Network, Server, Simulation, World, closed, open};
 use drumfire_units::Nanos;
 
 fn world(server: Server) -> World {
@@ -210,6 +211,23 @@ fn what_the_machine_lacks_is_the_generators_fault() {
         assert_eq!(total.counts.ok + lacking, 500);
         assert_eq!(result.summary.verdict.validity, Validity::Invalid);
         assert_eq!(result.summary.generator.limited_by, [outcome]);
+    }
+}
+
+/// A driver that can't wait ends the run, while connections are opened or later: what a broken loop
+/// has measured is nobody's fault but its own.
+#[test]
+fn a_wait_that_fails_ends_the_run() {
+    for waits in [0, 7, 100] {
+        let plan = closed(10)
+            .requests(1000)
+            .with(|plan| plan.connections.threads = 2);
+        let world = world(Server::new()).client(Client::ideal().waits(waits));
+        let ended = Simulation::of(plan, world).try_run().map(|_| ());
+        assert!(
+            matches!(ended, Err(RunError::Driver(_))),
+            "{waits}: {ended:?}"
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! Linux: epoll(7), edge-triggered, with waits in nanoseconds (`epoll_pwait2`, Linux 5.11).
 
-use super::{BATCH, Event, timespec};
+use super::{BATCH, Event, fault, timespec};
+use crate::Fault;
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -16,12 +17,12 @@ pub(crate) struct Poller {
 
 impl Poller {
     /// A queue for the calling thread, whose timers it makes precise.
-    pub(crate) fn new() -> Result<Self, Errno> {
+    pub(crate) fn new() -> Result<Self, Fault> {
         // Without this the kernel may add 50 µs to each wait (prctl(2), PR_SET_TIMERSLACK). A
         // refusal costs precision, which the run's lag then shows.
         let _refused = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         Ok(Self {
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC).map_err(fault("epoll_create1"))?,
             events: Vec::with_capacity(BATCH),
         })
     }
@@ -34,16 +35,19 @@ impl Poller {
 
     /// Waits for events, at most so long; `None` is for ever.
     #[inline]
-    pub(crate) fn wait(&mut self, timeout: Option<Nanos>) -> impl Iterator<Item = Event> {
+    pub(crate) fn wait(
+        &mut self,
+        timeout: Option<Nanos>,
+    ) -> Result<impl Iterator<Item = Event>, Fault> {
         self.events.clear();
         let timeout = timeout.map(timespec);
-        // A signal may end a wait early, which the caller's loop copes with.
-        let _interrupted = epoll::wait(
-            &self.epoll,
-            spare_capacity(&mut self.events),
-            timeout.as_ref(),
-        );
-        self.events.iter().map(|event| {
+        let events = spare_capacity(&mut self.events);
+        match epoll::wait(&self.epoll, events, timeout.as_ref()) {
+            // A signal may end a wait early, which the caller's loop copes with.
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(fault("epoll_pwait2")(error)),
+        }
+        Ok(self.events.iter().map(|event| {
             let (flags, data) = (event.flags, event.data);
             let broken = flags.intersects(EventFlags::ERR | EventFlags::HUP);
             Event {
@@ -53,6 +57,6 @@ impl Poller {
                 peer_closed: broken || flags.contains(EventFlags::RDHUP),
                 broken,
             }
-        })
+        }))
     }
 }

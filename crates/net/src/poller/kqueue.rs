@@ -4,7 +4,8 @@
 //! socket; they are made one here, for the second could otherwise reach a connection that the
 //! first one's handling has put in the place of the old.
 
-use super::{BATCH, Event, timespec};
+use super::{BATCH, Event, fault, timespec};
+use crate::Fault;
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
 use rustix::event::kqueue::{self, EventFilter, EventFlags, kevent_timespec};
@@ -26,9 +27,9 @@ pub(crate) struct Poller {
 
 impl Poller {
     /// A queue for the calling thread.
-    pub(crate) fn new() -> Result<Self, Errno> {
-        let kqueue = kqueue::kqueue()?;
-        fcntl_setfd(&kqueue, FdFlags::CLOEXEC)?;
+    pub(crate) fn new() -> Result<Self, Fault> {
+        let kqueue = kqueue::kqueue().map_err(fault("kqueue"))?;
+        fcntl_setfd(&kqueue, FdFlags::CLOEXEC).map_err(fault("fcntl"))?;
         Ok(Self {
             kqueue,
             events: Vec::with_capacity(2 * BATCH),
@@ -50,11 +51,14 @@ impl Poller {
 
     /// Waits for events, at most so long; `None` is for ever.
     #[expect(unsafe_code, reason = "kevent names sockets by their numbers")]
-    pub(crate) fn wait(&mut self, timeout: Option<Nanos>) -> impl Iterator<Item = Event> {
+    pub(crate) fn wait(
+        &mut self,
+        timeout: Option<Nanos>,
+    ) -> Result<impl Iterator<Item = Event>, Fault> {
         self.events.clear();
         let timeout = timeout.map(|span| timespec(span.min(WAIT_MAX)));
         // SAFETY: there are no changes, so no descriptor is named.
-        let _interrupted = unsafe {
+        let waited = unsafe {
             kevent_timespec(
                 &self.kqueue,
                 &[],
@@ -62,10 +66,17 @@ impl Poller {
                 timeout.as_ref(),
             )
         };
+        match waited {
+            // A signal may end a wait early, which the caller's loop copes with.
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(fault("kevent")(error)),
+        }
         self.events.sort_unstable_by_key(token);
-        self.events
+        let sockets = self
+            .events
             .chunk_by(|one, next| token(one) == token(next))
-            .map(|of_one| of_one.iter().map(event).fold(event(&of_one[0]), both))
+            .map(|of_one| of_one.iter().map(event).fold(event(&of_one[0]), both));
+        Ok(sockets)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::link::{Link, Phase};
 use crate::queue::{Ending, Event};
 use crate::server::Accepts;
 use drumfire_net::{
-    Address, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
 };
 use drumfire_units::Nanos;
 
@@ -153,14 +153,20 @@ impl Io for SimIo {
         }
     }
 
-    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) {
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         ready.clear();
+        if self.log.waits == self.client.waits {
+            return Err(Fault {
+                call: "wait",
+                reason: "simulated".to_owned(),
+            });
+        }
         self.log.waits += 1;
         self.spend();
         self.happen();
         if self.deliver(ready) {
             self.spins = 0;
-            return;
+            return Ok(());
         }
         let (limit, before) = (self.epoch + until, self.now);
         while self.now < limit {
@@ -184,6 +190,7 @@ impl Io for SimIo {
             "the engine spins at {:?}",
             self.now()
         );
+        Ok(())
     }
 
     fn thread_times(&mut self) -> ThreadTimes {
