@@ -1,0 +1,117 @@
+//! gRPC against a server on the C core, the library beneath gRPC's Python, C++ and others.
+
+use crate::support::program::{LIMIT, words};
+use crate::support::{Process, Report, drumfire, lab, load_of};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Calls in each row.
+const CALLS: u64 = 200;
+
+/// A server that compresses every reply, with its port.
+struct CCore {
+    _process: Process,
+    port: u16,
+}
+
+impl CCore {
+    /// Starts it with options of the C core; `None` where Python has no such library.
+    fn new(options: &str) -> Option<Self> {
+        if !lab::has_python("grpc") {
+            return None;
+        }
+        let port = lab::port();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/c_core.py");
+        let mut command = lab::python();
+        command
+            .args([script, &port.to_string()])
+            .args(words(options));
+        let process = Process::start(command.stdin(Stdio::null()));
+        let end = Instant::now() + Duration::from_secs(20);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < end, "no server: {}", process.stderr());
+            sleep(Duration::from_millis(20));
+        }
+        Some(Self {
+            _process: process,
+            port,
+        })
+    }
+
+    /// Calls a method with messages that are worth compressing; its schema is asked for.
+    fn calls(&self, method: &str, flags: &str) -> Report {
+        let texts = format!("[{{\"text\":\"{}\"}},{{\"text\":\"b\"}}]", "z".repeat(3000));
+        let line = format!(
+            "127.0.0.1:{} --plaintext --call echo.Echo/{method} -c 2 --streams 10 -u 20 -n {CALLS} \
+             --timeout 20s {flags}",
+            self.port
+        );
+        let mut command = drumfire(["grpc", "--json", "-"]);
+        command.args(words(&line)).args(["-d", &texts]);
+        load_of(Process::start(&mut command))
+    }
+}
+
+#[test]
+fn compressed_replies_are_understood_in_every_kind_of_call() {
+    let Some(server) = CCore::new("") else { return };
+    let run = Process::start(
+        drumfire(["grpc", "--list", "--plaintext"]).arg(format!("127.0.0.1:{}", server.port)),
+    );
+    let listed = run.finish(LIMIT).stdout;
+    assert!(
+        listed.contains("echo.Echo/Each(stream echo.Text)"),
+        "{listed}"
+    );
+    for (method, sent, received) in [
+        ("Unary", 1, 1),
+        ("Many", 1, 1000),
+        ("Last", 2, 1),
+        ("Each", 2, 2),
+    ] {
+        let report = server.calls(method, "");
+        let what = format!("{method}: {:#}", report.short());
+        assert_eq!(report.n("requests.ok"), CALLS, "{what}");
+        assert_eq!(report.n("messages.sent"), CALLS * sent, "{what}");
+        assert_eq!(report.n("messages.received"), CALLS * received, "{what}");
+        assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
+    }
+    let refused = server.calls("Unary", "--compress identity");
+    assert!(refused.kind("grpc:internal") > 0, "{:#}", refused.short());
+}
+
+#[test]
+fn statuses_and_deadlines_are_its_own() {
+    let Some(server) = CCore::new("") else { return };
+    let report = server.calls("Unary", "-H 'x-code: NOT_FOUND'");
+    assert_eq!(report.kind("grpc:not_found"), CALLS, "{:#}", report.short());
+    let errors = report.at("errors").to_string();
+    assert!(errors.contains("as you wish: 100 % \u{e4}"), "{errors}");
+    let report = server.calls("Unary", "-H 'x-sleep: 0.3' --deadline 50ms");
+    // Its clock for deadlines goes by milliseconds, so that its word may come a little early.
+    let late = report.kind("timeout:total") + report.kind("grpc:deadline_exceeded");
+    assert_eq!(late, CALLS, "{:#}", report.short());
+}
+
+/// Connections that are too old are replaced, and calls that the server refuses on its way out, or
+/// while it has not cleared away finished ones, are sent once more.
+#[test]
+fn old_connections_and_few_streams_cost_no_call() {
+    let options = "grpc.max_connection_age_ms=300 grpc.max_connection_age_grace_ms=20000 \
+                   grpc.max_concurrent_streams=5";
+    let Some(server) = CCore::new(options) else {
+        return;
+    };
+    let report = server.calls("Unary", "-H 'x-sleep: 0.05'");
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.n("requests.sent"), CALLS, "{what}");
+    // What is refused twice has failed.
+    let refused = report.kind("h2:stream:refused_stream");
+    assert_eq!(report.n("requests.ok") + refused, CALLS, "{what}");
+    assert!(refused <= report.n("requests.retried"), "{what}");
+    assert!(refused <= CALLS / 4, "{what}");
+    assert!(report.n("generator.connections_opened") > 2, "{what}");
+    assert_eq!(report.n("held_back.streams_allowed"), 5, "{what}");
+}

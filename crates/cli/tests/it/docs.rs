@@ -1,0 +1,346 @@
+//! The pages tell the truth: every command line in them runs, and every flag is explained.
+//!
+//! A command line is a line of a `sh` or `console` block, or of an indented block, that begins
+//! with `drumfire `. It runs in a shell as it stands, but for its addresses, which become those of
+//! servers of this test, and its length. Without a word it must succeed; `# exit N` at its end
+//! names another exit code, `# not run` leaves it out.
+
+use crate::support::program::{PATH, neutral};
+use crate::support::{Folder, Process, Run, Serve, Signal, drumfire};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// No command of a page takes longer, shortened as it is.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long a load of a page lasts here: at first, and once more where that was not as announced,
+/// since a machine that stands for a moment leaves nothing to report of the shorter one.
+const LENGTHS: [&str; 2] = ["200ms", "3s"];
+
+/// The greeter's own file.
+const GREETER: &str = include_str!("../../../target/proto/helloworld/greeter.proto");
+
+/// One command line and where it stands.
+#[derive(Debug)]
+struct Line {
+    place: String,
+    text: String,
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The Markdown pages in a folder of the repository, with their names.
+fn pages(folder: &str) -> Vec<(String, String)> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
+    names.sort();
+    names
+        .into_iter()
+        .map(|name| page(&format!("{folder}/{name}")))
+        .collect()
+}
+
+fn page(path: &str) -> (String, String) {
+    (
+        path.to_owned(),
+        fs::read_to_string(root().join(path)).unwrap(),
+    )
+}
+
+/// The command lines of a page.
+fn commands(path: &str, page: &str) -> Vec<Line> {
+    let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
+    for (index, line) in page.lines().enumerate() {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            fence = fence.is_none().then_some(language);
+            continue;
+        }
+        let is_code = match fence {
+            Some(language) => language == "sh" || language == "console",
+            None => line.starts_with("    "),
+        };
+        let text = line.trim();
+        let text = text.strip_prefix("$ ").unwrap_or(text);
+        if is_code && text.starts_with("drumfire ") {
+            found.push(Line {
+                place: format!("{path}:{}", index + 1),
+                text: text.to_owned(),
+            });
+        }
+    }
+    found
+}
+
+/// The exit code that a line announces; `None` where it is left out.
+fn announced(text: &str) -> Option<i32> {
+    if text.contains("# not run") {
+        return None;
+    }
+    let code = text.split_once("# exit ").map(|(_, code)| code.trim());
+    Some(code.map_or(0, |code| code.parse().unwrap()))
+}
+
+/// Replaces the word after a flag; a line without the flag stays as it is.
+fn with_value(text: &str, flag: &str, value: &str) -> String {
+    let flag = format!(" {flag} ");
+    let Some((before, after)) = text.split_once(&flag) else {
+        return text.to_owned();
+    };
+    let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
+    format!("{before}{flag}{value} {rest}")
+}
+
+/// The same load, over soon.
+fn shortened(text: &str, length: &str) -> String {
+    if text.starts_with("drumfire go-wrk ") {
+        return with_value(text, "-d", "1");
+    }
+    if text.starts_with("drumfire ghz ") {
+        return text.to_owned();
+    }
+    let text = with_value(text, "--warmup", "50ms");
+    if text.contains(" -z ") {
+        return with_value(&text, "-z", length);
+    }
+    let (command, rest) = text.split_once(' ').unwrap();
+    let (subcommand, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    format!("{command} {subcommand} -z {length} {rest}")
+}
+
+/// The servers that pages assume, and the folders that commands run in: servers write
+/// certificates, which must not replace those of the stage.
+struct Stage {
+    folder: Folder,
+    servers: Folder,
+    plain: Serve,
+    sealed: Serve,
+    _unix: Serve,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let plain = Serve::new("--grpc");
+        let (ca, client) = (folder.at("ca.pem"), folder.at("client"));
+        let sealed = Serve::new(&format!("--grpc --tls --tls-ca {ca} --tls-client {client}"));
+        let unix = Serve::new(&format!("-l unix:{}", folder.at("stage.sock")));
+        let address = plain.address();
+        let list = format!("http://{address}/a\n# a comment\n\nhttp://{address}/b\n");
+        folder.write("urls.txt", list);
+        folder.write("times.txt", "0\n50ms\n0.1\n");
+        folder.write("people.csv", "name,city\nAda,London\nGrace,New York\n");
+        folder.write("greeter.proto", GREETER);
+        folder.write("body.json", "{\"n\":1}");
+        Self {
+            folder,
+            servers: Folder::new(),
+            plain,
+            sealed,
+            _unix: unix,
+        }
+    }
+
+    /// A line of a page with the addresses of this stage.
+    fn addressed(&self, text: &str) -> String {
+        text.replace("target.sock", "stage.sock")
+            .replace(":8080", &format!(":{}", self.plain.port()))
+            .replace(":8443", &format!(":{}", self.sealed.port()))
+    }
+
+    /// Starts a line in a shell.
+    fn start(text: &str, folder: &Folder) -> Process {
+        let mut shell = neutral(Command::new("sh"));
+        let program = text.replacen("drumfire", &format!("exec '{PATH}'"), 1);
+        shell.args(["-c", &program]).current_dir(folder.path());
+        Process::start(&mut shell)
+    }
+
+    /// Runs a load of this length to its end.
+    fn run(&self, text: &str, length: &str) -> Run {
+        Self::start(&shortened(&self.addressed(text), length), &self.folder).finish(LIMIT)
+    }
+
+    /// Starts a server at a free port and ends it once it listens.
+    fn serve(&self, text: &str) -> Run {
+        let process = Self::start(&at_free_ports(text), &self.servers);
+        process.first_line(LIMIT);
+        process.signal(Signal::INT);
+        process.finish(LIMIT)
+    }
+}
+
+/// `drumfire serve …` with every port a free one.
+fn at_free_ports(text: &str) -> String {
+    let line = text.split(" # ").next().unwrap();
+    if !line.contains(" -l ") {
+        return line.replacen("serve", "serve -l 0", 1);
+    }
+    let words = line.split(' ').scan("", |before, word| {
+        let is_port = *before == "-l" && !word.starts_with("unix:");
+        *before = word;
+        Some(if is_port { "127.0.0.1:0" } else { word })
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_command_line_runs() {
+    let stage = Stage::new();
+    let mut all = pages("docs/manual");
+    all.extend(pages("docs/dialects"));
+    all.push(page("README.md"));
+    let lines: Vec<Line> = all
+        .iter()
+        .flat_map(|(path, text)| commands(path, text))
+        .collect();
+    assert!(
+        lines.len() > 50,
+        "only {} command lines were found",
+        lines.len()
+    );
+    let mut wrong = Vec::new();
+    for line in &lines {
+        let Some(expected) = announced(&line.text) else {
+            continue;
+        };
+        let is_right = |run: &Run| {
+            // A load this short may be too short for a quantile that a rule asks for.
+            let too_short = line.text.contains("--threshold") && run.code == Some(99);
+            // Test machines are busy, and --strict says so.
+            let busy = line.text.contains("--strict") && run.code == Some(3);
+            run.code == Some(expected) || too_short || busy
+        };
+        let run = if line.text.starts_with("drumfire serve") {
+            stage.serve(&line.text)
+        } else {
+            let [first, again] = LENGTHS.map(|length| || stage.run(&line.text, length));
+            Some(first()).filter(is_right).unwrap_or_else(again)
+        };
+        if !is_right(&run) {
+            let Line { place, text } = line;
+            wrong.push(format!(
+                "{place}: {text}\n{:?}: {}{}",
+                run.code, run.stderr, run.stdout
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The long flags that a command's help explains.
+fn flags(subcommand: &str) -> BTreeSet<String> {
+    let run = Process::start(&mut drumfire([subcommand, "--help"])).finish(LIMIT);
+    let lines = run.stdout.lines().map(str::trim_start);
+    let found = lines
+        .filter(|line| line.starts_with('-'))
+        .filter_map(|line| {
+            let (_, flag) = line.split_once("--")?;
+            let end = flag.find(|c| !is_flag_letter(c)).unwrap_or(flag.len());
+            Some(format!("--{}", &flag[..end]))
+        });
+    found.filter(|flag| flag != "--help").collect()
+}
+
+fn is_flag_letter(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-'
+}
+
+/// The long flags that a text names.
+fn named(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (at, _) in text.match_indices("--") {
+        let rest = &text[at + 2..];
+        let end = rest.find(|c| !is_flag_letter(c)).unwrap_or(rest.len());
+        let begins = !text[..at].ends_with(is_flag_letter);
+        if begins && rest.starts_with(|c: char| c.is_ascii_lowercase()) {
+            found.insert(format!("--{}", &rest[..end]));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_flag_is_in_the_manual_and_no_other() {
+    let manual: String = pages("docs/manual")
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
+    let on_manual = named(&manual);
+    let on_server = named(&page("docs/manual/server.md").1);
+    let on_grpc = named(&page("docs/manual/grpc.md").1);
+    let http = flags("http");
+    let grpc = flags("grpc");
+    let serve = flags("serve");
+    assert!(http.len() > 30 && serve.len() > 15, "{http:?} {serve:?}");
+    let lacking: Vec<&String> = http.difference(&on_manual).collect();
+    assert!(
+        lacking.is_empty(),
+        "docs/manual explains nowhere: {lacking:?}"
+    );
+    let lacking: Vec<&String> = serve.difference(&on_server).collect();
+    assert!(
+        lacking.is_empty(),
+        "docs/manual/server.md does not explain: {lacking:?}"
+    );
+    // What it shares with `http` is explained with that.
+    let own: BTreeSet<&String> = grpc.difference(&http).collect();
+    let lacking: Vec<&&String> = own
+        .iter()
+        .filter(|flag| !on_grpc.contains(**flag))
+        .collect();
+    assert!(
+        own.len() > 15 && lacking.is_empty(),
+        "docs/manual/grpc.md does not explain: {lacking:?}"
+    );
+    let known: BTreeSet<String> = [http, grpc, serve, flags("demo")]
+        .into_iter()
+        .flatten()
+        .collect();
+    let unknown: Vec<&String> = on_manual.difference(&known).collect();
+    assert!(
+        unknown.is_empty(),
+        "docs/manual names flags that do not exist: {unknown:?}"
+    );
+}
+
+#[test]
+fn lines_are_found_and_shortened() {
+    let text =
+        "drumfire a\n```sh\n$ drumfire b\nother\n```\n    drumfire c\n```text\ndrumfire d\n```\n";
+    let found = commands("p.md", text);
+    let found: Vec<(&str, &str)> = found.iter().map(|l| (&*l.place, &*l.text)).collect();
+    assert_eq!(found, [("p.md:3", "drumfire b"), ("p.md:6", "drumfire c")]);
+    assert_eq!(
+        shortened("drumfire http -z 1m u", "200ms"),
+        "drumfire http -z 200ms u"
+    );
+    assert_eq!(
+        shortened("drumfire http -n 5 u", "200ms"),
+        "drumfire http -z 200ms -n 5 u"
+    );
+    assert_eq!(
+        shortened("drumfire demo", "200ms"),
+        "drumfire demo -z 200ms "
+    );
+    assert_eq!(
+        shortened("drumfire go-wrk -c 9 -d 10 u", "200ms"),
+        "drumfire go-wrk -c 9 -d 1 u"
+    );
+    assert_eq!(announced("drumfire x  # exit 2"), Some(2));
+    assert_eq!(announced("drumfire x  # not run"), None);
+    assert_eq!(
+        at_free_ports("drumfire serve -l 80 -l unix:s"),
+        "drumfire serve -l 127.0.0.1:0 -l unix:s"
+    );
+    assert_eq!(
+        named("`--a-b` a--c --D").into_iter().collect::<Vec<_>>(),
+        ["--a-b"]
+    );
+}

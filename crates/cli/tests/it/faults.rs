@@ -1,0 +1,415 @@
+//! Faults of the network and of this machine: who is blamed, and what the remedy is.
+
+use crate::support::lab::{self, CpuLimit, Namespace};
+use crate::support::program::{LIMIT, PATH, neutral, words};
+use crate::support::{
+    Folder, PATIENCE, Process, Report, Serve, alone, drumfire, load, load_of, wait_until,
+};
+use rustix::net::{AddressFamily, SocketType, bind, connect, getsockname, listen, socket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A listener whose queue is full gives no answer to whoever comes next.
+#[test]
+fn a_full_backlog_is_a_timeout_of_the_connection() {
+    let _turn = alone();
+    let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listen(&listener, 1).unwrap();
+    let address = SocketAddr::try_from(getsockname(&listener).unwrap()).unwrap();
+    // Two fit into a queue of one; what comes then waits.
+    let fill = || {
+        let one = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        connect(&one, &address).unwrap();
+        one
+    };
+    let _queue = [fill(), fill()];
+    let report = load(&format!(
+        "-c 4 -n 4 --connect-timeout 500ms http://{address}/"
+    ));
+    assert_eq!(report.kind("timeout:connect"), 4, "{:#}", report.short());
+    check_timeout(&report, 0.5);
+}
+
+/// No failure came before its timeout, and none much later: how late is for the machine to say,
+/// and virtual time shows it to the nanosecond.
+fn check_timeout(report: &Report, timeout: f64) {
+    let ends = ["min", "max"].map(|end| report.number(&format!("latency.failed.{end}")) / 1e9);
+    let [least, most] = ends;
+    assert!(timeout <= least && most < timeout + 5.0, "{ends:?} s");
+}
+
+/// `drumfire http` in a namespace, with JSON on its standard output.
+fn start_in(namespace: &Namespace, line: &str) -> Process {
+    let mut command = namespace.command(PATH);
+    command.args(["http", "--json", "-"]).args(words(line));
+    Process::start(&mut command)
+}
+
+/// `drumfire serve` in a namespace, at port 9000.
+fn serve_in(namespace: &Namespace) -> Process {
+    let mut command = namespace.command(PATH);
+    let serve = Process::start(command.args(["serve", "-l", "127.0.0.1:9000"]));
+    assert_eq!(serve.first_line(PATIENCE), "http://127.0.0.1:9000/");
+    serve
+}
+
+/// A namespace whose packets to port 9000 can be dropped.
+struct Link(Namespace);
+
+impl Link {
+    fn new() -> Option<Self> {
+        if !lab::has("nft") {
+            return None;
+        }
+        let link = Self(Namespace::new()?);
+        link.nft("add table inet t");
+        link.nft("add chain inet t c { type filter hook input priority 0 ; }");
+        Some(link)
+    }
+
+    fn nft(&self, line: &str) {
+        let mut command = self.0.command("nft");
+        assert!(lab::run(command.args(line.split(' '))), "nft {line}");
+    }
+
+    fn cut(&self) {
+        self.nft("add rule inet t c tcp dport 9000 drop ; add rule inet t c tcp sport 9000 drop");
+    }
+
+    fn heal(&self) {
+        self.nft("flush chain inet t c");
+    }
+
+    /// Waits until so many requests have gone over it, each with its answer and an
+    /// acknowledgement.
+    fn await_requests(&self, count: u64) {
+        wait_until("a load", || self.0.tcp("InSegs") >= 3 * count);
+    }
+}
+
+#[test]
+fn a_black_hole_is_a_timeout_of_the_connection() {
+    let _turn = alone();
+    let Some(link) = Link::new() else { return };
+    link.cut();
+    let line = "-c 4 -n 8 --connect-timeout 400ms http://127.0.0.1:9000/";
+    let report = load_of(start_in(&link.0, line));
+    assert_eq!(report.kind("timeout:connect"), 8, "{:#}", report.short());
+    check_timeout(&report, 0.4);
+}
+
+/// A peer that vanishes without a word: requests time out, nothing hangs.
+#[test]
+fn a_vanished_peer_costs_timeouts_and_no_hang() {
+    let _turn = alone();
+    let Some(link) = Link::new() else { return };
+    let _serve = serve_in(&link.0);
+    let line = "-r 50/s -c 8 -z 4s --timeout 500ms --connect-timeout 500ms http://127.0.0.1:9000/";
+    let process = start_in(&link.0, line);
+    link.await_requests(50);
+    link.cut();
+    let report = load_of(process);
+    assert_eq!(report.n("requests.intended"), 200);
+    assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
+    assert!(report.n("requests.ok") > 20, "{:#}", report.short());
+    assert!(report.n("requests.timed_out") >= 8, "{:#}", report.short());
+    assert_eq!(report.n("requests.timed_out"), report.n("requests.failed"));
+}
+
+/// A link that is away for half a second costs time, and no request.
+#[test]
+fn a_flapping_link_costs_time_and_no_request() {
+    let _turn = alone();
+    let Some(link) = Link::new() else { return };
+    let _serve = serve_in(&link.0);
+    let process = start_in(&link.0, "-r 50/s -c 4 -n 200 http://127.0.0.1:9000/");
+    link.await_requests(20);
+    for _ in 0..2 {
+        sleep(ms(500));
+        link.cut();
+        sleep(ms(500));
+        link.heal();
+    }
+    let report = load_of(process);
+    assert_eq!(report.n("requests.ok"), 200, "{:#}", report.short());
+    assert!(
+        report.quantile("response_time", "0.95") > 0.2,
+        "the outage is in the times"
+    );
+}
+
+/// The kernel has 16 ports to give away: whoever lacks the 17th is this machine.
+#[test]
+fn exhausted_ports_are_our_own_fault() {
+    let _turn = alone();
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let mut command = namespace.command("sh");
+    let set = "echo 40000 40015 > /proc/sys/net/ipv4/ip_local_port_range";
+    assert!(lab::run(command.args(["-c", set])));
+    let _serve = serve_in(&namespace);
+    for line in ["-c 32 -n 200 --threads 1", "-c 4 -n 200 --no-keepalive"] {
+        let report = load_of(start_in(
+            &namespace,
+            &format!("{line} http://127.0.0.1:9000/"),
+        ));
+        let ports = report.kind("local:ports");
+        assert!(ports > 0, "{line}: {:#}", report.short());
+        assert_eq!(
+            report.n("requests.failed"),
+            ports,
+            "the server did nothing wrong"
+        );
+        let errors = report.at("errors").as_array().unwrap();
+        assert!(
+            errors.iter().all(|error| error["blame"] == "generator"),
+            "{errors:?}"
+        );
+        check_limited(&report, "local:ports");
+    }
+    let mut command = namespace.command(PATH);
+    command.args(words("http -c 32 -n 200 http://127.0.0.1:9000/"));
+    let text = Process::start(&mut command).finish(LIMIT).stdout;
+    assert!(text.contains("--source-ip"), "the remedy: {text}");
+    // And the remedy helps.
+    let line = "-c 32 -n 200 --source-ip 127.0.0.2,127.0.0.3,127.0.0.4 http://127.0.0.1:9000/";
+    let report = load_of(start_in(&namespace, line));
+    assert_eq!(report.n("requests.ok"), 200, "{:#}", report.short());
+}
+
+/// A run that this machine limited says so.
+fn check_limited(report: &Report, kind: &str) {
+    assert_eq!(report.validity(), "invalid", "{:#}", report.short());
+    assert!(
+        report.reasons().contains("generator-limited"),
+        "{}",
+        report.reasons()
+    );
+    let limits = report.at("generator.limited_by").as_array().unwrap();
+    assert!(limits.iter().any(|limit| limit == kind), "{limits:?}");
+}
+
+/// Too few descriptors are seen before the run, with the number that is needed.
+#[test]
+fn too_few_descriptors_are_refused_at_the_start() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    let run = |connections: u32, limit: u32| {
+        let mut command = neutral(Command::new("sh"));
+        let script = format!(
+            "ulimit -n {limit}; exec {PATH} http -c {connections} -n {connections} {}",
+            serve.url
+        );
+        Process::start(command.args(["-c", &script])).finish(LIMIT)
+    };
+    let refused = run(1_000, 100);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("ulimit -n 1064"),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("may open 100"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(serve.count("requests"), 0);
+    assert_eq!(run(30, 100).code, Some(0));
+    // A soft limit is raised without a word.
+    let mut command = neutral(Command::new("sh"));
+    let script = format!(
+        "ulimit -S -n 64; exec {PATH} http -c 200 -n 200 {}",
+        serve.url
+    );
+    let raised = Process::start(command.args(["-c", &script])).finish(LIMIT);
+    assert_eq!((raised.code, &*raised.stderr), (Some(0), ""));
+}
+
+/// `strace` with its options before `drumfire http`.
+fn traced(options: &str, line: &str) -> Option<Process> {
+    if !lab::has("strace") {
+        return None;
+    }
+    let mut command = neutral(lab::program("strace"));
+    command
+        .args(["-f", "-qq", "-o", "/dev/null"])
+        .args(words(options))
+        .arg(PATH);
+    command.args(["http", "--json", "-"]).args(words(line));
+    Some(Process::start(&mut command))
+}
+
+#[test]
+fn descriptors_that_run_out_are_our_own_fault() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    for (errno, kind) in [
+        ("EMFILE", "local:fds"),
+        ("ENFILE", "local:fds"),
+        ("ENOBUFS", "local:memory"),
+        ("ENOMEM", "local:memory"),
+    ] {
+        let options = format!("-e trace=socket -e inject=socket:error={errno}:when=20+");
+        let line = format!("-c 2 -n 60 --no-keepalive --threads 1 {}", serve.url);
+        let Some(process) = traced(&options, &line) else {
+            return;
+        };
+        let report = load_of(process);
+        assert!(report.kind(kind) > 0, "{errno}: {:#}", report.short());
+        assert_eq!(
+            report.kind(kind),
+            report.n("requests.failed"),
+            "{:#}",
+            report.short()
+        );
+        check_limited(&report, kind);
+    }
+}
+
+/// Interrupted calls lose nothing: those for bytes are made again, and a wait that ends early is
+/// one more turn of the loop.
+#[test]
+fn interrupted_calls_lose_nothing() {
+    let _turn = alone();
+    let folder = Folder::new();
+    let ca = folder.at("ca.pem");
+    let plain = Serve::new("");
+    let tls = Serve::new(&format!("--tls --tls-ca {ca}"));
+    for url in [plain.url, format!("--cacert {ca} {}", tls.url)] {
+        for call in ["recvfrom", "sendto", "epoll_pwait2"] {
+            let options = format!("-e trace={call} -e inject={call}:error=EINTR:when=3+7");
+            let line = format!("-c 4 -n 200 --threads 1 --no-keepalive {url}");
+            let Some(process) = traced(&options, &line) else {
+                return;
+            };
+            let report = load_of(process);
+            assert_eq!(
+                report.n("requests.ok"),
+                200,
+                "{call} {url}: {:#}",
+                report.short()
+            );
+        }
+    }
+}
+
+/// A generator that gets a tenth of a core says that it was the limit.
+#[test]
+fn a_starved_generator_says_so() {
+    let _turn = alone();
+    let Some(limit) = CpuLimit::new(5_000) else {
+        return;
+    };
+    let serve = Serve::new("");
+    let line = format!("http --json - -r 5000/s -z 3s {}", serve.url);
+    let process = Process::start(&mut drumfire(words(&line)));
+    limit.take(process.id());
+    let report = load_of(process);
+    assert_ne!(report.validity(), "valid", "{:#}", report.short());
+    assert!(!report.reasons().is_empty());
+    assert!(
+        report.number("latency.lag.max") > 10e6,
+        "{:#}",
+        report.at("latency.lag")
+    );
+}
+
+/// A kernel that takes and gives a few kilobytes at a time: bodies go out and come in by pieces,
+/// and every byte of them arrives.
+#[test]
+fn short_writes_and_reads_lose_nothing() {
+    let _turn = alone();
+    if !lab::has("strace") {
+        return;
+    }
+    let Some(namespace) = Namespace::new() else {
+        return;
+    };
+    let mut command = namespace.command("sh");
+    let set = "for kind in rmem wmem; do \
+               echo 4096 4608 4608 > /proc/sys/net/ipv4/tcp_$kind; done";
+    assert!(lab::run(command.args(["-c", set])));
+    let _serve = serve_in(&namespace);
+    let folder = Folder::new();
+    let body = folder.write("body", vec![b'x'; 300_000]);
+    let trace = folder.at("trace");
+    let mut command = namespace.command("strace");
+    let line = format!(
+        "-f -qq -e trace=sendto -o {trace} {PATH} http --json - -c 2 -n 6 -d @{body} \
+         http://127.0.0.1:9000/?size=200000"
+    );
+    let report = load_of(Process::start(command.args(words(&line))));
+    assert_eq!(report.n("requests.ok"), 6, "{:#}", report.short());
+    assert!(report.n("bytes.sent") > 6 * 300_000);
+    assert!(report.n("bytes.received") > 6 * 200_000);
+    let calls = std::fs::read_to_string(&trace).unwrap();
+    // A send that finds room for all takes all: six would do.
+    let sends = calls.lines().count();
+    assert!(sends > 100, "only {sends} sends");
+}
+
+/// A ceiling for the memory of processes.
+struct MemoryLimit(String);
+
+impl MemoryLimit {
+    fn new(bytes: u64) -> Option<Self> {
+        if !lab::is_root() {
+            return None;
+        }
+        let name = format!("drumfire-memory-{}", std::process::id());
+        for (root, file) in [
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max"),
+        ] {
+            let folder = format!("{root}/{name}");
+            if std::fs::create_dir(&folder).is_err() {
+                continue;
+            }
+            let limit = Self(folder);
+            let file = format!("{}/{file}", limit.0);
+            let exists = std::path::Path::new(&file).exists();
+            if exists && std::fs::write(&file, bytes.to_string()).is_ok() {
+                return Some(limit);
+            }
+        }
+        lab::lacks("cgroups with a ceiling for memory");
+        None
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// What a server sends does not pile up: two hundred bodies of 4 MB pass through 24 MiB, and
+/// decoded ones as well.
+#[test]
+fn bodies_pass_through_little_memory() {
+    let _turn = alone();
+    let Some(limit) = MemoryLimit::new(24 << 20) else {
+        return;
+    };
+    let serve = Serve::new("--size 4000000");
+    // They come side by side, so that each takes as long as all.
+    for flags in ["-c 200 -n 200", "-c 50 -n 50 --compressed"] {
+        let flags = format!("{flags} --timeout 2m");
+        let script = format!(
+            "echo $$ > {}/cgroup.procs; exec {PATH} http --json - {flags} {}",
+            limit.0, serve.url
+        );
+        let mut command = neutral(Command::new("sh"));
+        let report = load_of(Process::start(command.args(["-c", &script])));
+        assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+    }
+}

@@ -1,0 +1,644 @@
+//! gRPC against grpc-go's interoperability server, which others wrote, and against our own where
+//! that one cannot do a thing.
+
+use crate::support::certificates::VALID;
+use crate::support::program::{LIMIT, words};
+use crate::support::{
+    Authority, Folder, Interop, Process, Report, Run, Serve, Signal, Tap, drumfire, lab, load_of,
+    wait_until,
+};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Calls in each row, over two connections with five streams each.
+const CALLS: u64 = 50;
+
+/// The calls of a row to grpc-go's server.
+fn calls_of(server: &Interop, method: &str, flags: &str) -> Report {
+    let load = format!("-c 2 --streams 5 -n {CALLS}");
+    calls(&server.line(method, &format!("{load} {flags}")))
+}
+
+/// `drumfire grpc LINE --json -`: its report, whose books must balance.
+fn calls(line: &str) -> Report {
+    load_of(start(line))
+}
+
+fn start(line: &str) -> Process {
+    Process::start(drumfire(["grpc", "--json", "-"]).args(words(line)))
+}
+
+/// `drumfire grpc LINE`.
+fn grpc(line: &str) -> Run {
+    Process::start(drumfire(["grpc"]).args(words(line))).finish(LIMIT)
+}
+
+/// So many zeros, in the base64 of JSON.
+fn zeros(count: usize) -> String {
+    assert!(count.is_multiple_of(3));
+    "A".repeat(count / 3 * 4)
+}
+
+/// A method and its flags, the messages that each call sends and receives, and the least that it
+/// sends and receives in bytes.
+type Exchange<'a> = (&'a str, &'a str, (u64, u64), (u64, u64));
+
+/// Each kind of call with the sizes that the interoperability tests prescribe.
+#[test]
+fn every_kind_of_call_is_answered() {
+    let Some(server) = Interop::new(None) else {
+        return;
+    };
+    let unary = format!(
+        "{{\"responseSize\":314159,\"payload\":{{\"body\":\"{}\"}}}}",
+        zeros(271_827)
+    );
+    let input: Vec<String> = [27_183, 9, 1_827, 45_903]
+        .map(|size| format!("{{\"payload\":{{\"body\":\"{}\"}}}}", zeros(size)))
+        .into();
+    let output =
+        "{\"responseParameters\":[{\"size\":31415},{\"size\":9},{\"size\":2653},{\"size\":58979}]}";
+    let duplex: Vec<String> = [31_415, 9, 2_653, 58_979]
+        .map(|size| format!("{{\"responseParameters\":[{{\"size\":{size}}}]}}"))
+        .into();
+    let file = |name: &str, text: String| format!("-d @{}", server.folder.write(name, text));
+    let unary = file("unary", unary);
+    let input = file("input", format!("[{}]", input.join(",")));
+    let duplex = file("duplex", format!("[{}]", duplex.join(",")));
+    let output = format!("-d '{output}'");
+    let repeated = format!("{duplex} --stream-count 10");
+    let cut = format!("{duplex} --stream-receive 2");
+    let rows: [Exchange<'_>; 7] = [
+        ("EmptyCall", "", (1, 1), (5, 5)),
+        ("UnaryCall", &unary, (1, 1), (271_827, 314_159)),
+        ("StreamingInputCall", &input, (4, 1), (74_922, 5)),
+        ("StreamingOutputCall", &output, (1, 4), (5, 93_056)),
+        ("FullDuplexCall", &duplex, (4, 4), (20, 93_056)),
+        ("FullDuplexCall", &repeated, (10, 10), (50, 217_536)),
+        ("FullDuplexCall", "--stream-count 0", (0, 0), (0, 0)),
+    ];
+    for (method, flags, (sent, received), (sent_bytes, received_bytes)) in rows {
+        let report = calls_of(&server, method, flags);
+        let what = format!("{method} {flags}: {:#}", report.short());
+        assert_eq!(report.n("requests.ok"), CALLS, "{what}");
+        assert_eq!(report.at("status")["OK"], CALLS, "{what}");
+        if sent + received == 0 {
+            assert!(report.at("messages").is_null(), "{what}");
+        } else {
+            assert_eq!(report.n("messages.sent"), CALLS * sent, "{what}");
+            assert_eq!(report.n("messages.received"), CALLS * received, "{what}");
+        }
+        for (direction, least) in [("sent", sent_bytes), ("received", received_bytes)] {
+            let bytes = report.n(&format!("bytes.{direction}")) / CALLS;
+            let most = least + least / 100 + 300;
+            assert!(
+                (least..=most).contains(&bytes),
+                "{bytes} {direction}; {what}"
+            );
+        }
+        assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
+    }
+    // Cancelling after some messages is no failure, and the connection stays.
+    let report = calls_of(&server, "FullDuplexCall", &cut);
+    assert_eq!(report.n("requests.ok"), CALLS, "{:#}", report.short());
+    assert_eq!(
+        report.n("messages.received"),
+        CALLS * 2,
+        "{:#}",
+        report.short()
+    );
+    assert_eq!(report.n("generator.connections_opened"), 2);
+}
+
+/// What a call that fails is called, whoever ended it.
+/// A server that ends calls while they still send: what was not sent is told.
+#[test]
+fn what_a_server_does_not_let_be_sent_is_unsent() {
+    let Some(server) = Interop::new(None) else {
+        return;
+    };
+    let full = "-d '{\"responseStatus\":{\"code\":8,\"message\":\"full\"}}'";
+    let streams = "--stream-count 1000 --stream-interval 5ms";
+    let report = calls_of(&server, "FullDuplexCall", &format!("{full} {streams}"));
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.at("status")["RESOURCE_EXHAUSTED"], CALLS, "{what}");
+    let (sent, unsent) = (report.n("messages.sent"), report.n("messages.unsent"));
+    assert_eq!(sent + unsent, CALLS * 1000, "{what}");
+    assert!((CALLS..CALLS * 500).contains(&sent), "{what}");
+}
+
+/// Streams of more messages than anyone reads: the server hears of each cancel at once, and what
+/// is not wanted takes no memory.
+#[test]
+fn a_cancel_is_told_at_once() {
+    let folder = Folder::new();
+    let own = Serve::new("--grpc");
+    let own_line = "--call drumfire.test.v1.TestService/ServerStream \
+                    -d '{\"wish\":{\"count\":1000000,\"size\":1000}}'";
+    let mut rows = vec![(own.address(), own_line.to_owned())];
+    let go = Interop::new(None);
+    if let Some(go) = &go {
+        let sizes = vec!["{\"size\":1000}"; 10_000].join(",");
+        let wanted = format!("{{\"responseParameters\":[{sizes}]}}");
+        let line = format!(
+            "--proto {} --call grpc.testing.TestService/StreamingOutputCall -d @{}",
+            go.folder.at("test.proto"),
+            folder.write("wanted", wanted)
+        );
+        rows.push((([127, 0, 0, 1], go.port).into(), line));
+    }
+    for (server, line) in rows {
+        let tap = Tap::new(server, 10);
+        let port = tap.port();
+        let flags = format!("--plaintext -c 1 --streams 1 -n {CALLS} --stream-receive 10");
+        let mut process = start(&format!("127.0.0.1:{port} {flags} {line}"));
+        let mut memory = 0;
+        while process.is_running() {
+            memory = memory.max(process.memory_most().unwrap_or(0));
+            sleep(Duration::from_millis(5));
+        }
+        let report = load_of(process);
+        assert_eq!(report.n("requests.ok"), CALLS, "{line}");
+        assert_eq!(report.n("generator.connections_opened"), 1, "{line}");
+        // The last is told as its connection ends, and the wire may lag behind us.
+        wait_until("the cancels are heard", || {
+            tap.cancels().len() as u64 >= CALLS - 1
+        });
+        let mut cancels = tap.cancels();
+        cancels.sort();
+        let (median, slowest) = (cancels[cancels.len() / 2], cancels[cancels.len() - 1]);
+        println!("a cancel after {median:?}, the slowest after {slowest:?}; {memory} bytes");
+        // Where the machine stands still, one or another of them is late, but not half of them.
+        assert!(median < Duration::from_millis(100), "{cancels:?}");
+        assert!(memory < 64 << 20, "{memory} bytes for {line}");
+    }
+}
+
+#[test]
+fn statuses_have_their_names_and_words() {
+    let Some(server) = Interop::new(None) else {
+        return;
+    };
+    let status = |code: u8, text: &str| {
+        format!("-d '{{\"responseStatus\":{{\"code\":{code},\"message\":\"{text}\"}}}}'")
+    };
+    let odd = "\\t\\ntest with whitespace\\r\\nand Unicode BMP ☺ and non-BMP 😈\\t\\n";
+    let (unary, duplex) = ("UnaryCall", "FullDuplexCall");
+    let waits =
+        "-d '{\"responseParameters\":[{\"size\":5,\"intervalUs\":2000000}]}' --deadline 50ms";
+    let wide = "-d '{\"responseSize\":5000}' --max-receive 4kB";
+    let rows = [
+        (unary, status(2, odd), "UNKNOWN", "grpc:unknown", odd),
+        (duplex, status(2, odd), "UNKNOWN", "grpc:unknown", odd),
+        (
+            unary,
+            status(7, "no"),
+            "PERMISSION_DENIED",
+            "grpc:permission_denied",
+            "no",
+        ),
+        (
+            unary,
+            status(14, "100%"),
+            "UNAVAILABLE",
+            "grpc:unavailable",
+            "100%",
+        ),
+        (
+            unary,
+            status(16, ""),
+            "UNAUTHENTICATED",
+            "grpc:unauthenticated",
+            "",
+        ),
+        (
+            "UnimplementedCall",
+            String::new(),
+            "UNIMPLEMENTED",
+            "grpc:unimplemented",
+            "UnimplementedCall",
+        ),
+        // Go's server is built without gzip, and says so.
+        (
+            unary,
+            "--compress gzip -d '{\"responseSize\":1}'".into(),
+            "UNIMPLEMENTED",
+            "grpc:unimplemented",
+            "gzip",
+        ),
+        (
+            duplex,
+            waits.into(),
+            "DEADLINE_EXCEEDED",
+            "timeout:total",
+            "",
+        ),
+        (
+            unary,
+            wide.into(),
+            "RESOURCE_EXHAUSTED",
+            "grpc:resource_exhausted",
+            "",
+        ),
+    ];
+    for (method, flags, name, kind, text) in rows {
+        let report = calls_of(&server, method, &flags);
+        check_failed(&report, (name, kind, text));
+    }
+}
+
+/// Every call has failed in this way, and left its connection alone.
+fn check_failed(report: &Report, (name, kind, text): (&str, &str, &str)) {
+    let what = format!("{kind}: {:#}", report.short());
+    assert_eq!(report.n("requests.failed"), CALLS, "{what}");
+    assert_eq!(report.at("status")[name], CALLS, "{what}");
+    assert_eq!(report.kind(kind), CALLS, "{what}");
+    let said = report.at("errors")[0]["message"].as_str().unwrap();
+    assert!(said.contains(text), "{said:?}; {what}");
+    assert_eq!(report.code, Some(1), "{what}");
+    assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
+}
+
+/// What feeds and templates made arrives as it was written: the server gives it back as its
+/// status's message.
+#[test]
+fn feeds_and_templates_arrive_as_written() {
+    let Some(server) = Interop::new(None) else {
+        return;
+    };
+    let csv = "id,name\n1,Ada\n2,\"Bob \"\"B\"\" ☺\"\n3,\"a\\b, c\"\n";
+    let csv = server.folder.write("people.csv", csv);
+    let lines = "{\"id\":1,\"name\":\"x\"}\n{\"id\":2,\"name\":\"y z\"}\n";
+    let lines = server.folder.write("people.jsonl", lines);
+    let message =
+        |text: &str| format!("-d '{{\"responseStatus\":{{\"code\":9,\"message\":\"{text}\"}}}}'");
+    let from_csv = format!(
+        "--feed u={csv} {}",
+        message("{{ u.id }} {{ u.name }} {{ request_number }}")
+    );
+    let once = format!("--feed-order once {from_csv}");
+    let from_lines = format!("--feed u={lines} {}", message("{{ u.id }}-{{ u.name }}"));
+    let plain = format!("--no-templates {}", message("{{ u.id }}"));
+    let array = "-d '[{\"responseStatus\":{\"code\":9,\"message\":\"a\"}},{\"responseStatus\":{\"code\":9,\"message\":\"b\"}}]'";
+    let in_turn = ["1 Ada 0", "2 Bob \"B\" ☺ 1", "3 a\\b, c 2", "1 Ada 3"];
+    let array_once = format!("{array} --order once");
+    let rows: [(&str, &[&str]); 6] = [
+        (&from_csv, &in_turn),
+        (&once, &in_turn[..3]),
+        (&from_lines, &["1-x", "1-x", "2-y z", "2-y z"]),
+        (&plain, &["{{ u.id }}"; 4]),
+        (array, &["a", "a", "b", "b"]),
+        (&array_once, &["a", "b"]),
+    ];
+    for (flags, expected) in rows {
+        let report = calls(&server.line("UnaryCall", &format!("-c 1 -n 4 {flags}")));
+        let errors = report.at("errors").as_array().unwrap();
+        let mut seen: Vec<String> = Vec::new();
+        for error in errors {
+            // A report escapes what could do harm to a terminal.
+            let text = error["message"].as_str().unwrap().replace("\\\\", "\\");
+            seen.extend((0..error["count"].as_u64().unwrap()).map(|_| text.clone()));
+        }
+        seen.sort();
+        let mut expected: Vec<String> = expected.iter().map(|&text| text.to_owned()).collect();
+        expected.sort();
+        assert_eq!(seen, expected, "{flags}: {:#}", report.short());
+    }
+}
+
+/// TLS by ALPN, with the server's certificate verified.
+#[test]
+fn calls_over_tls() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = authority.sign("localhost", "DNS:localhost", VALID);
+    let Some(server) = Interop::new(Some(identity)) else {
+        return;
+    };
+    let trust = format!("--cacert {}", authority.certificate);
+    let large = format!("{trust} -d '{{\"responseSize\":100000}}'");
+    let report = calls_of(&server, "UnaryCall", &large);
+    assert_eq!(report.n("requests.ok"), CALLS, "{:#}", report.short());
+    assert_eq!(report.at("generator.tls_verified"), true);
+    let report = calls_of(
+        &server,
+        "FullDuplexCall",
+        &format!("{trust} --stream-count 20"),
+    );
+    assert_eq!(
+        report.n("messages.sent"),
+        CALLS * 20,
+        "{:#}",
+        report.short()
+    );
+    let report = calls_of(&server, "EmptyCall", "");
+    assert_eq!(report.kind("tls:untrusted"), CALLS, "{:#}", report.short());
+    assert_eq!(report.at("status")["UNAVAILABLE"], CALLS);
+    // Each side speaks of TLS while the other does not.
+    let plain = server.line("EmptyCall", "-c 1 -n 3 --plaintext");
+    let report = calls(&plain);
+    assert_eq!(report.n("requests.failed"), 3, "{:#}", report.short());
+    assert_eq!(report.code, Some(1));
+}
+
+/// Mutual TLS, compression and metadata, with our own server, since Go's has none of them.
+#[test]
+fn mutual_tls_compression_and_metadata() {
+    let folder = Folder::new();
+    let (authority, client) = (folder.at("ca.pem"), folder.at("client"));
+    let serve = Serve::new(&format!(
+        "--grpc --tls --tls-ca {authority} --tls-client {client} --require-client-cert"
+    ));
+    let method = "--call drumfire.test.v1.TestService/Unary";
+    let line = format!(
+        "localhost:{} --cacert {authority} -c 2 --streams 5 -n {CALLS} {method}",
+        serve.port()
+    );
+    let own = format!("{line} --cert {client}.crt --key {client}.key");
+    let large = "-d '{\"wish\":{\"size\":100000}}'";
+    let mut sizes = Vec::new();
+    for coding in ["", "--compress gzip", "--compress zstd"] {
+        let report = calls(&format!("{own} {large} {coding}"));
+        assert_eq!(
+            report.n("requests.ok"),
+            CALLS,
+            "{coding}: {:#}",
+            report.short()
+        );
+        sizes.push(report.n("bytes.received"));
+    }
+    assert!(
+        sizes[1] * 10 < sizes[0] && sizes[2] * 10 < sizes[0],
+        "{sizes:?}"
+    );
+    let report = calls(&format!("{own} -H 'x-drumfire: grpc-status=ABORTED'"));
+    assert_eq!(report.kind("grpc:aborted"), CALLS, "{:#}", report.short());
+    let run = grpc(&line);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+    assert!(run.stderr.contains("CertificateRequired"), "{}", run.stderr);
+}
+
+/// The server dies and comes back in the middle of a run.
+#[test]
+fn a_server_that_dies_and_returns_costs_what_was_under_way() {
+    let Some(mut server) = Interop::new(None) else {
+        return;
+    };
+    let load = "-r 300/s -z 2m -c 2 --streams 50 -d '{\"responseSize\":1000}'";
+    let process = start(&server.line("UnaryCall", load));
+    // The run's start and its end are seen by its connections alone.
+    let load_for_a_second = |port| {
+        wait_until("a load", || lab::connections(port) == 2);
+        sleep(Duration::from_secs(1));
+    };
+    load_for_a_second(server.port);
+    let dying = server.process.take().unwrap();
+    dying.signal(Signal::KILL);
+    drop(dying);
+    sleep(Duration::from_millis(300));
+    server.start();
+    load_for_a_second(server.port);
+    process.signal(Signal::INT);
+    let report = load_of(process);
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.n("requests.in_flight"), 0, "{what}");
+    assert!(report.n("requests.ok") > 100, "{what}");
+    assert!(report.n("generator.connections_opened") > 2, "{what}");
+    for kind in report.kinds() {
+        let prefix = kind.split(':').next().unwrap();
+        assert!(
+            ["connect", "closed", "reset", "send", "truncated"].contains(&prefix),
+            "{kind}; {what}"
+        );
+    }
+}
+
+/// What `--list` and `--describe` show, and what must be in it.
+#[test]
+fn schemas_are_shown() {
+    let serve = Serve::new("--grpc");
+    let rows: [(&str, &[&str]); 5] = [
+        (
+            "--list",
+            &[
+                "helloworld.Greeter/SayHelloBidi(stream helloworld.HelloRequest) returns (stream helloworld.HelloReply)\n",
+                "drumfire.test.v1.TestService/Unary(",
+            ],
+        ),
+        (
+            "--describe helloworld.Greeter",
+            &["service helloworld.Greeter {", "rpc SayHellos("],
+        ),
+        (
+            "--describe helloworld.Greeter/SayHello",
+            &["rpc SayHello(", "HelloRequest"],
+        ),
+        (
+            "--describe helloworld.HelloRequest",
+            &["message helloworld.HelloRequest {", "string name = 1"],
+        ),
+        (
+            "--describe drumfire.test.v1.Oddity",
+            &["enum drumfire.test.v1.Oddity {", "ODDITY_HANG = 9"],
+        ),
+    ];
+    for (flags, texts) in rows {
+        let run = grpc(&format!("127.0.0.1:{} --plaintext {flags}", serve.port()));
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{flags}");
+        for text in texts {
+            assert!(run.stdout.contains(text), "{flags}: {}", run.stdout);
+        }
+    }
+    assert_eq!(serve.count("requests"), 0, "reflection is no load");
+}
+
+/// Metadata that no server would take is refused before anything is sent: what is fixed, and what
+/// a template makes of the first call.
+#[test]
+fn metadata_that_may_not_be_sent_is_refused() {
+    let serve = Serve::new("--grpc");
+    let rows: [(&str, &[&str]); 9] = [
+        ("-H 'x-bin: ***'", &["-H: metadata `x-bin`", "base64"]),
+        (
+            "-H 'X-Bin: {{ \"*\" }}'",
+            &["-H: metadata", "x-bin", "base64"],
+        ),
+        (
+            "-H 'grpc-timeout: 1S'",
+            &["-H: metadata `grpc-timeout`", "use --deadline"],
+        ),
+        (
+            "-H 'Grpc-Encoding: gzip'",
+            &["`grpc-encoding`", "use --compress"],
+        ),
+        ("-H 'grpc-x: {{ user }}'", &["`grpc-x`", "belongs to gRPC"]),
+        (
+            "-H ':authority: a'",
+            &["-H: metadata `:authority`", "use --authority"],
+        ),
+        ("-H 'x$y: 1'", &["-H: metadata `x$y`", "a-z, 0-9"]),
+        (
+            "-H 'x-name: {{ \"ü\" }}'",
+            &["-H: metadata `x-name`", "-bin"],
+        ),
+        (
+            "--reflect-metadata 'te: x'",
+            &["--reflect-metadata: metadata `te`"],
+        ),
+    ];
+    let call = "--plaintext --call helloworld.Greeter/SayHello -n 2 -c 1";
+    for (flags, texts) in rows {
+        let run = grpc(&format!("127.0.0.1:{} {call} {flags}", serve.port()));
+        assert_eq!(run.code, Some(2), "{flags}: {}{}", run.stderr, run.stdout);
+        for text in texts {
+            assert!(run.stderr.contains(text), "{flags}: {}", run.stderr);
+        }
+    }
+    assert_eq!(serve.count("requests"), 0, "nothing was sent");
+    let good = "-H 'x-bin: AQI=' -H 'y-bin: {{ \"AQI\" }}' -H 'X-Id: {{ uuid }}'";
+    let report = calls(&format!("127.0.0.1:{} {call} {good}", serve.port()));
+    assert_eq!(report.n("requests.ok"), 2, "{:#}", report.short());
+}
+
+/// A reply whose bytes are no message is a failure, unless nobody is to look.
+#[test]
+fn replies_that_are_no_messages_fail() {
+    let serve = Serve::new("--grpc");
+    let folder = Folder::new();
+    // The greeting is a string, whatever we are told.
+    let wrong = "syntax = \"proto3\"; package helloworld;
+        message HelloRequest { string name = 1; }
+        message Inner { fixed32 n = 1; }
+        message HelloReply { Inner message = 1; }
+        service Greeter { rpc SayHello(HelloRequest) returns (HelloReply); }";
+    let proto = folder.write("wrong.proto", wrong);
+    let line = format!(
+        "127.0.0.1:{} --plaintext --proto {proto} --call helloworld.Greeter/SayHello -c 1 -n 5",
+        serve.port()
+    );
+    let report = calls(&line);
+    assert_eq!(report.kind("decode"), 5, "{:#}", report.short());
+    assert_eq!(report.at("status")["INTERNAL"], 5, "{:#}", report.short());
+    let said = report.at("errors")[0]["message"].as_str().unwrap();
+    assert!(said.contains("no helloworld.HelloReply: message"), "{said}");
+    let report = calls(&format!("{line} --no-reply-check"));
+    assert_eq!(report.n("requests.ok"), 5, "{:#}", report.short());
+}
+
+/// What a new user gets wrong, and what stderr must say: the place, the reason, and the nearest
+/// thing that would be right. `{own}` is our server, `{go}` one without reflection, `{tls}` one
+/// with TLS.
+const MISTAKES: [(&str, i32, &[&str]); 18] = [
+    (
+        "{own} --plaintext",
+        2,
+        &["--call package.Service/Method", "--list"],
+    ),
+    (
+        "{own} --plaintext --call helloworld.Greeter/SayHelo",
+        2,
+        &["did you mean `SayHello`"],
+    ),
+    (
+        "{own} --plaintext --call helloworld.Greter/SayHello",
+        1,
+        &["did you mean `helloworld.Greeter`"],
+    ),
+    ("{own} --plaintext --call SayHello", 2, &["--call"]),
+    (
+        "{own} --plaintext {hello} -d '{\"nme\":\"x\"}'",
+        2,
+        &["-d: ", "nme", "did you mean `name`"],
+    ),
+    (
+        "{own} --plaintext {hello} -d '{\"name\":5}'",
+        2,
+        &["-d: ", "expected a string"],
+    ),
+    (
+        "{own} --plaintext {hello} -d '{\"name\"'",
+        2,
+        &["-d: ", "JSON"],
+    ),
+    (
+        "{own} --plaintext {hello} -d '{\"name\":\"{{ requst_number }}\"}'",
+        2,
+        &["did you mean `request_number`"],
+    ),
+    (
+        "{own} --plaintext {hello} -d @{dir}/none",
+        2,
+        &["-d: can't read {dir}/none"],
+    ),
+    (
+        "{own} --plaintext {hello} --compress brotli",
+        2,
+        &["--compress", "gzip, zstd or identity"],
+    ),
+    (
+        "{own} --plaintext {hello} --order sorted",
+        2,
+        &["--order", "turn, random or once"],
+    ),
+    (
+        "{own} --plaintext --describe helloworld.HeloRequest",
+        1,
+        &["did you mean `helloworld.HelloRequest`"],
+    ),
+    (
+        "{own} --plaintext {hello} --proto {dir}/import.proto",
+        2,
+        &["--proto: ", "missing.proto"],
+    ),
+    (
+        "{go} --plaintext --list",
+        1,
+        &["does not support reflection", "--proto"],
+    ),
+    ("{go} --list", 1, &["TLS", "say --plaintext"]),
+    ("{tls} --plaintext --list", 1, &["leave --plaintext out"]),
+    ("{closed} --plaintext --list", 1, &["nothing listens"]),
+    (
+        "{go} --plaintext --proto {dir}/test.proto --call grpc.testing.TestServices/EmptyCall",
+        2,
+        &["--call: ", "grpc.testing.TestService`"],
+    ),
+];
+
+#[test]
+fn mistakes_are_named() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = authority.sign("localhost", "DNS:localhost", VALID);
+    let (Some(go), Some(tls)) = (Interop::new(None), Interop::new(Some(identity))) else {
+        return;
+    };
+    let own = Serve::new("--grpc");
+    let dir = go.folder.path().to_str().unwrap();
+    let import = "syntax = \"proto3\"; import \"missing.proto\"; message A {}";
+    go.folder.write("import.proto", import);
+    let fill = |text: &str| {
+        let at = |port: u16| format!("localhost:{port}");
+        text.replace("{own}", &at(own.port()).replace("localhost", "127.0.0.1"))
+            .replace("{go}", &at(go.port))
+            .replace("{tls}", &at(tls.port))
+            .replace("{closed}", &at(lab::port()))
+            .replace("{dir}", dir)
+            .replace("{hello}", "--call helloworld.Greeter/SayHello -n 2")
+    };
+    for (line, code, texts) in MISTAKES {
+        let run = grpc(&fill(line));
+        assert_eq!(run.code, Some(code), "{line}: {}{}", run.stderr, run.stdout);
+        assert!(
+            run.stderr.starts_with("drumfire: "),
+            "{line}: {}",
+            run.stderr
+        );
+        for text in texts {
+            assert!(run.stderr.contains(&fill(text)), "{line}: {}", run.stderr);
+        }
+    }
+    assert_eq!(own.count("requests"), 0, "nothing was sent");
+}

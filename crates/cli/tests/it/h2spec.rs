@@ -1,0 +1,183 @@
+//! HTTP/2 and HPACK as an outside suite sees them: a server that breaks the rules in many ways,
+//! and what `drumfire http --http2` does then.
+
+use crate::support::{Folder, lab};
+use std::collections::BTreeSet;
+use std::io::{self, BufRead as _, BufReader};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// Cases of the suite, each on a port of its own.
+const CASES: u16 = 57;
+/// How long the suite may take: each case half a second, on a machine that is busy.
+const SECONDS_MAX: &str = "250";
+
+/// The suite waits a second for what we do, and we stay for less than that after our request.
+/// Where the machine keeps either side waiting for as long, a case fails by chance, and the suite
+/// runs again. A case that is wrong fails each time.
+#[test]
+fn every_case_of_h2spec() {
+    let Some(suite) = lab::suite("h2specd") else {
+        return;
+    };
+    let listed = lab::repository().join("conformance/http2/known-failing.txt");
+    let known = known_failing(&std::fs::read_to_string(listed).unwrap());
+    let mut report = String::new();
+    let mut always = BTreeSet::new();
+    for run in 0..3 {
+        report = run_suite(&suite);
+        assert!(report.contains(&format!("{CASES} tests, ")), "{report}");
+        let failed = failing(&report);
+        always = match run {
+            0 => failed.clone(),
+            _ => &always & &failed,
+        };
+        if failed == known || always == known {
+            return;
+        }
+    }
+    panic!("{always:?} failed each time, known are {known:?}: {report}");
+}
+
+/// All cases once: what the suite says.
+fn run_suite(suite: &Path) -> String {
+    let ports = Ports::free();
+    for case in 0..CASES {
+        relay(ports.ours + case, ports.suite + case);
+    }
+    let folder = Folder::new();
+    let client = folder.write("client.sh", client(&ports));
+    let mut command = Command::new("timeout");
+    command.arg(SECONDS_MAX).arg(suite);
+    command.args(["--timeout", "1", "--exec", &format!("sh {client}")]);
+    command.args(["--from-port", &ports.suite.to_string()]);
+    run(&mut command)
+}
+
+/// One request on one connection that stays open for a while after it, since the suite wants to
+/// see what comes then.
+fn client(ports: &Ports) -> String {
+    format!(
+        "port=${{1##*:}}\nport=${{port%/}}\n\
+         exec {} http --http2 -q --no-tui -c 1 -u 1 --think-time 10s -z 400ms --timeout 2s \
+         http://127.0.0.1:$((port - {} + {}))/\n",
+        env!("CARGO_BIN_EXE_drumfire"),
+        ports.suite,
+        ports.ours
+    )
+}
+
+/// Where the suite listens and where we do: the first of as many ports as there are cases.
+struct Ports {
+    suite: u16,
+    ours: u16,
+}
+
+impl Ports {
+    /// Free ones, outside of the range that the kernel gives away by itself.
+    fn free() -> Self {
+        let is_free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+        let tries = 0..30;
+        let start = std::process::id() as u16 % 30;
+        tries
+            .map(|n| 28_200 + (start + n) % 30 * 150)
+            .find(|first| (*first..first + 2 * CASES).all(is_free))
+            .map(|first| Self {
+                suite: first,
+                ours: first + CASES,
+            })
+            .expect("free ports")
+    }
+}
+
+/// Lets one connection through to the suite and refuses the next. The suite takes a second
+/// connection, which a load tester opens when it has lost the first, for another verdict on the
+/// same case, and what it says then depends on who is faster.
+fn relay(from: u16, to: u16) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, from)).unwrap();
+    thread::spawn(move || {
+        let Ok((client, _)) = listener.accept() else {
+            return;
+        };
+        drop(listener);
+        let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else {
+            return;
+        };
+        let back = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        let answers = thread::spawn(move || copy(&back.0, &back.1));
+        copy(&client, &server);
+        let _done = answers.join();
+    });
+}
+
+/// Copies until the end, and passes that on.
+fn copy(mut from: &TcpStream, mut to: &TcpStream) {
+    let _copied = io::copy(&mut from, &mut to);
+    let _closed = to.shutdown(Shutdown::Write);
+}
+
+/// What the suite says, without what it says in an endless row when it ends.
+fn run(command: &mut Command) -> String {
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut report = String::new();
+    for line in stdout.split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        if !line.contains("use of closed network connection") {
+            report.push_str(&line);
+            report.push('\n');
+        }
+    }
+    child.wait().unwrap();
+    report
+}
+
+/// The cases that a report calls failed, as `6.9.1 2`. It names a section in a line that begins
+/// with its number, and below it its failed cases behind a cross.
+fn failing(report: &str) -> BTreeSet<String> {
+    let mut section = "";
+    let mut failed = BTreeSet::new();
+    for line in report.lines().map(str::trim) {
+        // A line may be written over: what counts stands behind the last return.
+        let line = line.rsplit('\r').next().unwrap_or(line).trim();
+        if let Some(case) = line.split("× ").nth(1) {
+            let number = case.split(':').next().unwrap_or(case);
+            failed.insert(format!("{section} {number}"));
+        } else if let Some((number, _)) = line.split_once(". ")
+            && number
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        {
+            section = number;
+        }
+    }
+    failed
+}
+
+/// The cases of the list; each must have its reason.
+fn known_failing(list: &str) -> BTreeSet<String> {
+    let entries = list
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let case = |line: &str| {
+        let (case, reason) = line.split_once(" # ").unwrap_or((line, ""));
+        assert!(!reason.trim().is_empty(), "no reason: {line}");
+        case.trim().to_owned()
+    };
+    entries.map(case).collect()
+}
+
+#[test]
+fn reports_and_lists_are_read() {
+    let report = "Generic tests\n  6. Frame Definitions\n    6.9. WINDOW_UPDATE\n\
+        \x20     \u{2714} 1: Sends this\n      6.9.1. The Flow-Control Window\n\
+        \x20       × 2: Sends that\n        Error: EOF\n    6.10. CONTINUATION\n      × 1: Sends\n";
+    let expected = BTreeSet::from(["6.10 1".to_owned(), "6.9.1 2".to_owned()]);
+    assert_eq!(failing(report), expected);
+    let list = "# words\n\n6.10 1 # the suite is wrong\n6.9.1 2 # so is this\n";
+    assert_eq!(known_failing(list), expected);
+    assert!(std::panic::catch_unwind(|| known_failing("6.10 1\n")).is_err());
+}

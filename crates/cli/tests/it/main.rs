@@ -1,0 +1,35 @@
+//! The program as a person at a terminal has it: real processes, real sockets, real servers.
+//!
+//! One test program for the whole crate, one module for each subject, so that `support` is
+//! compiled and linked once and [`support::alone`] holds across all of them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stderr,
+    reason = "tests have clocks, files and sockets of their own, say what they skip, and fail by \
+              panicking"
+)]
+
+mod answers;
+mod c_core;
+mod conservation_and_arrivals;
+mod docs;
+mod faults;
+mod ghz;
+mod ghz_differential;
+mod go_wrk;
+mod grpc_mistakes;
+mod grpc_servers;
+mod h2spec;
+mod http2_servers;
+mod many;
+mod mistakes;
+mod output;
+mod serve_http2;
+mod servers;
+mod stall;
+mod support;
+mod syscalls;
+mod wire;

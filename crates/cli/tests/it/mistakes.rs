@@ -1,0 +1,411 @@
+//! What a new user gets wrong, and what the program says then: the place, the reason, the remedy,
+//! an exit code, and nothing sent.
+
+use crate::support::certificates::{EXPIRED, VALID};
+use crate::support::peers::Nginx;
+use crate::support::program::{LIMIT, words};
+use crate::support::{Authority, Folder, Process, Serve, drumfire, http, load};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+/// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
+/// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
+const MISTAKES: [(&str, &[&str]); 52] = [
+    ("", &["<URL>"]),
+    ("{host}", &["has no scheme", "http://{host}"]),
+    ("localhost", &["has no scheme", "http://localhost"]),
+    ("ftp://127.0.0.1/", &["ftp"]),
+    ("http://", &["http://"]),
+    ("http://127.0.0.1:65536/", &["65536"]),
+    ("http://127.0.0.1:0/", &["port"]),
+    ("'http://127.0.0.1/a b'", &["space"]),
+    ("{url} -r abc", &["-r: ", "500/s", "\n  abc\n  ^\n"]),
+    (
+        "{url} -r 'line(5,,60s)'",
+        &[
+            "an argument is missing here",
+            "\n  line(5,,60s)\n         ^\n",
+        ],
+    ),
+    (
+        "{url} -r 'const(5,10s) lin(1,2,3s)'",
+        &["line", "\n               ^\n"],
+    ),
+    (
+        "{url} --source-ip 192.0.2.1",
+        &["--source-ip: 192.0.2.1 is not an address of this machine"],
+    ),
+    ("{url} -r 0", &["-r: a rate of 0", "500/s"]),
+    ("{url} -r 1e400", &["-r"]),
+    ("{url} -r NaN", &["-r"]),
+    ("{url} -z 1week", &["-z", "10s"]),
+    ("{url} -z 0s", &["-z: nothing fits into a duration of 0"]),
+    ("{url} -n 0", &["-n", "0"]),
+    ("{url} -n 99999999999999999999", &["99999999999999999999"]),
+    ("{url} -c 0", &["-c: 0 users", "at least 1"]),
+    ("{url} -r 5 -c 0", &["-c: "]),
+    ("{url} --interval 0s", &["--interval: "]),
+    ("{url} --threads 0", &["--threads: "]),
+    ("{url} -c many", &["many"]),
+    ("{url} -u 0", &["at least one"]),
+    ("{url} --late never", &["--late", "queue"]),
+    ("{url} --arrivals uniform", &["--arrivals", "poisson"]),
+    ("{url} --timeout soon", &["--timeout", "soon"]),
+    ("{url} --warmup 20s -z 10s", &["warm-up"]),
+    ("{url} -X 'GE(T'", &["-X", "GE(T"]),
+    ("{url} -H nocolon", &["-H", "nocolon"]),
+    ("{url} -H 'a b: c'", &["-H"]),
+    (
+        "{url} -d @{dir}/none",
+        &["-d: can't read {dir}/none", "No such file"],
+    ),
+    ("{url} -d @{dir}", &["-d: can't read {dir}", "directory"]),
+    (
+        "{url} --cacert {dir}/none",
+        &["--cacert: can't read {dir}/none"],
+    ),
+    (
+        "https://{host}/ --cacert {dir}/garbage",
+        &["--cacert: can't use {dir}/garbage", "PEM"],
+    ),
+    // A file that is of no use here is wrong all the same.
+    (
+        "{url} --cacert {dir}/garbage",
+        &["--cacert: can't use {dir}/garbage", "PEM"],
+    ),
+    (
+        "{url} -k --cacert {dir}/garbage",
+        &["--cacert: can't use {dir}/garbage", "PEM"],
+    ),
+    (
+        "{url} --cert {dir}/garbage --key {dir}/garbage",
+        &["--cert: can't use {dir}/garbage", "PEM"],
+    ),
+    ("{url} --cert {dir}/garbage", &["--key"]),
+    (
+        "https://{host}/ --cert {dir}/garbage --key {dir}/garbage",
+        &["--cert: can't use {dir}/garbage", "PEM"],
+    ),
+    (
+        "{url} --resolve nonsense",
+        &["--resolve", "HOST:PORT:ADDRESS"],
+    ),
+    ("{url} --source-ip nonsense", &["--source-ip", "nonsense"]),
+    ("{url} -x https://127.0.0.1/", &["-x", "http://"]),
+    (
+        "{url} --threshold 'p99<50'",
+        &["--threshold", "50ms", "\n  p99<50\n      ^\n"],
+    ),
+    ("{url} --threshold 'p99!50ms'", &["--threshold", "^"]),
+    (
+        "{url} --json {dir}",
+        &["--json: can't write {dir}", "directory"],
+    ),
+    (
+        "{url} --json {dir}/no/such",
+        &["--json: can't write {dir}/no/such"],
+    ),
+    (
+        "@{dir}/bad",
+        &["{dir}/bad:3: ", "no-scheme", "has no scheme"],
+    ),
+    ("@{dir}/empty", &["empty", "one URL a line"]),
+    ("@{dir}/none", &["can't read {dir}/none"]),
+    ("{url} --frobnicate", &["--frobnicate"]),
+];
+
+/// Bytes that must not reach a terminal that did not ask for them.
+fn is_clean(text: &str) -> bool {
+    text.chars().all(|c| c == '\n' || !c.is_control())
+}
+
+#[test]
+fn every_mistake_is_named_before_anything_is_sent() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    folder.write("bad", format!("{}\n# remark\nno-scheme/\n", serve.url));
+    folder.write("empty", "\n# nothing\n\n");
+    folder.write("garbage", "no certificate at all\n");
+    let folder_path = folder.path().to_str().unwrap();
+    let fill = |text: &str| {
+        text.replace("{url}", &serve.url)
+            .replace("{dir}", folder_path)
+            .replace("{host}", &serve.address().to_string())
+    };
+    let mut wrong = Vec::new();
+    for (line, expected) in MISTAKES {
+        let run = http(&fill(line));
+        let says = |part: &&str| run.stderr.contains(&fill(part));
+        let quiet = run.stdout.is_empty() && is_clean(&run.stderr);
+        if run.code != Some(2) || !quiet || !expected.iter().all(says) {
+            wrong.push(format!(
+                "{line} → {:?}, wanted {expected:?}:\n{}",
+                run.code, run.stderr
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(serve.count("requests"), 0, "nothing is sent");
+    assert_eq!(
+        folder.names(),
+        ["bad", "empty", "garbage"],
+        "no file is left behind"
+    );
+}
+
+#[test]
+fn arguments_need_not_be_unicode_to_be_refused_well() {
+    let bad = OsStr::from_bytes(b"http://127.0.0.1/\xff");
+    for (args, reason) in [
+        ([OsStr::new("http"), bad], "utf-8"),
+        ([OsStr::new("go-wrk"), bad], "utf-8"),
+        ([OsStr::new("serve"), bad], "unexpected argument"),
+        ([bad, bad], "unrecognized subcommand"),
+    ] {
+        let run = Process::start(&mut drumfire(args)).finish(LIMIT);
+        assert_eq!(
+            (run.code, run.signal),
+            (Some(2), None),
+            "{args:?}: {}",
+            run.stderr
+        );
+        assert!(
+            run.stderr.to_lowercase().contains(reason),
+            "{args:?}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn flags_may_stand_on_either_side_of_the_url() {
+    let serve = Serve::new("");
+    let url = &serve.url;
+    for line in [
+        format!("{url} -c 2 -n 4"),
+        format!("-c 2 -n 4 {url}"),
+        format!("-c 2 {url} -n 4"),
+        format!("-c2 -n4 {url}"),
+        format!("--connections=2 --requests=4 -- {url}"),
+    ] {
+        let report = load(&line);
+        assert_eq!(report.n("requests.ok"), 4, "{line}: {:#}", report.short());
+    }
+}
+
+/// What goes wrong on the way, the outcome that it has, and what the report says.
+#[test]
+fn failures_on_the_way_have_a_class_and_a_hint() {
+    let plain = Serve::new("");
+    let folder = Folder::new();
+    let tls = Serve::new(&format!("--tls --tls-ca {}", folder.at("ca.pem")));
+    let rows = [
+        (
+            "http://127.0.0.1:9/".to_owned(),
+            "connect:refused",
+            "check that the server runs",
+        ),
+        (
+            plain.url.replace("http:", "https:"),
+            "tls:protocol",
+            "http://",
+        ),
+        (
+            tls.url.replace("https:", "http:"),
+            "proto:not_http",
+            "https://",
+        ),
+        (tls.url.clone(), "tls:untrusted", "--cacert"),
+    ];
+    for (url, kind, hint) in rows {
+        let report = load(&format!("-c 1 -n 3 {url}"));
+        assert_eq!(report.kind(kind), 3, "{url}: {:#}", report.short());
+        assert_eq!(report.code, Some(1), "every request failed: {url}");
+        let run = http(&format!("-c 1 -n 3 {url}"));
+        assert_eq!(run.code, Some(1));
+        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            text.contains(kind) && text.contains(hint),
+            "{url}: {}",
+            run.stdout
+        );
+    }
+    let run = http("-c 1 -n 3 http://no-such-name.invalid/");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("no-such-name.invalid"),
+        "{}",
+        run.stderr
+    );
+    assert!(run.stderr.contains("--resolve"), "{}", run.stderr);
+}
+
+/// TLS against plain text and the other way round, over HTTP/2 and with calls.
+#[test]
+fn two_sides_that_disagree_on_tls_have_a_hint_over_http2() {
+    let (plain, tls) = (Serve::new(""), Serve::new("--tls"));
+    let folder = Folder::new();
+    let proto = "syntax = \"proto3\"; message A {} service S { rpc M(A) returns (A); }";
+    let proto = folder.write("a.proto", proto);
+    let call = format!("--proto {proto} --call S/M -c 1 -n 3");
+    let (plain_at, tls_at) = (plain.address(), tls.address());
+    for (line, kind, hint) in [
+        (
+            format!("http --http2 -c 1 -n 3 https://{plain_at}/"),
+            "tls:protocol",
+            "http://",
+        ),
+        (
+            format!("http --http2 -c 1 -n 3 http://{tls_at}/"),
+            "proto:not_h2",
+            "https://",
+        ),
+        (
+            format!("grpc {plain_at} {call}"),
+            "tls:protocol",
+            "--plaintext",
+        ),
+        (
+            format!("grpc {tls_at} --plaintext {call}"),
+            "proto:not_h2",
+            "no --plaintext",
+        ),
+    ] {
+        let run = Process::start(&mut drumfire(words(&line))).finish(LIMIT);
+        assert_eq!(run.code, Some(1), "{line}: {}", run.stderr);
+        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let says = text.contains(kind) && text.contains(hint);
+        assert!(says, "{line}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn bad_certificates_are_named_and_k_says_so() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let good = "DNS:localhost";
+    let other = "DNS:other.test";
+    for (identity, kind) in [
+        (
+            authority.sign("expired", good, EXPIRED),
+            Some("tls:cert_expired"),
+        ),
+        (authority.sign("other", other, VALID), Some("tls:name")),
+        (authority.self_signed("own", good), Some("tls:untrusted")),
+        (authority.sign("good", good, VALID), None),
+    ] {
+        let nginx = Nginx {
+            identity: Some(&identity),
+            ..Nginx::default()
+        };
+        let Some(nginx) = nginx.start() else { return };
+        let line = format!(
+            "-c 1 -n 4 --cacert {} {}",
+            authority.certificate,
+            nginx.tls_url("fast")
+        );
+        let report = load(&line);
+        assert_eq!(
+            report.kind(kind.unwrap_or("none")),
+            kind.map_or(0, |_| 4),
+            "{:#}",
+            report.short()
+        );
+        assert_eq!(report.code, Some(i32::from(kind.is_some())), "{kind:?}");
+        let anyway = load(&format!("-k {line}"));
+        assert_eq!(anyway.n("requests.ok"), 4, "{:#}", anyway.short());
+        assert_eq!(anyway.at("generator.tls_verified"), false);
+        assert!(anyway.notes().contains("-k"), "{}", anyway.notes());
+        let text = http(&format!("-k {line}")).stdout;
+        assert!(text.contains("not verified"), "{text}");
+    }
+}
+
+#[test]
+fn thresholds_and_strictness_have_exit_codes() {
+    let serve = Serve::new("--delay const:20ms");
+    let half = Serve::new("--status 500:0.5");
+    for (line, code) in [
+        (
+            format!("-r 100 -n 20 --threshold 'p50<10s' {}", serve.url),
+            0,
+        ),
+        (
+            format!("-r 100 -n 20 --threshold 'p50<1ms' {}", serve.url),
+            99,
+        ),
+        (
+            format!(
+                "-r 100 -n 20 --threshold 'p50<10s' --threshold 'max<1ms' {}",
+                serve.url
+            ),
+            99,
+        ),
+        (
+            format!("-r 100 -n 20 --threshold 'p99.9<10s' {}", serve.url),
+            99,
+        ),
+        (
+            format!("-r 100 -n 40 --threshold 'failed<90%' {}", half.url),
+            0,
+        ),
+        (
+            format!("-r 100 -n 40 --threshold 'status(500)==0' {}", half.url),
+            99,
+        ),
+        (format!("-c 1 -n 3 {}?status=500", half.url), 1),
+        (
+            format!(
+                "-c 1 -n 3 --threshold 'failed<=100%' {}?status=500",
+                half.url
+            ),
+            1,
+        ),
+    ] {
+        let report = load(&line);
+        assert_eq!(report.code, Some(code), "{line}: {:#}", report.short());
+        let thresholds = report.at("verdict.thresholds").as_array().unwrap();
+        let failed = thresholds
+            .iter()
+            .any(|threshold| threshold["passed"] == false);
+        assert_eq!(failed, code == 99, "{line}: {thresholds:?}");
+    }
+}
+
+/// A canary in every place where a secret may stand appears in nothing that is written.
+#[test]
+fn secrets_are_in_no_output() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let (json, csv) = (folder.at("run.json"), folder.at("run.csv"));
+    let address = serve.address();
+    let secret =
+        |path: &str| format!("http://user:CANARY@{address}/{path}?access_token=CANARY&a=b");
+    let headers = "-H 'Authorization: Bearer CANARY' -H 'Cookie: s=CANARY' -H 'X-Api-Key: CANARY' \
+                   -H 'Proxy-Authorization: Basic CANARY' -d CANARY";
+    for line in [
+        format!(
+            "-c 1 -n 3 {headers} --json {json} --csv {csv} --explain {}",
+            secret("")
+        ),
+        format!("-c 1 -n 3 {} {}", secret("a"), secret("b")),
+        format!("-c 1 -n 3 -r x {}", secret("")),
+        format!("-c 1 -n 3 -x http://user:CANARY@127.0.0.1:9 {}", secret("")),
+        format!("-c 1 -n 3 --cacert {json}.none {}", secret("")),
+        "http://user:CANARY@no-such-name.invalid/".to_owned(),
+        "-c 1 -n 1 http://user:CANARY@127.0.0.1:9/".to_owned(),
+    ] {
+        let run = http(&line);
+        assert!(!run.stdout.contains("CANARY"), "{line}: {}", run.stdout);
+        assert!(!run.stderr.contains("CANARY"), "{line}: {}", run.stderr);
+    }
+    for path in [json, csv] {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("CANARY"), "{path}: {text}");
+        assert!(!text.contains("Q0FOQVJZ"), "{path}: base64");
+    }
+    let words = words(&format!("go-wrk -c 1 -d 1 http://user:CANARY@{address}/"));
+    let run = Process::start(&mut drumfire(words)).finish(LIMIT);
+    assert!(run.code == Some(0) && !(run.stdout + &run.stderr).contains("CANARY"));
+}

@@ -1,0 +1,351 @@
+//! Where results go: closed pipes, full disks, terminals of all sorts, missing descriptors, and
+//! the texts of help.
+
+use crate::support::program::{PATH, neutral};
+use crate::support::{Folder, Process, Report, Run, Serve, drumfire, http, lab};
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A shell's line; `$D` is the program.
+fn shell(line: &str) -> Run {
+    let mut command = neutral(Command::new("sh"));
+    command.args(["-c", line]).env("D", PATH);
+    Process::start(&mut command).finish(LIMIT)
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let serve = Serve::new("");
+    let url = &serve.url;
+    for (line, lines) in [
+        (format!("http -c 1 -n 50 {url}"), 1),
+        (format!("http -c 1 -n 50 --json - {url}"), 1),
+        (format!("http -c 1 -n 50 --csv - {url}"), 1),
+        (format!("go-wrk -c 1 -d 1 {url}"), 1),
+        ("http --help".to_owned(), 1),
+    ] {
+        let run = shell(&format!(
+            "{{ $D {line}; echo \"code $?\" >&2; }} | head -{lines}"
+        ));
+        assert!(run.stderr.ends_with("code 0\n"), "{line}: {}", run.stderr);
+        assert!(!run.stderr.contains("panicked"), "{line}: {}", run.stderr);
+        assert_eq!(run.stdout.lines().count(), lines, "{line}");
+    }
+    // Nobody reads at all.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = drumfire(["http", "-c", "1", "-n", "50", url]);
+    command.stdout(writer).stderr(Stdio::piped());
+    let run = Process::start_as_it_is(&mut command).finish(LIMIT);
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+}
+
+#[test]
+fn a_full_stdout_is_said_and_costs_no_file() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let json = folder.at("run.json");
+    for args in [vec![], vec!["--json", &*json], vec!["--json", "-"]] {
+        let mut command = drumfire(["http", "-c", "1", "-n", "9", &serve.url]);
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        command.args(&args).stdout(full).stderr(Stdio::piped());
+        let run = Process::start_as_it_is(&mut command).finish(LIMIT);
+        assert_eq!(run.code, Some(1), "{args:?}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("stdout: No space left"),
+            "{args:?}: {}",
+            run.stderr
+        );
+    }
+    assert_eq!(Report::read(&json).n("requests.ok"), 9);
+}
+
+#[test]
+fn a_full_disk_keeps_what_was_there() {
+    if !lab::is_root() {
+        return;
+    }
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let disk = folder.at("disk");
+    // A mount of its own, in a namespace of its own: it goes with the shell.
+    let script = format!(
+        "mkdir {disk} && mount -t tmpfs -o size=64k none {disk} && echo old > {disk}/run.json && \
+         head -c 1M /dev/zero > {disk}/filler 2>/dev/null; \
+         $D http -c 1 -n 9 --json {disk}/run.json {}; echo \"code $?\"; \
+         cat {disk}/run.json; ls {disk}",
+        serve.url
+    );
+    let mut command = neutral(Command::new("unshare"));
+    command.args(["-m", "sh", "-c", &script]).env("D", PATH);
+    let run = Process::start(&mut command).finish(LIMIT);
+    if !run.stdout.contains("code") {
+        return lab::lacks("mount namespaces and tmpfs");
+    }
+    assert!(
+        run.stdout.contains("Verdict"),
+        "the text is printed: {}",
+        run.stdout
+    );
+    assert!(
+        run.stdout.ends_with("code 1\nold\nfiller\nrun.json\n"),
+        "{}",
+        run.stdout
+    );
+    assert!(
+        run.stderr.contains("run.json: No space left"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn results_replace_whole_files_and_nothing_else() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let old = folder.write("run.json", "x".repeat(1 << 20));
+    let run = http(&format!("-c 1 -n 9 --json {old} {}", serve.url));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(Report::read(&old).n("requests.ok"), 9);
+    assert_eq!(folder.names(), ["run.json"]);
+    // A device is written to, never replaced.
+    let run = http(&format!("-c 1 -n 9 --json /dev/null {}", serve.url));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(!Path::new("/dev/null").is_file());
+    // Two results can't have one place.
+    for place in [folder.at("same"), "-".to_owned()] {
+        let run = http(&format!(
+            "-c 1 -n 9 --json {place} --csv {place} {}",
+            serve.url
+        ));
+        assert_eq!(run.code, Some(2), "{place}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("--json") && run.stderr.contains("--csv"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+/// The program on a terminal of its own, made by `script`: what it shows.
+fn on_terminal(settings: &str, columns: u32, line: &str) -> Option<Run> {
+    if !lab::has("script") {
+        return None;
+    }
+    let inner = format!("stty cols {columns} rows 24; {settings} {PATH} {line}");
+    let mut command = neutral(Command::new("script"));
+    command
+        .args(["-qec", &inner, "/dev/null"])
+        .env("TERM", "xterm");
+    Some(Process::start(&mut command).finish(LIMIT))
+}
+
+/// Text without its escape sequences, as far as we send them, and how wide its widest line is.
+fn widest(text: &str) -> usize {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        plain.push_str(before);
+        rest = after
+            .split_once(|c: char| c.is_ascii_alphabetic())
+            .unwrap()
+            .1;
+    }
+    plain.push_str(rest);
+    let lines = plain.split(['\r', '\n']);
+    lines.map(|line| line.chars().count()).max().unwrap()
+}
+
+#[test]
+fn terminals_get_what_they_can_show() {
+    let serve = Serve::new("");
+    // The live line comes each second; a busy machine may not come to the first.
+    let long = format!("http -r 100 -z 4s {}", serve.url);
+    let line = format!("http -r 100 -z 1500ms {}", serve.url);
+    let Some(colored) = on_terminal("", 80, &long) else {
+        return;
+    };
+    assert!(colored.stdout.contains("\x1b["), "a terminal has colours");
+    assert!(colored.stdout.contains("\r\x1b[K"), "and a live line");
+    for columns in [200, 80, 60, 40] {
+        let run = on_terminal("", columns, &line).unwrap();
+        assert_eq!(run.code, Some(0), "{}", run.stdout);
+        let widest = widest(&run.stdout);
+        assert!(
+            widest <= columns as usize,
+            "{columns} columns: {widest}\n{}",
+            run.stdout
+        );
+    }
+    for columns in [1, 0] {
+        assert_eq!(
+            on_terminal("", columns, &line).unwrap().code,
+            Some(0),
+            "{columns} columns"
+        );
+    }
+    let monochrome = on_terminal("NO_COLOR=1", 80, &line).unwrap().stdout;
+    assert!(
+        !monochrome.contains("\x1b[3") && !monochrome.contains("\x1b[1m"),
+        "{monochrome:?}"
+    );
+    let dumb = on_terminal("TERM=dumb", 80, &line).unwrap().stdout;
+    assert!(!dumb.contains('\x1b'), "{dumb:?}");
+    let quiet = on_terminal("", 80, &format!("{line} --no-tui"))
+        .unwrap()
+        .stdout;
+    assert!(!quiet.contains("\x1b[K"), "{quiet:?}");
+}
+
+/// Who stops a run is told that it waits, and how to end it at once, for as long as it waits.
+#[test]
+fn a_stopped_run_says_so_until_its_report() {
+    let serve = Serve::new("--delay const:4s");
+    let line = format!("http -r 10 -z 20s {}", serve.url);
+    let stopped = "timeout --foreground --preserve-status -s INT 1.5";
+    for columns in [80, 40] {
+        let Some(run) = on_terminal(stopped, columns, &line) else {
+            return;
+        };
+        assert_eq!(run.code, Some(0), "{}", run.stdout);
+        let (_, after) = run.stdout.split_once("\r\x1b[Kstopping").unwrap();
+        let (waiting, _) = after.split_once("Verdict").unwrap();
+        assert!(waiting.contains("(again to quit)"), "{waiting:?}");
+        assert_eq!(waiting.matches("\x1b[K").count(), 1, "{waiting:?}");
+    }
+}
+
+/// Help is as wide as the terminal, up to what is still easy to read.
+#[test]
+fn help_fits_its_terminal() {
+    for page in ["--help", "http --help", "grpc --help", "serve --help"] {
+        for columns in [80, 100, 200] {
+            let Some(run) = on_terminal("", columns, page) else {
+                return;
+            };
+            let (widest, most) = (widest(&run.stdout), (columns as usize).min(100));
+            assert!(widest <= most, "{page}: {columns} columns: {widest}");
+        }
+        for columns in [1, 0] {
+            assert_eq!(on_terminal("", columns, page).unwrap().code, Some(0));
+        }
+    }
+}
+
+#[test]
+fn pipes_get_plain_text_and_an_old_locale_gets_ascii() {
+    let serve = Serve::new("");
+    let url = &serve.url;
+    for (name, value) in [
+        ("TERM", "xterm-256color"),
+        ("LC_ALL", "C"),
+        ("LANG", "tr_TR.UTF-8"),
+    ] {
+        let mut command = drumfire(["http", "-r", "100", "-z", "1200ms", url]);
+        let run = Process::start(command.env(name, value)).finish(LIMIT);
+        assert_eq!(run.code, Some(0), "{name}={value}: {}", run.stderr);
+        let control = |c: char| c.is_control() && c != '\n';
+        assert!(
+            !run.stdout.contains(control),
+            "{name}={value}: {:?}",
+            run.stdout
+        );
+        assert_eq!(run.stderr, "", "{name}={value}");
+        assert!(value != "C" || run.stdout.is_ascii(), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_bare_environment_and_closed_descriptors_are_enough() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let json = folder.at("run.json");
+    let line = format!("http -c 4 -n 40 --json {json} {}", serve.url);
+    for shell in [
+        format!("exec <&-; exec $D {line}"),
+        format!("exec >&-; exec $D {line}"),
+        format!("exec 2>&-; exec $D {line}"),
+        format!("exec <&- >&- 2>&-; exec $D {line}"),
+        format!("exec env -i {PATH} {line}"),
+        format!("exec env -i PATH= TZ=Nowhere/Bogus {PATH} {line}"),
+    ] {
+        let mut command = neutral(Command::new("sh"));
+        command.args(["-c", &shell]).env("D", PATH);
+        let run = Process::start(&mut command).finish(LIMIT);
+        assert_eq!(run.code, Some(0), "{shell}: {}", run.stderr);
+        let report = Report::read(&json);
+        report.balances();
+        assert_eq!(report.n("requests.ok"), 40, "{shell}: {:#}", report.short());
+        fs::remove_file(&json).unwrap();
+    }
+}
+
+/// Without /proc, and with a root that can't be written.
+#[test]
+fn a_bare_machine_is_enough() {
+    if !lab::is_root() || !lab::has("unshare") {
+        return;
+    }
+    let serve = Serve::new("");
+    for prepare in [
+        "mount -t tmpfs none /proc",
+        "mount -o remount,bind,ro /",
+        "mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /tmp",
+    ] {
+        let program = fs::canonicalize(PATH).unwrap();
+        // The binary may stand in a folder that is covered: it is opened before.
+        let script = format!(
+            "exec 9<{}; {prepare} || exit 77; exec /dev/fd/9 http -c 2 -n 20 --threads 1 {}",
+            program.display(),
+            serve.url
+        );
+        let script = if prepare.contains("/proc") {
+            script.replace("/dev/fd/9", PATH)
+        } else {
+            script
+        };
+        let mut command = neutral(Command::new("unshare"));
+        let run = Process::start(command.args(["-m", "sh", "-c", &script])).finish(LIMIT);
+        if run.code == Some(77) {
+            return lab::lacks("mount namespaces");
+        }
+        assert_eq!(run.code, Some(0), "{prepare}: {}{}", run.stdout, run.stderr);
+        assert!(run.stdout.contains("20 ok"), "{prepare}: {}", run.stdout);
+    }
+}
+
+/// The texts of help, beside this file; `DRUMFIRE_BLESS=1` writes them anew.
+#[test]
+fn help_is_as_it_was_agreed() {
+    let pages: [(&str, &[&str]); 5] = [
+        ("drumfire", &["--help"]),
+        ("http", &["http", "--help"]),
+        ("grpc", &["grpc", "--help"]),
+        ("serve", &["serve", "--help"]),
+        ("go-wrk", &["go-wrk", "-help"]),
+    ];
+    for (name, args) in pages {
+        let run = Process::start(&mut drumfire(args)).finish(LIMIT);
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{args:?}");
+        // go-wrk's own text is as wide as it is.
+        let fits = |line: &str| line.chars().count() <= 80 || name == "go-wrk";
+        assert!(run.stdout.lines().all(fits), "{args:?}");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/help/{name}.txt"));
+        if std::env::var_os("DRUMFIRE_BLESS").is_some() {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &run.stdout).unwrap();
+        }
+        let agreed = fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            agreed == run.stdout,
+            "{} is not what `drumfire {}` says; DRUMFIRE_BLESS=1 writes it anew:\n{}",
+            path.display(),
+            args.join(" "),
+            run.stdout
+        );
+    }
+}

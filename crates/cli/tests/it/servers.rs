@@ -1,0 +1,301 @@
+//! Real servers from Debian's packages, and their own counts beside ours.
+
+use crate::support::certificates::VALID;
+use crate::support::peers::{self, Nginx, Peer};
+use crate::support::{Authority, Folder, Process, Report, drumfire, load, load_of};
+use std::time::Duration;
+
+/// Requests in each row; with four connections.
+const REQUESTS: u64 = 60;
+
+/// What is asked of a server, and what must come of it.
+struct Row {
+    path: &'static str,
+    flags: &'static str,
+    /// The least and the most that each response may bring, head included.
+    bytes: (u64, u64),
+    connections: Connections,
+}
+
+/// How many connections a row needs.
+enum Connections {
+    /// At most as many as were allowed.
+    Kept,
+    /// One for each request.
+    Each,
+}
+
+const fn row(path: &'static str, flags: &'static str, bytes: (u64, u64)) -> Row {
+    Row {
+        path,
+        flags,
+        bytes,
+        connections: Connections::Kept,
+    }
+}
+
+/// A head is longer than this and shorter than 1,000 bytes.
+const HEAD: u64 = 80;
+
+const ROWS: [Row; 7] = [
+    row("index.html", "", (HEAD + 13, 1_000)),
+    row("10k.txt", "", (10_000 + HEAD, 11_000)),
+    row("100k.txt", "", (100_000 + HEAD, 101_000)),
+    row("10k.txt", "-X HEAD", (HEAD, 1_000)),
+    row("10k.txt", "--compressed", (HEAD, 11_000)),
+    row("10k.txt", "-H 'Range: bytes=0-99'", (HEAD + 100, 1_000)),
+    Row {
+        path: "index.html",
+        flags: "--no-keepalive",
+        bytes: (HEAD + 13, 1_000),
+        connections: Connections::Each,
+    },
+];
+
+/// Sends a row's requests: all are ok, none is retried, and the sizes fit.
+fn check(row: &Row, url: &str, trust: &str) -> Report {
+    let report = load(&format!("-c 4 -n {REQUESTS} {} {trust} {url}", row.flags));
+    let what = format!("{url} {}: {:#}", row.flags, report.short());
+    assert_eq!(report.n("requests.ok"), REQUESTS, "{what}");
+    assert_eq!(report.code, Some(0), "{what}");
+    let received = report.n("bytes.received") / REQUESTS;
+    let (least, most) = row.bytes;
+    // Handshakes bring bytes of their own.
+    let most = if trust.is_empty() { most } else { most + 5_000 };
+    assert!(
+        (least..=most).contains(&received),
+        "{received} bytes; {what}"
+    );
+    let opened = report.n("generator.connections_opened");
+    match row.connections {
+        Connections::Kept => assert!((1..=4).contains(&opened), "{opened} opened; {what}"),
+        Connections::Each => assert_eq!(opened, REQUESTS, "{what}"),
+    }
+    assert_eq!(
+        report.at("leniencies").as_object().map(|l| l.len()),
+        Some(0),
+        "{what}"
+    );
+    report
+}
+
+/// Every row against a server that logs; its log must have as many lines as we sent requests.
+fn check_rows(peer: &Peer, url: &dyn Fn(&str) -> String, trust: &str) {
+    let mut expected = peer.log().len() as u64;
+    for row in &ROWS {
+        check(row, &url(row.path), trust);
+        expected += REQUESTS;
+        assert_eq!(
+            peer.logged(expected),
+            expected,
+            "{} {}",
+            row.path,
+            row.flags
+        );
+    }
+}
+
+#[test]
+fn nginx_counts_what_we_count() {
+    let Some(nginx) = (Nginx {
+        extra: "gzip on;",
+        ..Nginx::default()
+    })
+    .start() else {
+        return;
+    };
+    check_rows(&nginx, &|path| nginx.url(path), "");
+    assert_eq!(nginx.requests(), REQUESTS * ROWS.len() as u64);
+}
+
+#[test]
+fn nginx_over_tls_counts_what_we_count() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = authority.sign("localhost", "DNS:localhost,IP:127.0.0.1", VALID);
+    let nginx = Nginx {
+        identity: Some(&identity),
+        extra: "gzip on;",
+        ..Nginx::default()
+    };
+    let Some(nginx) = nginx.start() else { return };
+    let trust = format!("--cacert {}", authority.certificate);
+    check_rows(&nginx, &|path| nginx.tls_url(path), &trust);
+}
+
+#[test]
+fn h2o_counts_what_we_count() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = authority.sign("localhost", "DNS:localhost", VALID);
+    let Some(h2o) = peers::h2o(Some(&identity)) else {
+        return;
+    };
+    check_rows(&h2o, &|path| h2o.url(path), "");
+    check_rows(
+        &h2o,
+        &|path| h2o.tls_url(path),
+        &format!("--cacert {}", authority.certificate),
+    );
+}
+
+#[test]
+fn haproxy_before_nginx_passes_on_what_we_send() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let identity = authority.sign("localhost", "DNS:localhost", VALID);
+    let Some(nginx) = Nginx::default().start() else {
+        return;
+    };
+    let Some(haproxy) = peers::haproxy(nginx.port(), Some(&identity)) else {
+        return;
+    };
+    let mut expected = 0;
+    for (trust, tls) in [
+        ("", false),
+        (&*format!("--cacert {}", authority.certificate), true),
+    ] {
+        for row in &ROWS {
+            let url = if tls {
+                haproxy.tls_url(row.path)
+            } else {
+                haproxy.url(row.path)
+            };
+            check(row, &url, trust);
+            expected += REQUESTS;
+            assert_eq!(nginx.logged(expected), expected, "{url} {}", row.flags);
+        }
+    }
+}
+
+#[test]
+fn large_bodies_arrive_whole() {
+    let Some(nginx) = Nginx::default().start() else {
+        return;
+    };
+    let Some(haproxy) = peers::haproxy(nginx.port(), None) else {
+        return;
+    };
+    let Some(h2o) = peers::h2o(None) else { return };
+    for peer in [&nginx, &haproxy, &h2o] {
+        let report = load(&format!("-c 2 -n 10 {}", peer.url("10m.txt")));
+        assert_eq!(report.n("requests.ok"), 10, "{:#}", report.short());
+        let received = report.n("bytes.received");
+        assert!(
+            (100_000_000..100_010_000).contains(&received),
+            "{received} bytes"
+        );
+    }
+}
+
+#[test]
+fn request_bodies_arrive_whole() {
+    let Some(nginx) = Nginx::default().start() else {
+        return;
+    };
+    let Some(haproxy) = peers::haproxy(nginx.port(), None) else {
+        return;
+    };
+    let folder = Folder::new();
+    let mut expected = 0;
+    for size in [0, 5, 10_000, 100_000, 10_000_000_usize] {
+        let file = folder.write("body", vec![b'x'; size]);
+        for url in [nginx.url("post"), haproxy.url("post")] {
+            let report = load(&format!("-c 2 -n 6 -d @{file} {url}"));
+            assert_eq!(report.status(200), 6, "{size} bytes: {:#}", report.short());
+            expected += 6;
+            assert_eq!(nginx.logged(expected), expected);
+            let sent = report.n("bytes.sent") / 6;
+            let size = size as u64;
+            assert!(
+                (size + 60..size + 400).contains(&sent),
+                "{sent} bytes sent of {size}"
+            );
+        }
+    }
+    for line in nginx.log() {
+        let length: usize = line.split(' ').nth(3).unwrap().parse().unwrap();
+        assert!(line.starts_with("POST /post 200 "), "{line}");
+        let known = [0, 5, 10_000, 100_000, 10_000_000].map(|size: usize| size + 60..size + 400);
+        assert!(known.iter().any(|range| range.contains(&length)), "{line}");
+    }
+}
+
+/// nginx compresses on the way, so its response has no length and comes in chunks.
+#[test]
+fn compressed_bodies_are_smaller_and_come_in_chunks() {
+    let Some(nginx) = (Nginx {
+        extra: "gzip on;",
+        ..Nginx::default()
+    })
+    .start() else {
+        return;
+    };
+    let url = nginx.url("100k.txt");
+    let plain = load(&format!("-c 2 -n 20 {url}"));
+    let compressed = load(&format!("-c 2 -n 20 --compressed {url}"));
+    for report in [&plain, &compressed] {
+        assert_eq!(report.n("requests.ok"), 20, "{:#}", report.short());
+        assert_eq!(report.n("generator.connections_opened"), 2);
+    }
+    let (before, after) = (plain.n("bytes.received"), compressed.n("bytes.received"));
+    assert!(after * 20 < before, "{before} bytes, compressed {after}");
+}
+
+/// A server that ends each connection after some requests costs connections and nothing else.
+#[test]
+fn connections_that_nginx_limits_are_replaced() {
+    let limited = Nginx {
+        extra: "keepalive_requests 10;",
+        ..Nginx::default()
+    };
+    let Some(nginx) = limited.start() else { return };
+    let report = load(&format!("-c 1 -n 100 {}", nginx.url("index.html")));
+    assert_eq!(report.n("requests.ok"), 100, "{:#}", report.short());
+    assert_eq!(
+        report.n("generator.connections_opened"),
+        10,
+        "{:#}",
+        report.short()
+    );
+    assert_eq!(nginx.logged(100), 100);
+}
+
+/// A reload ends idle connections whenever the server likes. That a request met such an end is
+/// counted under its own name, and with `--retry-reused` it is sent again.
+#[test]
+fn reloads_cost_no_request() {
+    let Some(nginx) = Nginx::default().start() else {
+        return;
+    };
+    for retry in ["", "--retry-reused"] {
+        let before = nginx.log().len() as u64;
+        let line = format!(
+            "http --json - -r 1000/s -c 8 -z 2s {retry} {}",
+            nginx.url("fast")
+        );
+        let process = Process::start(&mut drumfire(line.split_whitespace()));
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(350));
+            nginx.reload();
+        }
+        let report = load_of(process);
+        assert_eq!(report.n("requests.intended"), 2_000);
+        for kind in report.kinds() {
+            assert_eq!(kind, "closed:reused", "{:#}", report.short());
+        }
+        if !retry.is_empty() {
+            assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+        }
+        let expected = before + report.n("requests.ok");
+        assert_eq!(
+            nginx.logged(expected),
+            expected,
+            "{retry}: {:#}",
+            report.short()
+        );
+    }
+}

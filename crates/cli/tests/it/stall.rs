@@ -1,0 +1,363 @@
+//! Servers that stop, die and come back, signals, and a generator that is itself stopped.
+//!
+//! These runs are about time, so none of them runs beside another that is.
+
+use crate::support::peers::{Nginx, Peer, Processes};
+use crate::support::process::Signal;
+use crate::support::program::{PATH, neutral};
+use crate::support::{
+    PATIENCE, Process, Report, Serve, alone, drumfire, lab, load, load_of, wait_until,
+};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// Starts `drumfire http LINE` with JSON on its standard output.
+fn start(line: &str) -> Process {
+    Process::start(drumfire(["http", "--json", "-"]).args(line.split_whitespace()))
+}
+
+fn one_process() -> Option<Peer> {
+    let nginx = Nginx {
+        processes: Processes::One,
+        ..Nginx::default()
+    };
+    nginx.start()
+}
+
+/// Stops a process for a while; tells for how long it has certainly stood.
+fn stand_still(process: &Process, time: Duration) -> Duration {
+    process.signal(Signal::STOP);
+    wait_until("every thread of it stands", || process.stands());
+    let since = Instant::now();
+    sleep(time);
+    let stood = since.elapsed();
+    process.signal(Signal::CONT);
+    stood
+}
+
+/// The q-quantile, by nearest rank, of the response times of evenly spread arrivals: one that
+/// comes while the server stands waits for what is left of the stall, and the others wait for
+/// nothing. A busy machine adds to this and never takes from it; that nothing is added where the
+/// machine is ideal is seen in virtual time.
+fn closed_form(stalls: &[Duration], rate: f64, count: u64, q: f64) -> f64 {
+    let mut times: Vec<f64> = stalls
+        .iter()
+        .flat_map(|stall| {
+            let arrivals = (stall.as_secs_f64() * rate) as u64;
+            (0..arrivals).map(move |k| k as f64 / rate)
+        })
+        .collect();
+    times.resize(count as usize, 0.0);
+    times.sort_by(f64::total_cmp);
+    let rank = (q * count as f64).ceil() as usize;
+    times[rank - 1]
+}
+
+/// A distribution has at least what the stalls alone make; `less` is what it need not hold.
+fn check_stalls(
+    report: &Report,
+    distribution: &str,
+    (stalls, rate, count): (&[Duration], f64, u64),
+    less: f64,
+) {
+    for q in ["0.9", "0.95", "0.99"] {
+        let least = closed_form(stalls, rate, count, q.parse().unwrap()) - less;
+        let seen = report.quantile(distribution, q);
+        assert!(
+            seen > least * 0.98,
+            "{distribution} at {q}: {seen} s, the closed form says {least} s"
+        );
+    }
+}
+
+/// The greatest value of a distribution in seconds.
+fn greatest(report: &Report, distribution: &str) -> f64 {
+    report.number(&format!("latency.{distribution}.max")) / 1e9
+}
+
+/// A server that stands for 1 s twice in 8 s, at a constant rate over few connections: response
+/// times have the whole wait of everybody who came, while service times show the few requests
+/// that were on the wire, which is what a tool that waits for its target would have reported.
+#[test]
+fn a_stall_of_nginx_is_in_the_response_times_and_not_in_the_service_times() {
+    let _turn = alone();
+    let Some(nginx) = one_process() else { return };
+    let (rate, count) = (200.0, 1_600);
+    // A count in place of a duration: what is late at the end is sent all the same.
+    let process = start(&format!("-r 200/s -c 4 -n {count} {}", nginx.url("fast")));
+    let mut stalls = Vec::new();
+    for _ in 0..2 {
+        nginx.await_requests(100);
+        stalls.push(stand_still(nginx.process(), ms(1_000)));
+    }
+    let report = load_of(process);
+    assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());
+    check_stalls(&report, "response_time", (&stalls, rate, count), 0.0);
+    // Four connections, two stalls: 8 of 1,600 requests were on the wire, the first of them as
+    // soon as one was due and we were there to send it.
+    let service = report.quantile("service_time", "0.95");
+    assert!(service < 0.5, "{service} s of service");
+    let least = stalls[0].as_secs_f64() - 1.0 / rate - greatest(&report, "lag");
+    let longest = greatest(&report, "service_time");
+    assert!(longest > least * 0.98, "{longest} s of service at most");
+    let waiting = report.quantile("waiting", "0.95");
+    assert!(waiting > 0.7, "the target caused the wait: {waiting} s");
+    let lag = report.quantile("lag", "0.5");
+    assert!(lag < 0.1, "the generator did not: {lag} s");
+    assert_eq!(nginx.logged(count), count);
+}
+
+/// With a connection for everybody the requests are on the wire, and both times tell the stall.
+#[test]
+fn with_enough_connections_a_stall_is_in_both_times() {
+    let _turn = alone();
+    let Some(nginx) = one_process() else { return };
+    let (rate, count) = (100.0, 400);
+    let process = start(&format!("-r 100/s -c 200 -n {count} {}", nginx.url("fast")));
+    nginx.await_requests(50);
+    let stalls = [stand_still(nginx.process(), ms(1_000))];
+    let report = load_of(process);
+    assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());
+    let stall = (&stalls[..], rate, count);
+    check_stalls(&report, "response_time", stall, 0.0);
+    // What we sent late was on the wire for less.
+    let late = greatest(&report, "lag") + greatest(&report, "waiting");
+    check_stalls(&report, "service_time", stall, late);
+}
+
+/// What may happen to an exchange whose server is killed.
+const DEATHS: [&str; 7] = [
+    "connect:refused",
+    "connect:reset",
+    "closed",
+    "closed:in_head",
+    "closed:reused",
+    "reset",
+    "truncated",
+];
+
+#[test]
+fn a_killed_server_costs_typed_errors_and_the_schedule_goes_on() {
+    let _turn = alone();
+    let Some(mut nginx) = one_process() else {
+        return;
+    };
+    let (rate, connections) = (500.0, 16);
+    let process = start(&format!("-r 500/s -c 16 -z 2m {}", nginx.url("fast")));
+    nginx.await_requests(500);
+    let down = Instant::now();
+    nginx.kill_and_restart(ms(1_500));
+    let outage = down.elapsed();
+    // The run goes on, however long it took the server to return.
+    nginx.await_requests(500);
+    process.signal(Signal::INT);
+    let report = load_of(process);
+    assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
+    assert!(report.kind("connect:refused") > 0, "{:#}", report.short());
+    for kind in report.kinds() {
+        assert!(DEATHS.contains(&&*kind), "{kind}: {:#}", report.short());
+    }
+    // The log lies behind by what was on the wire at the kill.
+    let ok = report.n("requests.ok");
+    let logged = nginx.logged(ok - connections);
+    assert!(
+        ok.abs_diff(logged) <= connections,
+        "{ok} ok, {logged} logged"
+    );
+    // Nobody has failed but who was due in the outage, or before it and was late.
+    let seconds = outage.as_secs_f64() + greatest(&report, "failed");
+    let most = (rate * seconds) as u64 + connections + 1;
+    let failed = report.n("requests.failed");
+    assert!(failed <= most, "{failed} of {most}: {:#}", report.short());
+}
+
+/// A dead target does not make the generator spin.
+#[test]
+fn a_refusing_target_costs_little_cpu() {
+    let _turn = alone();
+    let line = "http --json - -c 64 -z 2s http://127.0.0.1:9/";
+    let process = Process::start(&mut drumfire(line.split_whitespace()));
+    let report = load_of(process);
+    assert_eq!(report.kinds(), ["connect:refused"], "{:#}", report.short());
+    assert_eq!(report.code, Some(1));
+    assert!(
+        report.number("generator.cpu_share_max") < 0.2,
+        "{:#}",
+        report.short()
+    );
+}
+
+/// The books at the end of a run that a signal ended: everything sent has come back.
+fn check_drained(report: &Report, serve: Serve) {
+    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
+    assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+    assert!(
+        report.notes().contains("a signal ended the run"),
+        "{:#}",
+        report.short()
+    );
+    // A run to its end would have 3,000.
+    let sent = report.n("requests.sent");
+    assert!((60..2_000).contains(&sent), "{sent} sent");
+    assert_eq!(serve.count("requests"), sent);
+    let farewell = serve.stop();
+    assert_eq!(farewell.code, Some(0));
+    assert!(
+        farewell.stderr.starts_with(&format!("{sent} requests on ")),
+        "{}",
+        farewell.stderr
+    );
+}
+
+#[test]
+fn one_signal_drains_and_reports() {
+    let _turn = alone();
+    for (signal, load) in [
+        (Signal::INT, "-r 100/s"),
+        (Signal::TERM, "-r 100/s"),
+        (Signal::HUP, "-r 100/s"),
+        (Signal::INT, "-c 32"),
+        (Signal::INT, "-r 100/s --arrivals poisson --threads 2"),
+    ] {
+        let serve = Serve::new("--delay const:300ms");
+        let process = start(&format!("{load} -z 30s {}", serve.url));
+        serve.await_requests(60);
+        process.signal(signal);
+        let report = load_of(process);
+        check_drained(&report, serve);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let _turn = alone();
+    let serve = Serve::new("--delay const:5m");
+    for (first, second) in [(Signal::INT, Signal::INT), (Signal::TERM, Signal::INT)] {
+        let before = serve.count("requests");
+        let mut process = start(&format!("-c 4 -z 2m {}", serve.url));
+        serve.await_requests(before + 4);
+        process.signal(first);
+        sleep(ms(300));
+        assert!(process.is_running(), "it waits for what is in flight");
+        // The kernel makes one of two equal signals that come before the first is seen.
+        wait_until("it ends", || {
+            process.signal(second);
+            sleep(ms(100));
+            !process.is_running()
+        });
+        assert_eq!(process.finish(PATIENCE).code, Some(130));
+    }
+}
+
+/// What was started to outlive its terminal does.
+#[test]
+fn a_run_under_nohup_goes_on() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    let mut command = neutral(lab::program("nohup"));
+    command.args([PATH, "http", "--json", "-"]);
+    let line = format!("-r 50/s -n 100 {}", serve.url);
+    let process = Process::start(command.args(line.split_whitespace()));
+    serve.await_requests(20);
+    process.signal(Signal::HUP);
+    let report = load_of(process);
+    assert_eq!(report.n("requests.ok"), 100, "{:#}", report.short());
+}
+
+/// Closed model and a server that never answers: a signal ends the run when the timeout does.
+#[test]
+fn a_drain_ends_with_the_timeout() {
+    let _turn = alone();
+    let serve = Serve::new("--delay const:5m");
+    let process = start(&format!("-c 4 -z 30s --timeout 1s {}", serve.url));
+    serve.await_requests(4);
+    process.signal(Signal::INT);
+    let report = load_of(process);
+    // Four, and four more for each second that the signal came later. A run to its end has 120.
+    let sent = report.n("requests.sent");
+    assert!((4..100).contains(&sent), "{:#}", report.short());
+    assert_eq!(report.n("requests.timed_out"), sent, "{:#}", report.short());
+    assert_eq!(report.n("requests.failed"), sent, "{:#}", report.short());
+}
+
+/// A generator that stood still cannot vouch for its figures, and says so.
+#[test]
+fn a_stopped_generator_is_suspect() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    let process = start(&format!("-r 200/s -n 600 {}", serve.url));
+    serve.await_requests(100);
+    let stood = stand_still(&process, ms(500)).as_secs_f64();
+    let report = load_of(process);
+    assert_ne!(report.validity(), "valid", "{:#}", report.short());
+    assert!(
+        report.reasons().contains("stood still"),
+        "{}",
+        report.reasons()
+    );
+    assert_eq!(report.n("requests.ok"), 600, "{:#}", report.short());
+    let lag = greatest(&report, "lag");
+    assert!(lag > (stood - 0.005) * 0.98, "{lag} s, it stood {stood} s");
+}
+
+/// The same from the other side: `--strict` makes it an exit code.
+#[test]
+fn strictness_turns_a_limited_generator_into_an_exit_code() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    let process = start(&format!("-r 200/s -n 400 --strict {}", serve.url));
+    serve.await_requests(40);
+    stand_still(&process, ms(500));
+    let report = load_of(process);
+    assert_eq!(report.code, Some(3), "{:#}", report.short());
+}
+
+/// The built-in server's own stall is the same to us as a stopped process.
+#[test]
+fn the_built_in_stall_follows_the_closed_form() {
+    let _turn = alone();
+    let serve = Serve::new("--stall 500ms/2s");
+    let (rate, count) = (500.0, 1_500);
+    let report = load_of(start(&format!("-r 500/s -c 8 -n {count} {}", serve.url)));
+    assert_eq!(report.n("requests.ok"), count, "{:#}", report.short());
+    // Three seconds hold one stall as a whole, wherever in a period they begin.
+    let stall = (&[ms(500)][..], rate, count);
+    check_stalls(&report, "response_time", stall, 0.0);
+    // And not more than two, a third of the time.
+    let median = report.quantile("response_time", "0.5");
+    assert!(median < 0.25, "most wait for nothing: {median} s");
+}
+
+/// A server with one place, exponential service at 200/s and Poisson arrivals at 100/s: response
+/// times are exponential with the rate μ − λ, so p is at −ln(1 − p) / (μ − λ). The seeds are fixed;
+/// what varies is the machine, which makes every service longer and none shorter. The law itself
+/// is seen in virtual time.
+#[test]
+fn a_single_server_queue_keeps_to_its_law_on_real_sockets() {
+    let _turn = alone();
+    let serve = Serve::new("--serial --delay exp:5ms --seed 7");
+    let line = format!(
+        "-r 'const(100/s,10s)' --arrivals poisson --seed 7 -c 100 {}",
+        serve.url
+    );
+    let report = load(&line);
+    assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+    for q in ["0.5", "0.75", "0.9", "0.95"] {
+        let p: f64 = q.parse().unwrap();
+        let expected = -(1.0 - p).ln() / (200.0 - 100.0);
+        let seen = report.quantile("response_time", q);
+        // Some fifty independent stretches of queue in ten seconds.
+        assert!(
+            seen > expected * 0.75,
+            "response time at {q}: {seen} s, the law says {expected} s"
+        );
+    }
+    // Half of all come while another is served, which is no time on the wire of a tool that waits.
+    let served = report.number("latency.service_time.mean") / 1e9;
+    assert!(served > 0.0075, "{served} s with the wait for the others");
+}

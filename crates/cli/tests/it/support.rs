@@ -1,0 +1,36 @@
+//! The program and the servers that it meets, as a person at a terminal has them.
+//!
+//! Everything that a test starts ends with the value that stands for it, by its process id.
+
+pub(crate) mod certificates;
+pub(crate) mod folder;
+pub(crate) mod interop;
+pub(crate) mod lab;
+pub(crate) mod patience;
+pub(crate) mod peers;
+pub(crate) mod process;
+pub(crate) mod program;
+pub(crate) mod report;
+pub(crate) mod script;
+pub(crate) mod serve;
+pub(crate) mod tap;
+pub(crate) mod wire;
+
+pub(crate) use certificates::Authority;
+pub(crate) use folder::Folder;
+pub(crate) use interop::Interop;
+pub(crate) use patience::{PATIENCE, wait_until};
+pub(crate) use process::{Process, Run, Signal};
+pub(crate) use program::{drumfire, http, load, load_of};
+pub(crate) use report::Report;
+pub(crate) use script::Script;
+pub(crate) use serve::Serve;
+pub(crate) use tap::Tap;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Tests that must not share the machine's two cores with each other.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,248 @@
+//! What the machine lets a test do: foreign programs, namespaces, limits.
+//!
+//! A test that cannot run says so and passes; with `CI=true` it fails.
+
+use std::net::TcpListener;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A suite or server that tools/install-suites.sh installs; `None` where it is not.
+pub(crate) fn suite(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("DRUMFIRE_SUITES")
+        .map_or_else(|| repository().join("target/suites"), PathBuf::from);
+    let path = folder.join(name);
+    if path.is_file() {
+        return Some(path);
+    }
+    lacks_from(name, "tools/install-suites.sh");
+    None
+}
+
+/// The repository's root.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Says why a test does not run; a failure in CI.
+pub(crate) fn lacks(what: &str) {
+    lacks_from(what, "tools/install-peers.sh");
+}
+
+fn lacks_from(what: &str, script: &str) {
+    let text = format!("this test needs {what}; see {script}");
+    assert!(
+        std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+        "{text}"
+    );
+    eprintln!("skipped: {text}");
+}
+
+/// Whether a program is there.
+pub(crate) fn has(program: &str) -> bool {
+    let found = find(program).is_some();
+    if !found {
+        lacks(program);
+    }
+    found
+}
+
+/// Where a program is; servers stand where an ordinary user's PATH does not look.
+pub(crate) fn find(program: &str) -> Option<String> {
+    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/local/sbin:/usr/sbin:/sbin";
+    let mut candidates = path.split(':').map(|folder| format!("{folder}/{program}"));
+    candidates.find(|candidate| Path::new(candidate).is_file())
+}
+
+/// A program by its whole path.
+pub(crate) fn program(name: &str) -> Command {
+    Command::new(find(name).unwrap_or_else(|| panic!("no {name}")))
+}
+
+/// Debian's Python, which has Debian's libraries.
+pub(crate) fn python() -> Command {
+    Command::new("/usr/bin/python3")
+}
+
+/// Whether that Python has a library.
+pub(crate) fn has_python(library: &str) -> bool {
+    let mut command = python();
+    let found = run(command.args(["-c", &format!("import {library}")]));
+    if !found {
+        lacks(&format!("Python with {library}"));
+    }
+    found
+}
+
+/// Whether the test runs as root.
+pub(crate) fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        lacks("root");
+    }
+    root
+}
+
+/// A free port outside of the range that the kernel gives away by itself.
+pub(crate) fn port() -> u16 {
+    static OURS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
+    let mut ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let block = ours.last_mut();
+        let free = block.and_then(|block| block.ports.find(|port| listen(*port).is_some()));
+        match free {
+            Some(port) => return port,
+            None => ours.push(Block::take()),
+        }
+    }
+}
+
+/// Ports that no other program of these tests takes: the block is whose listens at its first one.
+#[derive(Debug)]
+struct Block {
+    _first: TcpListener,
+    ports: Range<u16>,
+}
+
+impl Block {
+    const PORTS: u16 = 20;
+
+    fn take() -> Self {
+        let all = 900;
+        let begin = std::process::id() % all;
+        let mut firsts = (begin..all)
+            .chain(0..begin)
+            .map(|n| 10_000 + n as u16 * Self::PORTS);
+        let block = firsts.find_map(|first| {
+            Some(Self {
+                _first: listen(first)?,
+                ports: first + 1..first + Self::PORTS,
+            })
+        });
+        block.expect("a free block of ports")
+    }
+}
+
+fn listen(port: u16) -> Option<TcpListener> {
+    TcpListener::bind(("127.0.0.1", port)).ok()
+}
+
+/// How many connections a server at this port has.
+pub(crate) fn connections(port: u16) -> usize {
+    let is_one = |line: &&str| {
+        // sl  local_address rem_address   st …
+        let mut words = line.split_whitespace().skip(1);
+        let (local, state) = (words.next(), words.nth(1));
+        local.is_some_and(|local| local.ends_with(&format!(":{port:04X}"))) && state == Some("01")
+    };
+    ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .filter_map(|table| std::fs::read_to_string(table).ok())
+        .map(|table| table.lines().filter(is_one).count())
+        .sum()
+}
+
+/// A network namespace with a loopback of its own.
+#[derive(Debug)]
+pub(crate) struct Namespace(String);
+
+impl Namespace {
+    /// `None` where the machine does not allow it.
+    pub(crate) fn new() -> Option<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        if !has("ip") || !is_root() {
+            return None;
+        }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("drumfire-{}-{number}", std::process::id());
+        if !run(program("ip").args(["netns", "add", &name])) {
+            lacks("network namespaces");
+            return None;
+        }
+        let namespace = Self(name);
+        assert!(run(namespace
+            .command("ip")
+            .args(["link", "set", "lo", "up"])));
+        Some(namespace)
+    }
+
+    /// A program in the namespace.
+    pub(crate) fn command(&self, name: &str) -> Command {
+        let mut command = super::program::neutral(program("ip"));
+        let path = find(name).unwrap_or_else(|| name.to_owned());
+        command.args(["netns", "exec", &self.0, &path]);
+        command
+    }
+
+    /// One of the kernel's counts for TCP in it, such as `InSegs`.
+    pub(crate) fn tcp(&self, name: &str) -> u64 {
+        let mut command = self.command("cat");
+        let output = command.arg("/proc/net/snmp").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Two lines, of names and of numbers.
+        let mut rows = text.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+        let (names, numbers) = (rows.next().unwrap(), rows.next().unwrap());
+        let at = names.split(' ').position(|found| found == name).unwrap();
+        numbers.split(' ').nth(at).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        run(program("ip").args(["netns", "del", &self.0]));
+    }
+}
+
+/// A folder of the kernel that limits what the processes in it may use.
+#[derive(Debug)]
+pub(crate) struct CpuLimit(String);
+
+impl CpuLimit {
+    /// So many microseconds of one core in each 100 ms.
+    pub(crate) fn new(micros: u32) -> Option<Self> {
+        if !is_root() {
+            return None;
+        }
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("drumfire-{}-{number}", std::process::id());
+        for (root, file, text) in [
+            (
+                "/sys/fs/cgroup/cpu",
+                "cpu.cfs_quota_us",
+                format!("{micros}\n"),
+            ),
+            ("/sys/fs/cgroup", "cpu.max", format!("{micros} 100000\n")),
+        ] {
+            let folder = format!("{root}/{name}");
+            if std::fs::create_dir(&folder).is_err() {
+                continue;
+            }
+            let limit = Self(folder);
+            let file = format!("{}/{file}", limit.0);
+            if Path::new(&file).exists() && std::fs::write(&file, text).is_ok() {
+                return Some(limit);
+            }
+        }
+        lacks("cgroups with a CPU quota");
+        None
+    }
+
+    /// Puts a process under the limit, with all its threads.
+    pub(crate) fn take(&self, id: u32) {
+        std::fs::write(format!("{}/cgroup.procs", self.0), id.to_string()).unwrap();
+    }
+}
+
+impl Drop for CpuLimit {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// Whether a command succeeds.
+pub(crate) fn run(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}

@@ -1,0 +1,201 @@
+//! A process that ends with its test, and what it said.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+pub(crate) use rustix::process::Signal;
+
+/// How a process ended and what it said.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// `None` after a signal.
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// What a stream has brought so far.
+#[derive(Debug, Default)]
+struct Stream {
+    state: Mutex<(Vec<u8>, bool)>,
+    news: Condvar,
+}
+
+impl Stream {
+    /// Reads a pipe to its end on a thread of its own.
+    fn follow(mut pipe: impl Read + Send + 'static) -> (Arc<Self>, JoinHandle<()>) {
+        let stream = Arc::new(Self::default());
+        let writer = Arc::clone(&stream);
+        let thread = thread::spawn(move || {
+            let mut piece = [0; 65_536];
+            loop {
+                let read = pipe.read(&mut piece).unwrap_or(0);
+                let mut state = writer.state.lock().unwrap();
+                state.0.extend_from_slice(&piece[..read]);
+                state.1 = read == 0;
+                writer.news.notify_all();
+                if read == 0 {
+                    return;
+                }
+            }
+        });
+        (stream, thread)
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.state.lock().unwrap().0).into_owned()
+    }
+}
+
+/// A running process; dropping it kills it.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    what: String,
+    stdout: Option<(Arc<Stream>, JoinHandle<()>)>,
+    stderr: Option<(Arc<Stream>, JoinHandle<()>)>,
+}
+
+impl Process {
+    /// Starts a command; what it says is kept unless the command says where it goes.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::start_as_it_is(command)
+    }
+
+    /// Starts a command whose streams are set up already.
+    pub(crate) fn start_as_it_is(command: &mut Command) -> Self {
+        let what = format!("{command:?}");
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("can't start {what}: {error}"));
+        let stdout = child.stdout.take().map(Stream::follow);
+        let stderr = child.stderr.take().map(Stream::follow);
+        Self {
+            child,
+            what,
+            stdout,
+            stderr,
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, signal).unwrap();
+    }
+
+    /// The largest resident memory so far, in bytes; `None` when it has ended.
+    pub(crate) fn memory_most(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Whether a signal has stopped all of its threads, each of which has to be there to see it.
+    pub(crate) fn stands(&self) -> bool {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.id())).unwrap();
+        let mut states = tasks.map(|task| {
+            // 123 (name) S …, and the name may have anything in it.
+            let text = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
+            text.rsplit(") ")
+                .next()
+                .and_then(|rest| rest.chars().next())
+        });
+        states.all(|state| state == Some('T'))
+    }
+
+    /// The standard output so far.
+    pub(crate) fn stdout(&self) -> String {
+        self.stdout
+            .as_ref()
+            .map_or_else(String::new, |s| s.0.text())
+    }
+
+    /// The standard error so far.
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr
+            .as_ref()
+            .map_or_else(String::new, |s| s.0.text())
+    }
+
+    /// Waits for the first line of standard output.
+    pub(crate) fn first_line(&self, limit: Duration) -> String {
+        let (stream, _) = self.stdout.as_ref().unwrap();
+        let end = Instant::now() + limit;
+        let mut state = stream.state.lock().unwrap();
+        loop {
+            if let Some(at) = state.0.iter().position(|byte| *byte == b'\n') {
+                return String::from_utf8_lossy(&state.0[..at]).into_owned();
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero() && !state.1,
+                "{} said no line; stderr: {}",
+                self.what,
+                self.stderr()
+            );
+            state = stream.news.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// Waits for the end, which must come within the limit.
+    pub(crate) fn finish(mut self, limit: Duration) -> Run {
+        let status = self.wait(limit);
+        let text = |stream: Option<(Arc<Stream>, JoinHandle<()>)>| {
+            stream.map_or_else(String::new, |(stream, thread)| {
+                thread.join().unwrap();
+                stream.text()
+            })
+        };
+        let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
+        Run {
+            code: status.code(),
+            signal: status.signal(),
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
+    }
+
+    /// Waits for the end; what was said stays where it is.
+    pub(crate) fn wait(&mut self, limit: Duration) -> ExitStatus {
+        let end = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            if Instant::now() >= end {
+                let _gone = self.child.kill();
+                let _status = self.child.wait();
+                panic!(
+                    "{} did not end within {limit:?}\nstdout: {}\nstderr: {}",
+                    self.what,
+                    self.stdout(),
+                    self.stderr()
+                );
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}

@@ -1,0 +1,168 @@
+//! A server that does what a test tells it, and a client of few words.
+
+use super::patience::PATIENCE;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// A server at a free port of 127.0.0.1; each connection is handed to the test's function on a
+/// thread of its own.
+#[derive(Debug)]
+pub(crate) struct Script {
+    address: SocketAddr,
+    connections: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+/// One connection of a scripted server.
+pub(crate) struct Peer {
+    pub(crate) stream: BufReader<TcpStream>,
+    heads: Arc<Mutex<Vec<String>>>,
+    over: Arc<AtomicBool>,
+}
+
+impl Script {
+    pub(crate) fn new(serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
+        Self::at("127.0.0.1:0", serve)
+    }
+
+    pub(crate) fn at(address: &str, serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
+        let script = Self {
+            address: listener.local_addr().unwrap(),
+            connections: Arc::default(),
+            over: Arc::default(),
+            heads: Arc::default(),
+        };
+        let (over, heads) = (Arc::clone(&script.over), Arc::clone(&script.heads));
+        let (count, serve) = (Arc::clone(&script.connections), Arc::new(serve));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let Ok(stream) = stream else { continue };
+                count.fetch_add(1, Ordering::Relaxed);
+                let serve = Arc::clone(&serve);
+                let mut peer = Peer {
+                    stream: BufReader::new(stream),
+                    heads: Arc::clone(&heads),
+                    over: Arc::clone(&over),
+                };
+                thread::spawn(move || serve(&mut peer));
+            }
+        });
+        script
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    pub(crate) fn connections(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// The heads of the requests that were read, in order.
+    pub(crate) fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        // Wakes the listener, so that it sees the end.
+        let _woken = TcpStream::connect(self.address);
+    }
+}
+
+impl Peer {
+    /// Reads a request's head and as much of a body as it announces; `None` at the end.
+    pub(crate) fn request(&mut self) -> Option<String> {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if self.stream.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let length = field(&head, "content-length").map_or(0, |text| text.parse().unwrap());
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).ok()?;
+        self.heads.lock().unwrap().push(head.clone());
+        Some(head)
+    }
+
+    /// Sends bytes; `false` when nobody reads any more.
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
+    }
+
+    /// Holds back what is sent until the end of it, which then travels in the same packet.
+    pub(crate) fn in_one_piece(&self) {
+        rustix::net::sockopt::set_tcp_cork(self.stream.get_ref(), true).unwrap();
+    }
+
+    /// Ends what is sent.
+    pub(crate) fn end(&self) {
+        let _ended = self.stream.get_ref().shutdown(Shutdown::Write);
+    }
+
+    /// Resets the connection.
+    pub(crate) fn reset(&self) {
+        rustix::net::sockopt::set_socket_linger(self.stream.get_ref(), Some(Duration::ZERO))
+            .unwrap();
+    }
+
+    /// Waits until the client goes away or the test is over, reading what comes.
+    pub(crate) fn hold(&mut self) {
+        self.stream
+            .get_ref()
+            .set_read_timeout(Some(Duration::from_millis(50)))
+            .unwrap();
+        let mut piece = [0; 4096];
+        while !self.over.load(Ordering::Relaxed) {
+            match self.stream.get_mut().read(&mut piece) {
+                Ok(0) => return,
+                Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => return,
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+}
+
+/// A head's field.
+pub(crate) fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    let fields = head.lines().filter_map(|line| line.split_once(':'));
+    let mut found = fields.filter(|(field, _)| field.eq_ignore_ascii_case(name));
+    found.next().map(|(_, value)| value.trim())
+}
+
+/// GET over a connection of its own: the body, to the connection's end.
+pub(crate) fn get(address: SocketAddr, target: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply)?;
+    let reply = String::from_utf8_lossy(&reply).into_owned();
+    let (_, body) = reply
+        .split_once("\r\n\r\n")
+        .ok_or_else(|| std::io::Error::other("no head"))?;
+    Ok(body.to_owned())
+}

@@ -1,0 +1,71 @@
+//! `drumfire serve` as a process.
+
+use super::patience::{PATIENCE, wait_until};
+use super::process::{Process, Run, Signal};
+use super::program::{drumfire, words};
+use super::script::get;
+use serde_json::Value;
+use std::net::SocketAddr;
+
+/// The built-in server with flags of its own.
+#[derive(Debug)]
+pub(crate) struct Serve {
+    process: Process,
+    /// `http://127.0.0.1:PORT/`, or `unix:PATH`.
+    pub(crate) url: String,
+}
+
+impl Serve {
+    /// Starts it at a free port, unless the flags say where.
+    pub(crate) fn new(line: &str) -> Self {
+        let mut command = drumfire(["serve"]);
+        if !line.contains("-l ") {
+            command.args(["-l", "127.0.0.1:0"]);
+        }
+        command.args(words(line));
+        let process = Process::start(&mut command);
+        let url = process.first_line(PATIENCE);
+        Self { process, url }
+    }
+
+    /// `127.0.0.1:PORT`.
+    pub(crate) fn address(&self) -> SocketAddr {
+        let rest = self.url.split_once("://").unwrap().1;
+        rest.trim_end_matches('/').parse().unwrap()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address().port()
+    }
+
+    /// Its own counter.
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        let text = get(self.address(), "/counters").unwrap();
+        let counters: Value = serde_json::from_str(&text).unwrap();
+        counters[name].as_u64().unwrap()
+    }
+
+    /// Waits until so many requests have come.
+    pub(crate) fn await_requests(&self, count: u64) {
+        wait_until("a load", || self.count("requests") >= count);
+    }
+
+    /// Its log of arrivals in nanoseconds from the first.
+    pub(crate) fn arrivals(&self) -> Vec<u64> {
+        let text = get(self.address(), "/arrivals").unwrap();
+        let mut times: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
+        times.sort_unstable();
+        times
+    }
+
+    /// Ends it.
+    pub(crate) fn stop(self) -> Run {
+        self.stop_by(Signal::INT)
+    }
+
+    /// Ends it by this signal.
+    pub(crate) fn stop_by(self, signal: Signal) -> Run {
+        self.process.signal(signal);
+        self.process.finish(PATIENCE)
+    }
+}

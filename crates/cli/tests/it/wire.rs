@@ -1,0 +1,180 @@
+//! A wire with delay, loss, duplicates, disorder, little room or damage: what the target and the
+//! generator are made to answer for, and what only takes longer.
+
+use crate::support::lab::Namespace;
+use crate::support::wire::Wire;
+use crate::support::{Report, alone, load_of};
+
+/// Runs `drumfire http LINE URL` over the wire.
+fn load(wire: &Wire, line: &str) -> Report {
+    load_of(wire.http(&format!("{line} http://10.77.0.2:9000/")))
+}
+
+/// A wire may make a request late; it can't make it wrong.
+fn check_ok_or_timeout(report: &Report, faults: &str) {
+    for kind in report.kinds() {
+        assert!(
+            kind.starts_with("timeout:"),
+            "{faults}: {kind}: {:#}",
+            report.short()
+        );
+    }
+    assert!(
+        report.n("requests.ok") > 0,
+        "{faults}: {:#}",
+        report.short()
+    );
+}
+
+#[test]
+fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let _serve = wire.serve("");
+    // The faults, and the least and the most that they add to a round trip.
+    for (faults, least, most) in [
+        ("-d 1", 0.002, 0.002),
+        ("-d 25", 0.050, 0.050),
+        ("-d 50+10", 0.080, 0.120),
+        ("-d 150", 0.300, 0.300),
+    ] {
+        wire.set(faults);
+        let ping = wire.ping(5, 20).unwrap();
+        let report = load(&wire, "-r 40/s -c 16 -n 80");
+        assert_eq!(
+            report.n("requests.ok"),
+            80,
+            "{faults}: {:#}",
+            report.short()
+        );
+        // Nothing is faster than the wire, whose clock goes by milliseconds, and the fastest of
+        // eighty is hardly slower, whatever the machine does to the others.
+        for distribution in ["service_time", "connect"] {
+            let time = report.number(&format!("latency.{distribution}.min")) / 1e9;
+            let near = least * 0.95 - 0.001..f64::max(most, ping) * 1.1 + 0.02;
+            assert!(
+                near.contains(&time),
+                "{faults}: {distribution} {time} s, not {near:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn losses_cost_time_and_at_most_a_timeout() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let serve = wire.serve("");
+    for faults in ["-l 1", "-l 5", "-l 20"] {
+        wire.set(faults);
+        let report = load(&wire, "-r 100/s -c 8 -z 2s --timeout 3s");
+        assert_eq!(report.n("requests.intended"), 200);
+        check_ok_or_timeout(&report, faults);
+        // What is lost is sent again after 200 ms at the earliest. With one in twenty lost, none
+        // of 400 packets is in one run of a thousand million.
+        let slowest = report.number("latency.response_time.max") / 1e9;
+        assert!(faults == "-l 1" || slowest > 0.15, "{faults}: {slowest} s");
+    }
+    drop(serve);
+    let _serve = wire.serve("--tls");
+    wire.set("-l 5 -d 2");
+    let line = "-r 40/s -c 8 -z 2s --timeout 3s -k https://10.77.0.2:9000/";
+    check_ok_or_timeout(&load_of(wire.http(line)), "TLS, -l 5");
+}
+
+#[test]
+fn duplicates_and_disorder_are_not_seen() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let serve = wire.serve("--size 20000");
+    for faults in ["-D 2", "-d 5+4 -N", "-D 1 -d 5+4 -N"] {
+        wire.set(faults);
+        let report = load(&wire, "-r 20/s -c 8 -n 40");
+        assert_eq!(
+            report.n("requests.ok"),
+            40,
+            "{faults}: {:#}",
+            report.short()
+        );
+        assert!(
+            report.n("bytes.received") > 40 * 20_000,
+            "{faults}: {:#}",
+            report.at("bytes")
+        );
+    }
+    drop(serve);
+}
+
+#[test]
+fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let _serve = wire.serve("--size 25000");
+    // A megabit a second, and 250 kB of bodies: two seconds.
+    wire.set("-b 125000 -c 200000");
+    let report = load(&wire, "-c 2 -n 10");
+    assert_eq!(report.n("requests.ok"), 10, "{:#}", report.short());
+    let seconds = report.number("run.duration_ns") / 1e9;
+    assert!(seconds > 1.6, "{seconds} s");
+    // More connections than the wire's queue has room for.
+    wire.set("-b 125000 -c 20000");
+    let report = load(&wire, "-c 16 -n 16 --timeout 20s");
+    check_ok_or_timeout(&report, "a full queue");
+}
+
+#[test]
+fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    let _serve = wire.serve("--size 10000");
+    // 576 bytes and some for headers. Nobody is told that longer ones vanish.
+    wire.set("-m 600");
+    let report = load(&wire, "-c 2 -n 2 --timeout 1s");
+    assert_eq!(report.n("requests.timed_out"), 2, "{:#}", report.short());
+    wire.set_mtu(576);
+    let report = load(&wire, "-c 4 -n 40");
+    assert_eq!(report.n("requests.ok"), 40, "{:#}", report.short());
+}
+
+/// Nothing that was damaged counts as an answer, as far as a checksum can tell: TCP's sum is
+/// over words of 16 bits, so that of packets with two wrong bits one in 32 passes it. TLS lets
+/// none pass.
+#[test]
+fn damage_is_caught_below_us() {
+    let _turn = alone();
+    let Some(mut wire) = Wire::new() else { return };
+    for (flags, insecure, scheme) in [("", "", "http"), ("--tls", "-k", "https")] {
+        let _serve = wire.serve(&format!("--size 1000 {flags}"));
+        let load = |wire: &Wire, line: &str| {
+            load_of(wire.http(&format!("{line} {insecure} {scheme}://10.77.0.2:9000/")))
+        };
+        let before = damaged(&wire);
+        wire.set("-n 200");
+        let report = load(&wire, "-r 60/s -c 8 -z 3s --timeout 5s");
+        wire.set("");
+        let after = damaged(&wire);
+        assert!(after > before, "{scheme}: nothing was damaged");
+        assert!(
+            report.n("requests.ok") > 0,
+            "{scheme}: {:#}",
+            report.short()
+        );
+        let slipped = report.n("requests.failed") - report.n("requests.timed_out");
+        let caught = match scheme {
+            // A packet in fifty has two wrong bits or more: one or two in such a run would be many.
+            "http" => slipped <= 9,
+            _ => report.kinds().iter().all(|kind| is_timeout_or_tls(kind)),
+        };
+        assert!(caught, "{scheme}: {:#}", report.short());
+    }
+}
+
+/// How many segments were thrown away because their checksum was wrong.
+fn damaged(wire: &Wire) -> u64 {
+    let thrown_away = |end: &Namespace| end.tcp("InCsumErrors");
+    thrown_away(&wire.near) + thrown_away(&wire.far)
+}
+
+fn is_timeout_or_tls(kind: &str) -> bool {
+    kind.starts_with("timeout:") || kind.starts_with("tls:")
+}
