@@ -93,7 +93,7 @@ impl Common<'_> {
             http,
             connections: lowered.connections,
             timeouts,
-            expect: Expect::Below400,
+            expect: Expect::BELOW_400,
             samples: Samples::Forget,
             thresholds: thresholds(self.output)?,
             seed: self.load.seed,

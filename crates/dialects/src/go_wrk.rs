@@ -16,7 +16,7 @@ pub(crate) use render::Presentation;
 use crate::grammar::go_flag::Failure;
 use crate::outcome::{LastWords, VersionQuestion};
 use crate::{Defaults, Outcome, Source};
-use drumfire_plan::Plan;
+use drumfire_plan::{Expect, Plan};
 use drumfire_units::Nanos;
 use lower::Lowered;
 
@@ -25,6 +25,9 @@ const PROGRAM: &str = "go-wrk";
 
 /// The version of go-wrk whose command line and report this is.
 const VERSION: &str = "0.10";
+
+/// What go-wrk counts as a success: 2xx, and 301 and 307 as they are.
+const EXPECT: Expect = Expect::NONE.with(200, 299).with(301, 301).with(307, 307);
 
 /// How long the server may take to say whether it chooses HTTP/2.
 const VERSION_LIMIT: Nanos = Nanos::from_secs(5);

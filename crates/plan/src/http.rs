@@ -216,7 +216,7 @@ pub enum Compressed {
     AsSent,
     /// Ask for gzip, deflate, br and zstd, and decode at most this many bytes per body.
     Decode(ByteSize),
-    /// Ask for gzip only and decode it, as Go's client does.
+    /// Ask for gzip only and decode at most this many bytes per body.
     DecodeGzip(ByteSize),
 }
 
@@ -238,7 +238,7 @@ pub enum Redirects {
     Report,
     /// Follow at most this many, then fail with `redirect_limit`.
     Follow(u32),
-    /// A redirect with a Location is an error, as go-wrk has it.
+    /// A redirect with a Location is an error.
     Refuse,
 }
 

@@ -23,7 +23,7 @@ pub use call::{
     Streaming,
 };
 pub use check::Diagnostic;
-pub use expect::Expect;
+pub use expect::{Expect, ParseExpectError};
 pub use http::{
     Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions, HttpRequest,
     HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Ping, Proxy, Redirects, Resumption,

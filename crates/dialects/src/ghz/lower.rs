@@ -334,7 +334,7 @@ fn reach(options: &Options, tls: drumfire_plan::Tls, defaults: Defaults) -> Resu
             ..HttpOptions::default()
         },
         timeouts: timeouts(options),
-        expect: Expect::Below400,
+        expect: Expect::BELOW_400,
         samples: Samples::Keep,
         thresholds: thresholds.collect::<Result<_, _>>()?,
         seed: defaults.seed,

@@ -1,8 +1,8 @@
 //! go-wrk's error counts: how many failures had which text.
 
+use super::EXPECT;
 use super::error_text::error_text;
 use drumfire_measure::{Interval, Outcome};
-use drumfire_plan::Expect;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl ErrorCounts {
 fn refused_statuses(total: &Interval, failed: u64) -> Vec<(u16, u64)> {
     let mut statuses: Vec<(u16, u64)> = total
         .status()
-        .filter(|&(status, _)| status >= 200 && !Expect::GoWrk.accepts(status))
+        .filter(|&(status, _)| status >= 200 && !EXPECT.accepts(status))
         .collect();
     let seen: u64 = statuses.iter().map(|(_, count)| count).sum();
     let mut surplus = seen.saturating_sub(failed);

@@ -7,14 +7,13 @@ use super::args::{self, Args};
 use super::render::{Presentation, Shape};
 use super::request::RequestParts;
 use super::targets::Targets;
-use super::{PROGRAM, VERSION};
+use super::{EXPECT, PROGRAM, VERSION};
 use crate::go_text::open_failed;
 use crate::outcome::LastWords;
 use crate::{Defaults, Source};
 use drumfire_plan::{
-    Connections, Expect, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints,
-    Load, Plan, Redirects, ReusedClosed, Samples, Scheme, Spin, Spread, Stop, Timeouts, Tls, Url,
-    Verify,
+    Connections, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Load,
+    Plan, Redirects, ReusedClosed, Samples, Scheme, Spin, Spread, Stop, Timeouts, Tls, Url, Verify,
 };
 use drumfire_units::Nanos;
 use std::io;
@@ -128,7 +127,7 @@ fn plan(
         http,
         connections,
         timeouts: timeouts(args.timeout_ms),
-        expect: Expect::GoWrk,
+        expect: EXPECT,
         samples: Samples::Forget,
         thresholds: Vec::new(),
         seed: 0, // nothing in a go-wrk run is drawn

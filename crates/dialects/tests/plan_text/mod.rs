@@ -43,7 +43,7 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
             timeouts.total, timeouts.connect, timeouts.tls, timeouts.head
         ),
     );
-    line("expect", format!("{:?}", plan.expect));
+    line("expect", plan.expect.to_string());
     if connections.spread != Spread::Turn {
         line("spread", format!("{:?}", connections.spread));
     }

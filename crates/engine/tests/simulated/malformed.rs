@@ -28,7 +28,7 @@ fn plan(case: &Case) -> Draft {
         .iterations(iterations(case))
         .with(|plan| {
             plan.timeouts.total = ms(500);
-            plan.expect = Expect::Below500;
+            plan.expect = Expect::BELOW_400.with(400, 499);
             match case.request {
                 Request::Get | Request::Connect => {}
                 Request::Close => plan.connections.keep_alive = KeepAlive::No,
