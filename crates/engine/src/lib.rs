@@ -3,6 +3,7 @@
 //! Knows plans, schedules, protocols and the I/O seam, and brings them together. Must not know
 //! stdout, files or formatting. Start reading at [`run`], then [`Worker`].
 
+mod arrivals;
 mod blame;
 mod connection;
 mod control;
@@ -16,11 +17,11 @@ mod prepare;
 mod recorder;
 mod redirect;
 mod run;
-mod source;
 mod worker;
 
+pub use arrivals::Shard;
 pub use control::Control;
 pub use conversation::{ConversationError, Speaker, chooses_http2, converse};
 pub use prepare::{PrepareError, Prepared, Resolver, check_metadata, prepare};
 pub use run::{RunError, run, run_over, thread_count};
-pub use worker::{Message, Share, Worker};
+pub use worker::{Message, Worker};

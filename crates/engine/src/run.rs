@@ -7,16 +7,15 @@ mod single;
 pub use single::run_over;
 
 use crate::Control;
+use crate::arrivals::{Arrivals, Shard, schedule_of};
 use crate::crowd::Crowd;
 use crate::prepare::Prepared;
-use crate::source::{Closed, Open, Source};
-use crate::worker::{Channel, Extent, Message, Share, Worker};
+use crate::worker::{Channel, Extent, Message, Worker};
 use collect::Collector;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Io, Native, NativeOptions, Waiting};
-use drumfire_plan::{Arrivals, Load, Plan, Spin, Users};
-use drumfire_schedule::{Schedule, ScheduleError};
-use drumfire_units::Nanos;
+use drumfire_plan::{Load, Plan, Spin};
+use drumfire_schedule::ScheduleError;
 use gate::Gate;
 use std::fmt;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -60,57 +59,14 @@ pub fn thread_count(plan: &Plan) -> u32 {
         .max(1)
 }
 
-/// How many requests a plan's run starts at most.
-fn request_limit(plan: &Plan) -> u64 {
-    let rounds = plan
-        .stop
-        .iterations
-        .map(|n| n.saturating_mul(plan.requests.len() as u64));
-    plan.stop
-        .requests
-        .unwrap_or(u64::MAX)
-        .min(rounds.unwrap_or(u64::MAX))
-}
-
-/// When the first arrival would be due that a count of requests leaves out. A random one is not
-/// worth a walk over all before it.
-fn counted_end(plan: &Plan, schedule: Option<&Schedule>, limit: u64) -> Nanos {
-    match (&plan.load, schedule) {
-        (
-            Load::Open {
-                arrivals: Arrivals::Constant,
-                ..
-            },
-            Some(schedule),
-        ) if limit < u64::MAX => schedule.start_of(limit).unwrap_or(Nanos::ZERO),
-        _ => Nanos::ZERO,
-    }
-}
-
-/// The plan's schedule; `None` in the closed model.
-pub(crate) fn schedule_of(plan: &Plan) -> Result<Option<Schedule>, RunError> {
-    match &plan.load {
-        Load::Closed { .. } => Ok(None),
-        Load::Open { rate, arrivals, .. } => Schedule::new(rate, *arrivals, plan.seed)
-            .map(Some)
-            .map_err(RunError::Schedule),
-    }
-}
-
-/// The users of a closed load.
-fn users_of(plan: &Plan, constant: u32) -> Users {
-    let changing = plan.users.clone();
-    changing.unwrap_or_else(|| Users::constant(constant))
-}
-
 /// One worker's part of `count` things dealt out in turn.
-fn part(count: u32, share: Share) -> u32 {
-    count / share.of + u32::from(share.worker < count % share.of)
+fn part(count: u32, shard: Shard) -> u32 {
+    count / shard.of + u32::from(shard.index < count % shard.of)
 }
 
 /// How many of them the workers before this one have.
-fn parts_before(count: u32, share: Share) -> u32 {
-    count / share.of * share.worker + share.worker.min(count % share.of)
+fn parts_before(count: u32, shard: Shard) -> u32 {
+    count / shard.of * shard.index + shard.index.min(count % shard.of)
 }
 
 impl<I: Io> Worker<I> {
@@ -123,44 +79,20 @@ impl<I: Io> Worker<I> {
         io: I,
         prepared: &Arc<Prepared>,
         control: &Control,
-        share: Share,
+        shard: Shard,
         out: Sender<Message>,
         back: Receiver<Box<drumfire_measure::Interval>>,
     ) -> Result<Self, RunError> {
         let plan = &prepared.plan;
-        let schedule = schedule_of(plan)?;
-        let stop = plan.stop.duration.unwrap_or(Nanos::MAX);
-        let end = schedule.as_ref().and_then(Schedule::duration);
-        let limit = request_limit(plan);
-        let numbers = (share.worker, share.of);
-        let source = match (&plan.load, &schedule) {
-            (Load::Open { late, .. }, Some(schedule)) => Source::Open(Open::new(
-                schedule.segment(share.worker, share.of),
-                *late,
-                numbers,
-                (stop, limit),
-                plan.warmup,
-            )),
-            (Load::Closed { users, think_time }, _) => Source::Closed(Closed::new(
-                users_of(plan, *users).share(share.worker, share.of),
-                *think_time,
-                numbers,
-                (stop, limit),
-                plan.warmup,
-            )),
-            (Load::Open { .. }, None) => return Err(RunError::Schedule(ScheduleError::Empty)),
-        };
+        let arrivals = Arrivals::new(plan, shard).map_err(RunError::Schedule)?;
         let crowd = match plan.load {
             Load::Open { .. } => plan.users.as_ref(),
             Load::Closed { .. } => None,
         };
-        let crowd = crowd.map(|users| users.share(share.worker, share.of));
+        let crowd = crowd.map(|users| users.share(shard.index, shard.of));
         let extent = Extent {
-            connections: part(plan.connections.count, share),
-            connections_before: parts_before(plan.connections.count, share),
-            stop_at: stop,
-            schedule_end: end.unwrap_or(Nanos::MAX),
-            counted_end: counted_end(plan, schedule.as_ref(), limit).min(stop),
+            connections: part(plan.connections.count, shard),
+            connections_before: parts_before(plan.connections.count, shard),
             crowd: Crowd::new(crowd),
         };
         let channel = Channel { out, back };
@@ -168,7 +100,7 @@ impl<I: Io> Worker<I> {
             io,
             Arc::clone(prepared),
             control.clone(),
-            source,
+            arrivals,
             channel,
             extent,
         ))
@@ -211,7 +143,7 @@ pub fn run(
 ) -> Result<Arc<Summary>, RunError> {
     let plan = &prepared.plan;
     let of = thread_count(plan);
-    schedule_of(plan)?;
+    schedule_of(plan).map_err(RunError::Schedule)?;
     let clock = Clock::start();
     let options = NativeOptions {
         clock,
@@ -232,9 +164,9 @@ pub fn run(
         for worker in 0..of {
             let (out, messages) = mpsc::channel();
             let back = collector.add(messages);
-            let share = Share { worker, of };
+            let shard = Shard { index: worker, of };
             let (options, line) = (&options, &line);
-            let body = move || run_worker(options, prepared, control, share, (out, back), line);
+            let body = move || run_worker(options, prepared, control, shard, (out, back), line);
             let started = thread::Builder::new()
                 .name(format!("worker-{worker}"))
                 .spawn_scoped(scope, body);
@@ -259,13 +191,13 @@ fn run_worker(
     options: &NativeOptions,
     prepared: &Arc<Prepared>,
     control: &Control,
-    share: Share,
+    shard: Shard,
     (out, back): (Sender<Message>, Receiver<Box<drumfire_measure::Interval>>),
     line: &Line,
 ) {
     let made = Native::new(options)
         .map_err(RunError::Driver)
-        .and_then(|io| Worker::new(io, prepared, control, share, out, back));
+        .and_then(|io| Worker::new(io, prepared, control, shard, out, back));
     let worker = made.and_then(|mut worker| {
         worker.open_connections().map_err(RunError::Driver)?;
         Ok(worker)

@@ -16,6 +16,7 @@ mod talk;
 
 use self::talk::Tools;
 use crate::Control;
+use crate::arrivals::{Arrival, Arrivals};
 use crate::blame::Failure;
 use crate::connection::{Connection, Duty};
 use crate::crowd::Crowd;
@@ -26,7 +27,6 @@ use crate::place::{Group, Phase, Place};
 use crate::prepare::{Prepared, Route};
 use crate::recorder::{Recorder, Sink};
 use crate::redirect::{Elsewhere, Resolving};
-use crate::source::{Arrival, Source};
 use drumfire_http1::{Limits, Shared};
 use drumfire_measure::{Interval, Unfinished};
 use drumfire_net::{Fault, Io, Readiness};
@@ -53,28 +53,12 @@ pub enum Message {
     },
 }
 
-/// Which part of the run a worker does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// Which worker, from 0.
-    pub worker: u32,
-    /// Of how many.
-    pub of: u32,
-}
-
-/// How large a worker's part is, and how long it lasts.
+/// How large a worker's part is.
 pub(crate) struct Extent {
     /// Connections to each route.
     pub(crate) connections: u32,
     /// How many the workers before it have.
     pub(crate) connections_before: u32,
-    /// When the plan's duration ends.
-    pub(crate) stop_at: Nanos,
-    /// When the schedule ends; [`Nanos::MAX`] in the closed model.
-    pub(crate) schedule_end: Nanos,
-    /// When the first request would be due that the run's count leaves out: so long did the load
-    /// last that was asked for.
-    pub(crate) counted_end: Nanos,
     /// How many exchanges may be under way at a time.
     pub(crate) crowd: Crowd,
 }
@@ -101,7 +85,7 @@ pub struct Worker<I> {
     io: I,
     prepared: Arc<Prepared>,
     control: Control,
-    source: Source,
+    arrivals: Arrivals,
     crowd: Crowd,
     recorder: Recorder<Channel>,
     slots: Vec<Connection>,
@@ -152,13 +136,6 @@ pub struct Worker<I> {
     intended: u64,
     dropped: u64,
     measure_from: Nanos,
-    /// When the plan's duration ends.
-    stop_at: Nanos,
-    /// When the schedule itself ends; its last requests may still wait then.
-    schedule_end: Nanos,
-    counted_end: Nanos,
-    /// When starting ended because time was up or somebody said so.
-    stopped_at: Nanos,
     /// When waiting for what is in flight ends; set when nothing more is started.
     drain_until: Option<Nanos>,
     last_end: Nanos,
@@ -190,7 +167,7 @@ impl<I: Io> Worker<I> {
         io: I,
         prepared: Arc<Prepared>,
         control: Control,
-        source: Source,
+        arrivals: Arrivals,
         channel: Channel,
         extent: Extent,
     ) -> Self {
@@ -203,10 +180,6 @@ impl<I: Io> Worker<I> {
         let slots = slots_of(&mut routes, plan.connections.spread, &numbers);
         let mut worker = Self {
             measure_from: plan.warmup,
-            stop_at: extent.stop_at,
-            schedule_end: extent.schedule_end,
-            counted_end: extent.counted_end,
-            stopped_at: Nanos::ZERO,
             shared: Shared::new(Limits::default()),
             buffer: vec![0; RECEIVE_BYTES],
             scratch: vec![0; DISCARD_BYTES],
@@ -236,7 +209,7 @@ impl<I: Io> Worker<I> {
             io,
             prepared,
             control,
-            source,
+            arrivals,
             crowd: extent.crowd,
             recorder,
             slots,
@@ -257,7 +230,8 @@ impl<I: Io> Worker<I> {
         loop {
             let now = self.io.now();
             self.roll(now);
-            if self.drain_until.is_none() && (now >= self.stop_at || self.control.is_stopping()) {
+            let is_to_stop = self.arrivals.is_timed_out(now) || self.control.is_stopping();
+            if self.drain_until.is_none() && is_to_stop {
                 self.stop(now);
             }
             self.dispatch(now);
@@ -344,7 +318,7 @@ impl<I: Io> Worker<I> {
         if self.prepared.routes.len() == 1 && self.routes[0].free.is_empty() {
             return false;
         }
-        match self.source.take(now) {
+        match self.arrivals.take(now) {
             Some(arrival) => {
                 self.place(arrival, now);
                 true
@@ -366,7 +340,7 @@ impl<I: Io> Worker<I> {
     /// Gives a waiting request to a free slot of its route.
     fn start_waiting(&mut self, lane: usize, now: Nanos) -> bool {
         while let Some(arrival) = self.routes[lane].waiting.pop_front() {
-            if self.source.still_wanted(arrival, now)
+            if self.arrivals.still_wanted(arrival, now)
                 && let Some(slot) = self.routes[lane].free.pop_front()
             {
                 self.start(slot, arrival, now);
@@ -396,15 +370,12 @@ impl<I: Io> Worker<I> {
         let due = if blocked || self.crowd.is_full(self.active) {
             Nanos::MAX
         } else {
-            self.source.next_due()
+            self.arrivals.next_due()
         };
         let due = due.min(self.crowd.next_change());
         let end = match self.drain_until {
             Some(until) => until,
-            None if self.source.is_exhausted() && now < self.schedule_end => {
-                self.stop_at.min(self.schedule_end).min(now + WAIT_MAX)
-            }
-            None => self.stop_at.min(now + WAIT_MAX),
+            None => self.arrivals.next_end(now).min(now + WAIT_MAX),
         };
         let rest = self
             .resting
@@ -436,9 +407,9 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Takes over from the source what became due and what was dropped.
+    /// Takes over from the arrivals what became due and what was dropped.
     fn tally(&mut self, end: Nanos) {
-        let tally = self.source.tally(end);
+        let tally = self.arrivals.tally(end);
         self.intended += tally.intended;
         self.dropped += tally.dropped;
         self.recorder.interval().record_intended(tally.intended);
@@ -448,15 +419,12 @@ impl<I: Io> Worker<I> {
     /// Starts nothing more, but for what was due before the end and has a free connection: the
     /// loop may wake a little after the end.
     fn stop(&mut self, now: Nanos) {
-        // An arrival that is due at this very moment may have been started.
-        let end = (now + Nanos(1)).min(self.stop_at);
         while self.start_next(now) {}
-        self.tally(end);
-        self.source.stop(end);
+        self.tally(now + Nanos(1));
+        self.arrivals.stop(now);
         for lane in &mut self.routes {
             lane.waiting.clear();
         }
-        self.stopped_at = now.min(self.stop_at);
         self.drain_until = Some(now + DRAIN_MAX);
         self.drain(now);
     }
@@ -466,18 +434,7 @@ impl<I: Io> Worker<I> {
             return self.drain_until.is_some_and(|until| now >= until);
         }
         self.drain_until.is_some()
-            || self.source.is_exhausted()
-                && self.routes.iter().all(|lane| lane.waiting.is_empty())
-                && (self.source.is_counted_out() || now >= self.schedule_end)
-    }
-
-    /// How much of the time that was asked for has been used.
-    fn used_time(&self, now: Nanos) -> Nanos {
-        match self.drain_until {
-            Some(_) => self.stopped_at,
-            None if self.source.is_counted_out() => self.counted_end,
-            None => now.min(self.schedule_end),
-        }
+            || self.arrivals.is_over(now) && self.routes.iter().all(|lane| lane.waiting.is_empty())
     }
 
     /// Accounts for everything, once.
@@ -485,7 +442,7 @@ impl<I: Io> Worker<I> {
         self.hear_out();
         let now = self.io.now();
         self.roll(now);
-        self.tally((now + Nanos(1)).min(self.stop_at));
+        self.tally(now + Nanos(1));
         let measured = |slot: &&Connection| {
             slot.duty == Duty::Exchange && slot.exchange.intended >= self.measure_from
         };
@@ -504,7 +461,7 @@ impl<I: Io> Worker<I> {
         let end = if in_flight > 0 {
             now
         } else {
-            self.last_end.max(self.used_time(now))
+            self.last_end.max(self.arrivals.used_time(now))
         };
         let channel = self.recorder.finish(now, times);
         let unfinished = Unfinished { pending, in_flight };

@@ -1,10 +1,11 @@
 //! A whole run over drivers that the caller made: under virtual time, for one.
 
 use super::collect::Collector;
-use super::{FirstFailure, RunError, schedule_of};
+use super::{FirstFailure, RunError};
 use crate::Control;
+use crate::arrivals::{Shard, schedule_of};
 use crate::prepare::Prepared;
-use crate::worker::{Message, Share, Worker};
+use crate::worker::{Message, Worker};
 use drumfire_measure::{Interval, RunEvent, RunInfo, Summary};
 use drumfire_net::Io;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ pub fn run_over<I: Io + Send>(
     observer: &mut dyn FnMut(&RunEvent),
 ) -> Result<Arc<Summary>, RunError> {
     let plan = &prepared.plan;
-    schedule_of(plan)?;
+    schedule_of(plan).map_err(RunError::Schedule)?;
     let of = u32::try_from(drivers.len()).unwrap_or(u32::MAX);
     let mut collector = Collector::new(plan, info, of);
     collector.steal = None;
@@ -34,12 +35,12 @@ pub fn run_over<I: Io + Send>(
         for ((io, control), worker) in drivers.into_iter().zip(0..) {
             let (out, messages) = mpsc::channel();
             let back = collector.add(messages);
-            let share = Share { worker, of };
+            let shard = Shard { index: worker, of };
             let failure = &failure;
             thread::Builder::new()
                 .name(format!("worker-{worker}"))
                 .spawn_scoped(scope, move || {
-                    let ended = run_worker(io, prepared, &control, share, (out, back));
+                    let ended = run_worker(io, prepared, &control, shard, (out, back));
                     ended.unwrap_or_else(|error| failure.put(error));
                 })
                 .map_err(|error| RunError::Thread(error.to_string()))?;
@@ -58,10 +59,10 @@ fn run_worker<I: Io>(
     io: I,
     prepared: &Arc<Prepared>,
     control: &Control,
-    share: Share,
+    shard: Shard,
     (out, back): (Sender<Message>, Receiver<Box<Interval>>),
 ) -> Result<(), RunError> {
-    let mut worker = Worker::new(io, prepared, control, share, out, back)?;
+    let mut worker = Worker::new(io, prepared, control, shard, out, back)?;
     worker.open_connections().map_err(RunError::Driver)?;
     worker.begin();
     worker.run().map_err(RunError::Driver)

@@ -1,10 +1,10 @@
 //! An exchange from its start to its sample.
 
 use super::Worker;
+use crate::arrivals::Arrival;
 use crate::blame::{During, Failure, io_failure};
 use crate::connection::{Connection, Duty, Exchange, State};
 use crate::prepare::{Rendered, Request};
-use crate::source::Arrival;
 use drumfire_http1::{End, Persistence, RequestKind};
 use drumfire_measure::{Leniencies, Outcome, Sample};
 use drumfire_net::{Io, IoError, Slot};
@@ -228,7 +228,7 @@ impl<I: Io> Worker<I> {
             self.recorder.detail(sample, &detail);
         }
         debug_assert!(sample.outcome == Outcome::Ok || sample.outcome.blame().is_some());
-        self.source.ended(sample.end);
+        self.arrivals.ended(sample.end);
     }
 
     /// Frees a slot, or gives it the next request at once.
@@ -251,7 +251,7 @@ impl<I: Io> Worker<I> {
         let first =
             self.prepared.routes.len() == 1 && lane.free.is_empty() && lane.waiting.is_empty();
         if first && self.crowd.admits(self.active, now) {
-            self.source.take(now)
+            self.arrivals.take(now)
         } else {
             None
         }

@@ -137,7 +137,7 @@ impl<I: Io> Worker<I> {
         self.groups[group as usize].slot = new;
         let Some((failure, took_none)) = unwilling else {
             // The last of all has no successor.
-            if !(self.source.is_exhausted() && self.groups[group as usize].waiting.is_empty()) {
+            if !(self.arrivals.is_exhausted() && self.groups[group as usize].waiting.is_empty()) {
                 self.dial(new, now);
             }
             return;

@@ -1,13 +1,13 @@
 //! Exchanges on connections that carry many at a time: from the start to the last byte written.
 
 use super::Worker;
+use crate::arrivals::Arrival;
 use crate::blame::{Failure, grpc_code};
 use crate::connection::{Exchange, State};
 use crate::limits::BACKOFF_MIN;
 use crate::place::{Group, Phase, Place, Talk};
 use crate::prepare::{Request, StreamRequest};
 use crate::redirect::{Follow, StreamHop};
-use crate::source::Arrival;
 use drumfire_http2::{EndStream, OpenError};
 use drumfire_measure::{GRPC_STATUS, Outcome};
 use drumfire_net::{Io, Slot};

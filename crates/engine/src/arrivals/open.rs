@@ -1,8 +1,8 @@
 //! The open model: arrivals by a schedule, whatever the target does.
 
-use super::{Arrival, Tally};
-use drumfire_plan::LatePolicy;
-use drumfire_schedule::{Due, Next, Segment};
+use super::{Arrival, Bounds, Shard, Tally};
+use drumfire_plan::{Arrivals, LatePolicy};
+use drumfire_schedule::{Due, Next, Schedule, Segment};
 use drumfire_units::Nanos;
 
 /// One worker's share of a schedule.
@@ -21,22 +21,28 @@ pub(crate) struct Open {
     limit: u64,
     /// Whether nothing more is started.
     stopped: bool,
-    /// The number of the next request: ours are `worker`, `worker + of`, … over all pieces, also
-    /// unlimited ones, which have no arrivals of their own.
+    /// The number of the next request: ours are the shard's index and every `of`-th after it over
+    /// all pieces, also unlimited ones, which have no arrivals of their own.
     following: u64,
     /// The same of the next request to be counted.
     counted: u64,
+    /// When the schedule itself ends.
+    schedule_end: Nanos,
+    /// When the first request would be due that the run's count leaves out.
+    counted_end: Nanos,
 }
 
 impl Open {
-    /// A worker's share, ended before `end` and after `limit` arrivals of the whole.
+    /// A worker's share within the run's bounds.
     pub(crate) fn new(
-        segment: Segment,
+        schedule: &Schedule,
         late: LatePolicy,
-        (worker, of): (u32, u32),
-        (end, limit): (Nanos, u64),
+        shard: Shard,
+        bounds: Bounds,
         measure_from: Nanos,
     ) -> Self {
+        let Bounds { end, limit } = bounds;
+        let segment = schedule.segment(shard.index, shard.of);
         let segment = segment.limit(limit).until(end);
         Self {
             ahead: segment.clone(),
@@ -46,12 +52,24 @@ impl Open {
             measure_from,
             intended: 0,
             dropped: 0,
-            of: u64::from(of),
+            of: u64::from(shard.of),
             limit,
             stopped: false,
-            following: u64::from(worker),
-            counted: u64::from(worker),
+            following: u64::from(shard.index),
+            counted: u64::from(shard.index),
+            schedule_end: schedule.duration().unwrap_or(Nanos::MAX),
+            counted_end: Nanos::ZERO,
         }
+    }
+
+    /// Computes until when the load lasts of which the run's count leaves a part out. Of random
+    /// arrivals it is not worth a walk over all before it.
+    pub(crate) fn counted_to_end(mut self, schedule: &Schedule, arrivals: Arrivals) -> Self {
+        if arrivals == Arrivals::Constant && self.limit < u64::MAX {
+            let left_out = schedule.start_of(self.limit);
+            self.counted_end = left_out.unwrap_or(Nanos::ZERO).min(self.end);
+        }
+        self
     }
 
     #[inline]
@@ -111,6 +129,17 @@ impl Open {
         self.following >= self.limit
     }
 
+    /// When the schedule itself ends; its last requests may still wait then.
+    pub(crate) fn schedule_end(&self) -> Nanos {
+        self.schedule_end
+    }
+
+    /// Until when the load lasted that was asked for, where the run's count ended it.
+    pub(crate) fn counted_end(&self) -> Nanos {
+        self.counted_end
+    }
+
+    /// Lets no request start whose time is at `end` or later.
     pub(crate) fn stop(&mut self, end: Nanos) {
         self.end = self.end.min(end);
         self.stopped = true;

@@ -1,6 +1,6 @@
 //! The closed model: users who start again when they have finished.
 
-use super::{Arrival, Tally};
+use super::{Arrival, Bounds, Shard, Tally};
 use drumfire_plan::Users;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ pub(crate) struct Closed {
     /// Users who are to go and still have a request under way.
     leaving: u32,
     think_time: Nanos,
-    /// The number of the next request: ours are `worker`, `worker + of`, …
+    /// The number of the next request: ours are the shard's index and every `of`-th after it.
     next: u64,
     of: u64,
     /// The first number that the run has not.
@@ -31,16 +31,14 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    /// Users who are free as they come. Requests are numbered from `worker` in steps
-    /// of `of`, below `limit`, and none starts at or after `end`.
+    /// Users who are free as they come, within the run's bounds.
     pub(crate) fn new(
         users: Users,
         think_time: Nanos,
-        (worker, of): (u32, u32),
-        (end, limit): (Nanos, u64),
+        shard: Shard,
+        bounds: Bounds,
         measure_from: Nanos,
     ) -> Self {
-        let (next, of) = (u64::from(worker), u64::from(of));
         let mut closed = Self {
             ready: VecDeque::with_capacity(users.most() as usize + 1),
             changes: users,
@@ -48,10 +46,10 @@ impl Closed {
             present: 0,
             leaving: 0,
             think_time,
-            next,
-            of,
-            limit,
-            end,
+            next: u64::from(shard.index),
+            of: u64::from(shard.of),
+            limit: bounds.limit,
+            end: bounds.end,
             measure_from,
             intended: 0,
         };

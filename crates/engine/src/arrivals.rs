@@ -1,0 +1,237 @@
+//! When requests start: a schedule's arrivals, or users who have become free.
+//!
+//! A worker asks [`Arrivals`] and never the plan when something is due, when the load ends and how
+//! much of the time that was asked for is used. `take` gives what may start now and `ended` returns
+//! a user; `stop` is called once, before the drain. `tally` counts what became due, apart from what
+//! was taken. Knows nothing of requests, connections and what became of an exchange.
+
+mod closed;
+mod open;
+
+use closed::Closed;
+use drumfire_plan::{Load, Plan, Users};
+use drumfire_schedule::{Schedule, ScheduleError};
+use drumfire_units::Nanos;
+use open::Open;
+
+/// Which part of a run's load a worker has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which worker, from 0.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+/// The ends of a run's load, over all workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// No request starts at this time or later.
+    pub(crate) end: Nanos,
+    /// The first request's number that the run does not have.
+    pub(crate) limit: u64,
+}
+
+impl Bounds {
+    fn of(plan: &Plan) -> Self {
+        let rounds = plan
+            .stop
+            .iterations
+            .map(|n| n.saturating_mul(plan.requests.len() as u64));
+        Self {
+            end: plan.stop.duration.unwrap_or(Nanos::MAX),
+            limit: plan
+                .stop
+                .requests
+                .unwrap_or(u64::MAX)
+                .min(rounds.unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+/// One request that is to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    /// Its number in the whole run, which says which request of the list it is.
+    pub(crate) index: u64,
+    /// When it starts by the schedule, or when its user became free.
+    pub(crate) intended: Nanos,
+}
+
+/// What became due and was not sent, within a span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) intended: u64,
+    pub(crate) dropped: u64,
+}
+
+/// One worker's share of the run's load.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    model: Model,
+    /// When the plan's duration ends.
+    end: Nanos,
+    /// When starting ended because time was up or the run was stopped.
+    stopped_at: Option<Nanos>,
+}
+
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "each worker has one")]
+enum Model {
+    Open(Open),
+    Closed(Closed),
+}
+
+/// The plan's schedule; `None` in the closed model.
+///
+/// # Errors
+/// When it can't be computed.
+pub(crate) fn schedule_of(plan: &Plan) -> Result<Option<Schedule>, ScheduleError> {
+    match &plan.load {
+        Load::Closed { .. } => Ok(None),
+        Load::Open { rate, arrivals, .. } => Schedule::new(rate, *arrivals, plan.seed).map(Some),
+    }
+}
+
+impl Arrivals {
+    /// A worker's share of a plan's load.
+    ///
+    /// # Errors
+    /// When the plan's schedule can't be computed.
+    pub(crate) fn new(plan: &Plan, shard: Shard) -> Result<Self, ScheduleError> {
+        let bounds = Bounds::of(plan);
+        let model = match &plan.load {
+            Load::Open {
+                rate,
+                arrivals,
+                late,
+            } => {
+                let schedule = Schedule::new(rate, *arrivals, plan.seed)?;
+                let open = Open::new(&schedule, *late, shard, bounds, plan.warmup);
+                Model::Open(open.counted_to_end(&schedule, *arrivals))
+            }
+            Load::Closed { users, think_time } => {
+                let changing = plan.users.clone();
+                let users = changing.unwrap_or_else(|| Users::constant(*users));
+                let users = users.share(shard.index, shard.of);
+                let closed = Closed::new(users, *think_time, shard, bounds, plan.warmup);
+                Model::Closed(closed)
+            }
+        };
+        Ok(Self {
+            model,
+            end: bounds.end,
+            stopped_at: None,
+        })
+    }
+
+    /// Takes the next request that may start now.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
+        match &mut self.model {
+            Model::Open(open) => open.take(now),
+            Model::Closed(closed) => closed.take(now),
+        }
+    }
+
+    /// Whether a request that has waited so long for a connection is still to be sent.
+    pub(crate) fn still_wanted(&mut self, arrival: Arrival, now: Nanos) -> bool {
+        match &mut self.model {
+            Model::Open(open) => open.still_wanted(arrival, now),
+            Model::Closed(_) => true,
+        }
+    }
+
+    /// A user's request has ended.
+    #[inline]
+    pub(crate) fn ended(&mut self, now: Nanos) {
+        if let Model::Closed(closed) = &mut self.model {
+            closed.ended(now);
+        }
+    }
+
+    /// When the next request becomes due; [`Nanos::MAX`] when none will by itself.
+    #[inline]
+    pub(crate) fn next_due(&self) -> Nanos {
+        match &self.model {
+            Model::Open(open) => open.next_due(),
+            Model::Closed(closed) => closed.next_due(),
+        }
+    }
+
+    /// When the load ends by itself, as far as that is known: [`Self::is_timed_out`] or
+    /// [`Self::is_over`] may become true then.
+    pub(crate) fn next_end(&self, now: Nanos) -> Nanos {
+        let schedule_end = self.schedule_end();
+        if self.is_exhausted() && now < schedule_end {
+            self.end.min(schedule_end)
+        } else {
+            self.end
+        }
+    }
+
+    /// Whether no further request will come.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        match &self.model {
+            Model::Open(open) => open.is_exhausted(),
+            Model::Closed(closed) => closed.is_exhausted(),
+        }
+    }
+
+    /// Whether the plan's duration is over, so that [`Self::stop`] is to be called.
+    #[inline]
+    pub(crate) fn is_timed_out(&self, now: Nanos) -> bool {
+        now >= self.end
+    }
+
+    /// Whether no request will come and the time that was asked for is used.
+    pub(crate) fn is_over(&self, now: Nanos) -> bool {
+        self.is_exhausted() && (self.is_counted_out() || now >= self.schedule_end())
+    }
+
+    /// How much of the time that was asked for has been used.
+    pub(crate) fn used_time(&self, now: Nanos) -> Nanos {
+        match (self.stopped_at, &self.model) {
+            (Some(stopped_at), _) => stopped_at,
+            (None, Model::Open(open)) if open.is_counted_out() => open.counted_end(),
+            (None, Model::Closed(closed)) if closed.is_exhausted() => Nanos::ZERO,
+            (None, _) => now.min(self.schedule_end()),
+        }
+    }
+
+    /// Lets no further request start. What was due until now is to be taken before.
+    pub(crate) fn stop(&mut self, now: Nanos) {
+        self.stopped_at = Some(now.min(self.end));
+        match &mut self.model {
+            // An arrival that is due at this very moment may have been started.
+            Model::Open(open) => open.stop(now + Nanos(1)),
+            Model::Closed(closed) => closed.stop(),
+        }
+    }
+
+    /// What became due before `end` and what was dropped, of arrivals due at or after the start
+    /// of measuring, since this was last asked.
+    pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
+        match &mut self.model {
+            Model::Open(open) => open.tally(end),
+            Model::Closed(closed) => closed.tally(),
+        }
+    }
+
+    /// Whether the run's count of requests is used up, so that there is no end to wait for.
+    fn is_counted_out(&self) -> bool {
+        match &self.model {
+            Model::Open(open) => open.is_counted_out(),
+            Model::Closed(closed) => closed.is_exhausted(),
+        }
+    }
+
+    /// When the schedule itself ends; its last requests may still wait then. [`Nanos::MAX`] in the
+    /// closed model.
+    fn schedule_end(&self) -> Nanos {
+        match &self.model {
+            Model::Open(open) => open.schedule_end(),
+            Model::Closed(_) => Nanos::MAX,
+        }
+    }
+}
