@@ -92,7 +92,26 @@ impl Histogram {
     /// this long, and every figure at or above the least such time is a lower bound; see
     /// [`Self::is_at_least`].
     pub fn record_at_least(&mut self, time: Nanos) {
-        self.record(time);
+        self.record_at_least_of(time, 1);
+    }
+
+    /// The same for `count` times with one lower bound.
+    pub fn record_at_least_of(&mut self, time: Nanos, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.buckets.slot(time.0) {
+            Some(slot) => *slot = slot.saturating_add(count),
+            None => {
+                let last = self.buckets.last();
+                *last = last.saturating_add(count);
+                self.beyond = self.beyond.saturating_add(count);
+            }
+        }
+        self.count = self.count.saturating_add(count);
+        self.sum += u128::from(time.0) * u128::from(count);
+        self.min = self.min.min(time.0);
+        self.max = self.max.max(time.0);
         self.censored_from = self.censored_from.min(time.0);
     }
 

@@ -8,21 +8,24 @@ use crate::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The distributions of time. Those of ok and of failed exchanges are kept apart, except that an
-/// exchange that timed out stays among the ok ones as "at least this long": left out, it would make
-/// a target that drops requests look fast.
+/// The distributions of time. Those of ok and of failed exchanges are kept apart, except that a
+/// request whose end was not seen stays among the ok ones as "at least this long": one that timed
+/// out, that was in flight or that was due and not sent when the run ended. Left out, it would make
+/// a target that drops requests or stalls look fast.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// Intended start to end, of ok samples and of those that timed out: the latency of an
+    /// Intended start to end, of ok samples and of all whose end was not seen: the latency of an
     /// open-model run.
     pub response_time: Histogram,
-    /// Sent to end, of ok samples and of those that timed out: the latency of a closed-model run.
+    /// Sent to end, of ok samples and of those sent whose end was not seen: the latency of a
+    /// closed-model run.
     pub service_time: Histogram,
     /// Sent to the response's first byte, of ok samples.
     pub first_byte: Histogram,
-    /// Due to sent, of all samples: our own lateness.
+    /// Due to sent, of all that was sent: our own lateness.
     pub lag: Histogram,
-    /// Intended start to due, of all samples: the wait for a free connection.
+    /// Intended start to due, of all that was sent, and as "at least this long" of what was due
+    /// and not sent: the wait for a free connection.
     pub waiting: Histogram,
     /// Intended start to end, of failed samples, those that timed out included.
     pub failed: Histogram,
@@ -69,13 +72,27 @@ impl Latency {
     #[cold]
     #[inline(never)]
     fn record_failed(&mut self, sample: &Sample) {
-        if sample.outcome.is_timeout() {
+        if sample.outcome.is_cut_off() {
             self.response_time.record_at_least(sample.response_time());
             self.service_time.record_at_least(sample.service_time());
             self.failed.record_at_least(sample.response_time());
         } else {
             self.failed.record(sample.response_time());
         }
+    }
+
+    /// A request that was due and not sent waits without an end; see [`Interval::record_pending`].
+    fn record_pending(&mut self, waited: Nanos, count: u64) {
+        self.waiting.record_at_least_of(waited, count);
+        self.response_time.record_at_least_of(waited, count);
+    }
+
+    /// An exchange that the run left behind; see [`Interval::record_in_flight`].
+    fn record_in_flight(&mut self, sample: &Sample) {
+        self.lag.record(sample.lag());
+        self.waiting.record(sample.waiting());
+        self.response_time.record_at_least(sample.response_time());
+        self.service_time.record_at_least(sample.service_time());
     }
 
     /// Adds `other`.
@@ -207,8 +224,8 @@ impl Interval {
         if sample.leniencies.0 != 0 {
             self.record_leniencies(sample);
         }
-        if let Some(last) = self.steps.len().checked_sub(1) {
-            self.steps[usize::from(sample.step).min(last)].record(sample);
+        if let Some(step) = self.step_mut(sample.step) {
+            step.record(sample);
         }
     }
 
@@ -245,6 +262,35 @@ impl Interval {
     #[inline]
     pub fn record_intended(&mut self, n: u64) {
         self.counts.intended += n;
+    }
+
+    /// Records `count` requests of a step that were due and neither sent nor dropped when starting
+    /// ended: each had waited for at least `waited` by then. They stand in response time and
+    /// waiting as "at least this long"; how many there are is counted in
+    /// [`Unfinished::pending`](crate::Unfinished::pending).
+    pub fn record_pending(&mut self, step: u16, waited: Nanos, count: u64) {
+        self.latency.record_pending(waited, count);
+        if let Some(step) = self.step_mut(step) {
+            step.response_time.record_at_least_of(waited, count);
+        }
+    }
+
+    /// Records an exchange that was under way when the drain ended, which is its sample's end. It
+    /// stands in response time and service time as "at least this long" and is not counted here
+    /// but in [`Unfinished::in_flight`](crate::Unfinished::in_flight).
+    pub fn record_in_flight(&mut self, sample: &Sample) {
+        self.latency.record_in_flight(sample);
+        if let Some(step) = self.step_mut(sample.step) {
+            step.response_time.record_at_least(sample.response_time());
+            step.service_time.record_at_least(sample.service_time());
+        }
+    }
+
+    /// The figures of the step with this index, where steps have figures of their own.
+    #[inline]
+    fn step_mut(&mut self, step: u16) -> Option<&mut Step> {
+        let last = self.steps.len().checked_sub(1)?;
+        self.steps.get_mut(usize::from(step).min(last))
     }
 
     /// Records the time that it took to open a connection, and counts the connection.

@@ -225,6 +225,13 @@ impl Outcome {
     /// How many outcomes there are.
     pub const COUNT: usize = Self::ALL.len();
 
+    /// Whether the exchange was ended from our side before its answer was complete, so that its
+    /// times are lower bounds: its time was up, or the run ended.
+    #[must_use]
+    pub const fn is_cut_off(self) -> bool {
+        self.is_timeout() || matches!(self, Self::LocalCancelled)
+    }
+
     /// Whether the exchange ended because time was up.
     #[must_use]
     pub const fn is_timeout(self) -> bool {

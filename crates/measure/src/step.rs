@@ -18,9 +18,9 @@ pub struct Step {
     pub counts: Counts,
     /// Bytes.
     pub bytes: Bytes,
-    /// Response times of ok samples and, as "at least this long", of those that timed out.
+    /// Response times of ok samples and, as "at least this long", of all whose end was not seen.
     pub response_time: Histogram,
-    /// Service times of the same samples.
+    /// Service times of the same, as far as they were sent.
     pub service_time: Histogram,
     /// Statuses of all samples.
     pub status: StatusCounts,
@@ -67,7 +67,7 @@ impl Step {
         if sample.outcome == Outcome::Ok {
             self.response_time.record(sample.response_time());
             self.service_time.record(sample.service_time());
-        } else if sample.outcome.is_timeout() {
+        } else if sample.outcome.is_cut_off() {
             self.response_time.record_at_least(sample.response_time());
             self.service_time.record_at_least(sample.service_time());
         }

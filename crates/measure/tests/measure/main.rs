@@ -8,4 +8,5 @@ mod samples;
 mod summary;
 mod thresholds;
 mod timeouts;
+mod unfinished;
 mod verdict;
