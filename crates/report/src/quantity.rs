@@ -14,6 +14,15 @@ const UNITS: [(&str, f64); 6] = [
     ("h", 3600e9),
 ];
 
+/// Things in a row, as a sentence names them: `a`, `a and b`, `a, b and c`.
+pub(crate) fn enumerated(things: &[String]) -> String {
+    match things {
+        [] => String::new(),
+        [only] => only.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
 /// A latency with three significant digits: `850 ns`, `12.3 µs`, `1.20 ms`, `2.05 s`, `20.5 min`.
 pub(crate) fn latency(nanos: Nanos, unicode: Unicode) -> String {
     latency_f64(nanos.0 as f64, unicode)

@@ -9,10 +9,11 @@ mod verdict;
 
 use crate::line::{Ink, Line};
 use crate::page::{Explain, Page};
+use crate::quantity::count;
 use crate::secret;
 use crate::style::{Style, Unicode};
 use crate::untrusted::Untrusted;
-use drumfire_measure::{Histogram, Model, Summary};
+use drumfire_measure::{Histogram, Model, Outcome, Summary};
 
 /// How many characters of a foreign text are shown.
 const FOREIGN_MAX: usize = 300;
@@ -61,6 +62,21 @@ fn main_latency(summary: &Summary) -> (&'static str, &Histogram) {
         Model::Open => ("response", &latency.response_time),
         Model::Closed => ("service", &latency.service_time),
     }
+}
+
+/// The requests whose end was not seen, by what kept it from being seen: how many, in words. Their
+/// times are lower bounds.
+fn unseen(summary: &Summary) -> Vec<String> {
+    let total = &summary.total;
+    let counts = [
+        (total.counts.timed_out, "timed out"),
+        (total.outcomes().get(Outcome::LocalCancelled), "cancelled"),
+        (summary.unfinished.in_flight, "in flight"),
+        (summary.unfinished.pending, "not sent"),
+    ];
+    let seen = counts.iter().filter(|(n, _)| *n > 0);
+    seen.map(|(n, what)| format!("{} {what}", count(*n)))
+        .collect()
 }
 
 /// Text that others wrote, bounded, without what acts on a terminal and without secrets in URLs.

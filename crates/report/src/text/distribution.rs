@@ -1,10 +1,10 @@
 //! The shape of the latency: bars over buckets that grow with the value.
 
-use super::main_latency;
+use super::{main_latency, unseen};
 use crate::bar::bar;
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::{count, share_tenths};
+use crate::quantity::{count, enumerated, share_tenths};
 use crate::style::{Style, Unicode};
 use drumfire_measure::{Histogram, Summary};
 
@@ -55,11 +55,9 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         "response" => "Response time",
         _ => "Service time",
     };
-    let timed_out = summary.total.counts.timed_out;
-    let mut note = format!("  of {} ok", count(summary.total.counts.ok));
-    if timed_out > 0 {
-        note.push_str(&format!(" and {} timed out", count(timed_out)));
-    }
+    let mut parts = vec![format!("{} ok", count(summary.total.counts.ok))];
+    parts.extend(unseen(summary));
+    let note = format!("  of {}", enumerated(&parts));
     let rows = rows(histogram);
     let lines = bars(&rows, histogram, page.style, page.block_room());
     page.block(Line::of(heading, Ink::Bold).with(note, Ink::Dim), lines);

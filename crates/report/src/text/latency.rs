@@ -1,9 +1,9 @@
 //! The table of latencies: a row for each kind, a column for each quantile that is supported.
 
-use super::main_latency;
+use super::{main_latency, unseen};
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::{count, counted, latency_f64, quantile};
+use crate::quantity::{count, counted, enumerated, latency_f64, quantile};
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
 use drumfire_measure::{Histogram, Model, Summary};
@@ -123,12 +123,12 @@ fn print_asides(summary: &Summary, page: &mut Page<'_>) {
         ));
     }
     let latency = &summary.total.latency;
-    if latency.failed.at_least_from().is_some() {
+    let unseen = unseen(summary);
+    if !unseen.is_empty() {
         page.aside(&format!(
-            "{} at least: {} timed out, and when they would have ended is unknown; the mean is a \
-             lower bound too.",
+            "{} at least: {}, and when they would have ended is unknown; the mean is a lower bound too.",
             page.style.glyph("≥", ">="),
-            counted(summary.total.counts.timed_out, "request")
+            enumerated(&unseen)
         ));
     }
     let beyond = main.beyond() + latency.failed.beyond();
