@@ -209,6 +209,16 @@ impl Arrivals {
         }
     }
 
+    /// Hands over the requests that were due before the stop and neither taken nor dropped, in
+    /// portions: the last arrival of each, which has waited least, and how many it stands for.
+    /// There are `requests` in the list.
+    pub(crate) fn pending(&self, requests: u64, hand_over: impl FnMut(Arrival, u64)) {
+        // Users ask for their requests themselves, so that none is due before it is taken.
+        if let Model::Open(open) = &self.model {
+            open.pending(requests, hand_over);
+        }
+    }
+
     /// What became due before `end` and what was dropped, of arrivals due at or after the start
     /// of measuring, since this was last asked.
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {

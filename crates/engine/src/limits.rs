@@ -54,6 +54,10 @@ pub const ADDRESS_REST: Nanos = Nanos::from_secs(1);
 /// After the stop, exchanges in flight may finish within their own timeouts, and this at most.
 pub const DRAIN_MAX: Nanos = Nanos::from_secs(60);
 
+/// Requests that are due and not sent at the end of a run are recorded one by one up to this many,
+/// and in equal portions beyond: a portion counts with its shortest wait.
+pub const PENDING_PORTIONS: u64 = 65_536;
+
 /// Origins met by redirects that are remembered with their addresses.
 pub const DETOURS: usize = 64;
 

@@ -28,7 +28,7 @@ use crate::prepare::{Prepared, Route};
 use crate::recorder::{Recorder, Sink};
 use crate::redirect::{Elsewhere, Resolving};
 use drumfire_http1::{Limits, Shared};
-use drumfire_measure::{Interval, Unfinished};
+use drumfire_measure::{Interval, Outcome, Unfinished};
 use drumfire_net::{Fault, Io, Readiness};
 use drumfire_plan::Ping;
 use drumfire_plan::Spread;
@@ -422,11 +422,47 @@ impl<I: Io> Worker<I> {
         while self.start_next(now) {}
         self.tally(now + Nanos(1));
         self.arrivals.stop(now);
+        self.record_pending(now);
         for lane in &mut self.routes {
             lane.waiting.clear();
         }
         self.drain_until = Some(now + DRAIN_MAX);
         self.drain(now);
+    }
+
+    /// Records the wait of what was due before the stop and is not sent any more.
+    fn record_pending(&mut self, now: Nanos) {
+        let stopped_at = self.arrivals.used_time(now);
+        let requests = &self.prepared.requests;
+        let length = requests.len() as u64;
+        let interval = self.recorder.interval();
+        let mut record = |arrival: Arrival, count| {
+            let step = requests[(arrival.index % length) as usize].step;
+            interval.record_pending(step, stopped_at - arrival.intended, count);
+        };
+        let waiting = self.routes.iter().flat_map(|lane| &lane.waiting);
+        for arrival in waiting.filter(|arrival| arrival.intended >= self.measure_from) {
+            record(*arrival, 1);
+        }
+        self.arrivals.pending(length, record);
+    }
+
+    /// Records what is under way as the drain ends, and counts it.
+    fn record_in_flight(&mut self, now: Nanos) -> u64 {
+        let slots = self.slots.iter();
+        let slots = slots.filter(|slot| slot.duty == Duty::Exchange);
+        let places = self.places.iter();
+        let places = places.filter(|place| place.phase != Phase::Free);
+        let exchanges = slots.map(|slot| &slot.exchange);
+        let exchanges = exchanges.chain(places.map(|place| &place.exchange));
+        let mut count = 0;
+        for exchange in exchanges.filter(|exchange| exchange.intended >= self.measure_from) {
+            let step = self.prepared.requests[exchange.request as usize].step;
+            let sample = exchange.sample(now, Outcome::LocalCancelled, 0, step);
+            self.recorder.interval().record_in_flight(&sample);
+            count += 1;
+        }
+        count
     }
 
     fn is_done(&self, now: Nanos) -> bool {
@@ -443,15 +479,7 @@ impl<I: Io> Worker<I> {
         let now = self.io.now();
         self.roll(now);
         self.tally(now + Nanos(1));
-        let measured = |slot: &&Connection| {
-            slot.duty == Duty::Exchange && slot.exchange.intended >= self.measure_from
-        };
-        let seated = |place: &&Place| {
-            place.phase != Phase::Free && place.exchange.intended >= self.measure_from
-        };
-        let in_flight =
-            self.slots.iter().filter(measured).count() + self.places.iter().filter(seated).count();
-        let in_flight = in_flight as u64;
+        let in_flight = self.record_in_flight(now);
         let pending = self.intended - self.dropped - self.started;
         for slot in 0..self.slots.len() {
             self.say_goodbye(slot as u32);

@@ -1,6 +1,7 @@
 //! The open model: arrivals by a schedule, whatever the target does.
 
 use super::{Arrival, Bounds, Shard, Tally};
+use crate::limits::PENDING_PORTIONS;
 use drumfire_plan::{Arrivals, LatePolicy};
 use drumfire_schedule::{Due, Next, Schedule, Segment};
 use drumfire_units::Nanos;
@@ -164,6 +165,44 @@ impl Open {
         }
     }
 
+    /// Hands over what was due before the end and still waits, in some [`PENDING_PORTIONS`]
+    /// portions at most: the last arrival of each and how many it stands for. The portions' last
+    /// arrivals take turns at the list of `requests` as all arrivals do.
+    pub(crate) fn pending(&self, requests: u64, mut hand_over: impl FnMut(Arrival, u64)) {
+        let waiting = self.counted.saturating_sub(self.following) / self.of;
+        let portion = (waiting / PENDING_PORTIONS + 1..)
+            .find(|portion| are_coprime(*portion, requests))
+            .unwrap_or(1);
+        let mut rest = self.segment.clone();
+        let mut number = self.following;
+        let (mut last, mut count) = (None, 0);
+        loop {
+            match rest.peek() {
+                Next::At(due) if due.at < self.end && number < self.limit => {
+                    if due.at >= self.measure_from {
+                        count += 1;
+                        last = Some(Arrival {
+                            index: number,
+                            intended: due.at,
+                        });
+                    }
+                    number += self.of;
+                }
+                Next::Unlimited { until, .. } if until <= self.end => {}
+                _ => break,
+            }
+            rest.advance();
+            if count == portion
+                && let Some(last) = last.take()
+            {
+                hand_over(last, std::mem::take(&mut count));
+            }
+        }
+        if let Some(last) = last {
+            hand_over(last, count);
+        }
+    }
+
     /// As fast as connections allow: intended is when one became free, which is now.
     fn take_unlimited(&mut self, now: Nanos) -> Arrival {
         let index = self.following;
@@ -175,4 +214,12 @@ impl Open {
             intended: now,
         }
     }
+}
+
+/// Whether no number above 1 divides both (Euclid).
+fn are_coprime(mut a: u64, mut b: u64) -> bool {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a == 1
 }

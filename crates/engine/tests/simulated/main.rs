@@ -19,6 +19,7 @@ mod stream_redirects;
 mod streams;
 mod timeouts;
 mod truth;
+mod unfinished;
 mod unsent;
 mod users;
 
