@@ -1,23 +1,35 @@
 //! The pages tell the truth: every command line in them runs, and every flag is explained.
 //!
 //! A command line is a line of a `sh` or `console` block, or of an indented block, that begins
-//! with `drumfire `. It runs in a shell as it stands, but for its addresses, which become those of
-//! servers of this test, and its length. Without a word it must succeed; `# exit N` at its end
-//! names another exit code, `# not run` leaves it out.
+//! with `drumfire `. It runs in a shell as it stands, but for what depends on the machine: its
+//! addresses, which become those of servers of this test, its length, and its bounds in time.
+//! Without a word it must succeed; `# exit N` at its end names another exit code, `# not run`
+//! leaves it out.
 
 use crate::support::program::{PATH, neutral};
-use crate::support::{Folder, Process, Run, Serve, Signal, drumfire};
+use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 /// No command of a page takes longer, shortened as it is.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long a load of a page lasts here: at first, and once more where that was not as announced,
-/// since a machine that stands for a moment leaves nothing to report of the shorter one.
-const LENGTHS: [&str; 2] = ["200ms", "3s"];
+/// What ends a load of a page here: requests enough for every feature, or the time in which a slow
+/// rate sends some.
+const SHORT: &str = "-z 3s -n 100";
+/// The same for a load with thresholds: a 99th percentile needs 368 samples, in a window too.
+const JUDGED: &str = "-z 6s";
+/// The length of a threshold's window within that.
+const WINDOW: &str = "3s";
+/// Bounds of thresholds that every machine keeps.
+const SLOW: &str = "60s";
+const RARE: &str = "1/s";
+/// How many lines run side by side, for most of them wait.
+const SIDE_BY_SIDE: usize = 8;
 
 /// The greeter's own file.
 const GREETER: &str = include_str!("../../../target/proto/helloworld/greeter.proto");
@@ -97,28 +109,75 @@ fn with_value(text: &str, flag: &str, value: &str) -> String {
     format!("{before}{flag}{value} {rest}")
 }
 
+/// Puts flags behind the subcommand.
+fn with_flags(text: &str, flags: &str) -> String {
+    let mut words = text.splitn(3, ' ');
+    let (program, subcommand) = (words.next().unwrap(), words.next().unwrap());
+    let rest = words.next().unwrap_or_default();
+    format!("{program} {subcommand} {flags} {rest}")
+}
+
+/// Whether a line says itself how much it sends, if anything.
+fn is_counted(text: &str) -> bool {
+    let counts = [
+        " -n ",
+        " --iterations ",
+        " --order once",
+        " --list",
+        " --describe ",
+    ];
+    counts.iter().any(|flag| text.contains(flag))
+}
+
 /// The same load, over soon.
-fn shortened(text: &str, length: &str) -> String {
+fn shortened(text: &str) -> String {
     if text.starts_with("drumfire go-wrk ") {
         return with_value(text, "-d", "1");
     }
-    if text.starts_with("drumfire ghz ") {
+    if is_counted(text) {
         return text.to_owned();
     }
     let text = with_value(text, "--warmup", "50ms");
-    if text.contains(" -z ") {
-        return with_value(&text, "-z", length);
+    let (before, after) = text.split_once(" -z ").unwrap_or((&text, ""));
+    let text = match after.split_once(' ') {
+        Some((_, rest)) => format!("{before} {rest}"),
+        None => before.to_owned(),
+    };
+    if text.starts_with("drumfire demo") {
+        with_flags(&text, "-z 1s")
+    } else if text.contains(" --threshold ") {
+        with_flags(&widened(&text), JUDGED)
+    } else {
+        with_flags(&text, SHORT)
     }
-    let (command, rest) = text.split_once(' ').unwrap();
-    let (subcommand, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-    format!("{command} {subcommand} -z {length} {rest}")
 }
 
-/// The servers that pages assume, and the folders that commands run in: servers write
-/// certificates, which must not replace those of the stage.
+/// The same thresholds with bounds that do not depend on how fast a machine is.
+fn widened(text: &str) -> String {
+    let mut is_window = false;
+    let words = text.split(' ').map(|word| {
+        let rule = word.trim_end_matches('\'');
+        let end = &word[rule.len()..];
+        let bound = |text: &str| {
+            rule.rfind(['<', '='])
+                .map(|at| format!("{}{text}{end}", &rule[..=at]))
+        };
+        let was_window = std::mem::replace(&mut is_window, word == "over");
+        let wide = match rule {
+            _ if was_window => Some(format!("{WINDOW}{end}")),
+            _ if !rule.contains(['<', '>']) => None,
+            _ if rule.ends_with("/s") => bound(RARE),
+            _ if rule.ends_with('s') => bound(SLOW),
+            _ => None,
+        };
+        wide.unwrap_or_else(|| word.to_owned())
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The servers that pages assume, and the folder with the files that they name.
 struct Stage {
     folder: Folder,
-    servers: Folder,
     plain: Serve,
     sealed: Serve,
     _unix: Serve,
@@ -140,7 +199,6 @@ impl Stage {
         folder.write("body.json", "{\"n\":1}");
         Self {
             folder,
-            servers: Folder::new(),
             plain,
             sealed,
             _unix: unix,
@@ -162,17 +220,48 @@ impl Stage {
         Process::start(&mut shell)
     }
 
-    /// Runs a load of this length to its end.
-    fn run(&self, text: &str, length: &str) -> Run {
-        Self::start(&shortened(&self.addressed(text), length), &self.folder).finish(LIMIT)
+    /// Runs a line: a load to its end, a server until it listens.
+    fn run(&self, text: &str) -> Run {
+        if text.starts_with("drumfire serve") {
+            // It writes certificates, which must not replace those of the stage.
+            let folder = Folder::new();
+            let process = Self::start(&at_free_ports(text), &folder);
+            process.first_line(LIMIT);
+            process.signal(Signal::INT);
+            return process.finish(LIMIT);
+        }
+        Self::start(&shortened(&self.addressed(text)), &self.folder).finish(LIMIT)
     }
 
-    /// Starts a server at a free port and ends it once it listens.
-    fn serve(&self, text: &str) -> Run {
-        let process = Self::start(&at_free_ports(text), &self.servers);
-        process.first_line(LIMIT);
-        process.signal(Signal::INT);
-        process.finish(LIMIT)
+    /// Runs a line with `--strict`, whose exit code is for the machine to say: the one that its
+    /// own report asks for.
+    fn run_strictly(&self, text: &str) -> (Run, i32) {
+        let folder = Folder::new();
+        let report = folder.at("report.json");
+        let text = if text.contains(" --json ") {
+            with_value(text, "--json", &report)
+        } else {
+            with_flags(text, &format!("--json {report}"))
+        };
+        let run = self.run(&text);
+        let is_valid = Report::read(&report).validity() == "valid";
+        (run, if is_valid { 0 } else { 3 })
+    }
+
+    /// What is wrong with a line, if anything is.
+    fn judge(&self, Line { place, text }: &Line) -> Option<String> {
+        let announced = announced(text)?;
+        let (run, expected) = if text.contains(" --strict") {
+            self.run_strictly(text)
+        } else {
+            (self.run(text), announced)
+        };
+        (run.code != Some(expected)).then(|| {
+            format!(
+                "{place}: {text}\nexit code {:?}, not {expected}: {}{}",
+                run.code, run.stderr, run.stdout
+            )
+        })
     }
 }
 
@@ -205,32 +294,19 @@ fn every_command_line_runs() {
         "only {} command lines were found",
         lines.len()
     );
-    let mut wrong = Vec::new();
-    for line in &lines {
-        let Some(expected) = announced(&line.text) else {
-            continue;
-        };
-        let is_right = |run: &Run| {
-            // A load this short may be too short for a quantile that a rule asks for.
-            let too_short = line.text.contains("--threshold") && run.code == Some(99);
-            // Test machines are busy, and --strict says so.
-            let busy = line.text.contains("--strict") && run.code == Some(3);
-            run.code == Some(expected) || too_short || busy
-        };
-        let run = if line.text.starts_with("drumfire serve") {
-            stage.serve(&line.text)
-        } else {
-            let [first, again] = LENGTHS.map(|length| || stage.run(&line.text, length));
-            Some(first()).filter(is_right).unwrap_or_else(again)
-        };
-        if !is_right(&run) {
-            let Line { place, text } = line;
-            wrong.push(format!(
-                "{place}: {text}\n{:?}: {}{}",
-                run.code, run.stderr, run.stdout
-            ));
-        }
-    }
+    let next = AtomicUsize::new(0);
+    let judge = || {
+        let ours = std::iter::from_fn(|| lines.get(next.fetch_add(1, Ordering::Relaxed)));
+        ours.filter_map(|line| stage.judge(line))
+            .collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let judges = [(); SIDE_BY_SIDE].map(|()| scope.spawn(judge));
+        judges
+            .into_iter()
+            .flat_map(|judge| judge.join().unwrap())
+            .collect()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
@@ -317,22 +393,27 @@ fn lines_are_found_and_shortened() {
     let found = commands("p.md", text);
     let found: Vec<(&str, &str)> = found.iter().map(|l| (&*l.place, &*l.text)).collect();
     assert_eq!(found, [("p.md:3", "drumfire b"), ("p.md:6", "drumfire c")]);
-    assert_eq!(
-        shortened("drumfire http -z 1m u", "200ms"),
-        "drumfire http -z 200ms u"
-    );
-    assert_eq!(
-        shortened("drumfire http -n 5 u", "200ms"),
-        "drumfire http -z 200ms -n 5 u"
-    );
-    assert_eq!(
-        shortened("drumfire demo", "200ms"),
-        "drumfire demo -z 200ms "
-    );
-    assert_eq!(
-        shortened("drumfire go-wrk -c 9 -d 10 u", "200ms"),
-        "drumfire go-wrk -c 9 -d 1 u"
-    );
+    for (text, short) in [
+        ("drumfire http -z 1m u", "drumfire http -z 3s -n 100 u"),
+        ("drumfire http u", "drumfire http -z 3s -n 100 u"),
+        ("drumfire http u -z 1m", "drumfire http -z 3s -n 100 u"),
+        ("drumfire http -n 5 u", "drumfire http -n 5 u"),
+        ("drumfire demo", "drumfire demo -z 1s "),
+        (
+            "drumfire go-wrk -c 9 -d 10 u",
+            "drumfire go-wrk -c 9 -d 1 u",
+        ),
+        (
+            "drumfire http -z 5m --threshold 'lag.p99<=1ms over 60s' --threshold 'rate>=190/s' u",
+            "drumfire http -z 6s --threshold 'lag.p99<=60s over 3s' --threshold 'rate>=1/s' u",
+        ),
+        (
+            "drumfire http --threshold 'failed<0.1%' --threshold 'status(503)==0' u",
+            "drumfire http -z 6s --threshold 'failed<0.1%' --threshold 'status(503)==0' u",
+        ),
+    ] {
+        assert_eq!(shortened(text), short);
+    }
     assert_eq!(announced("drumfire x  # exit 2"), Some(2));
     assert_eq!(announced("drumfire x  # not run"), None);
     assert_eq!(
