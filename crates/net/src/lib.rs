@@ -16,7 +16,7 @@ mod tsc;
 
 pub use clock::Clock;
 pub use io::{Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
-pub use native::{Native, NativeOptions, Waiting};
+pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
 pub use process::{
     StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, steal_times,
 };

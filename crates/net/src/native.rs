@@ -63,11 +63,20 @@ struct Socket {
     tls: Option<Box<TlsStream>>,
 }
 
+/// Whether one system call waits for a point in time to the nanosecond. Where none does, waits end
+/// as punctually, and short ones cost a second call.
+///
+/// # Errors
+/// When this system has no readiness queue for this process.
+pub fn waits_in_one_call() -> Result<bool, Fault> {
+    Ok(Poller::new()?.is_precise())
+}
+
 impl Native {
     /// A driver for the calling thread, whose timers it makes precise.
     ///
     /// # Errors
-    /// When the kernel has no descriptor left for its readiness queue.
+    /// When the kernel has no descriptor left for its readiness queue, or no way to wait for it.
     pub fn new(options: &NativeOptions) -> Result<Self, Fault> {
         Ok(Self {
             clock: options.clock,

@@ -57,15 +57,20 @@ fn fault(call: &'static str) -> impl FnOnce(Errno) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Clock;
     use rustix::fd::OwnedFd;
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
     const TOKEN: u64 = 7 << 32 | 5;
 
-    fn watched() -> (Poller, OwnedFd, OwnedFd) {
+    /// A queue of each kind that this system has, and a pair of sockets whose one it watches.
+    fn watched() -> Vec<(Poller, OwnedFd, OwnedFd)> {
+        Poller::each().into_iter().map(watching).collect()
+    }
+
+    fn watching(poller: Poller) -> (Poller, OwnedFd, OwnedFd) {
         let kind = (AddressFamily::UNIX, SocketType::STREAM);
         let (near, far) = socketpair(kind.0, kind.1, SocketFlags::empty(), None).unwrap();
-        let poller = Poller::new().unwrap();
         poller.add(&near, TOKEN).unwrap();
         (poller, near, far)
     }
@@ -84,31 +89,67 @@ mod tests {
 
     #[test]
     fn room_is_told_once_and_bytes_when_they_come() {
-        let (mut poller, _near, far) = watched();
-        let room = only(&mut poller);
-        assert!(room.writable && !room.readable && !room.peer_closed && !room.broken);
-        assert_eq!(next(&mut poller), []);
-        rustix::io::write(&far, b"one").unwrap();
-        assert!(only(&mut poller).readable);
-        assert_eq!(next(&mut poller), [], "an edge, not a level");
-        rustix::io::write(&far, b"two").unwrap();
-        let bytes = only(&mut poller);
-        assert!(bytes.readable && !bytes.peer_closed && !bytes.broken);
+        for (mut poller, _near, far) in watched() {
+            let room = only(&mut poller);
+            assert!(room.writable && !room.readable && !room.peer_closed && !room.broken);
+            assert_eq!(next(&mut poller), []);
+            rustix::io::write(&far, b"one").unwrap();
+            assert!(only(&mut poller).readable);
+            assert_eq!(next(&mut poller), [], "an edge, not a level");
+            rustix::io::write(&far, b"two").unwrap();
+            let bytes = only(&mut poller);
+            assert!(bytes.readable && !bytes.peer_closed && !bytes.broken);
+        }
     }
 
     #[test]
     fn the_end_of_a_peer_is_one_event() {
-        let (mut poller, _near, far) = watched();
-        drop(far);
-        let end = only(&mut poller);
-        assert!(end.readable && end.peer_closed, "{end:?}");
+        for (mut poller, _near, far) in watched() {
+            drop(far);
+            let end = only(&mut poller);
+            assert!(end.readable && end.peer_closed, "{end:?}");
+        }
+    }
+
+    /// Whatever a wait's length: the calls behind it differ.
+    #[test]
+    fn what_is_ready_ends_a_wait() {
+        let spans = [Nanos::from_micros(500), Nanos::from_secs(60), Nanos::MAX];
+        for (mut poller, _near, far) in watched() {
+            only(&mut poller);
+            for span in spans.map(Some).into_iter().chain([None]) {
+                rustix::io::write(&far, b"one").unwrap();
+                assert_eq!(poller.wait(span).unwrap().count(), 1, "{span:?}");
+            }
+        }
     }
 
     #[test]
     fn a_closed_socket_is_forgotten_and_a_wait_ends_in_time() {
-        let (mut poller, near, far) = watched();
-        drop(near);
-        drop(far);
-        assert_eq!(poller.wait(Some(Nanos::from_millis(1))).unwrap().count(), 0);
+        for (mut poller, near, far) in watched() {
+            drop(near);
+            drop(far);
+            assert_eq!(poller.wait(Some(Nanos::from_millis(1))).unwrap().count(), 0);
+        }
+    }
+
+    /// Waits that are not whole milliseconds end on time: a busy machine may spoil some of them,
+    /// a call that counts in milliseconds would spoil all.
+    #[test]
+    fn waits_end_within_a_fraction_of_a_millisecond() {
+        let clock = Clock::start();
+        for (mut poller, near, far) in watched() {
+            drop((near, far));
+            let late = (0..50).map(|_| {
+                let until = clock.now() + Nanos::from_micros(1_300);
+                while clock.now() < until {
+                    let left = until - clock.now();
+                    assert_eq!(poller.wait(Some(left)).unwrap().count(), 0);
+                }
+                clock.now() - until
+            });
+            let least = late.min().unwrap();
+            assert!(least < Nanos::from_micros(500), "{least}");
+        }
     }
 }

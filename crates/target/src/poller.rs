@@ -1,14 +1,24 @@
 //! Readiness: epoll, edge-triggered for connections, with waits of nanosecond resolution.
+//!
+//! `epoll_pwait` waits for whole milliseconds, and ppoll(2) for what is less than one: every kernel
+//! and every sandbox has them. One call for both exists since Linux 5.11; a target that delays
+//! nothing would win nothing by it.
 
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
-use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, epoll, eventfd, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::{self, Errno};
 use std::num::NonZeroU64;
 
 /// Events taken from the kernel in one turn.
 const BATCH: usize = 512;
+
+/// What `epoll_pwait` counts in.
+const MILLISECOND: Nanos = Nanos::from_millis(1);
+
+/// No wait in whole milliseconds is longer: their number is an `int`.
+const WHOLE_MAX: Nanos = Nanos::from_secs(86_400);
 
 /// One thread's readiness queue.
 pub(crate) struct Poller {
@@ -76,17 +86,39 @@ impl Poller {
         epoll::delete(&self.epoll, fd)
     }
 
-    /// Waits for events or for so long; without a limit until there is an event.
+    /// Waits for events or for so long; without a limit until there is an event. May end early
+    /// without any.
     pub(crate) fn wait(&self, events: &mut Events, limit: Option<Nanos>) -> io::Result<()> {
         events.0.clear();
-        let limit = limit.map(|limit| Timespec {
-            tv_sec: i64::try_from(limit.0 / 1_000_000_000).unwrap_or(i64::MAX),
-            tv_nsec: (limit.0 % 1_000_000_000).cast_signed(),
-        });
-        match epoll::wait(&self.epoll, spare_capacity(&mut events.0), limit.as_ref()) {
-            Err(Errno::INTR) | Ok(_) => Ok(()),
-            Err(error) => Err(error),
+        match self.wait_whole_or_less(events, limit) {
+            Err(Errno::INTR) => Ok(()),
+            waited => waited,
         }
+    }
+
+    fn wait_whole_or_less(&self, events: &mut Events, limit: Option<Nanos>) -> io::Result<()> {
+        let whole = match limit {
+            Some(limit) if limit > Nanos::ZERO && limit < MILLISECOND => {
+                let mut queue = [PollFd::new(&self.epoll, PollFlags::IN)];
+                if poll(&mut queue, Some(&timespec(limit)))? == 0 {
+                    return Ok(());
+                }
+                Some(Nanos::ZERO)
+            }
+            Some(limit) => Some(Nanos(limit.0 - limit.0 % MILLISECOND.0).min(WHOLE_MAX)),
+            None => None,
+        };
+        let whole = whole.map(timespec);
+        epoll::wait(&self.epoll, spare_capacity(&mut events.0), whole.as_ref())?;
+        Ok(())
+    }
+}
+
+/// A span as the kernel takes it.
+fn timespec(span: Nanos) -> Timespec {
+    Timespec {
+        tv_sec: (span.0 / 1_000_000_000).cast_signed(),
+        tv_nsec: (span.0 % 1_000_000_000).cast_signed(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use drumfire_engine::{Prepared, thread_count};
 use drumfire_measure::{Model, RunInfo};
-use drumfire_net::Clock;
+use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{
     Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Plan,
     Redirects, Scheme, Spin, Verify,
@@ -12,6 +12,10 @@ use drumfire_units::Nanos;
 
 /// Requests of a long list that the plan's text names.
 const REQUESTS_NAMED: usize = 16;
+
+/// What an older kernel, or a sandbox, makes dearer.
+const TWO_CALLS: &str = "there is no epoll_pwait2 here (Linux 5.11): each wait of less than a \
+                         millisecond cost a second system call";
 
 /// What is known of a run before it starts.
 pub(crate) fn info(prepared: &Prepared) -> RunInfo {
@@ -37,6 +41,10 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
             "requests went through the proxy {}",
             proxy.url.origin
         ));
+    }
+    // Where there is no queue at all, the run itself says so.
+    if waits_in_one_call() == Ok(false) {
+        notes.push(TWO_CALLS.to_owned());
     }
     RunInfo {
         id: format!("{:x}-{:x}", started_at_unix_ns / 1_000, std::process::id()),

@@ -275,6 +275,45 @@ fn descriptors_that_run_out_are_our_own_fault() {
     }
 }
 
+/// A kernel before 5.11, or a sandbox that does not know the call, has no `epoll_pwait2`.
+#[test]
+fn without_epoll_pwait2_a_run_is_as_any_other() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    for errno in ["ENOSYS", "EPERM"] {
+        for line in ["-c 4 -n 200 --no-keepalive", "-c 4 -r 300/s -z 1s"] {
+            let options =
+                format!("--seccomp-bpf -e trace=epoll_pwait2 -e inject=epoll_pwait2:error={errno}");
+            let Some(process) = traced(&options, &format!("{line} {}", serve.url)) else {
+                return;
+            };
+            let report = load_of(process);
+            assert!(report.n("requests.ok") >= 200, "{:#}", report.short());
+            assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+            assert!(report.notes().contains("epoll_pwait2"), "{errno} {line}");
+        }
+    }
+    // Where the call exists, there is nothing to say of it.
+    let report = load(&format!("-n 10 {}", serve.url));
+    assert_eq!(report.notes(), "");
+}
+
+/// A loop that can't wait has measured nothing but itself: no report, and no blame on the target.
+#[test]
+fn a_wait_that_fails_ends_the_run_with_its_reason() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    let options = "-e trace=epoll_pwait2 -e inject=epoll_pwait2:error=EINVAL:when=9+";
+    let line = format!("-c 2 -n 100000 {}", serve.url);
+    let Some(process) = traced(options, &line) else {
+        return;
+    };
+    let ended = process.finish(LIMIT);
+    assert_eq!((ended.code, &*ended.stdout), (Some(1), ""));
+    let reason = "the event loop can't go on: epoll_pwait2 failed: Invalid argument";
+    assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+}
+
 /// Interrupted calls lose nothing: those for bytes are made again, and a wait that ends early is
 /// one more turn of the loop.
 #[test]

@@ -1,18 +1,42 @@
-//! Linux: epoll(7), edge-triggered, with waits in nanoseconds (`epoll_pwait2`, Linux 5.11).
+//! Linux: epoll(7), edge-triggered, with waits in nanoseconds.
+//!
+//! One call does that since Linux 5.11 (`epoll_pwait2`). Older kernels, and sandboxes that do not
+//! know the call, refuse it; whether this one does is asked when a queue is made. Then spans of a
+//! millisecond and more are waited for in whole ones, rounded down, and less than one by ppoll(2),
+//! which takes nanoseconds: nothing is later than it would be, and only a short wait that finds
+//! something costs one more call.
 
 use super::{BATCH, Event, fault, timespec};
 use crate::Fault;
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::fd::OwnedFd;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::io::Errno;
 use std::num::NonZeroU64;
+
+/// What `epoll_pwait` counts in.
+const MILLISECOND: Nanos = Nanos::from_millis(1);
+
+/// No wait in whole milliseconds is longer: their number is an `int`. An early end is one more turn
+/// of the caller's loop.
+const WHOLE_MAX: Nanos = Nanos::from_secs(86_400);
+
+/// The calls that a queue is waited on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    /// `epoll_pwait2`.
+    One,
+    /// `epoll_pwait`, after `ppoll` where less than a millisecond is left.
+    Two,
+}
 
 /// One thread's queue.
 pub(crate) struct Poller {
     epoll: OwnedFd,
     events: Vec<epoll::Event>,
+    calls: Calls,
 }
 
 impl Poller {
@@ -21,10 +45,36 @@ impl Poller {
         // Without this the kernel may add 50 µs to each wait (prctl(2), PR_SET_TIMERSLACK). A
         // refusal costs precision, which the run's lag then shows.
         let _refused = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        Ok(Self {
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC).map_err(fault("epoll_create1"))?,
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(fault("epoll_create1"))?;
+        let mut poller = Self {
+            epoll,
             events: Vec::with_capacity(BATCH),
-        })
+            calls: Calls::One,
+        };
+        // A sandbox that does not know a call answers ENOSYS or, an older one, EPERM; neither is an
+        // answer of the call itself.
+        match poller.wait_once(Some(Nanos::ZERO)) {
+            Ok(()) => {}
+            Err(Errno::NOSYS | Errno::PERM) => poller.calls = Calls::Two,
+            Err(error) => return Err(fault("epoll_pwait2")(error)),
+        }
+        Ok(poller)
+    }
+
+    /// A queue of each kind that works here.
+    #[cfg(test)]
+    pub(crate) fn each() -> Vec<Self> {
+        let own = Self::new().unwrap();
+        let older = Self {
+            calls: Calls::Two,
+            ..Self::new().unwrap()
+        };
+        vec![own, older]
+    }
+
+    /// Whether one call waits for nanoseconds.
+    pub(crate) fn is_precise(&self) -> bool {
+        self.calls == Calls::One
     }
 
     /// Watches a socket until it is closed.
@@ -33,19 +83,19 @@ impl Poller {
         epoll::add(&self.epoll, fd, EventData::new_u64(token), all)
     }
 
-    /// Waits for events, at most so long; `None` is for ever.
+    /// Waits for events, at most so long; `None` is for ever. May end early without any.
     #[inline]
     pub(crate) fn wait(
         &mut self,
         timeout: Option<Nanos>,
     ) -> Result<impl Iterator<Item = Event>, Fault> {
         self.events.clear();
-        let timeout = timeout.map(timespec);
-        let events = spare_capacity(&mut self.events);
-        match epoll::wait(&self.epoll, events, timeout.as_ref()) {
-            // A signal may end a wait early, which the caller's loop copes with.
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(fault("epoll_pwait2")(error)),
+        match self.calls {
+            Calls::One => {
+                let waited = self.wait_once(timeout);
+                unless_interrupted("epoll_pwait2", waited)?;
+            }
+            Calls::Two => self.wait_whole(timeout)?,
         }
         Ok(self.events.iter().map(|event| {
             let (flags, data) = (event.flags, event.data);
@@ -59,4 +109,72 @@ impl Poller {
             }
         }))
     }
+
+    /// Waits by `epoll_pwait2`. The list is empty.
+    #[inline]
+    #[expect(
+        unsafe_code,
+        reason = "rustix has this call only without the older one"
+    )]
+    fn wait_once(&mut self, timeout: Option<Nanos>) -> Result<(), Errno> {
+        let timeout = timeout.map(timespec);
+        let timeout = timeout
+            .as_ref()
+            .map_or(std::ptr::null(), std::ptr::from_ref);
+        let room = self.events.spare_capacity_mut();
+        // SAFETY: the kernel writes as many events as it returns, at most as many as there is room
+        // for; their layout is its own (rustix tests that). It reads the span, if there is one.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll.as_raw_fd(),
+                room.as_mut_ptr(),
+                room.len() as libc::c_int,
+                timeout,
+                std::ptr::null::<libc::sigset_t>(),
+                0_usize,
+            )
+        };
+        let count = usize::try_from(count).map_err(|_| last_errno())?;
+        // SAFETY: the kernel has written so many.
+        unsafe { self.events.set_len(count) };
+        Ok(())
+    }
+
+    /// Waits by the older calls, or for less long. The list is empty.
+    fn wait_whole(&mut self, timeout: Option<Nanos>) -> Result<(), Fault> {
+        let whole = match timeout {
+            Some(span) if span > Nanos::ZERO && span < MILLISECOND => {
+                let mut queue = [PollFd::new(&self.epoll, PollFlags::IN)];
+                let polled = poll(&mut queue, Some(&timespec(span)));
+                if unless_interrupted("ppoll", polled)?.unwrap_or(0) == 0 {
+                    return Ok(());
+                }
+                Some(Nanos::ZERO)
+            }
+            Some(span) => Some(Nanos(span.0 - span.0 % MILLISECOND.0).min(WHOLE_MAX)),
+            None => None,
+        };
+        let whole = whole.map(timespec);
+        let room = spare_capacity(&mut self.events);
+        let waited = epoll::wait(&self.epoll, room, whole.as_ref());
+        unless_interrupted("epoll_pwait", waited)?;
+        Ok(())
+    }
+}
+
+/// What a call brought; `None` when a signal ended it early, which the caller's loop copes with.
+#[inline]
+fn unless_interrupted<T>(call: &'static str, result: Result<T, Errno>) -> Result<Option<T>, Fault> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Errno::INTR) => Ok(None),
+        Err(error) => Err(fault(call)(error)),
+    }
+}
+
+/// Why the last call through `libc` failed.
+#[cold]
+fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

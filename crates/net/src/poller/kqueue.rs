@@ -36,6 +36,17 @@ impl Poller {
         })
     }
 
+    /// A queue of each kind: there is one.
+    #[cfg(test)]
+    pub(crate) fn each() -> Vec<Self> {
+        vec![Self::new().unwrap()]
+    }
+
+    /// Whether one call waits for nanoseconds.
+    pub(crate) fn is_precise(&self) -> bool {
+        true
+    }
+
     /// Watches a socket until it is closed.
     #[expect(unsafe_code, reason = "kevent names a socket by its number")]
     pub(crate) fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), Errno> {
