@@ -9,7 +9,6 @@ pub mod crate_docs;
 pub mod effects;
 pub mod file_length;
 pub mod file_names;
-pub mod function_length;
 pub mod ignored_tests;
 pub mod layers;
 pub mod limits;
@@ -40,7 +39,6 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("layers", layers::check),
     ("effects", effects::check),
     ("crate docs", crate_docs::check),
-    ("function length", function_length::check),
     ("file length", file_length::check),
     ("file names", file_names::check),
     ("words", words::check),

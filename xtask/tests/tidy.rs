@@ -36,11 +36,6 @@ fn crates_say_what_they_know() {
 }
 
 #[test]
-fn functions_fit_a_screen() {
-    clean(xtask::function_length::check);
-}
-
-#[test]
 fn files_hold_one_noun() {
     clean(xtask::file_length::check);
 }
