@@ -14,7 +14,6 @@ pub mod layers;
 pub mod limits;
 pub mod links;
 pub mod manual;
-pub mod page_length;
 pub mod reasons;
 pub mod root_entries;
 pub mod sleeping;
@@ -46,7 +45,6 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("sleeping", sleeping::check),
     ("dependency reasons", reasons::check),
     ("root entries", root_entries::check),
-    ("page length", page_length::check),
     ("links", links::check),
     ("manual", manual::check),
     ("limits", limits::check),

@@ -71,11 +71,6 @@ fn the_root_is_a_table_of_contents() {
 }
 
 #[test]
-fn pages_are_short() {
-    clean(xtask::page_length::check);
-}
-
-#[test]
 fn links_lead_somewhere() {
     clean(xtask::links::check);
 }
