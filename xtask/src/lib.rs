@@ -15,7 +15,6 @@ pub mod limits;
 pub mod links;
 pub mod manual;
 pub mod reasons;
-pub mod root_entries;
 pub mod sleeping;
 pub mod words;
 
@@ -44,7 +43,6 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("ignored tests", ignored_tests::check),
     ("sleeping", sleeping::check),
     ("dependency reasons", reasons::check),
-    ("root entries", root_entries::check),
     ("links", links::check),
     ("manual", manual::check),
     ("limits", limits::check),

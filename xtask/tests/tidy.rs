@@ -66,11 +66,6 @@ fn dependencies_have_reasons() {
 }
 
 #[test]
-fn the_root_is_a_table_of_contents() {
-    clean(xtask::root_entries::check);
-}
-
-#[test]
 fn links_lead_somewhere() {
     clean(xtask::links::check);
 }
