@@ -4,7 +4,6 @@
 //! know how the program works: of the product it uses only the lists that the manual repeats.
 //! Start reading at [`Repository`], then any check; `tests/tidy.rs` runs them with `cargo test`.
 
-pub mod contracts;
 pub mod crate_docs;
 pub mod effects;
 pub mod file_length;
@@ -46,5 +45,4 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("links", links::check),
     ("manual", manual::check),
     ("limits", limits::check),
-    ("contracts", contracts::check),
 ];

@@ -80,11 +80,6 @@ fn limits_are_as_the_manual_says() {
     clean(xtask::limits::check);
 }
 
-#[test]
-fn lists_of_two_crates_agree() {
-    clean(xtask::contracts::check);
-}
-
 /// A check that is not in the list would be missing from `cargo run -p xtask`.
 #[test]
 fn every_check_is_run() {

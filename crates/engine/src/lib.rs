@@ -11,6 +11,7 @@ mod conversation;
 mod crowd;
 mod decoding;
 mod keep_alive;
+mod leniency;
 pub mod limits;
 mod place;
 mod prepare;

@@ -1,9 +1,6 @@
 //! What a response was forgiven: a bit set, so that a sample carries it for free.
 
 /// One departure from the letter of the RFC that is read all the same.
-///
-/// The order is a contract: bit `n` here is bit `n` of the leniencies that the results count, so
-/// that a set is handed on as it is. New ones go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Notice {

@@ -1,0 +1,59 @@
+//! What `http1` forgave, in the words in which the results count it.
+
+use drumfire_http1::{Notice, Notices};
+use drumfire_measure::{Leniencies, Leniency};
+
+/// The leniencies of a response; most have none.
+#[inline]
+pub(crate) fn leniencies(notices: Notices) -> Leniencies {
+    let mut leniencies = Leniencies::default();
+    if notices != Notices::default() {
+        notices
+            .iter()
+            .map(leniency)
+            .for_each(|one| leniencies.insert(one));
+    }
+    leniencies
+}
+
+/// A new notice does not compile before it has its leniency here.
+const fn leniency(notice: Notice) -> Leniency {
+    match notice {
+        Notice::HigherMinor => Leniency::HigherMinor,
+        Notice::BareLf => Leniency::BareLf,
+        Notice::ObsFold => Leniency::ObsFold,
+        Notice::DuplicateLength => Leniency::DuplicateLength,
+        Notice::Excess => Leniency::Excess,
+        Notice::LengthAndCoding => Leniency::LengthAndCoding,
+        Notice::CodingInHttp10 => Leniency::CodingInHttp10,
+        Notice::ChunkSpace => Leniency::ChunkSpace,
+        Notice::EmptyLine => Leniency::EmptyLine,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{leniencies, leniency};
+    use drumfire_http1::{Notice, Notices};
+    use drumfire_measure::{Leniencies, Leniency};
+
+    /// Both crates print these names, so they must be the same ones.
+    #[test]
+    fn a_notice_and_its_leniency_have_one_name() {
+        for notice in Notice::ALL {
+            assert_eq!(notice.name(), leniency(notice).name());
+        }
+        assert_eq!(Notice::ALL.len(), Leniency::ALL.len());
+    }
+
+    #[test]
+    fn a_set_keeps_its_members() {
+        assert_eq!(leniencies(Notices::default()), Leniencies::default());
+        let mut notices = Notices::default();
+        notices.insert(Notice::BareLf);
+        notices.insert(Notice::EmptyLine);
+        let set = leniencies(notices);
+        let members = Leniency::ALL.iter().filter(|one| set.contains(**one));
+        assert!(members.eq(&[Leniency::BareLf, Leniency::EmptyLine]));
+    }
+}
