@@ -1,20 +1,12 @@
 //! What a server says in the packet that ends a TLS handshake: text, its end, or half a record.
 //! rustls's own server side is the peer, on loopback.
 
-use drumfire_net::{
-    Address, Clock, Io, Native, NativeOptions, Progress, Received, Slot, TlsConfig, TlsOptions,
-    TlsVerify, Waiting,
-};
-use drumfire_units::Nanos;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::PrivateKeyDer;
+use crate::peer::{SLOT, Server, connect, driver, wait};
+use drumfire_net::{Io, Native, Progress, Received};
 use rustls::version::{TLS12, TLS13};
-use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
+use rustls::{ServerConnection, SupportedProtocolVersion};
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-
-const SLOT: Slot = Slot(0);
+use std::os::unix::net::UnixStream;
 
 /// What a server does besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +31,7 @@ struct Case {
 
 /// The server's end of one connection.
 struct Peer {
-    socket: TcpStream,
+    socket: UnixStream,
     tls: ServerConnection,
     /// What it says first, until it is said.
     text: Option<Vec<u8>>,
@@ -83,63 +75,6 @@ impl Peer {
     }
 }
 
-/// A server's settings, with a certificate that nobody checks.
-fn server(version: &'static SupportedProtocolVersion) -> Arc<ServerConfig> {
-    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
-    let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).expect("a key");
-    let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
-    let builder = builder
-        .with_protocol_versions(&[version])
-        .expect("a version");
-    let mut config = builder
-        .with_no_client_auth()
-        .with_single_cert(vec![own.cert.der().clone()], key)
-        .expect("they fit");
-    config.send_half_rtt_data = true;
-    Arc::new(config)
-}
-
-/// A driver that trusts anybody.
-fn driver() -> Native {
-    let config = TlsConfig::new(&TlsOptions {
-        name: "localhost",
-        roots: None,
-        identity: None,
-        verify: TlsVerify::No,
-        alpn: &[],
-        resume: false,
-    });
-    Native::new(&NativeOptions {
-        clock: Clock::start(),
-        waiting: Waiting::Sleep,
-        tls: vec![config.expect("settings")],
-    })
-    .expect("a driver")
-}
-
-/// Waits for something to happen to the connection, five seconds at most.
-fn wait(io: &mut Native) {
-    let mut ready = Vec::new();
-    io.wait(io.now() + Nanos::from_secs(5), &mut ready)
-        .expect("a wait");
-    assert!(!ready.is_empty(), "nothing happens");
-}
-
-/// Opens a connection, and gives its other end.
-fn connect(io: &mut Native) -> TcpStream {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = Address::Tcp {
-        peer: listener.local_addr().expect("an address"),
-        source: None,
-    };
-    if io.dial(SLOT, &address).expect("it listens") == Progress::Pending {
-        wait(io);
-    }
-    let (socket, _) = listener.accept().expect("it has connected");
-    assert_eq!(io.finish_dial(SLOT), Ok(Progress::Done));
-    socket
-}
-
 /// Receives as the engine does, until so much has come and the end where there is one; after the
 /// last bytes for now it waits to be told of more.
 fn receive(io: &mut Native, peer: &mut Peer, case: &Case) -> Vec<u8> {
@@ -174,7 +109,12 @@ fn check(case: Case) {
     let text: Vec<u8> = (0..case.length).map(|n| (n % 251) as u8).collect();
     let mut peer = Peer {
         socket: connect(&mut io),
-        tls: ServerConnection::new(server(case.version)).expect("settings"),
+        tls: Server {
+            version: case.version,
+            names: 1,
+            record: None,
+        }
+        .connection(),
         text: Some(text.clone()),
         then: case.then,
         kept_back: Vec::new(),

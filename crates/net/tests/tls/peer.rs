@@ -1,0 +1,117 @@
+//! A server's side of TLS whose every byte the test has in its hand: rustls makes the records, and
+//! the test says in which pieces they come.
+
+use drumfire_net::{
+    Address, Clock, Io, Native, NativeOptions, Progress, Slot, TlsConfig, TlsOptions, TlsVerify,
+    Waiting,
+};
+use drumfire_units::Nanos;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The one connection of a driver.
+pub(crate) const SLOT: Slot = Slot(0);
+
+/// How a server is set up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Server {
+    /// The only version that it speaks.
+    pub(crate) version: &'static SupportedProtocolVersion,
+    /// How many names its certificate is for; 2,500 of them take 37 kB.
+    pub(crate) names: usize,
+    /// The longest record, header included, that it sends; TLS's own limit when `None`.
+    pub(crate) record: Option<usize>,
+}
+
+impl Server {
+    /// Its settings. Only one cipher suite a version.
+    fn config(&self) -> ServerConfig {
+        let mut provider = aws_lc_rs::default_provider();
+        provider.cipher_suites = vec![
+            aws_lc_rs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+            aws_lc_rs::cipher_suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+        ];
+        let (certificate, key) = identity(self.names);
+        let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
+            .with_protocol_versions(&[self.version])
+            .expect("a version")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .expect("they fit");
+        config.send_half_rtt_data = true;
+        config.enable_secret_extraction = true;
+        config.max_fragment_size = self.record;
+        config
+    }
+
+    /// A connection of this server.
+    pub(crate) fn connection(&self) -> ServerConnection {
+        ServerConnection::new(Arc::new(self.config())).expect("settings")
+    }
+}
+
+/// A self-signed certificate for so many names, made once, and its key.
+fn identity(names: usize) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+    type Identity = (CertificateDer<'static>, Vec<u8>);
+    static SMALL: OnceLock<Identity> = OnceLock::new();
+    static LARGE: OnceLock<Identity> = OnceLock::new();
+    let made = if names == 1 { &SMALL } else { &LARGE };
+    let (certificate, key) = made.get_or_init(|| {
+        let name = |n| format!("host-{n:04}.localhost");
+        let own = rcgen::generate_simple_self_signed((0..names).map(name).collect::<Vec<_>>())
+            .expect("a certificate");
+        (own.cert.der().clone(), own.signing_key.serialize_der())
+    });
+    let key = PrivateKeyDer::try_from(key.clone()).expect("a key");
+    (certificate.clone(), key)
+}
+
+/// A driver that trusts anybody.
+pub(crate) fn driver() -> Native {
+    let config = TlsConfig::new(&TlsOptions {
+        name: "localhost",
+        roots: None,
+        identity: None,
+        verify: TlsVerify::No,
+        alpn: &[],
+        resume: true,
+    });
+    Native::new(&NativeOptions {
+        clock: Clock::start(),
+        waiting: Waiting::Sleep,
+        tls: vec![config.expect("settings")],
+    })
+    .expect("a driver")
+}
+
+/// Waits for something to happen to the connection, five seconds at most.
+pub(crate) fn wait(io: &mut Native) {
+    let mut ready = Vec::new();
+    io.wait(io.now() + Nanos::from_secs(5), &mut ready)
+        .expect("a wait");
+    assert!(!ready.is_empty(), "nothing happens");
+}
+
+/// Opens a connection, and gives its other end. What one end sends, the other may receive at once.
+pub(crate) fn connect(io: &mut Native) -> UnixStream {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("drumfire-tls-{}-{number}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let listener = UnixListener::bind(&path).expect("a path");
+    if io
+        .dial(SLOT, &Address::Unix(path.clone()))
+        .expect("it listens")
+        == Progress::Pending
+    {
+        wait(io);
+    }
+    let (socket, _) = listener.accept().expect("it has connected");
+    std::fs::remove_file(path).expect("it was there");
+    assert_eq!(io.finish_dial(SLOT), Ok(Progress::Done));
+    socket
+}
