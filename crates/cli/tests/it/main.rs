@@ -23,6 +23,7 @@ mod go_wrk;
 mod grpc_mistakes;
 mod grpc_servers;
 mod h2spec;
+mod hostile;
 mod http2_servers;
 mod many;
 mod mistakes;

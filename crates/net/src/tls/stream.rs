@@ -3,22 +3,14 @@
 //! Buffers belong to the driver and are shared by all its connections; a connection keeps bytes of
 //! its own only while a record is cut in two or the kernel has no room.
 
+use super::session::{CHUNK_BYTES, HELD_BYTES, Phase, SEALED_BYTES, Session, closed_in_handshake};
 use crate::{IoError, Progress, Received, TlsConfig, socket};
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, recv, send};
-use rustls::client::UnbufferedClientConnection;
-use rustls::unbuffered::{
-    ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
-};
-use std::sync::Arc;
 
-/// How much text is encrypted in one go: four full records.
-const SEND_CHUNK: usize = 64 * 1024;
-/// Room for the records of one chunk: each may add up to 256 bytes (RFC 8446 section 5.2).
-const SEND_ROOM: usize = SEND_CHUNK + 5 * 261;
 /// How many encrypted bytes are received in one go; more than one full record.
-const RECEIVE_ROOM: usize = 64 * 1024;
+const RECEIVE_BYTES: usize = 64 * 1024;
 
 /// Buffers that all connections of a driver take turns to use.
 #[derive(Debug)]
@@ -30,80 +22,54 @@ pub(crate) struct TlsIo {
 impl TlsIo {
     pub(crate) fn new() -> Self {
         Self {
-            incoming: vec![0; RECEIVE_ROOM].into_boxed_slice(),
-            outgoing: vec![0; SEND_ROOM].into_boxed_slice(),
+            incoming: vec![0; HELD_BYTES + RECEIVE_BYTES].into_boxed_slice(),
+            outgoing: vec![0; SEALED_BYTES].into_boxed_slice(),
         }
     }
 }
 
-/// What one connection remembers between calls.
+/// One connection.
 pub(crate) struct TlsStream {
-    connection: UnbufferedClientConnection,
-    /// Received bytes that are not yet a whole record.
-    partial: Vec<u8>,
-    /// Encrypted bytes that the kernel had no room for.
-    unsent: Vec<u8>,
+    session: Session,
     /// Text that nobody has asked for yet: it came with the end of the handshake, or its record
     /// has more than there was room for.
     early: Vec<u8>,
-    phase: Phase,
-}
-
-/// How far a connection has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Handshake,
-    Open,
-    PeerClosed,
 }
 
 impl TlsStream {
     /// The client's side of a new connection.
     pub(crate) fn new(config: &TlsConfig) -> Result<Self, IoError> {
-        let connection =
-            UnbufferedClientConnection::new(Arc::clone(&config.client), config.name.clone())?;
         Ok(Self {
-            connection,
-            partial: Vec::new(),
-            unsent: Vec::new(),
+            session: Session::new(config)?,
             early: Vec::new(),
-            phase: Phase::Handshake,
         })
     }
 
     /// Whether the peer has agreed to this protocol.
     pub(crate) fn agreed(&self, protocol: &[u8]) -> bool {
-        self.connection.alpn_protocol() == Some(protocol)
+        self.session.agreed(protocol)
     }
 
     /// Goes on with the handshake as far as the socket lets it.
     pub(crate) fn handshake(&mut self, fd: &OwnedFd, io: &mut TlsIo) -> Result<Progress, IoError> {
         loop {
-            let before = self.step(&mut [], &mut |_| {});
             self.flush(fd)?;
-            before?;
-            if self.phase != Phase::Handshake {
-                return Ok(Progress::Done);
+            match self.session.phase() {
+                Phase::Handshake => {}
+                Phase::Open | Phase::PeerClosed => return Ok(Progress::Done),
+                Phase::Failed => return Err(IoError::BrokenPipe),
             }
             // A server that speaks first, as in HTTP/2, may do so in the packet that ends the
             // handshake.
             let mut early = std::mem::take(&mut self.early);
-            let pull = self.pull(fd, io, RECEIVE_ROOM, &mut |text| {
+            let pull = self.pull(fd, io, RECEIVE_BYTES, &mut |text| {
                 early.extend_from_slice(text);
             });
             self.early = early;
             match pull? {
                 Pull::Nothing => return Ok(Progress::Pending),
-                Pull::End => {
-                    return Err(IoError::TlsProtocol(
-                        "the peer closed the connection within the handshake".to_owned(),
-                    ));
-                }
+                Pull::End => return Err(closed_in_handshake()),
                 Pull::Some { .. } => {}
-            }
-            if self.phase != Phase::Handshake {
-                self.flush(fd)?;
-                return Ok(Progress::Done);
             }
         }
     }
@@ -118,14 +84,14 @@ impl TlsStream {
         let mut taken = 0;
         while taken < text.len() {
             self.flush(fd)?;
-            if !self.unsent.is_empty() {
+            if self.has_unsent() {
                 break;
             }
-            let chunk = &text[taken..text.len().min(taken + SEND_CHUNK)];
-            let length = self.encrypt(chunk, &mut io.outgoing)?;
+            let chunk = &text[taken..text.len().min(taken + CHUNK_BYTES)];
+            let length = self.session.seal(chunk, &mut io.outgoing)?;
             let out = &io.outgoing[..length];
             let sent = push(fd, out)?;
-            self.unsent.extend_from_slice(&out[sent..]);
+            self.session.keep(&out[sent..]);
             taken += chunk.len();
         }
         Ok(taken)
@@ -158,30 +124,25 @@ impl TlsStream {
 
     /// Whether encrypted bytes wait for room in the kernel.
     pub(crate) fn has_unsent(&self) -> bool {
-        !self.unsent.is_empty()
+        !self.session.unsent().is_empty()
     }
 
     /// Sends what the kernel had no room for earlier.
     pub(crate) fn flush(&mut self, fd: &OwnedFd) -> Result<(), IoError> {
-        if !self.unsent.is_empty() {
-            let sent = push(fd, &self.unsent)?;
-            self.unsent.drain(..sent);
-            if self.unsent.is_empty() {
-                self.unsent = Vec::new();
-            }
+        if self.has_unsent() {
+            let sent = push(fd, self.session.unsent())?;
+            self.session.forget_sent(sent);
         }
         Ok(())
     }
 
     /// Tells the peer that no more text follows, as far as the socket takes it at once.
     pub(crate) fn say_goodbye(&mut self, fd: &OwnedFd, io: &mut TlsIo) {
-        if self.phase == Phase::Handshake || !self.unsent.is_empty() {
+        if self.has_unsent() {
             return;
         }
-        let UnbufferedStatus { state, .. } = self.connection.process_tls_records(&mut []);
-        if let Ok(ConnectionState::WriteTraffic(mut traffic)) = state
-            && let Ok(length) = traffic.queue_close_notify(&mut io.outgoing)
-        {
+        let length = self.session.seal_goodbye(&mut io.outgoing);
+        if length > 0 {
             // The connection is given up either way.
             let _unheard = push(fd, &io.outgoing[..length]);
         }
@@ -206,7 +167,7 @@ impl TlsStream {
             return Ok(Received::Bytes { length, drained });
         }
         loop {
-            if self.phase == Phase::PeerClosed {
+            if self.session.phase() == Phase::PeerClosed {
                 return Ok(Received::End);
             }
             let mut length = 0;
@@ -221,11 +182,12 @@ impl TlsStream {
             self.flush(fd)?;
             match pull {
                 Pull::Some { drained } if length > 0 => {
-                    let drained = drained && self.phase == Phase::Open && self.early.is_empty();
+                    let drained =
+                        drained && self.session.phase() == Phase::Open && self.early.is_empty();
                     return Ok(Received::Bytes { length, drained });
                 }
                 Pull::Some { drained: false } => {}
-                Pull::Some { drained: true } if self.phase == Phase::PeerClosed => {}
+                Pull::Some { drained: true } if self.session.phase() == Phase::PeerClosed => {}
                 Pull::Some { drained: true } | Pull::Nothing => return Ok(Received::Nothing),
                 Pull::End => return Err(IoError::TlsNoCloseNotify),
             }
@@ -240,11 +202,11 @@ impl TlsStream {
         limit: usize,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<Pull, IoError> {
-        let held = self.partial.len();
-        // A partial record may be as long as the limit; there must be room for its rest.
+        let held = self.session.held().len();
+        // What is held may be as long as the limit; there must be room for its rest.
         let end = limit.max(held + 1024).min(io.incoming.len());
         let room = &mut io.incoming[..end];
-        room[..held].copy_from_slice(&self.partial);
+        room[..held].copy_from_slice(self.session.held());
         let length = match retry_on_intr(|| recv(fd, &mut room[held..], RecvFlags::empty())) {
             Ok((0, _)) => return Ok(Pull::End),
             Ok((length, _)) => length,
@@ -252,75 +214,8 @@ impl TlsStream {
             Err(error) => return Err(error.into()),
         };
         let drained = held + length < end;
-        let filled = &mut io.incoming[..held + length];
-        let used = self.step(filled, sink);
-        let used = match used {
-            Ok(used) => used,
-            Err(error) => {
-                // The alert that says why is already queued; the peer may hear it.
-                let _unheard = self.flush(fd);
-                return Err(error);
-            }
-        };
-        self.partial.clear();
-        if used < filled.len() {
-            self.partial.extend_from_slice(&filled[used..]);
-        } else if self.partial.capacity() > 0 {
-            self.partial = Vec::new();
-        }
+        self.session.take_in(&mut room[..held + length], sink)?;
         Ok(Pull::Some { drained })
-    }
-
-    /// Runs rustls over received bytes until it wants more; returns how many it has used up.
-    fn step(&mut self, filled: &mut [u8], sink: &mut dyn FnMut(&[u8])) -> Result<usize, IoError> {
-        let mut used = 0;
-        loop {
-            let UnbufferedStatus { mut discard, state } =
-                self.connection.process_tls_records(&mut filled[used..]);
-            let mut blocked = false;
-            match state? {
-                ConnectionState::EncodeTlsData(data) => encode(data, &mut self.unsent)?,
-                ConnectionState::TransmitTlsData(data) => data.done(),
-                ConnectionState::ReadTraffic(mut traffic) => {
-                    while let Some(record) = traffic.next_record() {
-                        let record = record?;
-                        discard += record.discard;
-                        sink(record.payload);
-                    }
-                }
-                ConnectionState::BlockedHandshake => blocked = true,
-                ConnectionState::WriteTraffic(_) => {
-                    self.phase = Phase::Open;
-                    blocked = true;
-                }
-                ConnectionState::PeerClosed | ConnectionState::Closed => {
-                    self.phase = Phase::PeerClosed;
-                    blocked = true;
-                }
-                _ => {
-                    return Err(IoError::TlsProtocol(
-                        "early data was not asked for".to_owned(),
-                    ));
-                }
-            }
-            used += discard;
-            if blocked {
-                return Ok(used);
-            }
-        }
-    }
-
-    /// Encrypts one chunk into `out`; returns the length of its records.
-    fn encrypt(&mut self, chunk: &[u8], out: &mut [u8]) -> Result<usize, IoError> {
-        loop {
-            let UnbufferedStatus { state, .. } = self.connection.process_tls_records(&mut []);
-            match state? {
-                ConnectionState::WriteTraffic(traffic) => return seal(traffic, chunk, out),
-                ConnectionState::EncodeTlsData(data) => encode(data, &mut self.unsent)?,
-                ConnectionState::TransmitTlsData(data) => data.done(),
-                _ => return Err(IoError::BrokenPipe),
-            }
-        }
     }
 }
 
@@ -332,33 +227,6 @@ enum Pull {
     },
     Nothing,
     End,
-}
-
-/// Appends one handshake message to what is to be sent.
-fn encode<Data>(mut data: EncodeTlsData<'_, Data>, unsent: &mut Vec<u8>) -> Result<(), IoError> {
-    let start = unsent.len();
-    // A hello fits; a client certificate's chain may not, and then its length is told.
-    unsent.resize(start + 2048, 0);
-    let mut length = data.encode(&mut unsent[start..]);
-    if let Err(EncodeError::InsufficientSize(size)) = length {
-        unsent.resize(start + size.required_size, 0);
-        length = data.encode(&mut unsent[start..]);
-    }
-    let length = length.map_err(|error| IoError::TlsProtocol(error.to_string()))?;
-    unsent.truncate(start + length);
-    Ok(())
-}
-
-/// Encrypts a chunk into a buffer that has room for its records.
-fn seal<Data>(
-    mut traffic: WriteTraffic<'_, Data>,
-    chunk: &[u8],
-    out: &mut [u8],
-) -> Result<usize, IoError> {
-    traffic.encrypt(chunk, out).map_err(|error| match error {
-        EncryptError::InsufficientSize(_) => IoError::Other("a record outgrew its room".to_owned()),
-        other => IoError::TlsProtocol(other.to_string()),
-    })
 }
 
 /// Sends what there is room for.

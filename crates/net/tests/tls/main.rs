@@ -2,3 +2,5 @@
 
 mod early;
 mod peer;
+mod pen;
+mod pieces;

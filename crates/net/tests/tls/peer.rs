@@ -9,6 +9,7 @@ use drumfire_units::Nanos;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,7 +29,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Its settings. Only one cipher suite a version.
+    /// Its settings. Only one cipher suite a version, for which [`crate::pen::Pen`] can write.
     fn config(&self) -> ServerConfig {
         let mut provider = aws_lc_rs::default_provider();
         provider.cipher_suites = vec![
@@ -114,4 +115,69 @@ pub(crate) fn connect(io: &mut Native) -> UnixStream {
     std::fs::remove_file(path).expect("it was there");
     assert_eq!(io.finish_dial(SLOT), Ok(Progress::Done));
     socket
+}
+
+/// The server's end of one connection.
+pub(crate) struct Peer {
+    /// The way to the client.
+    pub(crate) socket: UnixStream,
+    /// The server's TLS.
+    pub(crate) tls: ServerConnection,
+    /// The text that the client has sent.
+    pub(crate) heard: Vec<u8>,
+}
+
+impl Peer {
+    /// The other end of a connection that the driver opens.
+    pub(crate) fn new(io: &mut Native, server: &Server) -> Self {
+        let socket = connect(io);
+        socket.set_nonblocking(true).expect("a socket");
+        Self {
+            socket,
+            tls: server.connection(),
+            heard: Vec::new(),
+        }
+    }
+
+    /// Reads all that the client has sent.
+    ///
+    /// # Errors
+    /// What rustls finds wrong with it, or what the client finds wrong with us.
+    pub(crate) fn hear(&mut self) -> Result<(), rustls::Error> {
+        loop {
+            match self.tls.read_tls(&mut self.socket) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                // The client has closed without reading all; what it sent before is lost.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(()),
+                Err(error) => panic!("{error}"),
+            }
+            self.tls.process_new_packets()?;
+            match self.tls.reader().read_to_end(&mut self.heard) {
+                Err(error) if error.kind() != ErrorKind::WouldBlock => panic!("{error}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// The records that the server has to send.
+    pub(crate) fn flight(&mut self) -> Vec<u8> {
+        let mut flight = Vec::new();
+        while self.tls.wants_write() {
+            self.tls.write_tls(&mut flight).expect("memory");
+        }
+        flight
+    }
+
+    /// The records of a text.
+    pub(crate) fn say(&mut self, text: &[u8]) -> Vec<u8> {
+        self.tls.writer().write_all(text).expect("room");
+        self.flight()
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn give(&mut self, bytes: &[u8]) {
+        self.socket.write_all(bytes).expect("it is sent");
+    }
 }

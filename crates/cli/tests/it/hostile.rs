@@ -1,0 +1,108 @@
+//! Servers that use a protocol's freedom to its end, or leave it: the program neither breaks off
+//! nor lets them write to the terminal.
+
+use crate::support::certificates::{Identity, VALID};
+use crate::support::peers::{self, Nginx};
+use crate::support::{Authority, Process, Script, lab, load, wait_until};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+/// An authority, and a certificate of 37 kB from it.
+fn large() -> Option<(Authority, Identity)> {
+    let authority = Authority::new()?;
+    let names = (0..2500).fold("DNS:localhost".to_owned(), |names, n| {
+        names + &format!(",DNS:host{n:04}.test")
+    });
+    let identity = authority.sign("large", &names, VALID);
+    Some((authority, identity))
+}
+
+/// Twenty connections, each with a handshake of its own.
+fn check(flags: &str, url: &str) {
+    let report = load(&format!("-c 4 -n 20 --no-keepalive {flags} {url}"));
+    assert_eq!(
+        report.n("requests.ok"),
+        20,
+        "{flags} {url}: {:#}",
+        report.short()
+    );
+}
+
+/// TLS cuts such a certificate into several records, and the network these into several packets.
+#[test]
+fn a_large_certificate_is_no_trouble() {
+    let Some((authority, identity)) = large() else {
+        return;
+    };
+    let ca = format!("--cacert {}", authority.certificate);
+    for version in ["TLSv1.2", "TLSv1.3"] {
+        let nginx = Nginx {
+            identity: Some(&identity),
+            extra: &format!("ssl_protocols {version};"),
+            ..Nginx::default()
+        };
+        let Some(nginx) = nginx.start() else {
+            return;
+        };
+        check("-k --full-handshakes", &nginx.tls_url("fast"));
+        check(&ca, &nginx.tls_url("fast"));
+    }
+    let Some(nghttpd) = peers::nghttpd(Some(&identity), "") else {
+        return;
+    };
+    let url = nghttpd.tls_url("10k.txt");
+    let report = load(&format!("--http2 -c 4 -n 20 {ca} {url}"));
+    assert_eq!(report.n("requests.ok"), 20, "{:#}", report.short());
+}
+
+/// OpenSSL may be told to send no record longer than 512 bytes.
+#[test]
+fn small_records_in_small_packets_are_no_trouble() {
+    let Some((authority, identity)) = large() else {
+        return;
+    };
+    for version in ["tls1_2", "tls1_3"] {
+        let port = lab::port();
+        let mut command = lab::program("openssl");
+        let line = format!(
+            "s_server -accept 127.0.0.1:{port} -cert {} -key {} -{version} -max_send_frag 512 \
+             -www -quiet",
+            identity.certificate, identity.key
+        );
+        let _server = Process::start(command.args(line.split_whitespace()));
+        wait_until("it listens", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        let relay = Script::new(move |peer| in_pieces(peer.stream.get_ref(), port));
+        // It serves one connection after the other.
+        let ca = &authority.certificate;
+        let url = format!("https://localhost:{}/", relay.port());
+        let report = load(&format!("-c 1 -n 5 --no-keepalive --cacert {ca} {url}"));
+        assert_eq!(report.n("requests.ok"), 5, "{:#}", report.short());
+    }
+}
+
+/// Hands on to a server, and back in packets of at most 700 bytes.
+fn in_pieces(near: &TcpStream, port: u16) {
+    near.set_nodelay(true).unwrap();
+    let far = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let (mut from, mut to) = (&far, near);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // Either side may close when it likes.
+            let _ended = io::copy(&mut { near }, &mut { &far });
+            let _ended = far.shutdown(Shutdown::Write);
+        });
+        let mut piece = [0; 700];
+        while let Ok(length @ 1..) = from.read(&mut piece) {
+            if to.write_all(&piece[..length]).is_err() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        let _ended = near.shutdown(Shutdown::Both);
+        let _ended = far.shutdown(Shutdown::Both);
+    });
+}

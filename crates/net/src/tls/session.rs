@@ -1,0 +1,271 @@
+//! One connection's rustls: received bytes in, text out, and records to be sent.
+//!
+//! This file alone drives rustls, today through its unbuffered interface; its callers move bytes.
+//!
+//! While a handshake message is incomplete, rustls keeps offsets into the bytes that it has been
+//! given and has not released, and it decrypts records in place. So the bytes that are held go back
+//! to it on every call, whole and unchanged; with fewer of them it would read out of bounds.
+
+use crate::{IoError, TlsConfig};
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::unbuffered::{
+    ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
+};
+use std::sync::Arc;
+
+/// How much text is encrypted in one go: four full records.
+pub(super) const CHUNK_BYTES: usize = 64 * 1024;
+/// Room for the records of one chunk, each of which may add up to 256 bytes (RFC 8446 section
+/// 5.2), and for one small record before them.
+pub(super) const SEALED_BYTES: usize = CHUNK_BYTES + 5 * 261;
+/// How many received bytes are held for one handshake message: twice the longest message that
+/// rustls takes, so that its records may be as short as 32 bytes.
+pub(super) const HELD_BYTES: usize = 128 * 1024;
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Handshake,
+    Open,
+    /// The peer has said goodbye.
+    PeerClosed,
+    /// Something was wrong; the connection can only be dropped.
+    Failed,
+}
+
+/// What rustls knows of one connection, and the bytes that it waits with.
+pub(super) struct Session {
+    connection: UnbufferedClientConnection,
+    /// Received bytes that are not used up: half a record, or records of half a handshake message.
+    held: Vec<u8>,
+    /// Records that are yet to be sent, oldest first.
+    unsent: Vec<u8>,
+    phase: Phase,
+}
+
+impl Session {
+    /// The client's side of a new connection; its first records are among those to be sent.
+    pub(super) fn new(config: &TlsConfig) -> Result<Self, IoError> {
+        let connection =
+            UnbufferedClientConnection::new(Arc::clone(&config.client), config.name.clone())?;
+        let mut session = Self {
+            connection,
+            held: Vec::new(),
+            unsent: Vec::new(),
+            phase: Phase::Handshake,
+        };
+        session.run(&mut [], &mut |_| {})?;
+        Ok(session)
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Whether the peer has agreed to this protocol.
+    pub(super) fn agreed(&self, protocol: &[u8]) -> bool {
+        self.connection.alpn_protocol() == Some(protocol)
+    }
+
+    /// Bytes that were received before and belong in front of those received next.
+    pub(super) fn held(&self) -> &[u8] {
+        &self.held
+    }
+
+    /// Records that are yet to be sent.
+    pub(super) fn unsent(&self) -> &[u8] {
+        &self.unsent
+    }
+
+    /// Takes in received bytes, those that were held first, and hands out the text in them.
+    pub(super) fn take_in(
+        &mut self,
+        received: &mut [u8],
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), IoError> {
+        debug_assert!(received.starts_with(&self.held), "what was held is lost");
+        let used = self.run(received, sink)?;
+        // What follows a goodbye means nothing (RFC 8446 section 6.1).
+        let rest = match self.phase {
+            Phase::PeerClosed => &[],
+            _ => &received[used..],
+        };
+        if rest.len() > HELD_BYTES {
+            self.phase = Phase::Failed;
+            return Err(IoError::TlsProtocol(format!(
+                "a handshake message takes more than {HELD_BYTES} bytes of records"
+            )));
+        }
+        self.held.clear();
+        if !rest.is_empty() {
+            self.held.extend_from_slice(rest);
+        } else if self.held.capacity() > 0 {
+            self.held = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// Forgets the oldest records, which have been sent.
+    pub(super) fn forget_sent(&mut self, length: usize) {
+        self.unsent.drain(..length);
+        if self.unsent.is_empty() {
+            self.unsent = Vec::new();
+        }
+    }
+
+    /// Keeps records to be sent later.
+    pub(super) fn keep(&mut self, records: &[u8]) {
+        self.unsent.extend_from_slice(records);
+    }
+
+    /// Encrypts at most [`CHUNK_BYTES`] of text into the room, and returns the records' length.
+    /// They follow what is unsent.
+    pub(super) fn seal(&mut self, text: &[u8], room: &mut [u8]) -> Result<usize, IoError> {
+        let length = self.write(|mut traffic| traffic.encrypt(text, room))?;
+        length.map_err(|error| match error {
+            EncryptError::InsufficientSize(_) => {
+                IoError::Other("a record outgrew its room".to_owned())
+            }
+            EncryptError::EncryptExhausted => IoError::TlsProtocol(error.to_string()),
+        })
+    }
+
+    /// The record that tells the peer that no more text follows, its length; none when there is no
+    /// way to say so.
+    pub(super) fn seal_goodbye(&mut self, room: &mut [u8]) -> usize {
+        match self.write(|mut traffic| traffic.queue_close_notify(room)) {
+            Ok(Ok(length)) => length,
+            // The connection is given up either way.
+            _ => 0,
+        }
+    }
+
+    /// Writes records once rustls is ready for it, as it always is when it has run: it then waits
+    /// for the peer or for us.
+    fn write<T>(
+        &mut self,
+        with: impl FnOnce(WriteTraffic<'_, ClientConnectionData>) -> T,
+    ) -> Result<T, IoError> {
+        if matches!(self.phase, Phase::Handshake | Phase::Failed) {
+            return Err(IoError::BrokenPipe);
+        }
+        let UnbufferedStatus { discard, state } =
+            self.connection.process_tls_records(&mut self.held);
+        let written = match state? {
+            ConnectionState::WriteTraffic(traffic) => Ok(with(traffic)),
+            _ => Err(IoError::BrokenPipe),
+        };
+        self.held.drain(..discard);
+        written
+    }
+
+    /// Runs rustls over received bytes until it wants more; returns how many it has used up.
+    fn run(&mut self, bytes: &mut [u8], sink: &mut dyn FnMut(&[u8])) -> Result<usize, IoError> {
+        if self.phase == Phase::Failed {
+            return Err(IoError::BrokenPipe);
+        }
+        let mut used = 0;
+        loop {
+            let status = self.connection.process_tls_records(&mut bytes[used..]);
+            let turn = turn(status, &mut self.unsent, sink);
+            used += turn.discard;
+            match turn.next {
+                Ok(Next::Further) => {}
+                Ok(Next::Blocked) => return Ok(used),
+                Ok(Next::Ready) => {
+                    if self.phase == Phase::Handshake {
+                        self.phase = Phase::Open;
+                    }
+                    return Ok(used);
+                }
+                Ok(Next::Over) if self.connection.is_handshaking() => {
+                    self.phase = Phase::Failed;
+                    return Err(closed_in_handshake());
+                }
+                Ok(Next::Over) => {
+                    self.phase = Phase::PeerClosed;
+                    return Ok(used);
+                }
+                Err(error) => {
+                    self.phase = Phase::Failed;
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+/// What one call of rustls came to.
+struct Turn {
+    /// How many bytes are used up.
+    discard: usize,
+    next: Result<Next, IoError>,
+}
+
+/// What rustls wants after a call.
+enum Next {
+    /// To be called again.
+    Further,
+    /// More bytes from the peer.
+    Blocked,
+    /// The same, and it could encrypt text.
+    Ready,
+    /// Nothing; the peer has said goodbye.
+    Over,
+}
+
+/// Does what rustls asks for.
+fn turn<Data>(
+    status: UnbufferedStatus<'_, '_, Data>,
+    unsent: &mut Vec<u8>,
+    sink: &mut dyn FnMut(&[u8]),
+) -> Turn {
+    let UnbufferedStatus { mut discard, state } = status;
+    let next = match state {
+        Ok(ConnectionState::EncodeTlsData(data)) => encode(data, unsent).map(|()| Next::Further),
+        // It is among the unsent, and goes out before anything else does.
+        Ok(ConnectionState::TransmitTlsData(data)) => {
+            data.done();
+            Ok(Next::Further)
+        }
+        Ok(ConnectionState::ReadTraffic(mut traffic)) => loop {
+            match traffic.next_record() {
+                Some(Ok(record)) => {
+                    discard += record.discard;
+                    sink(record.payload);
+                }
+                Some(Err(error)) => break Err(error.into()),
+                None => break Ok(Next::Further),
+            }
+        },
+        Ok(ConnectionState::BlockedHandshake) => Ok(Next::Blocked),
+        Ok(ConnectionState::WriteTraffic(_)) => Ok(Next::Ready),
+        Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => Ok(Next::Over),
+        // Early data, which only a server sees.
+        Ok(_) => Err(IoError::TlsProtocol(
+            "early data was not asked for".to_owned(),
+        )),
+        Err(error) => Err(error.into()),
+    };
+    Turn { discard, next }
+}
+
+/// The peer is gone before there was anything to say.
+pub(super) fn closed_in_handshake() -> IoError {
+    IoError::TlsProtocol("the peer closed the connection within the handshake".to_owned())
+}
+
+/// Appends one handshake message to what is to be sent.
+fn encode<Data>(mut data: EncodeTlsData<'_, Data>, unsent: &mut Vec<u8>) -> Result<(), IoError> {
+    let start = unsent.len();
+    // A hello fits; a client certificate's chain may not, and then its length is told.
+    unsent.resize(start + 2048, 0);
+    let mut length = data.encode(&mut unsent[start..]);
+    if let Err(EncodeError::InsufficientSize(size)) = length {
+        unsent.resize(start + size.required_size, 0);
+        length = data.encode(&mut unsent[start..]);
+    }
+    let length = length.map_err(|error| IoError::TlsProtocol(error.to_string()))?;
+    unsent.truncate(start + length);
+    Ok(())
+}
