@@ -187,10 +187,22 @@ impl Session {
                     return Ok(used);
                 }
                 Err(error) => {
-                    self.phase = Phase::Failed;
+                    self.fail();
                     return Err(error);
                 }
             }
+        }
+    }
+
+    /// Gives up, and puts the alert that tells the peer why among what is to be sent.
+    fn fail(&mut self) {
+        self.phase = Phase::Failed;
+        // As long as there are such records, rustls hands them out and looks at no bytes.
+        while self.connection.wants_write() {
+            let status = self.connection.process_tls_records(&mut []);
+            let Turn { next: Ok(_), .. } = turn(status, &mut self.unsent, &mut |_| {}) else {
+                return;
+            };
         }
     }
 }

@@ -214,7 +214,11 @@ impl TlsStream {
             Err(error) => return Err(error.into()),
         };
         let drained = held + length < end;
-        self.session.take_in(&mut room[..held + length], sink)?;
+        if let Err(error) = self.session.take_in(&mut room[..held + length], sink) {
+            // The alert that says why is among what is to be sent; the peer may hear it.
+            let _unheard = self.flush(fd);
+            return Err(error);
+        }
         Ok(Pull::Some { drained })
     }
 }

@@ -5,7 +5,7 @@ use crate::peer::{Peer, SLOT, Server, driver};
 use crate::pen::Pen;
 use drumfire_net::{Io, IoError, Native, Progress, Received};
 use rustls::version::{TLS12, TLS13};
-use rustls::{ContentType, SupportedProtocolVersion};
+use rustls::{AlertDescription, ContentType, Error, SupportedProtocolVersion};
 
 /// A certificate's names that make it 37 kB long.
 const MANY: usize = 2500;
@@ -226,4 +226,18 @@ fn a_message_without_end_has_a_limit_with_a_name() {
         }
     }
     panic!("it is never refused");
+}
+
+#[test]
+fn a_peer_that_errs_hears_why() {
+    let mut io = driver();
+    let mut peer = secure(&mut io, &small(&TLS13));
+    peer.hear().expect("a sound client");
+    let mut tickets = peer.flight();
+    tickets[10] ^= 1;
+    peer.give(&tickets);
+    assert!(matches!(receive(&mut io), Err(IoError::TlsProtocol(_))));
+    io.close(SLOT);
+    let alert = Error::AlertReceived(AlertDescription::BadRecordMac);
+    assert_eq!(peer.hear(), Err(alert));
 }
