@@ -30,6 +30,7 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::NoDescriptors, _) => Outcome::LocalDescriptors,
         (IoError::NoPorts, _) => Outcome::LocalPorts,
         (IoError::NoMemory, _) => Outcome::LocalMemory,
+        (IoError::Local(_), _) => Outcome::LocalSystem,
         (IoError::TlsExpired(_), _) => Outcome::TlsExpired,
         (IoError::TlsName(_), _) => Outcome::TlsName,
         (IoError::TlsUntrusted(_), _) => Outcome::TlsUntrusted,
@@ -56,6 +57,7 @@ pub(crate) fn io_detail(error: IoError) -> Option<String> {
         | IoError::TlsAlert(text)
         | IoError::TlsProtocol(text)
         | IoError::Other(text) => Some(text),
+        IoError::Local(fault) => Some(fault.to_string()),
         _ => None,
     }
 }

@@ -78,6 +78,7 @@ outcomes! {
     LocalDescriptors "local:fds" Generator "this process has no file descriptor left; raise `ulimit -n`",
     LocalPorts "local:ports" Generator "this machine has no port left for the address; keep connections alive or add --source-ip addresses",
     LocalMemory "local:memory" Generator "the kernel has no memory left for sockets",
+    LocalSystem "local:system" Generator "this machine refused what a connection needs",
     LocalCancelled "local:cancelled" Generator "the run ended before the exchange did",
     TlsExpired "tls:cert_expired" Network "the server's certificate is outside its validity",
     TlsName "tls:name" Network "the server's certificate is for another name",

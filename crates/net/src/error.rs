@@ -1,6 +1,6 @@
 //! From the system's error numbers and rustls's errors to [`IoError`].
 
-use crate::IoError;
+use crate::{Fault, IoError};
 use rustix::io::Errno;
 use rustls::{AlertDescription, CertificateError, Error as TlsError, InvalidMessage};
 
@@ -23,6 +23,29 @@ impl From<Errno> for IoError {
             Errno::NOMEM | Errno::NOBUFS => Self::NoMemory,
             other => Self::Other(other.to_string()),
         }
+    }
+}
+
+/// What the failure of a call is in which the peer has no part.
+pub(crate) fn local(call: &'static str) -> impl FnOnce(Errno) -> IoError {
+    move |errno| match errno.into() {
+        lack @ (IoError::NoDescriptors | IoError::NoMemory) => lack,
+        _ => IoError::Local(fault(call)(errno)),
+    }
+}
+
+/// Why the last call through `libc` failed.
+#[cfg(target_os = "linux")]
+#[cold]
+pub(crate) fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+/// The failure of a call.
+pub(crate) fn fault(call: &'static str) -> impl FnOnce(Errno) -> Fault {
+    move |errno| Fault {
+        call,
+        reason: errno.to_string(),
     }
 }
 

@@ -85,6 +85,8 @@ pub enum IoError {
     NoPorts,
     /// No kernel memory left for sockets.
     NoMemory,
+    /// This machine refused what a connection needs, before the peer had any part in it.
+    Local(Fault),
     /// The certificate is outside its validity; the text names the dates.
     TlsExpired(String),
     /// The certificate is for another name.
@@ -103,8 +105,7 @@ pub enum IoError {
     Other(String),
 }
 
-/// The driver itself failed: its run can't go on, and the generator is to blame for that, whatever
-/// the target does.
+/// A system call of the generator's own failed, whatever the target does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The system call that failed.

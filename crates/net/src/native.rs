@@ -3,6 +3,7 @@
 //! A socket is registered once, for everything, and never again: a request costs one send and one
 //! receive, and a wait that it shares with all that became ready at the same time.
 
+use crate::error::local;
 use crate::poller::Poller;
 use crate::tls::{TlsIo, TlsStream};
 use crate::tsc::Hand;
@@ -187,7 +188,7 @@ impl Io for Native {
         };
         // Writable and untroubled is connected; only trouble is worth a system call.
         if socket.troubled {
-            sockopt::socket_error(fd)??;
+            sockopt::socket_error(fd).map_err(local("getsockopt"))??;
             socket.troubled = false;
         }
         Ok(Progress::Done)

@@ -13,9 +13,7 @@ pub(crate) use epoll::Poller;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use kqueue::Poller;
 
-use crate::Fault;
 use drumfire_units::Nanos;
-use rustix::io::Errno;
 use rustix::time::Timespec;
 
 /// How many ready sockets one wait reports: enough to share its cost, few enough that the last of
@@ -43,14 +41,6 @@ fn timespec(span: Nanos) -> Timespec {
     Timespec {
         tv_sec: (span.0 / 1_000_000_000) as i64,
         tv_nsec: (span.0 % 1_000_000_000) as i64,
-    }
-}
-
-/// What a failure of the queue's own calls is.
-fn fault(call: &'static str) -> impl FnOnce(Errno) -> Fault {
-    move |errno| Fault {
-        call,
-        reason: errno.to_string(),
     }
 }
 

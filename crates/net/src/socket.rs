@@ -1,5 +1,6 @@
 //! Opening sockets with the options that a load generator needs.
 
+use crate::error::local;
 use crate::{Address, IoError, Progress};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -28,7 +29,7 @@ pub(crate) fn dial(address: &Address) -> Result<(OwnedFd, Progress), IoError> {
         Address::Tcp { peer, source } => dial_tcp(*peer, *source),
         Address::Unix(path) => {
             let name = SocketAddrUnix::new(path.as_path())?;
-            let fd = open(AddressFamily::UNIX)?;
+            let fd = open(AddressFamily::UNIX).map_err(local("socket"))?;
             let progress = progress(connect(&fd, &name))?;
             Ok((fd, progress))
         }
@@ -37,14 +38,22 @@ pub(crate) fn dial(address: &Address) -> Result<(OwnedFd, Progress), IoError> {
 
 /// TCP without Nagle's delay: a request goes out when it is written.
 fn dial_tcp(peer: SocketAddr, source: Option<IpAddr>) -> Result<(OwnedFd, Progress), IoError> {
-    let fd = open(family(peer.ip()))?;
-    sockopt::set_tcp_nodelay(&fd, true)?;
+    let fd = open(family(peer.ip())).map_err(local("socket"))?;
+    sockopt::set_tcp_nodelay(&fd, true).map_err(local("setsockopt"))?;
     if let Some(source) = source {
         late_port(&fd)?;
-        bind(&fd, &SocketAddr::new(source, 0))?;
+        bind(&fd, &SocketAddr::new(source, 0)).map_err(unbound)?;
     }
     let progress = progress(connect(&fd, &peer))?;
     Ok((fd, progress))
+}
+
+/// Why a local address can't be bound.
+fn unbound(errno: Errno) -> IoError {
+    match errno.into() {
+        IoError::NoPorts => IoError::NoPorts,
+        _ => local("bind")(errno),
+    }
 }
 
 /// A non-blocking stream socket that children do not inherit.
@@ -97,6 +106,7 @@ fn progress(result: Result<(), Errno>) -> Result<Progress, IoError> {
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "rustix has no safe call for this option")]
 fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
+    use crate::error::last_errno;
     use rustix::fd::AsRawFd as _;
     let on: libc::c_int = 1;
     // SAFETY: the descriptor is open, and the option's value is one int of the size given.
@@ -112,7 +122,7 @@ fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
     if result == 0 {
         Ok(())
     } else {
-        Err(IoError::Other(std::io::Error::last_os_error().to_string()))
+        Err(local("setsockopt")(last_errno()))
     }
 }
 

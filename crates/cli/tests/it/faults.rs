@@ -275,6 +275,41 @@ fn descriptors_that_run_out_are_our_own_fault() {
     }
 }
 
+/// What is refused before the peer has any part in it is not the network's, whatever the number of
+/// the error says.
+#[test]
+fn what_this_machine_refuses_is_our_own_fault() {
+    let _turn = alone();
+    let serve = Serve::new("");
+    for (call, errno, words) in [
+        ("epoll_ctl", "ENOSPC", "fs.epoll.max_user_watches"),
+        (
+            "setsockopt",
+            "EPERM",
+            "setsockopt failed: Operation not permitted",
+        ),
+        (
+            "socket",
+            "EAFNOSUPPORT",
+            "socket failed: Address family not supported",
+        ),
+        ("socket", "EACCES", "socket failed: Permission denied"),
+    ] {
+        let options = format!("-e trace={call} -e inject={call}:error={errno}:when=20+");
+        let line = format!("-c 2 -n 60 --no-keepalive --threads 1 {}", serve.url);
+        let Some(process) = traced(&options, &line) else {
+            return;
+        };
+        let report = load_of(process);
+        let refused = report.kind("local:system");
+        assert!(refused > 0, "{call}: {:#}", report.short());
+        assert_eq!(refused, report.n("requests.failed"), "{:#}", report.short());
+        check_limited(&report, "local:system");
+        let errors = report.at("errors").to_string();
+        assert!(errors.contains(words), "{errors}");
+    }
+}
+
 /// A kernel before 5.11, or a sandbox that does not know the call, has no `epoll_pwait2`.
 #[test]
 fn without_epoll_pwait2_a_run_is_as_any_other() {

@@ -6,8 +6,9 @@
 //! which takes nanoseconds: nothing is later than it would be, and only a short wait that finds
 //! something costs one more call.
 
-use super::{BATCH, Event, fault, timespec};
-use crate::Fault;
+use super::{BATCH, Event, timespec};
+use crate::error::{fault, last_errno, local};
+use crate::{Fault, IoError};
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -78,9 +79,18 @@ impl Poller {
     }
 
     /// Watches a socket until it is closed.
-    pub(crate) fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), Errno> {
+    pub(crate) fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), IoError> {
         let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        epoll::add(&self.epoll, fd, EventData::new_u64(token), all)
+        match epoll::add(&self.epoll, fd, EventData::new_u64(token), all) {
+            // epoll(7), /proc/sys/fs/epoll/max_user_watches: all processes of a user share it.
+            Err(Errno::NOSPC) => Err(IoError::Local(Fault {
+                call: "epoll_ctl",
+                reason: "this user watches as many sockets as it may; raise \
+                         fs.epoll.max_user_watches"
+                    .to_owned(),
+            })),
+            added => added.map_err(local("epoll_ctl")),
+        }
     }
 
     /// Waits for events, at most so long; `None` is for ever. May end early without any.
@@ -171,10 +181,4 @@ fn unless_interrupted<T>(call: &'static str, result: Result<T, Errno>) -> Result
         Err(Errno::INTR) => Ok(None),
         Err(error) => Err(fault(call)(error)),
     }
-}
-
-/// Why the last call through `libc` failed.
-#[cold]
-fn last_errno() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

@@ -4,8 +4,9 @@
 //! socket; they are made one here, for the second could otherwise reach a connection that the
 //! first one's handling has put in the place of the old.
 
-use super::{BATCH, Event, fault, timespec};
-use crate::Fault;
+use super::{BATCH, Event, timespec};
+use crate::error::{fault, local};
+use crate::{Fault, IoError};
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
 use rustix::event::kqueue::{self, EventFilter, EventFlags, kevent_timespec};
@@ -49,15 +50,15 @@ impl Poller {
 
     /// Watches a socket until it is closed.
     #[expect(unsafe_code, reason = "kevent names a socket by its number")]
-    pub(crate) fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), Errno> {
+    pub(crate) fn add(&self, fd: &OwnedFd, token: u64) -> Result<(), IoError> {
         let (number, flags) = (fd.as_raw_fd(), EventFlags::ADD | EventFlags::CLEAR);
         let changes = [EventFilter::Read(number), EventFilter::Write(number)].map(|filter| {
             kqueue::Event::new(filter, flags, without_provenance_mut(token as usize))
         });
         let none: &mut [kqueue::Event] = &mut [];
         // SAFETY: the descriptor is open now, and the kernel forgets its filters when it is closed.
-        unsafe { kevent_timespec(&self.kqueue, &changes, none, None)? };
-        Ok(())
+        let added = unsafe { kevent_timespec(&self.kqueue, &changes, none, None) };
+        added.map(|_| ()).map_err(local("kevent"))
     }
 
     /// Waits for events, at most so long; `None` is for ever.
