@@ -9,15 +9,18 @@ pub mod effects;
 pub mod file_length;
 pub mod file_names;
 pub mod ignored_tests;
+pub mod impl_place;
 pub mod layers;
 pub mod limits;
 pub mod links;
 pub mod manual;
 pub mod reasons;
 pub mod sleeping;
+pub mod type_size;
 pub mod words;
 
 mod architecture;
+mod declarations;
 mod finding;
 mod mask;
 mod repository;
@@ -37,6 +40,8 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("effects", effects::check),
     ("crate docs", crate_docs::check),
     ("file length", file_length::check),
+    ("type size", type_size::check),
+    ("impl place", impl_place::check),
     ("file names", file_names::check),
     ("words", words::check),
     ("ignored tests", ignored_tests::check),

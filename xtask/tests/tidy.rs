@@ -41,6 +41,16 @@ fn files_hold_one_noun() {
 }
 
 #[test]
+fn types_are_small() {
+    clean(xtask::type_size::check);
+}
+
+#[test]
+fn impls_lie_with_their_types() {
+    clean(xtask::impl_place::check);
+}
+
+#[test]
 fn file_names_say_something() {
     clean(xtask::file_names::check);
 }
