@@ -81,6 +81,18 @@ impl Curve {
         level.saturating_add(1)
     }
 
+    /// Whether the rate somewhere exceeds `limit` events per second; of a sine nearly so.
+    pub(crate) fn exceeds(&self, limit: u64) -> bool {
+        let even = |events: u64, per: u64| {
+            u128::from(events) * 1_000_000_000 > u128::from(limit) * u128::from(per)
+        };
+        match self {
+            Self::Even(rate) => even(rate.events, rate.per),
+            Self::Line(line) => even(line.from.max(line.to), line.per),
+            Self::Sine(sine) => sine.peak() * 1e9 > limit as f64,
+        }
+    }
+
     /// The rate at `t` in events per nanosecond, for display.
     pub(crate) fn rate_at(&self, t: u64) -> f64 {
         match self {

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// How many random arrivals a second may have. Every worker draws all of them, so that its part is
+/// the same whatever the number of workers: at this rate that takes a tenth of its time.
+pub const RANDOM_RATE_MAX: u64 = 10_000_000;
+
 /// Why a sequence can't be scheduled; pieces are counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,6 +29,12 @@ pub enum ScheduleError {
     },
     /// A `step` has more than [`ScheduleError::STEPS_MAX`] levels, or its `by` is zero.
     TooManySteps {
+        /// Which piece.
+        piece: usize,
+    },
+    /// Random arrivals are drawn one by one, and a piece has more than
+    /// [`RANDOM_RATE_MAX`] of them in a second.
+    TooManyDraws {
         /// Which piece.
         piece: usize,
     },
@@ -81,6 +91,13 @@ impl fmt::Display for ScheduleError {
                 "piece {} has no end or more than {} levels; make the change between levels larger",
                 piece + 1,
                 Self::STEPS_MAX
+            ),
+            Self::TooManyDraws { piece } => write!(
+                f,
+                "random arrivals of piece {} come faster than {}/s; lower the rate, or spread them \
+                 evenly",
+                piece + 1,
+                RANDOM_RATE_MAX
             ),
             Self::TooFine { piece } => write!(
                 f,

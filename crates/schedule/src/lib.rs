@@ -26,6 +26,6 @@ mod sine;
 mod stairs;
 mod wide;
 
-pub use error::ScheduleError;
+pub use error::{RANDOM_RATE_MAX, ScheduleError};
 pub use schedule::Schedule;
 pub use segment::{Due, Next, Segment, share};

@@ -146,6 +146,12 @@ impl Pieces {
         }
     }
 
+    /// Whether a piece's law is anywhere faster than `limit` arrivals per second.
+    pub(crate) fn has_faster_than(&self, limit: u64) -> bool {
+        let is_faster = |kind: &Kind| matches!(kind, Kind::Curve(curve) if curve.exceeds(limit));
+        self.done.iter().any(|piece| is_faster(&piece.kind))
+    }
+
     /// The pieces, in order.
     pub(crate) fn finish(self) -> Result<Arc<[Piece]>, ScheduleError> {
         if self.done.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::exponential::Gaps;
 use crate::piece::{Kind, Piece, Pieces};
-use crate::{Next, ScheduleError, Segment};
+use crate::{Next, RANDOM_RATE_MAX, ScheduleError, Segment};
 use drumfire_plan::{Arrivals, Sequence};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -33,6 +33,9 @@ impl Schedule {
         let mut pieces = Pieces::default();
         for (place, law) in sequence.0.iter().enumerate() {
             pieces.push_law(law, place)?;
+            if arrivals == Arrivals::Poisson && pieces.has_faster_than(RANDOM_RATE_MAX) {
+                return Err(ScheduleError::TooManyDraws { piece: place });
+            }
         }
         Ok(Self {
             pieces: pieces.finish()?,

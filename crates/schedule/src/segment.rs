@@ -1,5 +1,7 @@
 //! One worker's share of a schedule, walked in order.
 
+mod skip;
+
 use crate::curve::Level;
 use crate::exponential::Gaps;
 use crate::piece::{Kind, Piece};
@@ -243,6 +245,14 @@ impl Segment {
         if index >= self.stop {
             return false;
         }
+        self.stand_at(index);
+        true
+    }
+
+    /// Goes to arrival `index`, which is ours and in the current piece, no random process.
+    fn stand_at(&mut self, index: u64) {
+        let piece = &self.pieces[self.position];
+        let of = u64::from(self.of);
         let local = index - self.base;
         let at = piece.arrival(local);
         self.walk = match &piece.kind {
@@ -265,7 +275,6 @@ impl Segment {
             index,
             at: Nanos(at),
         });
-        true
     }
 
     /// Begins the current piece's random process.

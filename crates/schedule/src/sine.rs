@@ -53,6 +53,11 @@ impl Sine {
         }
     }
 
+    /// The highest rate in events per nanosecond.
+    pub(crate) fn peak(&self) -> f64 {
+        self.mean.as_f64() + self.amplitude
+    }
+
     /// amplitude·P/2π · (1 − cos 2πt/P) = amplitude·P/π · sin²(πt/P).
     fn wave(&self, t: u64) -> f64 {
         let phase = t % self.period;

@@ -165,6 +165,33 @@ fn open_ended_pieces() {
     assert_eq!(fast.start_of(999_999_999_999_999), Some(seconds(1)));
 }
 
+/// Random arrivals are drawn one by one, so their rate is bounded; even ones are computed.
+#[test]
+fn random_arrivals_have_a_bound() {
+    let sine = |mean: &str| Law::Sine {
+        mean: rate(mean),
+        amplitude: rate("4000000/s"),
+        period: seconds(1),
+        duration: seconds(1),
+    };
+    let cases = [
+        (constant("10000000/s", seconds(1)), true),
+        (constant("10000001/s", seconds(1)), false),
+        (line("1/s", "10000000/s", seconds(1)), true),
+        (line("10000001/s", "1/s", seconds(1)), false),
+        (sine("5000000/s"), true),
+        (sine("6500000/s"), false),
+        (Law::Once { count: 1 << 40 }, true),
+    ];
+    for (law, fits) in cases {
+        let sequence = Sequence(vec![law]);
+        let random = Schedule::new(&sequence, Arrivals::Poisson, 0).err();
+        let error = ScheduleError::TooManyDraws { piece: 0 };
+        assert_eq!(random, (!fits).then_some(error), "{sequence:?}");
+        assert!(Schedule::new(&sequence, Arrivals::Constant, 0).is_ok());
+    }
+}
+
 #[test]
 fn what_can_not_be_scheduled() {
     let refuse = |laws: &[Law], error| assert_eq!(schedule(laws).unwrap_err(), error);

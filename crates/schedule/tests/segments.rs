@@ -137,6 +137,70 @@ proptest! {
     }
 
     #[test]
+    fn skipping_is_walking(
+        sequence in any_sequence(),
+        kind in any_arrivals(),
+        of in 1_u32..6,
+        worker in 0_u32..6,
+        limit in prop_oneof![Just(u64::MAX), 0..200_u64],
+        mut ends in proptest::collection::vec(0..1_000 * MILLI, 1..6),
+        seed: u64,
+    ) {
+        let schedule = Schedule::new(&sequence, kind, seed).unwrap();
+        let start = schedule.segment(worker % of, of).limit(limit);
+        let (mut skipping, mut walking) = (start.clone(), start);
+        ends.sort_unstable();
+        for end in ends.into_iter().map(Nanos) {
+            let mut passed = 0;
+            loop {
+                match walking.peek() {
+                    Next::At(due) if due.at < end => passed += 1,
+                    Next::Unlimited { until, .. } if until <= end => {}
+                    _ => break,
+                }
+                walking.advance();
+            }
+            prop_assert_eq!(skipping.skip_before(end), passed);
+            prop_assert_eq!(skipping.peek(), walking.peek());
+        }
+        for _ in 0..3 {
+            prop_assert_eq!(skipping.peek(), walking.peek());
+            skipping.advance();
+            walking.advance();
+        }
+    }
+
+    #[test]
+    fn the_last_one_due_stays(
+        sequence in any_sequence(),
+        kind in any_arrivals(),
+        of in 1_u32..6,
+        end in 0..1_000 * MILLI,
+        at_most in prop_oneof![Just(u64::MAX), 0..9_u64],
+        seed: u64,
+    ) {
+        let schedule = Schedule::new(&sequence, kind, seed).unwrap();
+        let mut segment = schedule.segment(0, of);
+        let end = Nanos(end);
+        let (mut before, mut found) = (segment.clone(), segment.peek());
+        let passed = segment.skip_to_last_before(end, at_most);
+        prop_assert!(passed <= at_most);
+        for _ in 0..passed {
+            before.advance();
+            found = before.peek();
+        }
+        prop_assert_eq!(segment.peek(), found);
+        let is_due = |step: Next| matches!(step, Next::At(due) if due.at < end);
+        prop_assert!(passed == 0 || is_due(found));
+        // What follows at once, in the same piece, is due later; a random process stays.
+        let is_one_piece = sequence.0.len() == 1 && !matches!(sequence.0[0], Law::Step { .. });
+        if 0 < passed && passed < at_most && is_one_piece {
+            segment.advance();
+            prop_assert!(!is_due(segment.peek()));
+        }
+    }
+
+    #[test]
     fn shares_add_up(total: u64, of in 1_u32..100) {
         let sum: u64 = (0..of).map(|worker| share(total, worker, of)).sum();
         prop_assert_eq!(sum, total);
@@ -159,6 +223,29 @@ fn a_long_run_stays_exact() {
         assert_eq!(segment.peek(), Next::At(Due { index, at }));
         segment.advance();
     }
+}
+
+/// At a rate of 10^15/s some 10^18 arrivals are passed over in a moment, and the walk goes on from
+/// there exactly.
+#[test]
+fn an_absurd_rate_is_counted_at_once() {
+    let rate = Rate::per_second(1_000_000_000_000_007);
+    let law = Law::Const {
+        rate,
+        duration: Nanos::MAX,
+    };
+    let schedule = Schedule::new(&Sequence(vec![law]), Arrivals::Constant, 0).unwrap();
+    let mut sum = 0;
+    let end = Nanos::from_secs(1_000);
+    for worker in 0..3 {
+        let mut segment = schedule.segment(worker, 3);
+        sum += segment.skip_before(end);
+        let Next::At(due) = segment.peek() else {
+            panic!("the law never ends");
+        };
+        assert_eq!((due.at, schedule.start_of(due.index)), (end, Some(end)));
+    }
+    assert_eq!(sum, 1_000_000_000_000_007_000);
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! Passing over many arrivals at a time, by arithmetic where the law is no random process.
+
+use super::{Next, Segment, Walk};
+use drumfire_units::Nanos;
+
+impl Segment {
+    /// Passes over this share's arrivals that are due before `end`, and over unlimited pieces that
+    /// have ended by then. Gives the number of arrivals passed. Takes one inversion for each piece,
+    /// whatever the rate; a Poisson process is walked.
+    pub fn skip_before(&mut self, end: Nanos) -> u64 {
+        let mut passed = 0;
+        loop {
+            match self.next {
+                Next::At(due) if due.at < end => {
+                    let count = self.count_in_piece(end);
+                    self.leap(count);
+                    passed += count;
+                }
+                Next::Unlimited { until, .. } if until <= end => self.advance(),
+                _ => return passed,
+            }
+        }
+    }
+
+    /// Passes over this share's arrivals of the current piece that are due before `end`, but for
+    /// the last of them, and over no more than `at_most`. Gives their number. A Poisson process is
+    /// left where it is, as is a segment that is not at an arrival.
+    pub fn skip_to_last_before(&mut self, end: Nanos, at_most: u64) -> u64 {
+        match (self.next, &self.walk) {
+            (Next::At(due), Walk::Even(_) | Walk::Inverse) if due.at < end => {
+                let count = (self.count_in_piece(end) - 1).min(at_most);
+                self.leap(count);
+                count
+            }
+            _ => 0,
+        }
+    }
+
+    /// How many of the current piece's arrivals, from the one that is next and due before `end`,
+    /// are ours and due before `end`: at least that one. Of a Poisson process only that one is
+    /// counted.
+    fn count_in_piece(&self, end: Nanos) -> u64 {
+        let Next::At(due) = self.next else {
+            return 0;
+        };
+        if matches!(self.walk, Walk::Poisson) {
+            return 1;
+        }
+        let piece = &self.pieces[self.position];
+        let stop = self.stop.min(self.base + piece.count_before(end.0));
+        (stop - due.index).div_ceil(u64::from(self.of))
+    }
+
+    /// Passes over `count` of our arrivals, all of the current piece.
+    fn leap(&mut self, count: u64) {
+        let Next::At(due) = self.next else {
+            return;
+        };
+        match count {
+            0 => {}
+            1 => self.advance(),
+            _ => {
+                let index = due.index + count * u64::from(self.of);
+                if index < self.stop {
+                    self.stand_at(index);
+                } else {
+                    let after = self.base + self.pieces[self.position].count;
+                    self.enter_following(after);
+                }
+            }
+        }
+    }
+}
