@@ -87,6 +87,9 @@ impl Open {
                 }
                 _ => return None,
             };
+            if self.late != LatePolicy::Queue && self.drop_late(due.at, now) {
+                continue;
+            }
             self.segment.advance();
             let arrival = Arrival {
                 index: self.following,
@@ -98,6 +101,31 @@ impl Open {
             }
         }
         None
+    }
+
+    /// Drops at once what would be dropped one by one, from the arrival due at `due` on; whether
+    /// that was any. The rate may be such that counting to the last of them never ends.
+    fn drop_late(&mut self, due: Nanos, now: Nanos) -> bool {
+        // What is due before the start of measuring is passed over first, and not counted.
+        let is_measured = due >= self.measure_from;
+        let bound = if is_measured {
+            self.end
+        } else {
+            self.end.min(self.measure_from)
+        };
+        let passed = match self.late {
+            LatePolicy::Queue => 0,
+            LatePolicy::Drop(after) => self.segment.skip_before(bound.min(now - after)),
+            LatePolicy::Skip => {
+                let end = bound.min(now + Nanos(1));
+                self.segment.skip_to_last_before(end, u64::MAX)
+            }
+        };
+        let dropped = numbered(&mut self.following, passed, self.of, self.limit);
+        if is_measured {
+            self.dropped += dropped;
+        }
+        passed > 0
     }
 
     /// Counts a request that came too late as dropped.
@@ -148,17 +176,10 @@ impl Open {
 
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.end);
-        loop {
-            match self.ahead.peek() {
-                Next::At(due) if due.at < end && self.counted < self.limit => {
-                    self.intended += u64::from(due.at >= self.measure_from);
-                    self.counted += self.of;
-                }
-                Next::Unlimited { until, .. } if until <= end => {}
-                _ => break,
-            }
-            self.ahead.advance();
-        }
+        let early = self.ahead.skip_before(end.min(self.measure_from));
+        numbered(&mut self.counted, early, self.of, self.limit);
+        let due = self.ahead.skip_before(end);
+        self.intended += numbered(&mut self.counted, due, self.of, self.limit);
         Tally {
             intended: std::mem::take(&mut self.intended),
             dropped: std::mem::take(&mut self.dropped),
@@ -176,16 +197,22 @@ impl Open {
         let mut rest = self.segment.clone();
         let mut number = self.following;
         let (mut last, mut count) = (None, 0);
+        let early = rest.skip_before(self.end.min(self.measure_from));
+        numbered(&mut number, early, self.of, self.limit);
         loop {
+            // Of a portion only the last arrival is looked at.
+            let room = self.limit.saturating_sub(number).div_ceil(self.of);
+            let before_last = (portion - count - 1).min(room.saturating_sub(1));
+            let passed = rest.skip_to_last_before(self.end, before_last);
+            count += passed;
+            number += passed * self.of;
             match rest.peek() {
                 Next::At(due) if due.at < self.end && number < self.limit => {
-                    if due.at >= self.measure_from {
-                        count += 1;
-                        last = Some(Arrival {
-                            index: number,
-                            intended: due.at,
-                        });
-                    }
+                    count += 1;
+                    last = Some(Arrival {
+                        index: number,
+                        intended: due.at,
+                    });
                     number += self.of;
                 }
                 Next::Unlimited { until, .. } if until <= self.end => {}
@@ -222,4 +249,12 @@ fn are_coprime(mut a: u64, mut b: u64) -> bool {
         (a, b) = (b, a % b);
     }
     a == 1
+}
+
+/// Gives numbers to `count` arrivals, from `next` on in steps of `of`, as long as they are below
+/// `limit`; how many have one.
+fn numbered(next: &mut u64, count: u64, of: u64, limit: u64) -> u64 {
+    let count = count.min(limit.saturating_sub(*next).div_ceil(of));
+    *next += count * of;
+    count
 }

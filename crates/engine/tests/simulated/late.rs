@@ -58,6 +58,42 @@ fn queue_sends_all_in_their_order() {
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
 }
 
+/// A rate that nothing could ever keep is accounted for without a walk over its arrivals.
+#[test]
+fn an_absurd_rate_balances() {
+    for (policy, pending) in [
+        (LatePolicy::Queue, 1_999_999_999_999_799),
+        (LatePolicy::Skip, 0),
+        // The last millisecond's arrivals are still young enough, but for those that were sent.
+        (LatePolicy::Drop(ms(1)), 1_000_000_000_000),
+    ] {
+        for threads in [1, 2] {
+            let world = World::of(Server::new().takes(Law::Const(ms(10))));
+            let plan = open("const(1000000000000000/s)").lasts(secs(2));
+            let plan = plan.late(policy).connections(threads).threads(threads);
+            let result = run(plan, world);
+            let total = result.summary.total.counts;
+            assert_eq!(total.intended, 2_000_000_000_000_000, "{policy:?}");
+            assert_eq!(total.sent, 201 * u64::from(threads), "{policy:?}");
+            let left = result.summary.unfinished.pending;
+            assert!(left.abs_diff(pending) <= 201 * 2, "{policy:?}: {left}");
+        }
+    }
+}
+
+/// The same within a warm-up, which measures nothing of it.
+#[test]
+fn an_absurd_rate_in_the_warm_up_drops_nothing_measured() {
+    for policy in [LatePolicy::Skip, LatePolicy::Drop(ms(1))] {
+        let world = World::of(Server::new().takes(Law::Const(ms(10))));
+        let plan =
+            open("const(1000000000000/s,1s) const(0/s,100ms) const(10/s,1s)").warmup(secs(1));
+        let result = run(plan.late(policy), world);
+        let counts = result.summary.total.counts;
+        assert_eq!((counts.intended, counts.dropped), (10, 0), "{policy:?}");
+    }
+}
+
 #[test]
 fn the_end_of_the_plan_leaves_the_queue_pending() {
     let world = World::of(Server::new().takes(Law::Const(ms(10))));
