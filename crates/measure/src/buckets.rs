@@ -70,9 +70,9 @@ impl Buckets {
         &mut self.0[0]
     }
 
-    /// The last bucket's count, where what is beyond the range goes too.
-    pub(crate) fn last(&mut self) -> &mut u64 {
-        &mut self.0[LENGTH - 1]
+    /// The count to which a value belongs; above [`HIGHEST`] the last one.
+    pub(crate) fn nearest(&mut self, value: u64) -> &mut u64 {
+        &mut self.0[place(value.min(HIGHEST))]
     }
 
     /// The counts at these places.

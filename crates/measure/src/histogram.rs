@@ -1,20 +1,22 @@
 //! A distribution of times: HdrHistogram's buckets, with the exact extremes and sum beside them.
 
-use crate::buckets::{Buckets, bounds, places};
+use crate::buckets::{Buckets, HIGHEST, bounds, place, places};
 use drumfire_units::Nanos;
 use std::ops::RangeInclusive;
 
 /// How often each time was seen, from 0 ns to 1 h, to three significant digits.
 ///
-/// The memory (264 KiB, resident as far as it is touched) is taken at construction; recording
-/// takes none. Two histograms merge by addition, so that any partition of the samples gives the
+/// The memory (264 KiB, resident as far as it is touched) is taken at construction, and as much
+/// again with the first time that is only a lower bound; other recording takes none. Two histograms merge by addition, so that any partition of the samples gives the
 /// same histogram in any order.
 ///
 /// Some of the times may be known only from below: see [`Self::record_at_least`].
 #[derive(Debug)]
 pub struct Histogram {
-    buckets: Buckets,
-    count: u64,
+    pub(crate) buckets: Buckets,
+    /// Those of the counts that are of lower bounds; none until there is one.
+    pub(crate) bounds: Option<Buckets>,
+    pub(crate) count: u64,
     /// The exact least value; `u64::MAX` when there is none.
     pub(crate) min: u64,
     /// The exact greatest value; 0 when there is none.
@@ -24,7 +26,7 @@ pub struct Histogram {
     /// How many values were beyond the last bucket.
     pub(crate) beyond: u64,
     /// The least value that is only a lower bound; `u64::MAX` when there is none.
-    censored_from: u64,
+    pub(crate) censored_from: u64,
 }
 
 impl Default for Histogram {
@@ -48,6 +50,7 @@ impl PartialEq for Histogram {
         figures(self) == figures(other)
             && self.censored_from == other.censored_from
             && (self.is_empty() || self.counts() == other.counts())
+            && self.bounds_used().eq(other.bounds_used())
     }
 }
 
@@ -57,6 +60,7 @@ impl Histogram {
     pub fn new() -> Self {
         Self {
             buckets: Buckets::new(),
+            bounds: None,
             count: 0,
             min: u64::MAX,
             max: 0,
@@ -89,7 +93,7 @@ impl Histogram {
     }
 
     /// Records a time that is only known from below: it took at least this long. It counts as
-    /// this long, and every figure at or above the least such time is a lower bound; see
+    /// this long, and the figures that depend on its end are lower bounds; see
     /// [`Self::is_at_least`].
     pub fn record_at_least(&mut self, time: Nanos) {
         self.record_at_least_of(time, 1);
@@ -100,16 +104,19 @@ impl Histogram {
         if count == 0 {
             return;
         }
-        match self.buckets.slot(time.0) {
-            Some(slot) => *slot = slot.saturating_add(count),
-            None => {
-                let last = self.buckets.last();
-                *last = last.saturating_add(count);
-                self.beyond = self.beyond.saturating_add(count);
-            }
+        // The greatest number says that there is no lower bound.
+        let time = time.min(Nanos(u64::MAX - 1));
+        if time.0 > HIGHEST {
+            self.beyond = self.beyond.saturating_add(count);
+        }
+        let bounds = self.bounds.get_or_insert_with(Buckets::new);
+        for buckets in [&mut self.buckets, bounds] {
+            let slot = buckets.nearest(time.0);
+            *slot = slot.saturating_add(count);
         }
         self.count = self.count.saturating_add(count);
-        self.sum += u128::from(time.0) * u128::from(count);
+        let sum = u128::from(time.0) * u128::from(count);
+        self.sum = self.sum.saturating_add(sum);
         self.min = self.min.min(time.0);
         self.max = self.max.max(time.0);
         self.censored_from = self.censored_from.min(time.0);
@@ -118,7 +125,7 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn count_beyond(&mut self) {
-        *self.buckets.last() += 1;
+        *self.buckets.nearest(HIGHEST) += 1;
         self.beyond += 1;
     }
 
@@ -138,14 +145,11 @@ impl Histogram {
 
     /// Adds `count` times of which only the bounds of their bucket are known.
     pub(crate) fn record_bucket(&mut self, low: u64, high: u64, count: u64) {
-        match self.buckets.slot(low) {
-            Some(slot) => *slot = slot.saturating_add(count),
-            None => {
-                let last = self.buckets.last();
-                *last = last.saturating_add(count);
-                self.beyond = self.beyond.saturating_add(count);
-            }
+        if low > HIGHEST {
+            self.beyond = self.beyond.saturating_add(count);
         }
+        let slot = self.buckets.nearest(low);
+        *slot = slot.saturating_add(count);
         self.count = self.count.saturating_add(count);
         self.min = self.min.min(low);
         self.max = self.max.max(high);
@@ -162,6 +166,51 @@ impl Histogram {
         self.buckets.at(self.places())
     }
 
+    /// The places of lower bounds that may be in use; there must be one.
+    fn bounds_places(&self) -> RangeInclusive<usize> {
+        places(self.censored_from.min(self.max), self.max)
+    }
+
+    /// The places of lower bounds in use, with their counts.
+    pub(crate) fn bounds_used(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let bounds = self.bounds.iter().filter(|_| self.censored_from < u64::MAX);
+        let counts = bounds.flat_map(|bounds| {
+            let places = self.bounds_places();
+            places.clone().zip(bounds.at(places).iter().copied())
+        });
+        counts.filter(|(_, count)| *count > 0)
+    }
+
+    /// Every bucket that holds a lower bound, from the shortest: its least and greatest time in
+    /// nanoseconds (both inclusive) and how many of its samples are lower bounds.
+    pub fn lower_bounds(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.bounds_used().map(|(place, count)| {
+            let (low, high) = bounds(place);
+            (low, high, count)
+        })
+    }
+
+    /// The longest time that is known exactly, to its bucket's upper bound; `None` where there is
+    /// none.
+    #[must_use]
+    pub fn longest_exact(&self) -> Option<Nanos> {
+        let exact = self.exact_buckets().last();
+        exact.map(|(high, _)| Nanos(high.min(self.max)))
+    }
+
+    /// The buckets of times that are known exactly, from the shortest: upper bound and count.
+    pub(crate) fn exact_buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let mut bounds = self.bounds_used().peekable();
+        let exact = self.buckets().map(move |(low, high, count)| {
+            let bound = bounds.next_if(|(at, _)| *at == place(low));
+            (
+                high,
+                count.saturating_sub(bound.map_or(0, |(_, count)| count)),
+            )
+        });
+        exact.filter(|(_, count)| *count > 0)
+    }
+
     /// Adds every sample of `other`: associative, commutative and lossless. What it costs depends
     /// on how far apart the extremes of `other` are.
     pub fn merge(&mut self, other: &Self) {
@@ -170,17 +219,21 @@ impl Histogram {
         }
         self.buckets
             .change(&other.buckets, other.places(), u64::saturating_add);
+        if let Some(bounds) = &other.bounds {
+            let mine = self.bounds.get_or_insert_with(Buckets::new);
+            mine.change(bounds, other.bounds_places(), u64::saturating_add);
+        }
         self.count = self.count.saturating_add(other.count);
         self.beyond = self.beyond.saturating_add(other.beyond);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.censored_from = self.censored_from.min(other.censored_from);
     }
 
     /// Takes away what was merged before. The least and the greatest value that remain are not
-    /// known exactly afterwards: they become the bounds of their buckets. As long as a sample
-    /// remains, any time from the least lower bound on may still be one.
+    /// known exactly afterwards: they become the bounds of their buckets, and so does the least
+    /// lower bound.
     ///
     /// `other` must be part of `self`; anything else is a mistake of the caller, which a debug
     /// build reports.
@@ -193,19 +246,27 @@ impl Histogram {
             mine.saturating_sub(theirs)
         };
         self.buckets.change(&other.buckets, other.places(), less);
+        if let (Some(mine), Some(bounds)) = (&mut self.bounds, &other.bounds) {
+            mine.change(bounds, other.bounds_places(), less);
+        }
         self.count = self.count.saturating_sub(other.count);
         self.beyond = self.beyond.saturating_sub(other.beyond);
         self.sum = self.sum.saturating_sub(other.sum);
-        let bounds = self.bucket_bounds();
-        (self.min, self.max) = match bounds {
+        (self.min, self.max) = match self.bucket_bounds() {
             None => (u64::MAX, 0),
             Some((low, _)) if self.beyond == self.count => (low, self.max),
             Some((low, _)) if self.beyond > 0 => (low.max(self.min), self.max),
             Some((low, high)) => (low.max(self.min), high.min(self.max)),
         };
-        if bounds.is_none() {
+        if self.is_empty() {
             self.censored_from = u64::MAX;
+            return;
         }
+        let least_bound = self.bounds_used().next().map(|(place, _)| bounds(place).0);
+        self.censored_from = match least_bound {
+            Some(low) => low.max(self.censored_from),
+            None => u64::MAX,
+        };
     }
 
     /// The lower bound of the first bucket in use and the upper bound of the last.
@@ -222,8 +283,10 @@ impl Histogram {
         if self.is_empty() {
             return;
         }
-        let places = self.places();
-        self.buckets.clear(places);
+        if let (Some(bounds), true) = (&mut self.bounds, self.censored_from < u64::MAX) {
+            bounds.clear(places(self.censored_from.min(self.max), self.max));
+        }
+        self.buckets.clear(places(self.min, self.max));
         self.count = 0;
         self.beyond = 0;
         self.min = u64::MAX;

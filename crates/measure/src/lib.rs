@@ -4,12 +4,14 @@
 //! Start reading at [`Sample`], then [`Interval`], then [`Summary`].
 
 mod buckets;
+mod codec;
 mod counts;
 mod encoding;
 mod errors;
 mod health;
 mod held_back;
 mod histogram;
+mod histogram_codec;
 mod interval;
 mod leniency;
 mod messages;
@@ -27,6 +29,7 @@ mod window_series;
 mod words;
 
 pub use buckets::HIGHEST;
+pub use codec::CodecError;
 pub use counts::{Bytes, Counts, OutcomeCounts};
 pub use encoding::DecodeError;
 pub use errors::{ErrorRow, MESSAGE_BYTES, MESSAGES};

@@ -82,22 +82,37 @@ impl Histogram {
         if rank == 1 {
             return self.min();
         }
+        Nanos(self.quantile_by_rank(rank))
+    }
+
+    /// The upper bound of the bucket that holds the rank, but never outside the extremes.
+    fn quantile_by_rank(&self, rank: u64) -> u64 {
         let mut below = 0_u64;
         let reached = self.buckets().find(|(_, _, count)| {
             below = below.saturating_add(*count);
             below >= rank
         });
         let value = reached.map_or(self.max, |(_, high, _)| high);
-        Nanos(value.clamp(self.min, self.max))
+        value.clamp(self.min, self.max)
     }
 
-    /// Whether the quantile `q` is only a lower bound: whether it lies at or above the least time
-    /// that is one ([`Self::record_at_least`]). Times below that one are all known exactly, and
-    /// the unknown ends of the others lie above it, so the quantiles below it stay as they are.
+    /// Whether the quantile `q` is only a lower bound: whether it would be another if the times
+    /// that are lower bounds ([`Self::record_at_least`]) had no end. Their true ends lie in
+    /// between, so a quantile that both agree on is exact.
     #[must_use]
     pub fn is_at_least(&self, q: f64) -> bool {
-        self.at_least_from()
-            .is_some_and(|least| self.quantile_unchecked(q) >= least)
+        if self.at_least_from().is_none() || self.is_empty() {
+            return false;
+        }
+        let rank = rank(self.count(), q);
+        let mut below = 0_u64;
+        let mut exact = self.exact_buckets();
+        let reached = exact.find(|(_, count)| {
+            below = below.saturating_add(*count);
+            below >= rank
+        });
+        let latest = reached.map(|(high, _)| high.clamp(self.min, self.max));
+        latest != Some(self.quantile_by_rank(rank))
     }
 
     /// The strictest of p99, p90 and p50 that the count supports, with its name; the greatest

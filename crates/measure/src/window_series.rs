@@ -1,5 +1,6 @@
 //! What one window holds: additions on the right, subtractions on the left.
 
+use crate::codec::Input;
 use crate::threshold::{View, innermost};
 use crate::{Counts, Histogram, Interval, Model};
 use drumfire_plan::Metric;
@@ -125,34 +126,27 @@ impl Series {
     }
 }
 
-/// A histogram in its compact encoding, a few kilobytes, with the exact figures beside it.
+/// A histogram in its binary form, a few kilobytes, with the extremes beside it.
 #[derive(Clone, Debug)]
 struct Packed {
     bytes: Vec<u8>,
     min: u64,
     max: u64,
-    sum: u128,
-    beyond: u64,
 }
 
 impl Packed {
     fn new(histogram: &Histogram) -> Self {
+        let mut bytes = Vec::new();
+        histogram.encode(&mut bytes);
         Self {
-            bytes: histogram.encode_v2(),
+            bytes,
             min: histogram.min,
             max: histogram.max,
-            sum: histogram.sum,
-            beyond: histogram.beyond,
         }
     }
 
     #[expect(clippy::expect_used, reason = "the bytes come from our own encoder")]
     fn unpack(&self) -> Histogram {
-        let mut histogram = Histogram::decode_v2(&self.bytes).expect("what was just encoded");
-        histogram.min = self.min;
-        histogram.max = self.max;
-        histogram.sum = self.sum;
-        histogram.beyond = self.beyond;
-        histogram
+        Histogram::decode(&mut Input::new(&self.bytes)).expect("what was just encoded")
     }
 }

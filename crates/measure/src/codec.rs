@@ -1,0 +1,182 @@
+//! Our own binary form of what was measured: lossless, and bounded against hostile bytes.
+//!
+//! Numbers are LEB128: seven bits a byte, the least first, the high bit set on all but the last.
+//! Each value has exactly one encoding, so that what decodes encodes to the same bytes.
+
+use std::fmt;
+
+/// Why bytes can't be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodecError {
+    /// They end within a value.
+    Short,
+    /// A value that the encoder does not write; the text says where.
+    Malformed(&'static str),
+    /// They go on behind the last value.
+    Excess,
+    /// They were written by a later version of this program.
+    Version(u64),
+}
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short => f.write_str("the bytes end too soon"),
+            Self::Malformed(what) => write!(f, "malformed: {what}"),
+            Self::Excess => f.write_str("bytes are left over at the end"),
+            Self::Version(version) => {
+                write!(f, "version {version} of the form, which is not known here")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CodecError {}
+
+/// Appends a number.
+pub(crate) fn put(out: &mut Vec<u8>, value: u64) {
+    put_wide(out, u128::from(value));
+}
+
+/// Appends a number of up to 128 bits.
+pub(crate) fn put_wide(out: &mut Vec<u8>, mut value: u128) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// What is left to decode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The next byte.
+    fn byte(&mut self) -> Result<u8, CodecError> {
+        let (first, rest) = self.0.split_first().ok_or(CodecError::Short)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    /// The next number of up to 128 bits, in its one encoding.
+    pub(crate) fn wide(&mut self) -> Result<u128, CodecError> {
+        let mut value = 0_u128;
+        let mut shift = 0;
+        loop {
+            let byte = self.byte()?;
+            let bits = u128::from(byte & 0x7f);
+            if shift + 7 > u128::BITS && bits >> (u128::BITS - shift) > 0 {
+                return Err(CodecError::Malformed("a number has more than 128 bits"));
+            }
+            value |= bits << shift;
+            if byte & 0x80 == 0 {
+                return if byte == 0 && shift > 0 {
+                    Err(CodecError::Malformed("a number is longer than it need be"))
+                } else {
+                    Ok(value)
+                };
+            }
+            shift += 7;
+            if shift >= u128::BITS {
+                return Err(CodecError::Malformed("a number has more than 128 bits"));
+            }
+        }
+    }
+
+    /// The next number.
+    pub(crate) fn number(&mut self) -> Result<u64, CodecError> {
+        let wide = self.wide()?;
+        u64::try_from(wide).map_err(|_| CodecError::Malformed("a number has more than 64 bits"))
+    }
+
+    /// The next number, which counts things that take at least one byte each: it can't be larger
+    /// than what is left, so that nobody allocates by a lie.
+    pub(crate) fn length(&mut self) -> Result<usize, CodecError> {
+        let length = usize::try_from(self.number()?).map_err(|_| CodecError::Short)?;
+        if length > self.0.len() {
+            return Err(CodecError::Short);
+        }
+        Ok(length)
+    }
+
+    /// Whether nothing is left.
+    #[cfg(test)]
+    pub(crate) fn end(self) -> Result<(), CodecError> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(CodecError::Excess)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decoded(bytes: &[u8]) -> Result<u128, CodecError> {
+        let mut input = Input::new(bytes);
+        let value = input.wide()?;
+        input.end()?;
+        Ok(value)
+    }
+
+    #[test]
+    fn a_number_has_one_encoding() {
+        for (value, bytes) in [
+            (0_u128, &[0_u8][..]),
+            (127, &[0x7f]),
+            (128, &[0x80, 1]),
+            (300, &[0xac, 2]),
+        ] {
+            let mut out = Vec::new();
+            put_wide(&mut out, value);
+            assert_eq!(out, bytes);
+            assert_eq!(decoded(bytes), Ok(value));
+        }
+        let long = "a number is longer than it need be";
+        assert_eq!(decoded(&[0x80, 0]), Err(CodecError::Malformed(long)));
+        assert_eq!(decoded(&[]), Err(CodecError::Short));
+        assert_eq!(decoded(&[0x80]), Err(CodecError::Short));
+        assert_eq!(decoded(&[1, 1]), Err(CodecError::Excess));
+        let wide = "a number has more than 128 bits";
+        let mut most = [0xff; 19];
+        most[18] = 3;
+        assert_eq!(decoded(&most), Ok(u128::MAX));
+        most[18] = 4;
+        assert_eq!(decoded(&most), Err(CodecError::Malformed(wide)));
+        assert_eq!(decoded(&[0xff; 30]), Err(CodecError::Malformed(wide)));
+    }
+
+    #[test]
+    fn a_length_is_no_longer_than_what_is_left() {
+        assert_eq!(Input::new(&[3, 0, 0]).length(), Err(CodecError::Short));
+        assert_eq!(Input::new(&[2, 0, 0]).length(), Ok(2));
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_comes_back(value in any::<u128>(), shift in 0_u32..128) {
+            let mut out = Vec::new();
+            put_wide(&mut out, value >> shift);
+            prop_assert_eq!(decoded(&out), Ok(value >> shift));
+        }
+
+        #[test]
+        fn what_decodes_encodes_to_the_same(
+            bytes in prop::collection::vec(any::<u8>(), 0..20)
+        ) {
+            if let Ok(value) = decoded(&bytes) {
+                let mut out = Vec::new();
+                put_wide(&mut out, value);
+                prop_assert_eq!(out, bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A histogram in our own binary form: everything that it knows, to the last bit.
+//!
+//! | what | form |
+//! |---|---|
+//! | count | number; when it is 0, nothing follows |
+//! | min, max, beyond | numbers |
+//! | sum | number of up to 128 bits |
+//! | least lower bound | 0 where there is none, else one more than it |
+//! | counts | how many buckets are used, then for each: unused ones before it, its count less one |
+//! | lower bounds | the same, where there is one |
+
+use crate::Histogram;
+use crate::buckets::{Buckets, HIGHEST, LENGTH, bounds, place};
+use crate::codec::{CodecError, Input, put, put_wide};
+
+impl Histogram {
+    /// Appends the histogram to `out`: some two bytes for each bucket in use.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.count);
+        if self.is_empty() {
+            return;
+        }
+        put(out, self.min);
+        put(out, self.max);
+        put(out, self.beyond);
+        put_wide(out, self.sum);
+        put(out, self.censored_from.wrapping_add(1));
+        encode_counts(self.buckets().map(|(low, _, n)| (place(low), n)), out);
+        if self.censored_from < u64::MAX {
+            encode_counts(self.bounds_used(), out);
+        }
+    }
+
+    /// The histogram that [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are no histogram, or one that recording can't have made.
+    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, CodecError> {
+        let mut decoded = Self::new();
+        decoded.count = input.number()?;
+        if decoded.count == 0 {
+            return Ok(decoded);
+        }
+        decoded.min = input.number()?;
+        decoded.max = input.number()?;
+        decoded.beyond = input.number()?;
+        decoded.sum = input.wide()?;
+        decoded.censored_from = input.number()?.wrapping_sub(1);
+        let counted = decode_counts(&mut decoded.buckets, input)?;
+        if !counted.spans(decoded.min, decoded.max) || counted.sum != decoded.count {
+            return Err(CodecError::Malformed("a histogram's counts"));
+        }
+        let last = decoded.buckets.nearest(HIGHEST);
+        let out_of_range = decoded.beyond > 0 || decoded.max > HIGHEST;
+        if out_of_range && (decoded.beyond > *last || decoded.beyond == 0 || decoded.max <= HIGHEST)
+        {
+            return Err(CodecError::Malformed(
+                "a histogram's count beyond its range",
+            ));
+        }
+        if decoded.censored_from < u64::MAX {
+            decoded.decode_bounds(input)?;
+        }
+        Ok(decoded)
+    }
+
+    /// Decodes the lower bounds, which are a part of all counts.
+    fn decode_bounds(&mut self, input: &mut Input<'_>) -> Result<(), CodecError> {
+        let mut bounds = Buckets::new();
+        let counted = decode_counts(&mut bounds, input)?;
+        self.bounds = Some(bounds);
+        let mut used = self.bounds_used();
+        let is_part = used.all(|(place, count)| self.buckets.at(place..=place)[0] >= count);
+        drop(used);
+        let lies = self.min <= self.censored_from && self.censored_from <= self.max;
+        let begins = counted.first == place(self.censored_from.min(HIGHEST));
+        let ends = counted.last <= place(self.max.min(HIGHEST));
+        if is_part && lies && begins && ends {
+            Ok(())
+        } else {
+            Err(CodecError::Malformed("a histogram's lower bounds"))
+        }
+    }
+}
+
+/// Appends used buckets with their counts, in ascending order.
+fn encode_counts(used: impl Iterator<Item = (usize, u64)>, out: &mut Vec<u8>) {
+    let mut pairs = Vec::new();
+    let (mut next, mut length) = (0, 0);
+    for (place, count) in used {
+        put(&mut pairs, (place - next) as u64);
+        put(&mut pairs, count - 1);
+        next = place + 1;
+        length += 1;
+    }
+    put(out, length);
+    out.extend_from_slice(&pairs);
+}
+
+/// What was found of counts: the first and the last place used, and the sum.
+struct Counted {
+    first: usize,
+    last: usize,
+    sum: u64,
+}
+
+impl Counted {
+    /// Whether the extremes lie in the first and the last bucket.
+    fn spans(&self, min: u64, max: u64) -> bool {
+        let lies = |value: u64, at: usize| place(value.min(HIGHEST)) == at;
+        min <= max && lies(min, self.first) && lies(max, self.last)
+    }
+}
+
+/// Reads what [`encode_counts`] wrote, at least one bucket.
+fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted, CodecError> {
+    const MALFORMED: CodecError = CodecError::Malformed("a histogram's buckets");
+    let length = input.length()?;
+    let mut counted: Option<Counted> = None;
+    let mut next = 0_usize;
+    for _ in 0..length {
+        let unused = usize::try_from(input.number()?).map_err(|_| MALFORMED)?;
+        let place = next.checked_add(unused).ok_or(MALFORMED)?;
+        if place >= LENGTH {
+            return Err(MALFORMED);
+        }
+        let count = input.number()?.checked_add(1).ok_or(MALFORMED)?;
+        *buckets.nearest(bounds(place).0) = count;
+        next = place + 1;
+        let counted = counted.get_or_insert(Counted {
+            first: place,
+            last: place,
+            sum: 0,
+        });
+        counted.last = place;
+        counted.sum = counted.sum.saturating_add(count);
+    }
+    counted.ok_or(MALFORMED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_units::Nanos;
+    use proptest::prelude::*;
+
+    fn encoded(histogram: &Histogram) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        histogram.encode(&mut bytes);
+        bytes
+    }
+
+    fn decoded(bytes: &[u8]) -> Result<Histogram, CodecError> {
+        let mut input = Input::new(bytes);
+        let histogram = Histogram::decode(&mut input)?;
+        input.end()?;
+        Ok(histogram)
+    }
+
+    /// Any times, some of which are lower bounds and some beyond the range.
+    fn any_histogram() -> impl Strategy<Value = Histogram> {
+        let time = (any::<u64>(), 0_u32..64, any::<bool>(), 1_u64..4);
+        prop::collection::vec(time, 0..40).prop_map(|times| {
+            let mut histogram = Histogram::new();
+            for (time, shift, is_bound, count) in times {
+                if is_bound {
+                    histogram.record_at_least_of(Nanos(time >> shift), count);
+                } else {
+                    histogram.record(Nanos(time >> shift));
+                }
+            }
+            histogram
+        })
+    }
+
+    #[test]
+    fn an_empty_one_is_one_byte() {
+        assert_eq!(encoded(&Histogram::new()), [0]);
+        assert_eq!(decoded(&[0]), Ok(Histogram::new()));
+    }
+
+    #[test]
+    fn the_extremes_of_numbers_come_back() {
+        let mut histogram = Histogram::new();
+        histogram.record_at_least_of(Nanos::MAX, u64::MAX);
+        histogram.record_at_least_of(Nanos::ZERO, u64::MAX);
+        assert_eq!(decoded(&encoded(&histogram)), Ok(histogram));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_histogram_comes_back(histogram in any_histogram()) {
+            prop_assert_eq!(decoded(&encoded(&histogram)), Ok(histogram));
+        }
+
+        #[test]
+        fn what_was_taken_away_does_not_come_back(
+            all in any_histogram(), part in any_histogram()
+        ) {
+            let mut rest = all;
+            rest.merge(&part);
+            rest.subtract(&part);
+            prop_assert_eq!(decoded(&encoded(&rest)), Ok(rest));
+        }
+
+        #[test]
+        fn no_bytes_make_a_histogram_that_breaks(
+            histogram in any_histogram(), at in any::<usize>(), byte in any::<u8>()
+        ) {
+            let mut bytes = encoded(&histogram);
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            if let Ok(mut decoded) = decoded(&bytes) {
+                prop_assert_eq!(encoded(&decoded), bytes);
+                decoded.merge(&histogram);
+                decoded.subtract(&histogram);
+                for q in [0.0, 0.5, 0.99, 1.0] {
+                    let _ = (decoded.quantile_unchecked(q), decoded.is_at_least(q));
+                }
+                decoded.reset();
+                prop_assert_eq!(decoded, Histogram::new());
+            }
+        }
+    }
+}
