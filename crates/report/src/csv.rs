@@ -6,16 +6,17 @@ use drumfire_measure::{Histogram, Summary};
 use std::fmt::Write as _;
 
 /// Every bucket that holds a sample, under the header
-/// `metric,low_ns,high_ns,count,cumulative,quantile`.
+/// `metric,low_ns,high_ns,count,cumulative,quantile,at_least`.
 ///
 /// A bucket holds `count` samples from `low_ns` to `high_ns`, both inclusive; `cumulative` counts
-/// those of this and all lower buckets, and `quantile` (0 to 1) is their share. The metrics are
+/// those of this and all lower buckets, and `quantile` (0 to 1) is their share. Of `at_least` of the
+/// samples only a lower bound is known, which lies in the bucket. The metrics are
 /// `response_time`, `service_time`, `lag`, `waiting`, `failed`, of streams `messages.first` and
 /// `messages.gap`, and, where there is more than one step, `step(name).response_time` and
 /// `step(name).service_time`.
 #[must_use]
 pub fn histogram(summary: &Summary) -> Vec<u8> {
-    let mut out = String::from("metric,low_ns,high_ns,count,cumulative,quantile\n");
+    let mut out = String::from("metric,low_ns,high_ns,count,cumulative,quantile,at_least\n");
     let latency = &summary.total.latency;
     let messages = &summary.total.messages;
     for (metric, histogram) in [
@@ -52,12 +53,15 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
 fn push_rows(out: &mut String, metric: &str, histogram: &Histogram) {
     let metric = text_cell(metric);
     let mut cumulative = 0_u64;
+    let mut bounds = histogram.lower_bounds().peekable();
     for (low, high, count) in histogram.buckets() {
         cumulative += count;
         let quantile = cumulative as f64 / histogram.count() as f64;
+        let bounds_here = bounds.next_if(|(at, ..)| *at == low);
+        let at_least = bounds_here.map_or(0, |(.., count)| count);
         let written = writeln!(
             out,
-            "{metric},{low},{high},{count},{cumulative},{quantile:.6}"
+            "{metric},{low},{high},{count},{cumulative},{quantile:.6},{at_least}"
         );
         debug_assert!(written.is_ok(), "a String takes any text");
     }

@@ -36,11 +36,13 @@ struct Spread {
     /// Samples beyond the histogram's range: counted in its last bucket.
     beyond: u64,
     quantiles: BTreeMap<&'static str, u64>,
-    /// The least time that is only a lower bound, of an exchange that timed out. Quantiles from it
-    /// on are lower bounds as well, and so are the greatest and the mean. Absent where there is
-    /// none.
+    /// The least time that is only a lower bound, of a request whose end was not seen. Absent where
+    /// there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_least_from_ns: Option<u64>,
+    /// The figures that such times may have made too small, by name; absent with those times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at_least: Vec<&'static str>,
     /// HdrHistogram V2, compressed, base64.
     histogram: String,
 }
@@ -59,6 +61,7 @@ impl Distribution {
                 .filter_map(|(name, q)| Some((*name, histogram.quantile(*q)?.0)))
                 .collect(),
             at_least_from_ns: histogram.at_least_from().map(|time| time.0),
+            at_least: at_least(histogram),
             histogram: STANDARD.encode(histogram.encode_v2()),
         });
         Self {
@@ -66,4 +69,19 @@ impl Distribution {
             spread,
         }
     }
+}
+
+/// The names of the figures that are lower bounds.
+fn at_least(histogram: &Histogram) -> Vec<&'static str> {
+    if histogram.at_least_from().is_none() {
+        return Vec::new();
+    }
+    let extremes = [("min", 0.0), ("max", 1.0)];
+    let supported = QUANTILES
+        .iter()
+        .filter(|(_, q)| histogram.quantile(*q).is_some());
+    let bounds = extremes.iter().chain(supported);
+    let bounds = bounds.filter(|(_, q)| histogram.is_at_least(*q));
+    let names = bounds.map(|(name, _)| *name);
+    ["mean"].into_iter().chain(names).collect()
 }

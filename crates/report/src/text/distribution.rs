@@ -72,7 +72,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 fn rows(histogram: &Histogram) -> Vec<Row> {
     let low = histogram.quantile_unchecked(BODY.0).0;
     let high = histogram.quantile_unchecked(BODY.1).0;
-    let high = high.min(longest_measured(histogram).unwrap_or(low));
+    // However long the times are whose end was not seen, the body keeps its shape.
+    let high = high.min(histogram.longest_exact().map_or(low, |longest| longest.0));
     let mut candidates = SERIES.iter().map(|series| bounds(series, low, high));
     let bounds = candidates
         .rfind(|bounds| bounds.len() < ROWS_MAX)
@@ -98,16 +99,6 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
         rows.pop();
     }
     rows
-}
-
-/// The longest time below those of exchanges that timed out, which share the last row: as long as
-/// a timeout may be, the body keeps its shape.
-fn longest_measured(histogram: &Histogram) -> Option<u64> {
-    let Some(least) = histogram.at_least_from() else {
-        return Some(histogram.max().0);
-    };
-    let buckets = histogram.buckets().map(|(_, high, _)| high);
-    buckets.take_while(|high| *high < least.0).last()
 }
 
 /// The steps of a series above `low`, up to the first above `high`.

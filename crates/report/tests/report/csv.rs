@@ -11,10 +11,10 @@ fn rows_hold_every_sample_once() {
     let mut lines = text.lines();
     assert_eq!(
         lines.next(),
-        Some("metric,low_ns,high_ns,count,cumulative,quantile")
+        Some("metric,low_ns,high_ns,count,cumulative,quantile,at_least")
     );
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
-    assert!(rows.iter().all(|row| row.len() == 6));
+    assert!(rows.iter().all(|row| row.len() == 7));
     let latency = &run.total.latency;
     for (metric, histogram) in [
         ("response_time", &latency.response_time),
@@ -24,14 +24,17 @@ fn rows_hold_every_sample_once() {
         ("failed", &latency.failed),
     ] {
         let of_metric: Vec<_> = rows.iter().filter(|row| row[0] == metric).collect();
-        let mut cumulative = 0;
+        let (mut cumulative, mut at_least) = (0, 0);
         for row in &of_metric {
             let number = |at: usize| row[at].parse::<u64>().unwrap();
             assert!(number(1) <= number(2));
             cumulative += number(3);
             assert_eq!(number(4), cumulative);
+            at_least += number(6);
         }
         assert_eq!(cumulative, histogram.count());
+        let in_flight = matches!(metric, "response_time" | "service_time");
+        assert_eq!(at_least, if in_flight { 3 } else { 0 }, "{metric}");
         assert_eq!(of_metric.last().unwrap()[5], "1.000000");
     }
 }
@@ -54,7 +57,10 @@ fn streams_have_the_times_of_their_messages() {
 #[test]
 fn an_empty_run_has_a_header() {
     let text = String::from_utf8(csv::histogram(&fixture::empty())).unwrap();
-    assert_eq!(text, "metric,low_ns,high_ns,count,cumulative,quantile\n");
+    assert_eq!(
+        text,
+        "metric,low_ns,high_ns,count,cumulative,quantile,at_least\n"
+    );
 }
 
 #[test]

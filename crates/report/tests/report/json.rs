@@ -134,6 +134,9 @@ fn lower_bounds_say_so() {
     let response_time = &latency["response_time"];
     assert_eq!(response_time["count"], 5_000);
     assert_eq!(response_time["quantiles"]["0.99"], 1_000_000_000);
+    let bounds = serde_json::json!(["mean", "max", "0.99", "0.999"]);
+    assert_eq!(response_time["at_least"], bounds);
+    assert!(latency["lag"].get("at_least").is_none());
     assert_eq!(document["requests"]["timed_out"], 100);
 }
 
