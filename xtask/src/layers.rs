@@ -1,9 +1,8 @@
 //! Crates depend downwards: cargo's view of the workspace against ARCHITECTURE.md's table.
 
 use crate::architecture::{CrateRow, DEVELOPMENT, PAGE, crates};
-use crate::{Finding, Repository};
+use crate::{Finding, Repository, metadata};
 use serde_json::Value;
-use std::process::Command;
 
 /// Crates that the tests of any crate may use, whatever their layer.
 const FOR_TESTS: &[&str] = &["testkit", "corpus"];
@@ -11,8 +10,11 @@ const FOR_TESTS: &[&str] = &["testkit", "corpus"];
 /// Compares the table with `cargo metadata`.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    match members(repository) {
-        Ok(members) => compare(&crates(repository), &members),
+    match metadata::packages(repository) {
+        Ok(packages) => {
+            let members: Vec<Member> = packages.iter().map(member).collect();
+            compare(&crates(repository), &members)
+        }
         Err(message) => vec![Finding::violation("Cargo.toml", 0, message)],
     }
 }
@@ -25,20 +27,6 @@ struct Member {
     uses: Vec<String>,
     /// What only its tests depend on.
     tests_use: Vec<String>,
-}
-
-/// Asks cargo.
-fn members(repository: &Repository) -> Result<Vec<Member>, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
-        .current_dir(repository.root())
-        .output()
-        .map_err(|error| format!("failed to run cargo metadata: {error}"))?;
-    let metadata: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("failed to read what cargo metadata says: {error}"))?;
-    let packages = metadata["packages"].as_array();
-    Ok(packages.into_iter().flatten().map(member).collect())
 }
 
 fn member(package: &Value) -> Member {

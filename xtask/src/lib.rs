@@ -14,6 +14,7 @@ pub mod layers;
 pub mod limits;
 pub mod links;
 pub mod manual;
+pub mod no_runtime;
 pub mod reasons;
 pub mod sleeping;
 pub mod type_size;
@@ -23,6 +24,7 @@ mod architecture;
 mod declarations;
 mod finding;
 mod mask;
+mod metadata;
 mod repository;
 mod rust_file;
 mod table;
@@ -38,6 +40,7 @@ pub type Check = fn(&Repository) -> Vec<Finding>;
 pub const CHECKS: &[(&str, Check)] = &[
     ("layers", layers::check),
     ("effects", effects::check),
+    ("no runtime", no_runtime::check),
     ("crate docs", crate_docs::check),
     ("file length", file_length::check),
     ("type size", type_size::check),

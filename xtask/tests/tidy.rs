@@ -31,6 +31,11 @@ fn pure_crates_stay_pure() {
 }
 
 #[test]
+fn the_data_plane_has_no_runtime() {
+    clean(xtask::no_runtime::check);
+}
+
+#[test]
 fn crates_say_what_they_know() {
     clean(xtask::crate_docs::check);
 }
