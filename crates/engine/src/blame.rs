@@ -18,8 +18,31 @@ pub(crate) enum During {
     Send,
 }
 
-/// An outcome, and what there is to say beyond it.
-pub(crate) type Failure = (Outcome, Option<String>);
+/// How an exchange or a connection ended, and what there is to say beyond that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) outcome: Outcome,
+    pub(crate) detail: Option<String>,
+}
+
+impl Failure {
+    /// An outcome that says all.
+    #[inline]
+    pub(crate) const fn of(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            detail: None,
+        }
+    }
+
+    /// An outcome with more to say.
+    pub(crate) fn with(outcome: Outcome, detail: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            detail: Some(detail.into()),
+        }
+    }
+}
 
 /// The outcome of a failure outside of a response.
 pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
@@ -45,7 +68,10 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::Reset, During::Send) => Outcome::Reset,
         (_, During::Send) => Outcome::Send,
     };
-    (outcome, io_detail(error))
+    Failure {
+        outcome,
+        detail: io_detail(error),
+    }
 }
 
 /// What an I/O error says beyond its class.
@@ -104,23 +130,21 @@ pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
     use http2::Error;
     let outcome = match error {
         // The outcome's own words say that it is not HTTP/2.
-        Error::NotHttp2(what) => return (Outcome::ProtoNotHttp2, Some(what.hint())),
+        Error::NotHttp2(what) => return Failure::with(Outcome::ProtoNotHttp2, what.hint()),
         Error::Violation { code, .. } => Outcome::h2_connection(code.0),
         Error::Limit(limit) => limit_outcome(*limit),
     };
-    (outcome, Some(error.to_string()))
+    Failure::with(outcome, error.to_string())
 }
 
 /// The outcome of a stream that failed.
 pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
     use http2::StreamError;
     match error {
-        StreamError::Limit(limit) => (limit_outcome(limit), None),
-        StreamError::Truncated => (Outcome::Truncated, None),
-        StreamError::Reset { code } => (Outcome::h2_stream(code.0), Some("by the server".into())),
-        StreamError::Violation { code, what } => {
-            (Outcome::h2_stream(code.0), Some(what.to_owned()))
-        }
+        StreamError::Limit(limit) => Failure::of(limit_outcome(limit)),
+        StreamError::Truncated => Failure::of(Outcome::Truncated),
+        StreamError::Reset { code } => Failure::with(Outcome::h2_stream(code.0), "by the server"),
+        StreamError::Violation { code, what } => Failure::with(Outcome::h2_stream(code.0), what),
     }
 }
 
@@ -138,7 +162,10 @@ pub(crate) fn call_verdict(status: Status) -> Failure {
     let outcome = Outcome::grpc(status.code.number());
     let said = status.message.map(String::from);
     let wrong = status.violation.map(|wrong| wrong.to_string());
-    (outcome, said.or(wrong))
+    Failure {
+        outcome,
+        detail: said.or(wrong),
+    }
 }
 
 /// The status of a call whose server gave none, as gRPC's libraries have it.
@@ -168,7 +195,8 @@ mod tests {
 
     #[test]
     fn details_say_what_the_outcome_does_not() {
-        let (outcome, detail) = call_verdict(drumfire_grpc::Violation::HttpStatus(502).into());
+        let Failure { outcome, detail } =
+            call_verdict(drumfire_grpc::Violation::HttpStatus(502).into());
         assert_eq!(outcome, Outcome::GrpcUnavailable);
         assert_eq!(detail.as_deref(), Some("HTTP status 502, not a gRPC reply"));
         assert_eq!(
@@ -176,7 +204,7 @@ mod tests {
             Code::UNAVAILABLE.number().into()
         );
         let error = http2::Error::NotHttp2(http2::NotHttp2::Http1("HTTP/1.1 400 No".into()));
-        let (outcome, detail) = http2_failure(&error);
+        let Failure { outcome, detail } = http2_failure(&error);
         let said = format!("{}: {}", outcome.words(), detail.unwrap_or_default());
         assert_eq!(
             said,

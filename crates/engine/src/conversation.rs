@@ -209,8 +209,7 @@ impl<I: Io> Conversation<I> {
             }
             self.io.close(SLOT);
         }
-        let (outcome, detail) = io_failure(last, During::Connect);
-        Err(ConversationError::Failed(outcome, detail))
+        Err(failed(io_failure(last, During::Connect)))
     }
 
     /// Tries one address.
@@ -230,10 +229,7 @@ impl<I: Io> Conversation<I> {
         let Some(config) = route.tls else {
             return Ok(());
         };
-        let failed = |error| {
-            let (outcome, detail) = io_failure(error, During::Tls);
-            ConversationError::Failed(outcome, detail)
-        };
+        let failed = |error| failed(io_failure(error, During::Tls));
         let mut progress = self.io.start_tls(SLOT, config).map_err(failed)?;
         while progress == Progress::Pending {
             self.wait()?;
@@ -284,7 +280,7 @@ impl<I: Io> Conversation<I> {
                     true => Ok(()),
                     false => {
                         let code = status.code;
-                        let (_, text) = call_verdict(status);
+                        let text = call_verdict(status).detail;
                         Err(ConversationError::Status(code, text.unwrap_or_default()))
                     }
                 };
@@ -373,6 +369,6 @@ impl<I: Io> Conversation<I> {
     }
 }
 
-fn failed((outcome, detail): (Outcome, Option<String>)) -> ConversationError {
-    ConversationError::Failed(outcome, detail)
+fn failed(failure: crate::blame::Failure) -> ConversationError {
+    ConversationError::Failed(failure.outcome, failure.detail)
 }

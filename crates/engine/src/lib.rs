@@ -5,19 +5,19 @@
 
 mod arrivals;
 mod blame;
-mod connection;
 mod control;
 mod conversation;
-mod crowd;
-mod decoding;
+mod exchanges;
 mod keep_alive;
 mod leniency;
 pub mod limits;
-mod place;
 mod prepare;
 mod recorder;
-mod redirect;
 mod run;
+mod timers;
+mod transport;
+mod users;
+mod wire;
 mod worker;
 
 pub use arrivals::Shard;

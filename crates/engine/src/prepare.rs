@@ -1,15 +1,18 @@
 //! From a plan to what workers use: bytes, addresses, TLS settings. All allocation happens here.
 
+mod lookup;
 mod metadata;
 mod render;
 mod route;
 mod stream;
 
+pub(crate) use lookup::{Answer, LookedUp, Lookup};
 pub use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
 pub(crate) use route::{Route, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 
+use crate::transport::LaneId;
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
 use drumfire_plan::{HttpRequest, HttpVersion, Origin, Plan};
@@ -57,20 +60,37 @@ impl fmt::Debug for Prepared {
 /// One request, ready to send.
 #[derive(Debug)]
 pub(crate) struct Request {
-    pub(crate) rendered: Rendered,
-    /// The same for HTTP/2, where the plan speaks that.
-    pub(crate) stream: Option<Box<StreamRequest>>,
-    /// Where it goes: an index into the routes.
-    pub(crate) route: u16,
+    pub(crate) message: Message,
+    /// Where it goes.
+    pub(crate) lane: LaneId,
     /// Whose numbers it adds to: an index into the steps.
     pub(crate) step: u16,
+}
+
+/// A request in the form that its protocol sends.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Http1(Rendered),
+    Http2(Box<StreamRequest>),
 }
 
 impl Request {
     /// The gRPC call that it makes, if it does.
     #[inline]
     pub(crate) fn call(&self) -> Option<&CallRequest> {
-        self.stream.as_ref()?.call.as_ref()
+        match &self.message {
+            Message::Http1(_) => None,
+            Message::Http2(stream) => stream.call.as_ref(),
+        }
+    }
+
+    /// The body that its stream sends, where that is the same for all.
+    #[inline]
+    pub(crate) fn stream_body(&self) -> Option<&[u8]> {
+        match &self.message {
+            Message::Http1(_) => None,
+            Message::Http2(stream) => Some(&stream.body),
+        }
     }
 
     /// How long an exchange of it may take, where any may take `total`.
@@ -152,12 +172,13 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
             }
             (steps.len() - 1) as u16
         });
-        let rendered = rendered(&plan, request, &routes[usize::from(route)])?;
-        let stream = streamed(&plan, request, &routes[usize::from(route)])?;
+        let form = routes[usize::from(route)].form;
+        let message = message(&plan, request, form).map_err(|reason| {
+            PrepareError::Request(format!("the request to {}: {reason}", request.url))
+        })?;
         requests.push(Request {
-            rendered,
-            stream,
-            route,
+            message,
+            lane: LaneId(route),
             step,
         });
     }
@@ -172,30 +193,22 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
     })
 }
 
-/// One request for a stream, where the plan speaks HTTP/2.
-fn streamed(
+/// A request in the form that the plan's protocol sends.
+///
+/// # Errors
+/// In words, when it can't be sent so.
+pub(crate) fn message(
     plan: &Plan,
     request: &HttpRequest,
-    route: &Route,
-) -> Result<Option<Box<StreamRequest>>, PrepareError> {
-    if plan.http.version != HttpVersion::Http2 {
-        return Ok(None);
+    form: TargetForm,
+) -> Result<Message, String> {
+    match (plan.http.version, form) {
+        (HttpVersion::Http1, form) => render(plan, request, form).map(Message::Http1),
+        (HttpVersion::Http2, TargetForm::Origin) => {
+            Ok(Message::Http2(Box::new(stream(plan, request)?)))
+        }
+        (HttpVersion::Http2, TargetForm::Absolute) => {
+            Err("a proxy carries HTTP/2 only to https targets".to_owned())
+        }
     }
-    let prepared = if route.form == TargetForm::Absolute {
-        Err("a proxy carries HTTP/2 only to https targets".to_owned())
-    } else {
-        stream(plan, request)
-    };
-    prepared
-        .map(|stream| Some(Box::new(stream)))
-        .map_err(|reason| {
-            PrepareError::Request(format!("the request to {}: {reason}", request.url))
-        })
-}
-
-/// One request's bytes, with an error that says whose they would have been.
-fn rendered(plan: &Plan, request: &HttpRequest, route: &Route) -> Result<Rendered, PrepareError> {
-    render(plan, request, route.form).map_err(|reason| {
-        PrepareError::Request(format!("the request to {}: {reason}", request.url))
-    })
 }

@@ -8,8 +8,8 @@ pub use single::run_over;
 
 use crate::Control;
 use crate::arrivals::{Arrivals, Shard, schedule_of};
-use crate::crowd::Crowd;
 use crate::prepare::Prepared;
+use crate::users::Users as WorkerUsers;
 use crate::worker::{Channel, Extent, Message, Worker};
 use collect::Collector;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
@@ -85,15 +85,15 @@ impl<I: Io> Worker<I> {
     ) -> Result<Self, RunError> {
         let plan = &prepared.plan;
         let arrivals = Arrivals::new(plan, shard).map_err(RunError::Schedule)?;
-        let crowd = match plan.load {
+        let law = match plan.load {
             Load::Open { .. } => plan.users.as_ref(),
             Load::Closed { .. } => None,
         };
-        let crowd = crowd.map(|users| users.share(shard.index, shard.of));
+        let law = law.map(|users| users.share(shard.index, shard.of));
         let extent = Extent {
             connections: part(plan.connections.count, shard),
             connections_before: parts_before(plan.connections.count, shard),
-            crowd: Crowd::new(crowd),
+            users: WorkerUsers::new(law, shard),
         };
         let channel = Channel { out, back };
         Ok(Self::assemble(

@@ -1,45 +1,37 @@
-//! One thread's loop: what is due is started, what is ready is moved on, what ended is recorded.
+//! One thread's loop over the parts.
+//!
+//! ```text
+//!   arrivals ──► users ──► exchanges ◄──► transport ◄──► io
+//!      ▲                       │
+//!      └──────── ended ────────┴──► recorder
+//! ```
+//!
+//! Each part owns its state, and none reaches into another: the worker moves what one gives to the
+//! next. In each turn it closes the intervals that have ended, starts what is due, writes, waits,
+//! lets the transport read, and settles what came of that. [`Worker::settle`] is the only place
+//! where an exchange ends, and after it ended the only place where the next one starts at once.
 
-mod deadline;
-mod dial;
-mod exchange;
-mod follow;
-mod hop;
-mod link;
-mod messages;
-mod opening;
-mod ping;
-mod reply;
-mod response;
-mod seat;
-mod talk;
-
-use self::talk::Tools;
 use crate::Control;
 use crate::arrivals::{Arrival, Arrivals};
 use crate::blame::Failure;
-use crate::connection::{Connection, Duty};
-use crate::crowd::Crowd;
+use crate::exchanges::{Due, End, ExchangeId, Exchanges, Hearing, Task, Todo};
 use crate::limits::{
-    DISCARD_BYTES, DRAIN_MAX, LOOK_UP, RECEIVE_BYTES, STARTS_PER_TURN, STREAMS_PER_TURN, WAIT_MAX,
+    DIALS_AT_ONCE, DRAIN_MAX, OPENING_MAX, STARTS_PER_TURN, STREAMS_PER_TURN, WAIT_MAX, WAITING_MAX,
 };
-use crate::place::{Group, Phase, Place};
-use crate::prepare::{Prepared, Route};
+use crate::prepare::{Lookup, Prepared};
 use crate::recorder::{Recorder, Sink};
-use crate::redirect::{Elsewhere, Resolving};
-use drumfire_http1::{Limits, Shared};
+use crate::timers::{Timers, Wake};
+use crate::transport::{Context, Found, Lane, LaneId, Lanes, Seat, Settings, ShareId, Transport};
+use crate::users::{UserId, Users};
 use drumfire_measure::{Interval, Outcome, Unfinished};
-use drumfire_net::{Fault, Io, Readiness};
-use drumfire_plan::Ping;
-use drumfire_plan::Spread;
+use drumfire_net::{Fault, Io, Readiness, Slot};
+use drumfire_plan::{Drain, HttpVersion, Spread};
 use drumfire_units::Nanos;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
-use std::ops::Range;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// What a worker tells whoever merges its intervals.
+/// What a worker tells the collector.
 #[derive(Debug)]
 pub enum Message {
     /// An interval has ended.
@@ -55,12 +47,11 @@ pub enum Message {
 
 /// How large a worker's part is.
 pub(crate) struct Extent {
-    /// Connections to each route.
+    /// Connections to each origin.
     pub(crate) connections: u32,
     /// How many the workers before it have.
     pub(crate) connections_before: u32,
-    /// How many exchanges may be under way at a time.
-    pub(crate) crowd: Crowd,
+    pub(crate) users: Users,
 }
 
 /// The channel as a sink, with the used intervals' way back.
@@ -71,7 +62,7 @@ pub(crate) struct Channel {
 
 impl Sink for Channel {
     fn closed(&mut self, interval: Box<Interval>) {
-        // Nobody listens only when the run is already given up.
+        // The send fails only if the collector is gone.
         let _given_up = self.out.send(Message::Interval(interval));
     }
 
@@ -80,86 +71,57 @@ impl Sink for Channel {
     }
 }
 
+/// How far a worker's part of the run is.
+#[derive(Debug)]
+struct Course {
+    /// When waiting for what is in flight ends; set when nothing more is started.
+    drain_until: Option<Nanos>,
+    last_end: Nanos,
+    measure_from: Nanos,
+    /// Exchanges begun whose intended start is measured.
+    started: u64,
+    intended: u64,
+    dropped: u64,
+}
+
+/// Arrivals that were taken and found no seat, by lane. Where there is one lane they stay in
+/// the schedule.
+#[derive(Debug)]
+struct Waiting {
+    lanes: Vec<VecDeque<Arrival>>,
+    count: usize,
+}
+
 /// One worker over one driver.
 pub struct Worker<I> {
     io: I,
     prepared: Arc<Prepared>,
     control: Control,
     arrivals: Arrivals,
-    crowd: Crowd,
+    users: Users,
+    exchanges: Exchanges,
+    transport: Transport,
+    timers: Timers,
     recorder: Recorder<Channel>,
-    slots: Vec<Connection>,
-    routes: Vec<Lane>,
-    shared: Shared,
-    /// Received bytes; one buffer for all connections.
-    buffer: Vec<u8>,
-    /// Room for bytes that nobody looks at; never touched where the driver throws them away.
-    scratch: Vec<u8>,
-    /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
-    /// only this list knows of it.
-    unread: Vec<u32>,
-    /// Slots on which a send failed, and how: they are read once more, then given up.
-    broken: Vec<(u32, Failure)>,
-    /// Slots that rest after failing to connect: until when, and which.
-    resting: Vec<(Nanos, u32)>,
-    resolving: Vec<Resolving>,
-    /// Origins met by redirects, and those that streams were led to.
-    detours: Vec<Route>,
-    elsewhere: Vec<Elsewhere>,
-    /// Where connections carry many exchanges: room for each, whose index is its stream's token.
-    places: Vec<Place>,
-    /// The places of each of the plan's connections; none where a connection carries one exchange.
-    groups: Vec<Group>,
-    /// Slots that no group uses.
-    spares: Vec<u32>,
-    /// Slots with something to write.
-    dirty: Vec<u32>,
-    /// The slot whose streams are being read. Until all is heard that has come, nothing new is put
-    /// on its connection: a GOAWAY may follow an answer.
-    reading: Option<u32>,
-    /// Places that rest because their request could not be made.
-    resting_places: Vec<(Nanos, u32)>,
-    /// When calls have something to say by themselves: when, which place, and when its exchange
-    /// started.
-    timers: BinaryHeap<Reverse<(Nanos, u32, Nanos)>>,
-    tools: Tools,
-    /// How connections are asked for signs of life, by now.
-    ping: Option<Ping>,
-    /// How long a head may take on a stream, where that is less than the whole exchange may.
-    head_limit: Option<Nanos>,
-    /// No deadline lies before this.
-    next_scan: Nanos,
-    /// Slots that carry an exchange.
-    active: u32,
-    /// Exchanges begun whose intended start is measured.
-    started: u64,
-    intended: u64,
-    dropped: u64,
-    measure_from: Nanos,
-    /// When waiting for what is in flight ends; set when nothing more is started.
-    drain_until: Option<Nanos>,
-    last_end: Nanos,
+    lookup: Lookup,
+    waiting: Waiting,
+    course: Course,
+    /// Whether connections carry many exchanges: then there are more starts in a turn.
+    starts_per_turn: u32,
 }
 
-/// A route's free slots, and the requests that wait for one.
-#[derive(Debug)]
-pub(crate) struct Lane {
-    route: Route,
-    free: VecDeque<u32>,
-    waiting: VecDeque<Arrival>,
-    /// For each address, until when it is tried last.
-    down_until: Vec<Nanos>,
-}
-
-impl Lane {
-    fn new(route: &Route) -> Self {
-        Self {
-            down_until: vec![Nanos::ZERO; route.width()],
-            route: route.clone(),
-            free: VecDeque::new(),
-            waiting: VecDeque::new(),
+/// Lends the transport what it works with.
+macro_rules! context {
+    ($worker:ident) => {
+        &mut Context {
+            io: &mut $worker.io,
+            handler: &mut Hearing {
+                exchanges: &mut $worker.exchanges,
+                interval: $worker.recorder.interval(),
+            },
+            timers: &mut $worker.timers,
         }
-    }
+    };
 }
 
 impl<I: Io> Worker<I> {
@@ -173,50 +135,93 @@ impl<I: Io> Worker<I> {
     ) -> Self {
         let plan = &prepared.plan;
         let steps: Arc<[Arc<str>]> = prepared.steps.clone().into();
-        let recorder = Recorder::new(channel, steps, plan);
-        let mut routes: Vec<Lane> = prepared.routes.iter().map(Lane::new).collect();
-        let before = extent.connections_before;
-        let numbers = before..before + extent.connections;
-        let slots = slots_of(&mut routes, plan.connections.spread, &numbers);
-        let mut worker = Self {
-            measure_from: plan.warmup,
-            shared: Shared::new(Limits::default()),
-            buffer: vec![0; RECEIVE_BYTES],
-            scratch: vec![0; DISCARD_BYTES],
-            unread: Vec::with_capacity(slots.len()),
-            broken: Vec::new(),
-            resting: Vec::with_capacity(slots.len()),
-            resolving: Vec::new(),
-            detours: Vec::new(),
-            elsewhere: Vec::new(),
-            places: Vec::new(),
-            groups: Vec::new(),
-            spares: Vec::new(),
-            dirty: Vec::new(),
-            reading: None,
-            resting_places: Vec::new(),
-            timers: BinaryHeap::new(),
-            tools: Tools::default(),
-            ping: plan.connections.ping,
-            head_limit: Some(plan.timeouts.head).filter(|head| *head < plan.timeouts.total),
-            next_scan: Nanos::MAX,
-            active: 0,
-            started: 0,
-            intended: 0,
-            dropped: 0,
-            drain_until: None,
-            last_end: Nanos::ZERO,
+        let transport = transport_of(&prepared, &extent);
+        let room = transport.share_count() * plan.connections.streams as usize;
+        let lanes = transport.lanes.count();
+        Self {
+            recorder: Recorder::new(channel, steps, plan),
+            exchanges: Exchanges::new(Arc::clone(&prepared), room),
+            lookup: Lookup::new(&prepared),
+            timers: Timers::default(),
+            waiting: Waiting {
+                lanes: vec![VecDeque::new(); lanes],
+                count: 0,
+            },
+            course: Course {
+                drain_until: None,
+                last_end: Nanos::ZERO,
+                measure_from: plan.warmup,
+                started: 0,
+                intended: 0,
+                dropped: 0,
+            },
+            starts_per_turn: match plan.http.version {
+                HttpVersion::Http1 => STARTS_PER_TURN,
+                HttpVersion::Http2 => STREAMS_PER_TURN,
+            },
             io,
             prepared,
             control,
             arrivals,
-            crowd: extent.crowd,
-            recorder,
-            slots,
-            routes,
+            users: extent.users,
+            transport,
+        }
+    }
+
+    /// Opens every share's connection, a bounded number at a time, so that no exchange waits for
+    /// its own. Those that fail are dialed again when an exchange needs them; those that take too
+    /// long are waited for no more.
+    ///
+    /// # Errors
+    /// When the driver can't wait.
+    pub(crate) fn open_connections(&mut self) -> Result<(), Fault> {
+        let started = self.io.now();
+        let mut ready: Vec<Readiness> = Vec::with_capacity(256);
+        let wanted = self.transport.slot_count();
+        let mut next = if self.transport.keeps_connections() {
+            0
+        } else {
+            wanted
         };
-        worker.furnish();
-        worker
+        loop {
+            let mut under_way = self.transport.opening_among(next);
+            let now = self.io.now();
+            while next < wanted && under_way < DIALS_AT_ONCE {
+                self.transport.dial(context!(self), Slot(next as u32), now);
+                next += 1;
+                under_way += 1;
+            }
+            let all = next == wanted && under_way == 0;
+            if all || now > started + OPENING_MAX || self.control.is_stopping() {
+                break;
+            }
+            let until = self.transport.next_timeout();
+            self.io
+                .wait(until.min(now + Nanos::from_millis(10)), &mut ready)?;
+            for readiness in &ready {
+                self.transport.handle_ready(context!(self), *readiness);
+            }
+            self.transport.flush(context!(self));
+            let now = self.io.now();
+            if now >= self.transport.next_timeout() {
+                self.transport.handle_timeout(context!(self), now);
+            }
+        }
+        self.timers.clear();
+        self.transport.list_seats();
+        Ok(())
+    }
+
+    /// Makes a point in time the run's start: all times count from there.
+    pub(crate) fn begin_at(&mut self, start: Nanos) {
+        self.io.set_epoch(start);
+        self.transport.begin_run();
+    }
+
+    /// Makes this very moment the run's start.
+    pub(crate) fn begin(&mut self) {
+        let now = self.io.now();
+        self.begin_at(now);
     }
 
     /// Runs from the start to the end of the drain. The driver's epoch is the run's start.
@@ -230,22 +235,20 @@ impl<I: Io> Worker<I> {
         loop {
             let now = self.io.now();
             self.roll(now);
-            let is_to_stop = self.arrivals.is_timed_out(now) || self.control.is_stopping();
-            if self.drain_until.is_none() && is_to_stop {
+            let stops = self.arrivals.is_timed_out(now) || self.control.is_stopping();
+            if stops && self.course.drain_until.is_none() {
                 self.stop(now);
             }
             self.dispatch(now);
-            self.flush_dirty();
+            self.transport.flush(context!(self));
+            self.settle();
             if self.is_done(now) {
                 break;
             }
             let until = self.next_wake();
             let before = self.io.now();
-            self.recorder
-                .interval()
-                .health
-                .loop_turn
-                .record(before - now);
+            let health = &mut self.recorder.interval().health;
+            health.loop_turn.record(before - now);
             self.io.wait(until, &mut ready)?;
             self.turn(until, before, &ready);
         }
@@ -258,93 +261,130 @@ impl<I: Io> Worker<I> {
         let now = self.io.now();
         // Late is late, whether or not something became ready meanwhile.
         if until > before && now > until {
-            self.recorder
-                .interval()
-                .health
-                .wake_lateness
-                .record(now - until);
+            let health = &mut self.recorder.interval().health;
+            health.wake_lateness.record(now - until);
         }
-        let unread = self.unread.len();
+        let unread = self.transport.unread_count();
         for readiness in ready {
-            self.on_ready(*readiness);
+            self.transport.handle_ready(context!(self), *readiness);
+            self.settle();
         }
-        if unread > 0 {
-            self.read_on(unread);
+        for _ in 0..unread {
+            self.transport.read_on(context!(self));
+            self.settle();
         }
-        if !self.broken.is_empty() {
-            self.read_broken();
+        while self.transport.read_broken(context!(self)) {
+            self.settle();
         }
-        if now >= self.next_scan {
-            self.scan(now);
+        if now >= self.exchanges.next_timeout() {
+            for id in self.exchanges.overdue(now) {
+                let cancelled = self.transport.cancel(context!(self), id, now);
+                self.exchanges.time_out(id, cancelled, now);
+                self.settle();
+            }
         }
-        if !self.resting.is_empty() {
-            self.wake_resting(now);
+        if now >= self.transport.next_timeout() {
+            self.transport.handle_timeout(context!(self), now);
+            self.settle();
         }
-        if !self.timers.is_empty() || !self.resting_places.is_empty() {
-            self.wake_places(now);
-        }
-        if !self.resolving.is_empty() {
-            self.poll_resolving();
-        }
-        if self.is_seeking() {
-            self.poll_elsewhere(now);
+        while let Some(wake) = self.timers.due(now) {
+            self.wake(wake, now);
+            self.settle();
         }
     }
 
-    /// Starts what is due, as far as connections are free, in bounded portions.
+    /// Does what a wake is for.
+    #[cold]
+    fn wake(&mut self, wake: Wake, now: Nanos) {
+        match wake {
+            Wake::Seat(share) => {
+                let lane = self.transport.lane_of(share);
+                let since = self.transport.rest_of(share);
+                self.transport
+                    .lanes
+                    .get_mut(lane)
+                    .give(Seat { share, since });
+            }
+            Wake::Dial(slot) => self.transport.wake(context!(self), slot, now),
+            Wake::LookUps => self.take_look_ups(now),
+            Wake::Exchange(id, generation) => {
+                let phase = self.transport.phase_of(id);
+                match self.exchanges.due(id, generation, phase, now) {
+                    Due::Nothing => {}
+                    Due::Submit => self.submit(id, now),
+                    Due::Send => self.transport.send_more(context!(self), id, now),
+                    Due::Over(failure) => {
+                        self.transport.cancel(context!(self), id, now);
+                        self.exchanges.end(id, failure, now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts what is due, as far as seats are free, in bounded portions.
     fn dispatch(&mut self, now: Nanos) {
-        let portion = if self.is_multiplexed() {
-            STREAMS_PER_TURN
-        } else {
-            STARTS_PER_TURN
-        };
-        for _ in 0..portion {
+        for _ in 0..self.starts_per_turn {
             if !self.start_next(now) {
                 return;
             }
+            self.settle();
         }
     }
 
-    /// Starts one request; `false` when none is due or no connection is free for it.
+    /// Starts one exchange; `false` when none is due or no seat is free for it.
     fn start_next(&mut self, now: Nanos) -> bool {
-        if !self.crowd.admits(self.active, now) {
+        if !self.users.admits(self.exchanges.open(), now) {
             return false;
         }
-        for lane in 0..self.routes.len() {
-            if !self.routes[lane].waiting.is_empty() && !self.routes[lane].free.is_empty() {
-                return self.start_waiting(lane, now);
-            }
+        if self.waiting.count > 0 && self.start_waiting(now) {
+            return true;
         }
-        if self.prepared.routes.len() == 1 && self.routes[0].free.is_empty() {
+        if self.waiting.lanes.len() == 1 {
+            let lane = self.transport.lanes.get_mut(LaneId(0));
+            if lane.is_full() {
+                return false;
+            }
+            let Some(arrival) = self.arrivals.take(now) else {
+                return false;
+            };
+            let Some(seat) = lane.take() else {
+                return false;
+            };
+            self.start(seat, arrival, now);
+            return true;
+        }
+        if self.waiting.count >= WAITING_MAX {
             return false;
         }
-        match self.arrivals.take(now) {
-            Some(arrival) => {
-                self.place(arrival, now);
-                true
+        let Some(arrival) = self.arrivals.take(now) else {
+            return false;
+        };
+        let lane = self.prepared.requests[self.request_of(arrival)].lane;
+        match self.transport.lanes.get_mut(lane).take() {
+            Some(seat) => self.start(seat, arrival, now),
+            None => {
+                self.waiting.lanes[lane.index()].push_back(arrival);
+                self.waiting.count += 1;
             }
-            None => false,
         }
+        true
     }
 
-    /// Gives a request to a free slot of its route, or lets it wait for one.
-    fn place(&mut self, arrival: Arrival, now: Nanos) {
-        let request = self.request_of(arrival);
-        let lane = &mut self.routes[usize::from(self.prepared.requests[request].route)];
-        match lane.free.pop_front() {
-            Some(slot) => self.start(slot, arrival, now),
-            None => lane.waiting.push_back(arrival),
-        }
-    }
-
-    /// Gives a waiting request to a free slot of its route.
-    fn start_waiting(&mut self, lane: usize, now: Nanos) -> bool {
-        while let Some(arrival) = self.routes[lane].waiting.pop_front() {
-            if self.arrivals.still_wanted(arrival, now)
-                && let Some(slot) = self.routes[lane].free.pop_front()
+    /// Gives an arrival that waits to a free seat of its lane; `false` when there is none.
+    fn start_waiting(&mut self, now: Nanos) -> bool {
+        for index in 0..self.waiting.lanes.len() {
+            let lane = LaneId(index as u16);
+            while !self.transport.lanes.get(lane).is_full()
+                && let Some(arrival) = self.waiting.lanes[index].pop_front()
             {
-                self.start(slot, arrival, now);
-                return true;
+                self.waiting.count -= 1;
+                if self.arrivals.still_wanted(arrival, now)
+                    && let Some(seat) = self.transport.lanes.get_mut(lane).take()
+                {
+                    self.start(seat, arrival, now);
+                    return true;
+                }
             }
         }
         false
@@ -359,40 +399,176 @@ impl<I: Io> Worker<I> {
         }
     }
 
+    /// Gives an arrival to a user and a seat, and its exchange to the transport.
+    #[inline]
+    fn start(&mut self, seat: Seat, arrival: Arrival, now: Nanos) {
+        let user = self.users.begin();
+        let task = Task {
+            request: self.request_of(arrival) as u32,
+            number: arrival.index,
+            user: self.users.number(user),
+            user_id: user,
+            seat,
+        };
+        let since = seat.since.max(self.users.free_since());
+        let due = arrival.intended.max(since);
+        let id = self.exchanges.start(task, arrival.intended, due, now);
+        self.course.started += u64::from(arrival.intended >= self.course.measure_from);
+        self.transport.is_last = self.arrivals.is_exhausted();
+        self.transport.submit(context!(self), id, seat.share, now);
+    }
+
+    /// Does what exchanges have left to be done, until there is nothing more; then writes.
+    #[inline]
+    fn settle(&mut self) {
+        let mut settled = false;
+        while let Some(todo) = self.exchanges.next_todo() {
+            settled = true;
+            match todo {
+                Todo::End(end) => self.end(end),
+                other => self.go_on(other),
+            }
+        }
+        if settled || self.transport.has_output() {
+            self.transport.flush(context!(self));
+        }
+    }
+
+    /// Goes on with an exchange that is not over.
+    #[cold]
+    fn go_on(&mut self, todo: Todo) {
+        match todo {
+            Todo::End(end) => self.end(end),
+            Todo::Resend { id, pause, now } if pause == Nanos::ZERO => self.submit(id, now),
+            Todo::Resend { id, pause, now } => {
+                let wake = Wake::Exchange(id, self.exchanges.generation(id));
+                self.timers.at(now + pause, wake);
+            }
+            Todo::Message { id, at } => {
+                let wake = Wake::Exchange(id, self.exchanges.generation(id));
+                self.timers.at(at, wake);
+            }
+            Todo::Follow { id, now } => match self.exchanges.follow(id) {
+                Ok(()) => self.submit(id, now),
+                Err(failure) => self.exchanges.end(id, failure, now),
+            },
+        }
+    }
+
+    /// Submits an exchange to the connection that it wants by now: its seat's, or one that a
+    /// redirect leads to.
+    fn submit(&mut self, id: ExchangeId, now: Nanos) {
+        let home = self.exchanges.home(id);
+        self.transport.is_last = self.arrivals.is_exhausted();
+        let Some(origin) = self.exchanges.heads_for(id) else {
+            return self.transport.submit(context!(self), id, home, now);
+        };
+        let found = self
+            .transport
+            .reach(context!(self), id, home, &origin, &self.lookup);
+        let reached = found.and_then(|found| match found {
+            Found::Sought => Ok(None),
+            Found::Share(share, form) => {
+                self.exchanges.prepare_hop(id, form)?;
+                Ok(Some(share))
+            }
+        });
+        match reached {
+            Ok(None) => {}
+            Ok(Some(share)) => self.transport.submit(context!(self), id, share, now),
+            Err(failure) => self.exchanges.end(id, failure, now),
+        }
+    }
+
+    /// Goes on with the exchanges whose origins have been looked up.
+    fn take_look_ups(&mut self, now: Nanos) {
+        while let Some((exchanges, failure)) = self.transport.looked_up(context!(self), now) {
+            for id in exchanges {
+                match &failure {
+                    Some(failure) => self.exchanges.end(id, failure.clone(), now),
+                    None => self.submit(id, now),
+                }
+            }
+        }
+    }
+
+    /// Records an exchange that is over, frees its user, and uses its seat again.
+    #[inline]
+    fn end(&mut self, end: End) {
+        let (now, rest) = (end.now, end.rest);
+        let (share, user) = self.account(end);
+        self.users.end(user, now);
+        self.arrivals.ended(now);
+        let rests_until = self.transport.rest_of(share).max(now + rest);
+        if rests_until > now {
+            if rest > Nanos::ZERO {
+                self.transport.rest_seat(share, rests_until);
+            }
+            return self.timers.at(rests_until, Wake::Seat(share));
+        }
+        self.free(share, now);
+    }
+
+    /// Frees a seat, or gives it the next arrival at once, where no seat was free before it and no
+    /// arrival waits.
+    #[inline]
+    fn free(&mut self, share: ShareId, now: Nanos) {
+        let lane = self.transport.lane_of(share);
+        let seat = Seat { share, since: now };
+        let lane = self.transport.lanes.get_mut(lane);
+        let first = self.waiting.lanes.len() == 1 && lane.is_full();
+        let next = if first && self.users.admits(self.exchanges.open(), now) {
+            self.arrivals.take(now)
+        } else {
+            None
+        };
+        match next {
+            Some(arrival) => self.start(seat, arrival, now),
+            None => lane.give(seat),
+        }
+    }
+
+    /// Makes the sample of an exchange that is over. Gives the seat's share and the user.
+    #[inline]
+    fn account(&mut self, end: End) -> (ShareId, UserId) {
+        let now = end.now;
+        if now >= self.recorder.edge() {
+            self.roll(now);
+        }
+        let finished = self.exchanges.finish(end, self.recorder.interval());
+        let sample = &finished.sample;
+        self.course.last_end = sample.end;
+        self.recorder.record(sample);
+        if let Some(detail) = finished.detail {
+            self.recorder.detail(sample, &detail);
+        }
+        debug_assert!(sample.outcome == Outcome::Ok || sample.outcome.blame().is_some());
+        (finished.task.seat.share, finished.task.user_id)
+    }
+
     /// When the loop must turn again by itself.
     fn next_wake(&self) -> Nanos {
-        if !self.unread.is_empty() || !self.broken.is_empty() || !self.dirty.is_empty() {
+        if self.transport.is_pressed() {
             return Nanos::ZERO;
         }
         let now = self.io.now();
-        // A request that is due and has no connection is started when one becomes free.
-        let blocked = self.prepared.routes.len() == 1 && self.routes[0].free.is_empty();
-        let due = if blocked || self.crowd.is_full(self.active) {
+        // An arrival that is due and has no seat is started when one becomes free.
+        let blocked =
+            self.waiting.lanes.len() == 1 && self.transport.lanes.get(LaneId(0)).is_full();
+        let due = if blocked || self.users.is_full(self.exchanges.open()) {
             Nanos::MAX
         } else {
             self.arrivals.next_due()
         };
-        let due = due.min(self.crowd.next_change());
-        let end = match self.drain_until {
+        let end = match self.course.drain_until {
             Some(until) => until,
             None => self.arrivals.next_end(now).min(now + WAIT_MAX),
         };
-        let rest = self
-            .resting
-            .iter()
-            .map(|(until, _)| *until)
-            .min()
-            .unwrap_or(Nanos::MAX);
-        let look_up = if self.resolving.is_empty() && !self.is_seeking() {
-            Nanos::MAX
-        } else {
-            now + LOOK_UP
-        };
-        due.min(end)
-            .min(rest)
-            .min(self.places_due())
-            .min(look_up)
-            .min(self.next_scan)
+        due.min(self.users.next_change())
+            .min(end)
+            .min(self.timers.next())
+            .min(self.exchanges.next_timeout())
+            .min(self.transport.next_timeout())
             .min(self.recorder.edge())
     }
 
@@ -410,24 +586,31 @@ impl<I: Io> Worker<I> {
     /// Takes over from the arrivals what became due and what was dropped.
     fn tally(&mut self, end: Nanos) {
         let tally = self.arrivals.tally(end);
-        self.intended += tally.intended;
-        self.dropped += tally.dropped;
+        self.course.intended += tally.intended;
+        self.course.dropped += tally.dropped;
         self.recorder.interval().record_intended(tally.intended);
         self.recorder.interval().record_dropped(tally.dropped);
     }
 
-    /// Starts nothing more, but for what was due before the end and has a free connection: the
-    /// loop may wake a little after the end.
+    /// Starts nothing more, but for what was due before the end and has a free seat: the loop may
+    /// wake a little after the end.
     fn stop(&mut self, now: Nanos) {
-        while self.start_next(now) {}
+        while self.start_next(now) {
+            self.settle();
+        }
         self.tally(now + Nanos(1));
         self.arrivals.stop(now);
         self.record_pending(now);
-        for lane in &mut self.routes {
-            lane.waiting.clear();
+        self.waiting.clear();
+        self.course.drain_until = Some(now + DRAIN_MAX);
+        match self.prepared.plan.stop.drain {
+            Drain::Wait => {}
+            Drain::Ignore => self.course.drain_until = Some(now),
+            Drain::Close => {
+                self.course.drain_until = Some(now);
+                self.cancel_all(now);
+            }
         }
-        self.drain_until = Some(now + DRAIN_MAX);
-        self.drain(now);
     }
 
     /// Records the wait of what was due before the stop and is not sent any more.
@@ -435,83 +618,100 @@ impl<I: Io> Worker<I> {
         let stopped_at = self.arrivals.used_time(now);
         let requests = &self.prepared.requests;
         let length = requests.len() as u64;
+        let measure_from = self.course.measure_from;
         let interval = self.recorder.interval();
         let mut record = |arrival: Arrival, count| {
             let step = requests[(arrival.index % length) as usize].step;
             interval.record_pending(step, stopped_at - arrival.intended, count);
         };
-        let waiting = self.routes.iter().flat_map(|lane| &lane.waiting);
-        for arrival in waiting.filter(|arrival| arrival.intended >= self.measure_from) {
+        let waiting = self.waiting.lanes.iter().flatten();
+        for arrival in waiting.filter(|arrival| arrival.intended >= measure_from) {
             record(*arrival, 1);
         }
         self.arrivals.pending(length, record);
     }
 
-    /// Records what is under way as the drain ends, and counts it.
-    fn record_in_flight(&mut self, now: Nanos) -> u64 {
-        let slots = self.slots.iter();
-        let slots = slots.filter(|slot| slot.duty == Duty::Exchange);
-        let places = self.places.iter();
-        let places = places.filter(|place| place.phase != Phase::Free);
-        let exchanges = slots.map(|slot| &slot.exchange);
-        let exchanges = exchanges.chain(places.map(|place| &place.exchange));
-        let mut count = 0;
-        for exchange in exchanges.filter(|exchange| exchange.intended >= self.measure_from) {
-            let step = self.prepared.requests[exchange.request as usize].step;
-            let sample = exchange.sample(now, Outcome::LocalCancelled, 0, step);
-            self.recorder.interval().record_in_flight(&sample);
-            count += 1;
+    /// Ends all that is under way.
+    fn cancel_all(&mut self, now: Nanos) {
+        for id in self.exchanges.ids() {
+            self.transport.cancel(context!(self), id, now);
+            self.exchanges
+                .end(id, Failure::of(Outcome::LocalCancelled), now);
         }
-        count
+        while let Some(todo) = self.exchanges.next_todo() {
+            if let Todo::End(end) = todo {
+                self.account(end);
+            }
+        }
     }
 
     fn is_done(&self, now: Nanos) -> bool {
-        if self.active > 0 {
-            return self.drain_until.is_some_and(|until| now >= until);
+        if self.exchanges.open() > 0 {
+            return self.course.drain_until.is_some_and(|until| now >= until);
         }
-        self.drain_until.is_some()
-            || self.arrivals.is_over(now) && self.routes.iter().all(|lane| lane.waiting.is_empty())
+        self.course.drain_until.is_some() || self.arrivals.is_over(now) && self.waiting.count == 0
     }
 
     /// Accounts for everything, once.
     fn finish(mut self) {
-        self.hear_out();
+        self.transport.drain_input(context!(self));
+        while let Some(todo) = self.exchanges.next_todo() {
+            if let Todo::End(end) = todo {
+                self.account(end);
+            }
+        }
         let now = self.io.now();
         self.roll(now);
         self.tally(now + Nanos(1));
-        let in_flight = self.record_in_flight(now);
-        let pending = self.intended - self.dropped - self.started;
-        for slot in 0..self.slots.len() {
-            self.say_goodbye(slot as u32);
-            self.close_connection(slot as u32);
-        }
+        let course = &self.course;
+        let in_flight = self
+            .exchanges
+            .record_in_flight(now, self.recorder.interval());
+        let pending = course.intended - course.dropped - course.started;
+        self.transport.close_all(&mut self.io);
         let times = self.io.thread_times();
         let end = if in_flight > 0 {
             now
         } else {
-            self.last_end.max(self.arrivals.used_time(now))
+            self.course.last_end.max(self.arrivals.used_time(now))
         };
         let channel = self.recorder.finish(now, times);
         let unfinished = Unfinished { pending, in_flight };
-        // Nobody listens only when the run is already given up.
+        // The send fails only if the collector is gone.
         let _given_up = channel.out.send(Message::Done { unfinished, end });
     }
 }
 
-/// Slots for each route's connections, whose numbers count over all workers, so that all together
-/// take turns at a name's addresses.
-fn slots_of(lanes: &mut [Lane], spread: Spread, numbers: &Range<u32>) -> Vec<Connection> {
-    let mut slots = Vec::with_capacity(numbers.len() * lanes.len());
-    for (index, lane) in (0..).zip(lanes) {
-        lane.free.reserve_exact(numbers.len() + 1);
+impl Waiting {
+    fn clear(&mut self) {
+        self.lanes.iter_mut().for_each(VecDeque::clear);
+        self.count = 0;
+    }
+}
+
+/// A transport with a worker's shares on each lane. Their numbers count over all workers, so that
+/// all together take turns at a name's addresses.
+fn transport_of(prepared: &Prepared, extent: &Extent) -> Transport {
+    let plan = &prepared.plan;
+    let settings = Settings::of(
+        &plan.http,
+        &plan.connections,
+        &plan.timeouts,
+        prepared.first_stream_id,
+    );
+    let lanes = prepared.routes.iter();
+    let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
+    let mut transport = Transport::new(Lanes::new(lanes.collect()));
+    for lane in transport.lanes.ids() {
         // Where all go to the first address, each starts a round of its own: local addresses take
         // turns by the round.
-        let stride = match spread {
+        let stride = match plan.connections.spread {
             Spread::Turn => 1,
-            Spread::First => lane.route.width() as u32,
+            Spread::First => transport.lanes.get(lane).route.width() as u32,
         };
-        let slot = |n: u32| Connection::new(index, n.wrapping_mul(stride));
-        slots.extend(numbers.clone().map(slot));
+        for number in extent.connections_before..extent.connections_before + extent.connections {
+            transport.add_share(lane, number, number.wrapping_mul(stride));
+        }
     }
-    slots
+    transport
 }

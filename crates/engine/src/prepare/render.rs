@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Plan, Url};
+use std::sync::Arc;
 
 /// What we say that we are.
 pub(crate) const USER_AGENT: &str = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
@@ -18,17 +19,42 @@ pub(crate) enum TargetForm {
     Absolute,
 }
 
+/// A body of at most this many bytes is kept behind its head, so that both go out in one write. A
+/// longer one is shared by all requests that send it.
+const SHORT_BODY_BYTES: usize = 16 * 1024;
+
 /// A request as it goes on the wire.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
-    /// Head and body.
-    pub(crate) bytes: Box<[u8]>,
+    /// The head, and a body that is short.
+    bytes: Box<[u8]>,
+    /// A body that is long.
+    long_body: Arc<[u8]>,
     /// Where the body begins.
     pub(crate) head_length: usize,
     /// What its response may look like.
     pub(crate) kind: RequestKind,
     /// Whether sending it twice does no more than sending it once (RFC 9110 section 9.2.2).
     pub(crate) idempotent: bool,
+}
+
+impl Rendered {
+    /// How many bytes it has in all.
+    #[inline]
+    pub(crate) fn length(&self) -> usize {
+        self.bytes.len() + self.long_body.len()
+    }
+
+    /// The bytes from `from` on that lie in one piece and before `end`.
+    #[inline]
+    pub(crate) fn piece(&self, from: usize, end: usize) -> &[u8] {
+        let near = self.bytes.len();
+        if from < near {
+            &self.bytes[from..end.min(near)]
+        } else {
+            &self.long_body[from - near..end - near]
+        }
+    }
 }
 
 /// Renders a request.
@@ -65,9 +91,17 @@ pub(crate) fn render(
     )
     .map_err(|error| error.to_string())?;
     let head_length = bytes.len();
-    bytes.extend_from_slice(body.unwrap_or_default());
+    let long_body = match &request.body.0 {
+        Some(body) if body.len() > SHORT_BODY_BYTES => Arc::clone(body),
+        Some(body) => {
+            bytes.extend_from_slice(body);
+            Arc::from([])
+        }
+        None => Arc::from([]),
+    };
     Ok(Rendered {
         bytes: bytes.into_boxed_slice(),
+        long_body,
         head_length,
         kind: if method == "HEAD" {
             RequestKind::Head

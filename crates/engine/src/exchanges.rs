@@ -1,0 +1,557 @@
+//! Exchanges: one request each with its response, from the arrival to the sample, the same for
+//! every protocol.
+//!
+//! It knows what an exchange asks for, when what happened to it, and what its response must be. It
+//! knows no sockets. Wires report through [`Hearing`], which changes the exchange and nothing else:
+//! what follows from that is a [`Todo`], which the worker takes after the transport has returned.
+//! So no end of an exchange starts another.
+//!
+//! ```text
+//!   start ─► (transport: submit) ─► Hearing … ─┬─► Todo::End ─► finish: the sample, the seat
+//!                ▲                             ├─► Todo::Resend ─┐
+//!                └─────────────────────────────┴─► Todo::Follow ─┴─ submit again
+//! ```
+
+mod call;
+mod hearing;
+mod messages;
+mod redirect;
+mod response;
+
+pub(crate) use call::Tools;
+pub(crate) use hearing::Hearing;
+
+use self::call::CallState;
+use self::redirect::{Follow, Next};
+use self::response::BodyReader;
+use crate::blame::{Failure, grpc_code};
+use crate::leniency::leniencies;
+use crate::limits::TRICKLE;
+use crate::prepare::{Message, Prepared, Request, TargetForm, message};
+use crate::transport::{Cancelled, Phase, Seat, ShareId};
+use crate::users::UserId;
+use drumfire_measure::{GRPC_STATUS, Interval, Leniencies, Outcome, Sample};
+use drumfire_plan::{HttpVersion, Origin};
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// An exchange's place in the list of a worker's exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ExchangeId(pub(crate) u32);
+
+impl ExchangeId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Which of the exchanges that had one id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Generation(u32);
+
+/// What an exchange is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    /// Which request of the list.
+    pub(crate) request: u32,
+    /// Its number within the run.
+    pub(crate) number: u64,
+    /// The user that makes it, and its number among those of all workers.
+    pub(crate) user_id: UserId,
+    pub(crate) user: u32,
+    /// The seat that it holds until it is over.
+    pub(crate) seat: Seat,
+}
+
+/// When what happened to an exchange, from the run's start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) intended: Nanos,
+    pub(crate) due: Nanos,
+    /// When it took its seat; the start of its timeout.
+    pub(crate) started: Nanos,
+    /// [`Nanos::MAX`] until the first write.
+    pub(crate) sent: Nanos,
+    /// [`Nanos::MAX`] until the first byte of the response.
+    pub(crate) first_byte: Nanos,
+    /// When something must have happened; [`Nanos::MAX`] when nothing must.
+    deadline: Nanos,
+}
+
+/// One exchange.
+#[derive(Debug)]
+struct Exchange {
+    generation: Generation,
+    /// Whether it is under way.
+    open: bool,
+    task: Task,
+    times: Times,
+    /// Bytes written in all, redirects included.
+    bytes_sent: u32,
+    bytes_received: u64,
+    /// The response's status, of a call the one that the server gave; 0 before there is one.
+    status: u16,
+    interim: u16,
+    leniencies: Leniencies,
+    /// Whether the response's head has come.
+    has_head: bool,
+    /// Whether the whole request is written.
+    is_sent: bool,
+    /// How often it was sent once more.
+    resends: u8,
+    /// How much of a prepared body the protocol has taken.
+    body_sent: usize,
+    /// What reads the response's body, where anything does.
+    reader: Option<Box<BodyReader>>,
+    follow: Option<Box<Follow>>,
+    /// What a call needs; kept for the next exchange with this id.
+    call: Option<Box<CallState>>,
+}
+
+/// What the worker is to do about an exchange.
+#[derive(Debug)]
+pub(crate) enum Todo {
+    /// It is over.
+    End(End),
+    /// It is to be submitted once more, after a pause.
+    Resend {
+        id: ExchangeId,
+        pause: Nanos,
+        now: Nanos,
+    },
+    /// Its response leads elsewhere.
+    Follow { id: ExchangeId, now: Nanos },
+    /// Its next message is due then.
+    Message { id: ExchangeId, at: Nanos },
+}
+
+/// How an exchange ended.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) id: ExchangeId,
+    pub(crate) now: Nanos,
+    pub(crate) failure: Failure,
+    /// How long its seat rests, so that a plan whose requests can't be made spins no core.
+    pub(crate) rest: Nanos,
+}
+
+/// An exchange that is over: its record, and what it held.
+pub(crate) struct Finished {
+    pub(crate) sample: Sample,
+    pub(crate) detail: Option<String>,
+    pub(crate) task: Task,
+}
+
+/// What is done about an exchange whose time has come.
+#[derive(Debug)]
+pub(crate) enum Due {
+    /// Nothing: it is over, or has nothing to say.
+    Nothing,
+    /// It waited to be sent once more.
+    Submit,
+    /// It has a message to send.
+    Send,
+    /// It is over.
+    Over(Failure),
+}
+
+/// A worker's exchanges.
+#[derive(Debug)]
+pub(crate) struct Exchanges {
+    prepared: Arc<Prepared>,
+    list: Vec<Exchange>,
+    free: Vec<ExchangeId>,
+    todo: VecDeque<Todo>,
+    tools: Tools,
+    /// How many are under way.
+    open: u32,
+    /// No deadline lies before this.
+    next_scan: Nanos,
+    /// Exchanges whose intended start lies before this are the warm-up's.
+    measure_from: Nanos,
+}
+
+impl Exchanges {
+    /// None under way, with room for this many.
+    pub(crate) fn new(prepared: Arc<Prepared>, room: usize) -> Self {
+        Self {
+            measure_from: prepared.plan.warmup,
+            prepared,
+            list: Vec::with_capacity(room),
+            free: Vec::with_capacity(room),
+            todo: VecDeque::with_capacity(64),
+            tools: Tools::default(),
+            open: 0,
+            next_scan: Nanos::MAX,
+        }
+    }
+
+    /// How many are under way.
+    #[inline]
+    pub(crate) fn open(&self) -> u32 {
+        self.open
+    }
+
+    /// Records what is under way as the drain ends, and counts what of it is measured.
+    pub(crate) fn record_in_flight(&self, now: Nanos, interval: &mut Interval) -> u64 {
+        let mut count = 0;
+        for exchange in self.list.iter().filter(|exchange| exchange.open) {
+            if exchange.times.intended >= self.measure_from {
+                let step = self.prepared.requests[exchange.task.request as usize].step;
+                let sample = exchange.sample(now, Outcome::LocalCancelled, 0, step);
+                interval.record_in_flight(&sample);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// The ids of those that are under way.
+    pub(crate) fn ids(&self) -> Vec<ExchangeId> {
+        let ids = (0..).map(ExchangeId).zip(&self.list);
+        ids.filter(|(_, exchange)| exchange.open)
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    #[inline]
+    fn get(&self, id: ExchangeId) -> &Exchange {
+        &self.list[id.index()]
+    }
+
+    #[inline]
+    fn get_mut(&mut self, id: ExchangeId) -> &mut Exchange {
+        &mut self.list[id.index()]
+    }
+
+    #[inline]
+    fn request_of(&self, id: ExchangeId) -> &Request {
+        &self.prepared.requests[self.get(id).task.request as usize]
+    }
+
+    /// Begins an exchange that is due at a time and takes its seat now.
+    #[inline]
+    pub(crate) fn start(
+        &mut self,
+        task: Task,
+        intended: Nanos,
+        due: Nanos,
+        now: Nanos,
+    ) -> ExchangeId {
+        let request = &self.prepared.requests[task.request as usize];
+        let deadline = now + request.limit(self.prepared.plan.timeouts.total);
+        let times = Times {
+            intended,
+            due,
+            started: now,
+            sent: Nanos::MAX,
+            first_byte: Nanos::MAX,
+            deadline,
+        };
+        self.next_scan = self.next_scan.min(deadline);
+        self.open += 1;
+        let id = match self.free.pop() {
+            Some(id) => id,
+            None => self.add(task, times),
+        };
+        let exchange = &mut self.list[id.index()];
+        exchange.open = true;
+        exchange.task = task;
+        exchange.times = times;
+        exchange.bytes_sent = 0;
+        exchange.bytes_received = 0;
+        exchange.resends = 0;
+        exchange.begin_attempt();
+        if let Some(call) = &mut exchange.call {
+            call.begin_exchange();
+        }
+        id
+    }
+
+    #[cold]
+    fn add(&mut self, task: Task, times: Times) -> ExchangeId {
+        self.list.push(Exchange {
+            generation: Generation(0),
+            open: true,
+            task,
+            times,
+            bytes_sent: 0,
+            bytes_received: 0,
+            status: 0,
+            interim: 0,
+            leniencies: Leniencies(0),
+            has_head: false,
+            is_sent: false,
+            resends: 0,
+            body_sent: 0,
+            reader: None,
+            follow: None,
+            call: None,
+        });
+        ExchangeId((self.list.len() - 1) as u32)
+    }
+
+    /// What is to be done next.
+    #[inline]
+    pub(crate) fn next_todo(&mut self) -> Option<Todo> {
+        self.todo.pop_front()
+    }
+
+    /// Ends an exchange from outside of any wire.
+    pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
+        self.todo.push_back(Todo::End(End {
+            id,
+            now,
+            failure,
+            rest: Nanos::ZERO,
+        }));
+    }
+
+    /// Makes the record of an exchange that is over, and frees its id. Messages that its call had
+    /// still meant to send are counted.
+    #[inline]
+    pub(crate) fn finish(&mut self, end: End, interval: &mut Interval) -> Finished {
+        let End {
+            id, now, failure, ..
+        } = end;
+        let request = &self.prepared.requests[self.list[id.index()].task.request as usize];
+        let exchange = &mut self.list[id.index()];
+        let mut status = exchange.status;
+        if let Some(call) = request.call() {
+            if status == 0 && failure.outcome != Outcome::Ok {
+                status = GRPC_STATUS + grpc_code(failure.outcome);
+            }
+            if exchange.times.intended >= self.measure_from {
+                let unsent = exchange.messages_unsent(call, self.prepared.plan.seed);
+                if unsent > 0 {
+                    interval.messages.record_unsent(unsent);
+                }
+            }
+        }
+        interval.interim += u64::from(exchange.interim);
+        let sample = exchange.sample(now, failure.outcome, status, request.step);
+        exchange.open = false;
+        exchange.generation.0 = exchange.generation.0.wrapping_add(1);
+        exchange.times.deadline = Nanos::MAX;
+        exchange.reader = None;
+        exchange.follow = None;
+        self.open -= 1;
+        self.free.push(id);
+        Finished {
+            sample,
+            detail: failure.detail,
+            task: self.list[id.index()].task,
+        }
+    }
+
+    /// Which of the exchanges that had this id it is.
+    pub(crate) fn generation(&self, id: ExchangeId) -> Generation {
+        self.get(id).generation
+    }
+
+    /// The seat of an exchange.
+    #[inline]
+    pub(crate) fn seat(&self, id: ExchangeId) -> Seat {
+        self.get(id).task.seat
+    }
+
+    /// When [`Self::overdue`] is to be asked.
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> Nanos {
+        self.next_scan
+    }
+
+    /// The exchanges whose time is up; finds the next bound.
+    pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
+        let mut next = Nanos::MAX;
+        let mut overdue = Vec::new();
+        for (index, exchange) in (0..).zip(&mut self.list) {
+            if exchange.times.deadline <= now {
+                exchange.times.deadline = Nanos::MAX;
+                overdue.push(ExchangeId(index));
+            }
+            next = next.min(exchange.times.deadline);
+        }
+        self.next_scan = next.max(now + crate::limits::SCAN_MIN);
+        overdue
+    }
+
+    /// Ends an exchange whose time is up, after the transport has let go of it.
+    pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
+        let limit = self.request_of(id).limit(self.prepared.plan.timeouts.total);
+        let is_call = self.request_of(id).call().is_some();
+        let exchange = self.get_mut(id);
+        exchange.note_seen(cancelled.seen);
+        let outcome = match cancelled.phase {
+            Phase::Seeking => Outcome::DnsTimeout,
+            Phase::Waiting | Phase::Nowhere => cancelled.opening.unwrap_or(Outcome::TimeoutTotal),
+            Phase::OnStream(_) if is_call && now >= exchange.times.started + limit => {
+                Outcome::TimeoutTotal
+            }
+            Phase::OnConnection | Phase::OnStream(_) => exchange.lateness(now),
+        };
+        self.end(id, Failure::of(outcome), now);
+    }
+
+    /// What the time that an exchange set for itself has come for.
+    pub(crate) fn due(
+        &mut self,
+        id: ExchangeId,
+        generation: Generation,
+        phase: Phase,
+        now: Nanos,
+    ) -> Due {
+        let exchange = self.get(id);
+        if !exchange.open || exchange.generation != generation {
+            return Due::Nothing;
+        }
+        match phase {
+            Phase::Nowhere => Due::Submit,
+            Phase::OnStream(_) => self.message_due(id, now),
+            _ => Due::Nothing,
+        }
+    }
+
+    /// Makes the request that an exchange's response leads to its own.
+    ///
+    /// # Errors
+    /// When the plan follows no such redirect.
+    pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
+        let follow = self.get_mut(id).follow.get_or_insert_default();
+        match follow.next.take() {
+            Some(Next::Hop(hop)) => {
+                follow.current = Some(hop);
+                Ok(())
+            }
+            Some(Next::Refused(failure)) => Err(failure),
+            None => Err(Failure::of(Outcome::RedirectBlocked)),
+        }
+    }
+
+    /// The origin that an exchange is on its way to.
+    pub(crate) fn heads_for(&self, id: ExchangeId) -> Option<Origin> {
+        let follow = self.get(id).follow.as_ref()?;
+        let hop = follow.current.as_ref()?;
+        Some(hop.request.url.origin.clone())
+    }
+
+    /// Makes a redirected exchange ready to be submitted, with its target in a form.
+    ///
+    /// # Errors
+    /// When its request can't be sent so.
+    pub(crate) fn prepare_hop(&mut self, id: ExchangeId, form: TargetForm) -> Result<(), Failure> {
+        let plan = Arc::clone(&self.prepared.plan);
+        let exchange = self.get_mut(id);
+        exchange.begin_attempt();
+        if plan.http.version == HttpVersion::Http2 {
+            exchange.resends = 0;
+        }
+        let Some(hop) = exchange
+            .follow
+            .as_mut()
+            .and_then(|follow| follow.current.as_mut())
+        else {
+            return Ok(());
+        };
+        let message = message(&plan, &hop.request, form)
+            .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
+        hop.message = Some(message);
+        Ok(())
+    }
+
+    /// Prepares an exchange for another attempt; what came of the first is forgotten.
+    pub(crate) fn begin_again(&mut self, id: ExchangeId) {
+        self.get_mut(id).begin_attempt();
+    }
+
+    /// The share that an exchange is submitted to by its origin.
+    pub(crate) fn home(&self, id: ExchangeId) -> ShareId {
+        self.seat(id).share
+    }
+}
+
+impl Exchange {
+    /// What one attempt leaves behind is forgotten.
+    #[inline]
+    fn begin_attempt(&mut self) {
+        self.status = 0;
+        self.interim = 0;
+        self.leniencies = Leniencies(0);
+        self.has_head = false;
+        self.is_sent = false;
+        self.body_sent = 0;
+        self.reader = None;
+    }
+
+    #[inline]
+    fn note_seen(&mut self, seen: crate::wire::Seen) {
+        if seen.status != 0 {
+            self.status = seen.status;
+        }
+        self.leniencies.0 |= leniencies(seen.notices).0;
+    }
+
+    /// The message that it sends: its request's, or the one that a redirect leads to.
+    #[inline]
+    fn message<'a>(&'a self, request: &'a Request) -> &'a Message {
+        match &self.follow {
+            None => &request.message,
+            Some(follow) => follow.message().unwrap_or(&request.message),
+        }
+    }
+
+    /// The record of it when it has ended.
+    #[inline]
+    fn sample(&self, end: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
+        let times = &self.times;
+        Sample {
+            intended: times.intended,
+            due: times.due,
+            // An attempt that wrote nothing counts from when it began.
+            sent: if times.sent == Nanos::MAX {
+                times.started.max(times.due)
+            } else {
+                times.sent
+            },
+            first_byte: times.first_byte,
+            end,
+            bytes_sent: self.bytes_sent,
+            outcome,
+            leniencies: self.leniencies,
+            bytes_received: self.bytes_received,
+            status,
+            step,
+        }
+    }
+
+    /// What kept it from being over in time.
+    fn lateness(&self, now: Nanos) -> Outcome {
+        if self.status == 0 {
+            return if self.is_sent {
+                Outcome::TimeoutHead
+            } else {
+                Outcome::TimeoutTotal
+            };
+        }
+        // A body that trickles is late by itself; one that flows is only too long.
+        let flow = u128::from(self.bytes_received) * 1_000_000_000;
+        let span = (now - self.times.first_byte).0;
+        if flow < u128::from(TRICKLE) * u128::from(span) {
+            Outcome::TimeoutBody
+        } else {
+            Outcome::TimeoutTotal
+        }
+    }
+
+    /// Where the whole request is written and its response's head has not come, that has `limit`
+    /// from now on. Gives the deadline.
+    #[inline]
+    fn expect_head(&mut self, limit: Nanos, now: Nanos) -> Nanos {
+        if self.is_sent && !self.has_head && self.times.sent != Nanos::MAX {
+            self.times.deadline = self.times.deadline.min(now + limit);
+        }
+        self.times.deadline
+    }
+}

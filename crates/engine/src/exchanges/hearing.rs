@@ -1,0 +1,460 @@
+//! What exchanges do when wires report: the one implementation of [`Handler`] in a run.
+
+use super::response::{BodyReader, judge};
+use super::{End, ExchangeId, Exchanges, Todo};
+use crate::blame::{Failure, call_verdict};
+use crate::leniency::leniencies;
+use crate::limits::BACKOFF_MIN;
+use crate::prepare::{Message, Rendered};
+use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Note, Opening, Pump, Resend};
+use crate::wire::{Seen, Then};
+use drumfire_grpc::Status;
+use drumfire_http1::Notices;
+use drumfire_measure::{GRPC_STATUS, Interval, Outcome};
+use drumfire_plan::ReusedClosed;
+use drumfire_units::Nanos;
+
+/// A worker's exchanges, and the interval that counts what is no exchange's own.
+pub(crate) struct Hearing<'a> {
+    pub(crate) exchanges: &'a mut Exchanges,
+    pub(crate) interval: &'a mut Interval,
+}
+
+impl Handler for Hearing<'_> {
+    #[inline]
+    fn begin(
+        &mut self,
+        id: ExchangeId,
+        connection: u32,
+        now: Nanos,
+        unix_time: impl FnOnce() -> u64,
+    ) -> Result<(), GivenUp> {
+        if self.exchanges.request_of(id).call().is_none() {
+            return Ok(());
+        }
+        self.exchanges
+            .begin_call(id, connection, now, unix_time)
+            .map_err(|reason| {
+                self.exchanges.todo.push_back(Todo::End(End {
+                    id,
+                    now,
+                    failure: Failure::with(Outcome::BadData, reason),
+                    rest: BACKOFF_MIN,
+                }));
+                GivenUp
+            })
+    }
+
+    #[inline]
+    fn message(&self, id: ExchangeId) -> Option<&Rendered> {
+        let request = self.exchanges.request_of(id);
+        match self.exchanges.get(id).message(request) {
+            Message::Http1(rendered) => Some(rendered),
+            Message::Http2(_) => None,
+        }
+    }
+
+    #[inline]
+    fn opening(&self, id: ExchangeId) -> Option<Opening<'_>> {
+        let request = self.exchanges.request_of(id);
+        let exchange = self.exchanges.get(id);
+        let Message::Http2(stream) = exchange.message(request) else {
+            return None;
+        };
+        let varies = stream
+            .call
+            .as_ref()
+            .is_some_and(|call| call.fixed.is_none());
+        let extra = match &exchange.call {
+            Some(call) if varies => &call.metadata[..],
+            _ => &[],
+        };
+        Some(Opening {
+            head: &stream.head,
+            extra,
+            has_body: stream.has_body,
+        })
+    }
+
+    #[inline]
+    fn body(&self, id: ExchangeId) -> Option<Chunk<'_>> {
+        let request = self.exchanges.request_of(id);
+        let exchange = self.exchanges.get(id);
+        let Message::Http2(stream) = exchange.message(request) else {
+            return None;
+        };
+        if exchange.is_sent || !stream.has_body {
+            return None;
+        }
+        let (Some(call), Some(state)) = (&stream.call, &exchange.call) else {
+            return Some(Chunk {
+                bytes: &stream.body[exchange.body_sent..],
+                end: true,
+            });
+        };
+        let outbox = &state.outbox;
+        if outbox.ended {
+            return None;
+        }
+        let body = match call.fixed {
+            Some(_) => &stream.body[..],
+            None => &outbox.made_bytes,
+        };
+        Some(Chunk {
+            bytes: &body[outbox.taken..],
+            end: outbox.made >= outbox.total,
+        })
+    }
+
+    #[inline]
+    fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump {
+        if self.exchanges.request_of(id).call().is_some() {
+            let messages = &mut self.interval.messages;
+            return self.exchanges.messages_taken(id, taken, messages, now);
+        }
+        self.exchanges.get_mut(id).body_sent += taken;
+        Pump::Wait
+    }
+
+    #[cold]
+    fn body_refused(&mut self, id: ExchangeId) {
+        let exchange = self.exchanges.get_mut(id);
+        exchange.is_sent = true;
+        if let Some(call) = &mut exchange.call {
+            call.outbox.ended = true;
+        }
+    }
+
+    #[inline]
+    fn written(&mut self, id: ExchangeId, bytes: usize, whole: bool, now: Nanos) {
+        let limit = self.exchanges.prepared.plan.timeouts.head;
+        let exchange = self.exchanges.get_mut(id);
+        exchange.bytes_sent = exchange.bytes_sent.saturating_add(bytes as u32);
+        if whole {
+            exchange.is_sent = true;
+            let deadline = exchange.expect_head(limit, now);
+            self.exchanges.next_scan = self.exchanges.next_scan.min(deadline);
+        }
+    }
+
+    #[inline]
+    fn sent(&mut self, id: ExchangeId, now: Nanos) {
+        let limit = self.exchanges.prepared.plan.timeouts.head;
+        let exchange = self.exchanges.get_mut(id);
+        exchange.times.sent = exchange.times.sent.min(now);
+        let deadline = exchange.expect_head(limit, now);
+        self.exchanges.next_scan = self.exchanges.next_scan.min(deadline);
+    }
+
+    #[inline]
+    fn received(&mut self, id: ExchangeId, bytes: usize, now: Nanos) {
+        let exchange = self.exchanges.get_mut(id);
+        exchange.times.first_byte = exchange.times.first_byte.min(now);
+        exchange.bytes_received += bytes as u64;
+    }
+
+    #[inline]
+    fn reads_body(&self, id: ExchangeId) -> bool {
+        self.exchanges.get(id).reader.is_some()
+    }
+
+    #[inline]
+    fn heard(&mut self, id: ExchangeId, heard: Heard<'_>, now: Nanos) -> Then {
+        match heard {
+            Heard::Head {
+                status,
+                fields,
+                ahead,
+            } => self.head(id, status, fields, ahead, now),
+            Heard::Data { bytes, end } => self.data(id, bytes, end, now),
+            Heard::End { notices } => self.end_of_response(id, notices, now),
+            Heard::Trailers { fields } => self.trailers(id, fields, now),
+            Heard::Interim => {
+                let exchange = self.exchanges.get_mut(id);
+                exchange.interim = exchange.interim.saturating_add(1);
+                Then::GoOn
+            }
+            Heard::Failed {
+                failure,
+                seen,
+                resend,
+            } => self.failed(id, failure, seen, resend, now),
+        }
+    }
+
+    #[inline]
+    fn seated(&mut self, id: ExchangeId, now: Nanos) {
+        let times = &mut self.exchanges.get_mut(id).times;
+        // The connection, or room on it, is what it waited for; that is no lag of ours.
+        if times.sent == Nanos::MAX {
+            times.due += now - times.started;
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        match note {
+            Note::Connected(took) => self.interval.record_connect(took),
+            Note::Secured(took) => self.interval.record_tls(took),
+            Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
+        }
+    }
+}
+
+impl Hearing<'_> {
+    /// A response's head.
+    #[inline]
+    fn head(
+        &mut self,
+        id: ExchangeId,
+        status: u16,
+        fields: Fields<'_>,
+        ahead: Ahead,
+        now: Nanos,
+    ) -> Then {
+        let total = self.exchanges.prepared.plan.timeouts.total;
+        let request =
+            &self.exchanges.prepared.requests[self.exchanges.get(id).task.request as usize];
+        let (limit, is_call) = (request.limit(total), request.call().is_some());
+        let exchange = self.exchanges.get_mut(id);
+        // The head is there: what remains is the time of the whole.
+        exchange.times.deadline = exchange.times.started + limit;
+        exchange.has_head = true;
+        if is_call {
+            return self.call_head(id, status, fields, ahead, now);
+        }
+        exchange.status = status;
+        if matches!(status, 300..=399) {
+            self.exchanges.note_redirect(id, status, fields);
+        }
+        match ahead {
+            Ahead::Nothing => self.whole(id, now),
+            Ahead::NoBody => Then::GoOn,
+            Ahead::Body => {
+                let compressed = self.exchanges.prepared.plan.http.compressed;
+                match BodyReader::new(compressed, &fields) {
+                    Ok(reader) => {
+                        self.exchanges.get_mut(id).reader = reader;
+                        Then::GoOn
+                    }
+                    Err(failure) => self.give_up(id, failure, now),
+                }
+            }
+        }
+    }
+
+    /// The head of a call's reply.
+    #[inline]
+    fn call_head(
+        &mut self,
+        id: ExchangeId,
+        status: u16,
+        fields: Fields<'_>,
+        ahead: Ahead,
+        now: Nanos,
+    ) -> Then {
+        let Fields::Http2(headers) = fields else {
+            return Then::GoOn;
+        };
+        let state = self.exchanges.get_mut(id).call.get_or_insert_default();
+        if ahead == Ahead::Nothing {
+            let status = state.reply.trailers_only(status, headers.iter());
+            return self.call_over(id, status, now);
+        }
+        match state.reply.head(status, headers.iter()) {
+            Ok(()) => Then::GoOn,
+            Err(violation) => self.call_given_up(id, violation.into(), now),
+        }
+    }
+
+    /// Bytes of a body.
+    #[inline]
+    fn data(&mut self, id: ExchangeId, bytes: &[u8], end: bool, now: Nanos) -> Then {
+        if self.exchanges.request_of(id).call().is_some() {
+            return self.messages(id, bytes, end, now);
+        }
+        let exchange = self.exchanges.get_mut(id);
+        if let Some(reader) = &mut exchange.reader {
+            let read = reader.read(bytes);
+            if let Err(failure) = read.and_then(|()| if end { reader.finish() } else { Ok(()) }) {
+                return if end {
+                    self.over(id, failure, now)
+                } else {
+                    self.give_up(id, failure, now)
+                };
+            }
+        }
+        if end { self.whole(id, now) } else { Then::GoOn }
+    }
+
+    /// Bytes of a call's messages.
+    #[inline]
+    fn messages(&mut self, id: ExchangeId, bytes: &[u8], end: bool, now: Nanos) -> Then {
+        let exchanges = &mut *self.exchanges;
+        let exchange = &mut exchanges.list[id.index()];
+        let request = &exchanges.prepared.requests[exchange.task.request as usize];
+        let (Some(call), Some(state)) = (request.call(), &mut exchange.call) else {
+            return Then::GoOn;
+        };
+        let mut came = 0;
+        let mut wrong = None;
+        let check = call.plan.reply_check.as_deref();
+        let decompressor = &mut exchanges.tools.decompressor;
+        let fed = state.reply.data(bytes, decompressor, |message| {
+            came += 1;
+            if let Some(check) = check.filter(|_| wrong.is_none()) {
+                wrong = check.check(message.payload).err();
+            }
+        });
+        let measured = exchange.times.intended >= exchanges.measure_from;
+        let mut into = measured.then_some(&mut self.interval.messages);
+        if let Some(messages) = &mut into {
+            messages.received += came;
+        }
+        if let Some(error) = wrong {
+            let failure = self.exchanges.undecodable(id, error.0);
+            return self.give_up(id, failure, now);
+        }
+        if let Err(violation) = fed {
+            return self.call_given_up(id, violation.into(), now);
+        }
+        if came > 0 && call.server_streams() {
+            state.note_streamed(came, exchange.times.sent, now, into);
+            // What was asked for has come, which is no failure.
+            return match call.plan.streaming.receive {
+                Some(wanted) if state.reply.messages() >= wanted => {
+                    self.give_up(id, Failure::of(Outcome::Ok), now)
+                }
+                _ => Then::GoOn,
+            };
+        }
+        if end {
+            let status = state.reply.handle_end();
+            return self.call_over(id, status, now);
+        }
+        Then::GoOn
+    }
+
+    /// A response's trailers.
+    #[inline]
+    fn trailers(&mut self, id: ExchangeId, fields: Fields<'_>, now: Nanos) -> Then {
+        let is_call = self.exchanges.request_of(id).call().is_some();
+        let exchange = self.exchanges.get_mut(id);
+        if let (true, Fields::Http2(headers)) = (is_call, fields) {
+            let state = exchange.call.get_or_insert_default();
+            let status = state.reply.trailers(headers.iter());
+            return self.call_over(id, status, now);
+        }
+        if let Some(Err(failure)) = exchange.reader.as_mut().map(|reader| reader.finish()) {
+            return self.over(id, failure, now);
+        }
+        self.whole(id, now)
+    }
+
+    /// The end of a response of HTTP/1.1.
+    #[inline]
+    fn end_of_response(&mut self, id: ExchangeId, notices: Notices, now: Nanos) -> Then {
+        let exchange = self.exchanges.get_mut(id);
+        exchange.leniencies.0 |= leniencies(notices).0;
+        let leads_on = matches!(&exchange.follow, Some(follow) if follow.next.is_some());
+        if let Some(reader) = &mut exchange.reader
+            && !leads_on
+            && let Err(failure) = reader.finish()
+        {
+            return self.over(id, failure, now);
+        }
+        self.whole(id, now)
+    }
+
+    /// A response that is no call's is complete: it is judged, or leads elsewhere.
+    #[inline]
+    fn whole(&mut self, id: ExchangeId, now: Nanos) -> Then {
+        let expect = self.exchanges.prepared.plan.expect;
+        let exchange = self.exchanges.get(id);
+        match &exchange.follow {
+            Some(follow) if follow.next.is_some() => {
+                let cut = !exchange.is_sent;
+                self.exchanges.todo.push_back(Todo::Follow { id, now });
+                Then::Over { cut }
+            }
+            _ => {
+                let outcome = judge(expect, exchange.status);
+                self.over(id, Failure::of(outcome), now)
+            }
+        }
+    }
+
+    /// A call has ended with a status.
+    #[inline]
+    fn call_over(&mut self, id: ExchangeId, status: Status, now: Nanos) -> Then {
+        let failure = self.exchanges.call_failure(id, status, now);
+        self.over(id, failure, now)
+    }
+
+    /// A call can't be finished.
+    #[cold]
+    fn call_given_up(&mut self, id: ExchangeId, status: Status, now: Nanos) -> Then {
+        self.exchanges.get_mut(id).status = GRPC_STATUS + u16::from(status.code.number());
+        self.give_up(id, call_verdict(status), now)
+    }
+
+    /// The exchange is over, and its response was read to the end.
+    #[inline]
+    fn over(&mut self, id: ExchangeId, failure: Failure, now: Nanos) -> Then {
+        let cut = !self.exchanges.get(id).is_sent;
+        self.exchanges.end(id, failure, now);
+        Then::Over { cut }
+    }
+
+    /// The exchange is over, whatever the server still sends for it.
+    #[cold]
+    fn give_up(&mut self, id: ExchangeId, failure: Failure, now: Nanos) -> Then {
+        self.exchanges.end(id, failure, now);
+        Then::GiveUp
+    }
+
+    /// The exchange failed on the wire; it is sent once more where that is safe and wanted.
+    #[cold]
+    fn failed(
+        &mut self,
+        id: ExchangeId,
+        failure: Failure,
+        seen: Seen,
+        resend: Resend,
+        now: Nanos,
+    ) -> Then {
+        let request = self.exchanges.request_of(id);
+        let is_call = request.call().is_some();
+        let idempotent = match self.exchanges.get(id).message(request) {
+            Message::Http1(rendered) => rendered.idempotent,
+            Message::Http2(_) => false,
+        };
+        let retries = self.exchanges.prepared.plan.connections.reused_closed == ReusedClosed::Retry;
+        let pause = match resend {
+            Resend::Never => None,
+            Resend::Idempotent => (idempotent && retries).then_some(Nanos::ZERO),
+            // gRPC's clients do so unasked (proposal A6, transparent retries).
+            Resend::Refused => is_call.then_some(BACKOFF_MIN),
+            Resend::After(pause) => Some(pause),
+        };
+        let cancelled = failure.outcome == Outcome::h2_stream(drumfire_http2::ErrorCode::CANCEL.0);
+        let late = is_call && cancelled && self.exchanges.is_late(id, now);
+        let exchange = self.exchanges.get_mut(id);
+        if let Some(pause) = pause.filter(|_| exchange.resends == 0) {
+            exchange.resends = 1;
+            if resend != Resend::Idempotent {
+                exchange.times.first_byte = Nanos::MAX;
+            }
+            self.interval.retried += 1;
+            self.exchanges.begin_again(id);
+            self.exchanges
+                .todo
+                .push_back(Todo::Resend { id, pause, now });
+            return Then::GoOn;
+        }
+        exchange.note_seen(seen);
+        if late {
+            return self.over(id, Failure::of(Outcome::TimeoutTotal), now);
+        }
+        self.over(id, failure, now)
+    }
+}

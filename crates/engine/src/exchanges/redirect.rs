@@ -1,0 +1,144 @@
+//! Redirects: what is followed, and with which request.
+
+use super::{ExchangeId, Exchanges};
+use crate::blame::Failure;
+use crate::prepare::Message;
+use crate::wire::Fields;
+use drumfire_measure::Outcome;
+use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Plan, Redirects, Scheme, Url};
+
+/// What an exchange does beyond its own request.
+#[derive(Debug, Default)]
+pub(super) struct Follow {
+    /// The redirected request under way; `None` while it is the original.
+    pub(super) current: Option<Box<Hop>>,
+    /// What comes after the current response.
+    pub(super) next: Option<Next>,
+}
+
+/// One redirected request.
+#[derive(Debug)]
+pub(super) struct Hop {
+    pub(super) request: HttpRequest,
+    /// Which redirect of the exchange this is, from 1.
+    number: u32,
+    /// What is sent; `None` until the way to its origin is known.
+    pub(super) message: Option<Message>,
+}
+
+/// What comes after a redirect's response.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// Another request.
+    Hop(Box<Hop>),
+    /// The exchange ends in this failure.
+    Refused(Failure),
+}
+
+impl Follow {
+    /// The redirected request's message, where there is one.
+    pub(super) fn message(&self) -> Option<&Message> {
+        self.current.as_ref()?.message.as_ref()
+    }
+}
+
+impl Exchanges {
+    /// Notes where a redirect leads, which is followed when its response is over.
+    #[cold]
+    pub(super) fn note_redirect(&mut self, id: ExchangeId, status: u16, fields: Fields<'_>) {
+        let plan = &self.prepared.plan;
+        let exchange = &mut self.list[id.index()];
+        let original = &plan.requests[exchange.task.request as usize];
+        let hop = exchange
+            .follow
+            .as_ref()
+            .and_then(|follow| follow.current.as_ref());
+        let (request, number) = hop.map_or((original, 0), |hop| (&hop.request, hop.number));
+        let location = || fields.find("location");
+        if let Some(next) = after_redirect(plan, request, number, status, location) {
+            exchange.follow.get_or_insert_default().next = Some(next);
+        }
+    }
+}
+
+/// Decides on the response to a request that is `number` redirects away from the plan's own. Only
+/// 3xx statuses come here. `location` finds the field of that name.
+fn after_redirect<'h>(
+    plan: &Plan,
+    request: &HttpRequest,
+    number: u32,
+    status: u16,
+    location: impl FnOnce() -> Option<&'h [u8]>,
+) -> Option<Next> {
+    let location = match (plan.http.redirects, status) {
+        (Redirects::Report, _) => return None,
+        (_, 301 | 302 | 303 | 307 | 308) => location()?,
+        _ => return None,
+    };
+    let Redirects::Follow(limit) = plan.http.redirects else {
+        return Some(Next::Refused(Failure::of(Outcome::RedirectBlocked)));
+    };
+    if number >= limit {
+        let reason = format!("after {limit}");
+        return Some(Next::Refused(Failure::with(Outcome::RedirectLimit, reason)));
+    }
+    Some(match redirected(request, status, location) {
+        Ok(request) => Next::Hop(Box::new(Hop {
+            request,
+            number: number + 1,
+            message: None,
+        })),
+        Err(reason) => Next::Refused(Failure::with(Outcome::RedirectBlocked, reason)),
+    })
+}
+
+/// The request that a redirect asks for (RFC 9110 section 15.4). Credentials stay with the origin
+/// that they were given for, and nothing sent under TLS goes on without.
+fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<HttpRequest, String> {
+    let mut url: Url = request.url.join(location).map_err(|error| match error {
+        JoinError::Scheme(scheme) => format!("to the scheme {}", scheme.escape_default()),
+        other => other.to_string(),
+    })?;
+    let same = url.origin == request.url.origin;
+    url.userinfo = if same {
+        request.url.userinfo.clone()
+    } else {
+        None
+    };
+    if request.url.origin.scheme == Scheme::Https && url.origin.scheme == Scheme::Http {
+        return Err("from https to http".to_owned());
+    }
+    let method = request.method.as_str();
+    let becomes_get = match status {
+        303 => method != "HEAD",
+        301 | 302 => method == "POST",
+        _ => false,
+    };
+    let keeps = |header: &&Header| {
+        let private = ["authorization", "cookie", "proxy-authorization", "host"];
+        let of_body = [
+            "content-type",
+            "content-length",
+            "content-encoding",
+            "expect",
+        ];
+        (same || !private.iter().any(|name| header.is(name)))
+            && (!becomes_get || !of_body.iter().any(|name| header.is(name)))
+    };
+    Ok(HttpRequest {
+        url,
+        method: if becomes_get {
+            Method::get()
+        } else {
+            request.method.clone()
+        },
+        headers: request.headers.iter().filter(keeps).cloned().collect(),
+        body: if becomes_get {
+            Body::default()
+        } else {
+            request.body.clone()
+        },
+        step: request.step.clone(),
+        call: None,
+    })
+}

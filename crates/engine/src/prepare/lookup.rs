@@ -1,0 +1,55 @@
+//! Looking up origins during a run: those that redirects lead to.
+
+use super::{PrepareError, Prepared, Resolver, Route, route, tls_config};
+use drumfire_net::TlsConfig;
+use drumfire_plan::{Origin, Plan, Scheme};
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+
+/// The way to an origin, and the TLS settings that it takes.
+pub(crate) struct Answer {
+    pub(crate) route: Route,
+    pub(crate) tls: Option<TlsConfig>,
+}
+
+/// What came of a look-up.
+pub(crate) type LookedUp = Result<Answer, PrepareError>;
+
+/// What a look-up needs.
+pub(crate) struct Lookup {
+    plan: Arc<Plan>,
+    resolver: Arc<Resolver>,
+}
+
+impl Lookup {
+    pub(crate) fn new(prepared: &Prepared) -> Self {
+        Self {
+            plan: Arc::clone(&prepared.plan),
+            resolver: Arc::clone(&prepared.resolver),
+        }
+    }
+
+    /// Looks an origin up on a thread of its own, so that no other exchange waits for it.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub(crate) fn start(&self, origin: Origin) -> io::Result<Receiver<LookedUp>> {
+        let (send, answer) = mpsc::channel();
+        let (plan, resolver) = (Arc::clone(&self.plan), Arc::clone(&self.resolver));
+        let work = move || {
+            let tls = match origin.scheme {
+                Scheme::Http => Ok(None),
+                Scheme::Https => tls_config(&plan, &origin).map(Some),
+            };
+            let found = tls.and_then(|tls| {
+                let route = route(&plan, &origin, None, &*resolver)?;
+                Ok(Answer { route, tls })
+            });
+            // The worker may have given the exchange up in the meantime.
+            let _late = send.send(found);
+        };
+        let thread = std::thread::Builder::new().name("lookup".to_owned());
+        thread.spawn(work).map(|_| answer)
+    }
+}

@@ -1,0 +1,91 @@
+//! One queue of wakes: everything in a worker that has to happen at a time of its own.
+//!
+//! An entry is never taken back. Whoever is woken checks that the reason still stands: an exchange
+//! by its [`Generation`], a connection by its state. Deadlines are no entries: nearly all of them
+//! are gone before they come, so each part keeps a bound of its own and scans when that passes
+//! (docs/design/0004).
+
+use crate::exchanges::{ExchangeId, Generation};
+use crate::transport::ShareId;
+use drumfire_net::Slot;
+use drumfire_units::Nanos;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What to do when the time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wake {
+    /// A share's seat may be used again.
+    Seat(ShareId),
+    /// A connection may be dialed again, if an exchange waits for it.
+    Dial(Slot),
+    /// An exchange is sent once more, or its next message is due.
+    Exchange(ExchangeId, Generation),
+    /// Answers to look-ups of names may have come.
+    LookUps,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    at: Nanos,
+    /// Entries of one time are due in the order in which they were added.
+    order: u64,
+    wake: Wake,
+}
+
+/// A worker's wakes, the next one first.
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    heap: BinaryHeap<Reverse<Entry>>,
+    added: u64,
+}
+
+impl Timers {
+    /// Adds a wake.
+    pub(crate) fn at(&mut self, at: Nanos, wake: Wake) {
+        self.added += 1;
+        let order = self.added;
+        self.heap.push(Reverse(Entry { at, order, wake }));
+    }
+
+    /// When the next wake is due; [`Nanos::MAX`] when there is none.
+    #[inline]
+    pub(crate) fn next(&self) -> Nanos {
+        self.heap
+            .peek()
+            .map_or(Nanos::MAX, |Reverse(entry)| entry.at)
+    }
+
+    /// Takes the next wake that is due.
+    #[inline]
+    pub(crate) fn due(&mut self, now: Nanos) -> Option<Wake> {
+        if self.next() > now {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(entry)| entry.wake)
+    }
+
+    /// Forgets all wakes: those of connections that were opened before the run's start.
+    pub(crate) fn clear(&mut self) {
+        self.heap.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wakes_come_by_time_and_then_in_the_order_in_which_they_were_added() {
+        let mut timers = Timers::default();
+        let seat = |n| Wake::Seat(ShareId(n));
+        for (at, n) in [(7, 1), (5, 2), (7, 3), (6, 4)] {
+            timers.at(Nanos(at), seat(n));
+        }
+        assert_eq!(timers.next(), Nanos(5));
+        assert_eq!(timers.due(Nanos(4)), None);
+        let due: Vec<_> = std::iter::from_fn(|| timers.due(Nanos(7))).collect();
+        assert_eq!(due, [seat(2), seat(4), seat(1), seat(3)]);
+        assert_eq!(timers.next(), Nanos::MAX);
+    }
+}

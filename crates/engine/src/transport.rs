@@ -1,0 +1,771 @@
+//! Transport: connections and what travels on them. Everything below the exchange.
+//!
+//! It knows lanes (the way to one origin), shares (one connection's worth of a lane, whichever
+//! connection serves it at the moment), connections with their wires, and exchanges by their ids.
+//! It knows no users, no schedules, no steps and no samples.
+//!
+//! The worker calls, in each turn of its loop:
+//!
+//! ```text
+//!   submit, cancel              for an exchange, at any time outside of a handler
+//!   handle_ready, read_on       after a wait; both report through `Handler` and change no exchange
+//!   handle_timeout, wake        when `next_timeout` or an entry of `Timers` is due
+//!   flush                       before the next wait
+//! ```
+//!
+//! None of them starts an exchange: what one ends is put on the handler's list, which the worker
+//! reads after the call. A seat ([`Seat`]) is the right to have one exchange on a share; it is taken
+//! from a lane, held by an exchange until that is over, and given back.
+
+mod connection;
+mod dial;
+mod lane;
+mod origins;
+mod share;
+
+pub(crate) use connection::{Carriage, Connection, Phase};
+pub(crate) use lane::{Lane, LaneId, Lanes, Seat, Settings};
+pub(crate) use origins::{Found, Origins};
+pub(crate) use share::{Share, ShareId};
+
+use crate::blame::Failure;
+use crate::exchanges::ExchangeId;
+use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
+use crate::timers::Timers;
+use crate::wire::{
+    Fate, Going, Handler, Heard, Heed, Input, Note, Port, Reading, Resend, Seen, Silence, Terms,
+    Wire,
+};
+use drumfire_http1 as h1;
+use drumfire_measure::Outcome;
+use drumfire_net::{Io, Readiness, Received, Slot};
+use drumfire_plan::KeepAliveHints;
+use drumfire_units::Nanos;
+
+/// What the transport works with and does not own.
+pub(crate) struct Context<'a, I, H> {
+    pub(crate) io: &'a mut I,
+    pub(crate) handler: &'a mut H,
+    pub(crate) timers: &'a mut Timers,
+}
+
+/// A worker's connections.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    pub(crate) lanes: Lanes,
+    shares: Vec<Share>,
+    connections: Vec<Connection>,
+    /// Where each exchange travels, by its id.
+    carriages: Vec<Carriage>,
+    pub(crate) origins: Origins,
+    input: Input,
+    /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
+    /// only this list knows of it.
+    unread: Vec<Slot>,
+    /// Slots on which a send failed: they are read once more, then their exchanges fail.
+    broken: Vec<Slot>,
+    /// Slots with something to write.
+    dirty: Vec<Slot>,
+    /// Slots that no share uses.
+    spares: Vec<Slot>,
+    /// No connection's deadline lies before this.
+    next_scan: Nanos,
+    /// Whether nothing more will be submitted that is not under way: a connection that ends has no
+    /// successor.
+    pub(crate) is_last: bool,
+    /// How often servers said that our pings are too many: each time, half as many go out.
+    pings_halved: u32,
+}
+
+/// What an exchange was doing when it was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cancelled {
+    pub(crate) phase: Phase,
+    pub(crate) seen: Seen,
+    /// What its connection was late in, where that was being opened for it alone.
+    pub(crate) opening: Option<Outcome>,
+}
+
+impl Transport {
+    /// A transport over these lanes, with no connections.
+    pub(crate) fn new(lanes: Lanes) -> Self {
+        Self {
+            lanes,
+            shares: Vec::new(),
+            connections: Vec::new(),
+            carriages: Vec::new(),
+            origins: Origins::default(),
+            input: Input {
+                buffer: vec![0; RECEIVE_BYTES],
+                filled: 0,
+                scratch: vec![0; DISCARD_BYTES],
+                shared: h1::Shared::new(h1::Limits::default()),
+            },
+            unread: Vec::new(),
+            broken: Vec::new(),
+            dirty: Vec::new(),
+            spares: Vec::new(),
+            next_scan: Nanos::MAX,
+            is_last: false,
+            pings_halved: 0,
+        }
+    }
+
+    /// Adds a share to a lane; `number` counts over all workers, and `choice` says with which of
+    /// the lane's addresses its connection begins.
+    pub(crate) fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
+        let (share, slot) = (
+            ShareId(self.shares.len() as u32),
+            Slot(self.connections.len() as u32),
+        );
+        self.connections.push(Connection::new(lane, share, choice));
+        self.shares.push(Share::new(lane, slot, number));
+        share
+    }
+
+    /// How many shares there are.
+    pub(crate) fn share_count(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// The lane that a share is on.
+    #[inline]
+    pub(crate) fn lane_of(&self, share: ShareId) -> LaneId {
+        self.shares[share.index()].lane
+    }
+
+    #[inline]
+    fn connection(&mut self, slot: Slot) -> &mut Connection {
+        &mut self.connections[slot.0 as usize]
+    }
+
+    /// Puts an exchange on a share's connection, or lets it wait for one.
+    #[inline]
+    pub(crate) fn submit<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        now: Nanos,
+    ) {
+        if self.carriages.len() <= id.index() {
+            self.carriages.resize(id.index() + 1, Carriage::default());
+        }
+        let slot = self.shares[share.index()].slot;
+        let connection = &mut self.connections[slot.0 as usize];
+        match &mut connection.wire {
+            Wire::Http1(http1) if http1.exchange().is_none() => {
+                if http1.is_stale(now - connection.freed) {
+                    self.close(cx.io, slot);
+                    self.wait(cx, id, share, now);
+                } else {
+                    self.board_http1(cx, id, share, slot, now);
+                }
+            }
+            Wire::Http2(http2) if http2.capacity() > 0 && self.shares[share.index()].is_clear() => {
+                self.board_http2(cx, id, share, slot, now);
+            }
+            wire => {
+                if let Wire::Http2(http2) = wire
+                    && let Some(allowed) = http2.allowed()
+                {
+                    cx.handler.note(Note::HeldBack(allowed));
+                }
+                self.wait(cx, id, share, now);
+            }
+        }
+    }
+
+    /// Lets an exchange wait for its share's connection, and sees to it that there is one.
+    fn wait<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        now: Nanos,
+    ) {
+        self.carriages[id.index()] = Carriage::waiting(share);
+        self.shares[share.index()].waiting.push_back(id);
+        self.call_for_connection(cx, share, now);
+    }
+
+    /// Dials for the exchanges that wait, unless that is under way or the connection rests.
+    fn call_for_connection<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        share: ShareId,
+        now: Nanos,
+    ) {
+        let slot = self.shares[share.index()].slot;
+        let connection = self.connection(slot);
+        if matches!(connection.wire, Wire::Empty) && connection.rest_until <= now {
+            self.dial(cx, slot, now);
+        }
+    }
+
+    /// Lets the handler make what varies in an exchange's request; `false` when it can't.
+    #[inline]
+    fn begin<I: Io, H: Handler>(
+        &self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        now: Nanos,
+    ) -> bool {
+        let number = self.shares[share.index()].number;
+        let (io, handler) = (&*cx.io, &mut *cx.handler);
+        handler.begin(id, number, now, || io.unix_time()).is_ok()
+    }
+
+    /// Sends an exchange's request on an idle connection of HTTP/1.1.
+    #[inline]
+    fn board_http1<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        if !self.begin(cx, id, share, now) {
+            return;
+        }
+        self.carriages[id.index()] = Carriage::on_connection(share, slot);
+        let connection = &mut self.connections[slot.0 as usize];
+        let lane = self.lanes.get(connection.lane);
+        let Wire::Http1(http1) = &mut connection.wire else {
+            return;
+        };
+        let mut port = Port { io: cx.io, slot };
+        let patience = http1.begin(&mut port, id, &lane.settings, cx.handler);
+        if http1.is_broken() {
+            self.broken.push(slot);
+        }
+        if patience != Nanos::MAX {
+            self.set_deadline(slot, patience);
+        }
+    }
+
+    /// Opens a stream for an exchange on a connection of HTTP/2 that has room.
+    #[inline]
+    fn board_http2<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        if !self.begin(cx, id, share, now) {
+            return;
+        }
+        let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire else {
+            return;
+        };
+        match http2.open(id, cx.handler, now) {
+            Some(stream) => {
+                self.carriages[id.index()] = Carriage::on_stream(share, slot, stream);
+                if !http2.pump(id, stream, cx.handler, now) {
+                    self.carriages[id.index()].clear();
+                }
+                self.mark(slot);
+                self.retire_if_spent(cx, slot, now);
+            }
+            None => self.wait(cx, id, share, now),
+        }
+    }
+
+    /// Gives what room a share's connection has to the exchanges that wait for it.
+    fn fill<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, share: ShareId, now: Nanos) {
+        while let Some(id) = self.shares[share.index()].waiting.front().copied() {
+            let slot = self.shares[share.index()].slot;
+            let board = match &self.connections[slot.0 as usize].wire {
+                Wire::Http1(http1) if http1.exchange().is_none() => Self::board_http1,
+                Wire::Http2(http2) if http2.capacity() > 0 => Self::board_http2,
+                _ => return,
+            };
+            self.shares[share.index()].waiting.pop_front();
+            cx.handler.seated(id, now);
+            board(self, cx, id, share, slot, now);
+        }
+    }
+
+    /// Takes an exchange off its connection, or out of those that wait. A connection that carried
+    /// it alone is closed.
+    pub(crate) fn cancel<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        now: Nanos,
+    ) -> Cancelled {
+        let carriage = std::mem::take(&mut self.carriages[id.index()]);
+        let seen = match carriage.phase {
+            Phase::Waiting => return self.cancel_waiting(cx, id, carriage.share, now),
+            Phase::OnConnection => {
+                let seen = match &mut self.connection(carriage.slot).wire {
+                    Wire::Http1(http1) => http1.give_up(),
+                    _ => Seen::default(),
+                };
+                self.close(cx.io, carriage.slot);
+                seen
+            }
+            Phase::OnStream(stream) => {
+                if let Wire::Http2(http2) = &mut self.connection(carriage.slot).wire {
+                    http2.reset(stream);
+                    self.mark(carriage.slot);
+                    self.after_stream(cx, carriage.slot, now);
+                }
+                Seen::default()
+            }
+            Phase::Seeking => {
+                self.forget_sought(id);
+                Seen::default()
+            }
+            Phase::Nowhere => Seen::default(),
+        };
+        Cancelled {
+            phase: carriage.phase,
+            seen,
+            opening: None,
+        }
+    }
+
+    /// How far an exchange has come on its way.
+    pub(crate) fn phase_of(&self, id: ExchangeId) -> Phase {
+        self.carriages[id.index()].phase
+    }
+
+    /// An exchange has more of its body to send.
+    pub(crate) fn send_more<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        now: Nanos,
+    ) {
+        let Carriage {
+            slot,
+            phase: Phase::OnStream(stream),
+            ..
+        } = self.carriages[id.index()]
+        else {
+            return;
+        };
+        if let Wire::Http2(http2) = &mut self.connection(slot).wire {
+            if !http2.pump(id, stream, cx.handler, now) {
+                self.carriages[id.index()].clear();
+            }
+            self.mark(slot);
+        }
+    }
+
+    /// A slot has become ready for something.
+    #[inline]
+    pub(crate) fn handle_ready<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        readiness: Readiness,
+    ) {
+        let slot = readiness.slot;
+        let connection = &mut self.connections[slot.0 as usize];
+        connection.peer_closed |= readiness.peer_closed;
+        match &mut connection.wire {
+            Wire::Http1(http1) => {
+                if readiness.writable && !http1.is_written() {
+                    let mut port = Port { io: cx.io, slot };
+                    http1.transmit(&mut port, cx.handler);
+                    if http1.is_broken() {
+                        self.broken.push(slot);
+                    }
+                }
+                if readiness.readable {
+                    self.receive(cx, slot);
+                }
+            }
+            Wire::Http2(_) => {
+                if readiness.readable {
+                    self.receive_frames(cx, slot);
+                }
+                if readiness.writable {
+                    self.flush_slot(cx, slot);
+                }
+            }
+            Wire::Dialing if readiness.writable => {
+                self.on_dialing(cx, slot);
+                // What came with the connection has no event of its own.
+                if readiness.readable {
+                    self.read(cx, slot);
+                }
+            }
+            Wire::Securing => {
+                let progress = cx.io.handshake(slot);
+                self.on_securing(cx, slot, progress);
+                // What came with the end of the handshake has no event of its own.
+                if matches!(self.connection(slot).wire, Wire::Http2(_)) {
+                    self.receive_frames(cx, slot);
+                }
+            }
+            Wire::Tunneling(_) if readiness.readable => self.receive_tunnel(cx, slot),
+            _ => {}
+        }
+    }
+
+    /// Reads an open connection, whichever protocol it speaks.
+    fn read<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        match self.connection(slot).wire {
+            Wire::Http1(_) => self.receive(cx, slot),
+            Wire::Http2(_) => self.receive_frames(cx, slot),
+            _ => {}
+        }
+    }
+
+    /// Reads a connection of HTTP/1.1.
+    #[inline]
+    fn receive<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let connection = &mut self.connections[slot.0 as usize];
+        let Wire::Http1(http1) = &mut connection.wire else {
+            return;
+        };
+        let Some(id) = http1.exchange() else {
+            return self.on_unsolicited(cx, slot);
+        };
+        let lane = self.lanes.get(connection.lane);
+        let terms = Terms {
+            settings: &lane.settings,
+            peer_closed: connection.peer_closed,
+            transient: lane.is_transient,
+        };
+        let mut port = Port { io: cx.io, slot };
+        let (fate, unread) = http1.receive(&mut port, &mut self.input, &terms, cx.handler);
+        let broken = http1.is_broken();
+        if fate == Fate::Waits {
+            if broken && !self.broken.contains(&slot) {
+                self.broken.push(slot);
+            }
+            if !http1.awaits_continue() {
+                connection.deadline = Nanos::MAX;
+            }
+        } else {
+            self.carriages[id.index()].clear();
+            connection.deadline = Nanos::MAX;
+            if lane.settings.hints == KeepAliveHints::Respect {
+                connection.freed = cx.io.now();
+            }
+        }
+        match fate {
+            Fate::Close => self.close(cx.io, slot),
+            Fate::Waits | Fate::Free if unread => self.leave_unread(slot),
+            Fate::Waits | Fate::Free => {}
+        }
+    }
+
+    /// Something came on a connection that carries no exchange: its end, or bytes that were not
+    /// asked for. Either way it is closed. After TLS's own messages there is nothing to receive.
+    fn on_unsolicited<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let received = cx.io.receive(slot, &mut self.input.buffer);
+        if received != Ok(Received::Nothing) {
+            self.close(cx.io, slot);
+        }
+    }
+
+    /// Reads a connection of HTTP/2, then puts what waits on it.
+    fn receive_frames<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let connection = &mut self.connections[slot.0 as usize];
+        let Wire::Http2(http2) = &mut connection.wire else {
+            return;
+        };
+        let mut port = Port { io: cx.io, slot };
+        let mut reading = Reading {
+            carriages: &mut self.carriages,
+            handler: cx.handler,
+            heed: Heed::default(),
+            now: Nanos::ZERO,
+        };
+        let peer_closed = connection.peer_closed;
+        http2.receive(&mut port, &mut self.input, peer_closed, &mut reading);
+        let heed = reading.heed;
+        self.mark(slot);
+        self.heed(cx, slot, heed);
+    }
+
+    /// Does what reading a connection of HTTP/2 has called for.
+    fn heed<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, heed: Heed) {
+        let now = cx.io.now();
+        if heed.answered {
+            self.connection(slot).failures = 0;
+        }
+        if heed.going == Some(Going::TooManyPings) {
+            self.pings_halved += 1;
+        }
+        if let Some(ready) = heed.ready {
+            self.watch(slot, ready);
+        }
+        if heed.unread {
+            self.leave_unread(slot);
+        }
+        if heed.going.is_some() {
+            self.retire_if_spent(cx, slot, now);
+        }
+        if let Some(failure) = heed.lost {
+            // Our GOAWAY names what was wrong; over unread bytes the kernel would cut it off.
+            self.flush_slot(cx, slot);
+            self.empty(cx.io, slot);
+            return self.lost(cx, slot, now, failure);
+        }
+        let share = self.connection(slot).share;
+        if !self.shares[share.index()].is_clear() {
+            // What waited for room since before has it since the first bytes.
+            self.fill(cx, share, heed.since.unwrap_or(now));
+        }
+        self.close_if_done(cx, slot);
+    }
+
+    /// Leaves the rest of what a slot's socket may hold for the next turn.
+    fn leave_unread(&mut self, slot: Slot) {
+        let connection = self.connection(slot);
+        if !std::mem::replace(&mut connection.unread, true) {
+            self.unread.push(slot);
+        }
+    }
+
+    /// How many slots were not read to the end.
+    #[inline]
+    pub(crate) fn unread_count(&self) -> usize {
+        self.unread.len()
+    }
+
+    /// Goes on with the first slot of those that were not read to the end. One that carries
+    /// something else by now has nothing to say, which does no harm.
+    pub(crate) fn read_on<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
+        if self.unread.is_empty() {
+            return;
+        }
+        let slot = self.unread.remove(0);
+        self.connection(slot).unread = false;
+        self.read(cx, slot);
+    }
+
+    /// Reads one slot on which a send failed, and fails what that does not end. `false` when there
+    /// is none.
+    pub(crate) fn read_broken<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) -> bool {
+        let Some(slot) = self.broken.pop() else {
+            return false;
+        };
+        self.read(cx, slot);
+        let now = cx.io.now();
+        let lost = match &mut self.connection(slot).wire {
+            Wire::Http2(http2) => http2.broken().cloned(),
+            Wire::Http1(http1) if http1.is_broken() => {
+                if let Some(id) = http1.exchange() {
+                    http1.fail_broken(cx.handler, now);
+                    self.carriages[id.index()].clear();
+                }
+                self.close(cx.io, slot);
+                None
+            }
+            _ => None,
+        };
+        if let Some(failure) = lost {
+            self.lost(cx, slot, now, failure);
+        }
+        true
+    }
+
+    /// Notes that a slot has something to write.
+    #[inline]
+    fn mark(&mut self, slot: Slot) {
+        if let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire
+            && !http2.dirty
+            && http2.has_output()
+        {
+            http2.dirty = true;
+            self.dirty.push(slot);
+        }
+    }
+
+    /// Writes what all slots have to say, each in one go.
+    #[inline]
+    pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
+        let count = self.dirty.len();
+        for at in 0..count {
+            self.flush_slot(cx, self.dirty[at]);
+        }
+        self.dirty.drain(..count);
+    }
+
+    fn flush_slot<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire else {
+            return;
+        };
+        let mut port = Port { io: cx.io, slot };
+        let was_broken = http2.broken().is_some();
+        let has_event = http2.flush(&mut port, cx.handler);
+        if !was_broken && http2.broken().is_some() {
+            self.broken.push(slot);
+        }
+        if has_event {
+            let mut reading = Reading {
+                carriages: &mut self.carriages,
+                handler: cx.handler,
+                heed: Heed::default(),
+                now: port.now(),
+            };
+            http2.feed(&[], &mut reading);
+            let heed = reading.heed;
+            self.mark(slot);
+            self.heed(cx, slot, heed);
+        }
+    }
+
+    /// Whether there is something to write.
+    #[inline]
+    pub(crate) fn has_output(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// Whether there is something to do before any wait.
+    #[inline]
+    pub(crate) fn is_pressed(&self) -> bool {
+        !self.unread.is_empty() || !self.broken.is_empty() || !self.dirty.is_empty()
+    }
+
+    /// When [`Self::handle_timeout`] is due.
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> Nanos {
+        self.next_scan
+    }
+
+    /// When a connection must have got on; see docs/design/0004.
+    fn set_deadline(&mut self, slot: Slot, at: Nanos) {
+        self.connection(slot).deadline = at;
+        self.next_scan = self.next_scan.min(at);
+    }
+
+    /// Ends what is overdue and finds the next bound.
+    pub(crate) fn handle_timeout<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        now: Nanos,
+    ) {
+        let mut next = Nanos::MAX;
+        for index in 0..self.connections.len() {
+            if self.connections[index].deadline <= now {
+                self.expire(cx, Slot(index as u32), now);
+            }
+            next = next.min(self.connections[index].deadline);
+        }
+        self.next_scan = next.max(now + crate::limits::SCAN_MIN);
+    }
+
+    /// A connection's time is up.
+    fn expire<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, now: Nanos) {
+        let connection = self.connection(slot);
+        connection.deadline = Nanos::MAX;
+        match &mut connection.wire {
+            Wire::Empty => {}
+            Wire::Dialing | Wire::Tunneling(_) | Wire::Securing => {
+                self.opening_timed_out(cx, slot, now);
+            }
+            Wire::Http2(http2) if http2.is_ready() => self.look_at_silence(cx, slot, now),
+            Wire::Http2(_) => self.opening_timed_out(cx, slot, now),
+            Wire::Http1(http1) => {
+                if http1.awaits_continue() {
+                    let mut port = Port { io: cx.io, slot };
+                    http1.stop_waiting(&mut port, cx.handler);
+                    if http1.is_broken() {
+                        self.broken.push(slot);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A connection carries exchanges from now on: sets when its silence is looked at first.
+    fn watch(&mut self, slot: Slot, now: Nanos) {
+        let halved = self.pings_halved;
+        let connection = &mut self.connections[slot.0 as usize];
+        let ping = self.lanes.get(connection.lane).ping(halved);
+        if let Wire::Http2(http2) = &mut connection.wire {
+            http2.watch(now);
+        }
+        self.set_deadline(slot, ping.map_or(Nanos::MAX, |ping| now + ping.after));
+    }
+
+    fn look_at_silence<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let halved = self.pings_halved;
+        let connection = &mut self.connections[slot.0 as usize];
+        let Some(ping) = self.lanes.get(connection.lane).ping(halved) else {
+            return;
+        };
+        let Wire::Http2(http2) = &mut connection.wire else {
+            return;
+        };
+        match http2.look_at_silence(ping, now) {
+            Silence::Until(at) => self.set_deadline(slot, at),
+            Silence::Pinged(answer_due) => {
+                self.mark(slot);
+                self.set_deadline(slot, answer_due);
+            }
+            Silence::Dead => self.lost(cx, slot, now, Failure::of(Outcome::TimeoutPing)),
+        }
+    }
+
+    /// Closes a slot's connection, if it has one.
+    fn close<I: Io>(&mut self, io: &mut I, slot: Slot) {
+        let connection = self.connection(slot);
+        if !matches!(connection.wire, Wire::Empty) {
+            connection.wire = Wire::Empty;
+            connection.deadline = Nanos::MAX;
+            io.close(slot);
+        }
+    }
+
+    /// Throws away what has come on a connection that is given up.
+    fn empty<I: Io>(&mut self, io: &mut I, slot: Slot) {
+        for _ in 0..RECEIVES_PER_TURN {
+            let limit = self.input.scratch.len() as u64;
+            match io.discard(slot, limit, &mut self.input.scratch) {
+                Ok(Received::Bytes { .. }) => {}
+                // An error of a connection that is given up changes nothing.
+                Ok(Received::Nothing | Received::End) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Reads what servers have still said, so that no connection is closed over unread bytes,
+    /// which would reset it.
+    pub(crate) fn drain_input<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
+        for index in 0..self.connections.len() {
+            self.receive_frames(cx, Slot(index as u32));
+        }
+        self.flush(cx);
+    }
+
+    /// Ends all connections, those of HTTP/2 with a GOAWAY.
+    pub(crate) fn close_all<I: Io>(&mut self, io: &mut I) {
+        for index in 0..self.connections.len() {
+            let slot = Slot(index as u32);
+            if let Wire::Http2(http2) = &mut self.connection(slot).wire {
+                http2.go_away();
+                http2.farewell(&mut Port { io, slot });
+                self.empty(io, slot);
+            }
+            self.close(io, slot);
+        }
+    }
+
+    /// Fails an exchange that never came to a wire.
+    fn fail<H: Handler>(&mut self, handler: &mut H, id: ExchangeId, failure: Failure, now: Nanos) {
+        self.carriages[id.index()].clear();
+        let failed = Heard::Failed {
+            failure,
+            seen: Seen::default(),
+            resend: Resend::Never,
+        };
+        handler.heard(id, failed, now);
+    }
+}

@@ -1,0 +1,260 @@
+//! Shares: one connection's worth of a lane, and the replacement of the connection that serves it.
+
+use super::{Connection, Context, LaneId, Transport};
+use crate::blame::Failure;
+use crate::exchanges::ExchangeId;
+use crate::timers::Wake;
+use crate::wire::{Handler, Port, Wire};
+use drumfire_measure::Outcome;
+use drumfire_net::{Io, Slot};
+use drumfire_plan::KeepAlive;
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+
+/// A share's place in the list of a worker's shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ShareId(pub(crate) u32);
+
+impl ShareId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One of the plan's connections, whichever slot serves it at the moment.
+#[derive(Debug)]
+pub(crate) struct Share {
+    pub(crate) lane: LaneId,
+    /// The slot that takes its exchanges now.
+    pub(crate) slot: Slot,
+    /// Which of the run's connections it is, counted over all workers.
+    pub(crate) number: u32,
+    /// Exchanges that wait for the connection, or for room on it.
+    pub(crate) waiting: VecDeque<ExchangeId>,
+    /// The shares that serve its redirected exchanges.
+    pub(crate) detours: Vec<ShareId>,
+}
+
+impl Share {
+    pub(crate) const fn new(lane: LaneId, slot: Slot, number: u32) -> Self {
+        Self {
+            lane,
+            slot,
+            number,
+            waiting: VecDeque::new(),
+            detours: Vec::new(),
+        }
+    }
+
+    /// Whether no exchange waits.
+    #[inline]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+impl Transport {
+    /// Lets a connection that takes no further exchanges give its place to a new one; it ends when
+    /// what it carries has ended.
+    #[inline]
+    pub(super) fn retire_if_spent<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let connection = &mut self.connections[slot.0 as usize];
+        let limit = match self.lanes.get(connection.lane).settings.keep_alive {
+            KeepAlive::Yes => u64::MAX,
+            KeepAlive::No => 1,
+            KeepAlive::AtMost(limit) => limit,
+        };
+        if let Wire::Http2(http2) = &mut connection.wire
+            && http2.is_spent(limit)
+            && !std::mem::replace(&mut http2.retiring, true)
+        {
+            let unwilling = http2.unwilling();
+            self.succeed(cx, slot, unwilling, now);
+        }
+    }
+
+    /// Puts a new slot in the place of a connection that retires. A server that has enough of us,
+    /// or that goes before it has done anything, is not dialed again at once.
+    #[cold]
+    fn succeed<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        old: Slot,
+        unwilling: Option<(Failure, bool)>,
+        now: Nanos,
+    ) {
+        let retired = self.connection(old);
+        let share = retired.share;
+        let mut fresh = Connection::new(retired.lane, share, retired.choice);
+        fresh.failures = retired.failures;
+        let new = self.place(fresh);
+        self.shares[share.index()].slot = new;
+        let Some((failure, took_none)) = unwilling else {
+            // The last of all has no successor.
+            if !(self.is_last && self.shares[share.index()].is_clear()) {
+                self.dial(cx, new, now);
+            }
+            return;
+        };
+        self.rest(cx, new, now);
+        // Once may be a server on its way out. One that greets each connection so refuses us.
+        if took_none && self.connection(new).failures > 1 {
+            self.fail_waiting(cx, share, &failure, now);
+        }
+    }
+
+    /// Puts a connection into a slot that no share uses.
+    fn place(&mut self, connection: Connection) -> Slot {
+        match self.spares.pop() {
+            Some(spare) => {
+                *self.connection(spare) = connection;
+                spare
+            }
+            None => {
+                self.connections.push(connection);
+                Slot((self.connections.len() - 1) as u32)
+            }
+        }
+    }
+
+    /// Closes a connection that has given its place to another and has nothing more to carry. Only
+    /// then does it send GOAWAY: there are servers that drop what is under way when they get one.
+    pub(super) fn close_if_done<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+    ) {
+        if let Wire::Http2(http2) = &mut self.connection(slot).wire
+            && http2.is_done()
+        {
+            http2.go_away_first();
+            http2.flush(&mut Port { io: cx.io, slot }, cx.handler);
+            self.close(cx.io, slot);
+            self.spares.push(slot);
+        }
+    }
+
+    /// A stream of a connection has ended otherwise than by reading: there is room for another, or
+    /// the connection has done what it had to.
+    pub(super) fn after_stream<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let share = self.connection(slot).share;
+        self.fill(cx, share, now);
+        self.close_if_done(cx, slot);
+    }
+
+    /// The connection is gone, and with it what it carried. One that never brought a response is
+    /// not dialed again at once.
+    pub(super) fn lost<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+        failure: Failure,
+    ) {
+        let connection = self.connection(slot);
+        let share = connection.share;
+        let wire = std::mem::replace(&mut connection.wire, Wire::Empty);
+        connection.deadline = Nanos::MAX;
+        cx.io.close(slot);
+        let Wire::Http2(http2) = wire else {
+            return;
+        };
+        if !http2.is_ready() {
+            let failure = match failure {
+                Failure {
+                    outcome: Outcome::Closed | Outcome::Reset,
+                    detail: None,
+                } => Failure::of(Outcome::ConnectReset),
+                other => other,
+            };
+            return self.opening_failed(cx, slot, now, failure);
+        }
+        if http2.retiring {
+            self.spares.push(slot);
+        } else if http2.is_fruitless() {
+            self.rest(cx, slot, now);
+        }
+        for id in http2.outstanding() {
+            self.fail(cx.handler, id, failure.clone(), now);
+        }
+        if !self.shares[share.index()].is_clear() {
+            self.call_for_connection(cx, share, now);
+        }
+    }
+
+    /// Fails the exchanges that wait for a share's connection.
+    pub(super) fn fail_waiting<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        share: ShareId,
+        failure: &Failure,
+        now: Nanos,
+    ) {
+        for id in std::mem::take(&mut self.shares[share.index()].waiting) {
+            self.fail(cx.handler, id, failure.clone(), now);
+        }
+    }
+
+    /// Lets a slot rest that failed once more; each pause is twice the last.
+    pub(super) fn rest<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let connection = &mut self.connections[slot.0 as usize];
+        let backoff_max = self.lanes.get(connection.lane).settings.backoff_max;
+        connection.failures = connection.failures.saturating_add(1);
+        let doubled = crate::limits::BACKOFF_MIN.0 << (connection.failures - 1).min(20);
+        connection.rest_until = now + Nanos(doubled).min(backoff_max);
+        cx.timers.at(connection.rest_until, Wake::Dial(slot));
+    }
+
+    /// A slot has rested: dials again, where it still serves a share with need of it.
+    pub(crate) fn wake<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let connection = self.connection(slot);
+        let (share, rested) = (connection.share, connection.rest_until);
+        if matches!(connection.wire, Wire::Empty) {
+            self.give_withheld_seat(slot, rested);
+        }
+        let serving = &self.shares[share.index()];
+        if serving.slot == slot && !serving.is_clear() {
+            self.call_for_connection(cx, share, now);
+        }
+    }
+
+    /// Lets a share's seat rest, whose last exchange could not be made.
+    pub(crate) fn rest_seat(&mut self, share: ShareId, until: Nanos) {
+        let slot = self.shares[share.index()].slot;
+        let connection = self.connection(slot);
+        connection.rest_until = connection.rest_until.max(until);
+    }
+
+    /// Until when a share's seat rests, where its only connection does.
+    #[inline]
+    pub(crate) fn rest_of(&self, share: ShareId) -> Nanos {
+        let share = &self.shares[share.index()];
+        let connection = &self.connections[share.slot.0 as usize];
+        if self.lanes.get(share.lane).settings.is_exclusive() {
+            connection.rest_until
+        } else {
+            Nanos::ZERO
+        }
+    }
+}

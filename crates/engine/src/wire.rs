@@ -1,0 +1,265 @@
+//! Wires: what a connection speaks, and the one vocabulary in which every protocol talks with the
+//! exchanges that it carries.
+//!
+//! A wire knows bytes, and exchanges by their ids. The [`transport`](crate::transport) calls it
+//! when its socket is ready, when an exchange is put on it, and when its output is to be written.
+//! It calls back through [`Handler`], in this order for each exchange:
+//!
+//! ```text
+//!   begin ─► message or opening ─► Sent ─► (body ─► body_taken)* … written
+//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, or Failed,
+//!                                                                         is the exchange's last
+//! ```
+//!
+//! A handler never calls a wire: it answers with [`Then`], and leaves what is to be done next on a
+//! list that the worker reads when the transport has returned.
+
+mod http1;
+mod http2;
+
+pub(crate) use http1::{Fate, Http1, Terms};
+pub(crate) use http2::{Going, Heed, Http2, Reading, Silence};
+
+use crate::blame::Failure;
+use crate::exchanges::ExchangeId;
+use crate::prepare::Rendered;
+use drumfire_http1 as h1;
+use drumfire_http2 as h2;
+use drumfire_net::{Io, IoError, Received, Slot};
+use drumfire_plan::Header;
+use drumfire_units::Nanos;
+
+/// What a connection is doing, with what it needs for that.
+#[derive(Debug)]
+pub(crate) enum Wire {
+    /// There is none.
+    Empty,
+    /// It is being opened.
+    Dialing,
+    /// A proxy has been asked to connect through; this reads its answer.
+    Tunneling(Box<h1::Machine>),
+    /// The TLS handshake is under way.
+    Securing,
+    /// It speaks HTTP/1.1.
+    Http1(Http1),
+    /// It speaks HTTP/2.
+    Http2(Box<Http2>),
+}
+
+/// A driver and the slot in it that a wire is on.
+pub(crate) struct Port<'a, I> {
+    pub(crate) io: &'a mut I,
+    pub(crate) slot: Slot,
+}
+
+impl<I: Io> Port<'_, I> {
+    #[inline]
+    pub(crate) fn now(&self) -> Nanos {
+        self.io.now()
+    }
+
+    #[inline]
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
+        self.io.send(self.slot, bytes)
+    }
+
+    #[inline]
+    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
+        self.io.receive(self.slot, buffer)
+    }
+}
+
+/// What all connections of a worker receive with; one of each, for they take turns.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// Received bytes.
+    pub(crate) buffer: Vec<u8>,
+    /// How many of them the last receive brought.
+    pub(crate) filled: usize,
+    /// Room for bytes that are thrown away unread; its memory is never touched where the driver
+    /// can discard.
+    pub(crate) scratch: Vec<u8>,
+    /// What HTTP/1.1's machines have in common.
+    pub(crate) shared: h1::Shared,
+}
+
+/// Header fields, as either protocol lends them.
+#[derive(Clone, Copy)]
+pub(crate) enum Fields<'a> {
+    Http1(h1::Headers<'a>),
+    Http2(h2::Headers<'a>),
+}
+
+impl<'a> Fields<'a> {
+    /// The first value of the field with this name, which must be in lower case.
+    #[inline]
+    pub(crate) fn find(&self, name: &str) -> Option<&'a [u8]> {
+        match self {
+            Self::Http1(headers) => headers.find(name),
+            Self::Http2(headers) => headers.find(name),
+        }
+    }
+}
+
+/// What follows a response's head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    /// A body, or what may be one.
+    Body,
+    /// No body; [`Heard::End`] follows.
+    NoBody,
+    /// Nothing: the response is over.
+    Nothing,
+}
+
+/// What a connection has to say of an exchange, the same for every protocol. Borrowed bytes do not
+/// outlive the call.
+pub(crate) enum Heard<'a> {
+    /// An interim response.
+    Interim,
+    /// The final response's head.
+    Head {
+        status: u16,
+        fields: Fields<'a>,
+        ahead: Ahead,
+    },
+    /// Bytes of the body.
+    Data { bytes: &'a [u8], end: bool },
+    /// The trailers; the response is over.
+    Trailers { fields: Fields<'a> },
+    /// The response is over, and was forgiven this.
+    End { notices: h1::Notices },
+    /// The exchange failed on the wire.
+    Failed {
+        failure: Failure,
+        seen: Seen,
+        resend: Resend,
+    },
+}
+
+/// What a wire alone knows of an exchange that it can't finish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// The response's status as far as it was read; 0 before that.
+    pub(crate) status: u16,
+    pub(crate) notices: h1::Notices,
+}
+
+/// Whether a failed request may be sent once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resend {
+    Never,
+    /// If sending it twice does no more than sending it once: the server may have seen it.
+    Idempotent,
+    /// The server refused it unprocessed, for now.
+    Refused,
+    /// The server did not process it and never will; after this pause.
+    After(Nanos),
+}
+
+/// What a wire does after it has reported something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Goes on.
+    GoOn,
+    /// The exchange is over and its response was read to the end.
+    Over {
+        /// Whether the request was not: what is left of it is not wanted.
+        cut: bool,
+    },
+    /// The exchange is given up: what the server still sends for it is not wanted.
+    GiveUp,
+}
+
+/// What a wire does after it has handed bytes of a body to the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pump {
+    /// Asks for more.
+    Again,
+    /// Waits for room, or for the exchange's own time.
+    Wait,
+    /// The exchange is given up.
+    GiveUp,
+}
+
+/// How an exchange's stream is opened.
+pub(crate) struct Opening<'a> {
+    pub(crate) head: &'a h2::Head,
+    /// Fields that belong to this exchange alone.
+    pub(crate) extra: &'a [Header],
+    pub(crate) has_body: bool,
+}
+
+/// The next bytes of a body.
+pub(crate) struct Chunk<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Whether they are its last.
+    pub(crate) end: bool,
+}
+
+/// A fact about a connection that the run's figures count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// It was opened within this time.
+    Connected(Nanos),
+    /// Its TLS handshake took this long.
+    Secured(Nanos),
+    /// An exchange waits, for the server allows no more streams than these.
+    HeldBack(u32),
+}
+
+/// What wires and the transport call back.
+pub(crate) trait Handler {
+    /// A connection has taken the exchange: makes what varies in its request. `unix_time` is asked
+    /// for only where that needs the calendar clock.
+    ///
+    /// # Errors
+    /// When the request can't be made. The exchange is over; the wire drops it.
+    fn begin(
+        &mut self,
+        id: ExchangeId,
+        connection: u32,
+        now: Nanos,
+        unix_time: impl FnOnce() -> u64,
+    ) -> Result<(), GivenUp>;
+
+    /// Its request as HTTP/1.1 sends it; `None` where it has none in that form.
+    fn message(&self, id: ExchangeId) -> Option<&Rendered>;
+
+    /// Its request as HTTP/2 opens it; `None` where it has none in that form.
+    fn opening(&self, id: ExchangeId) -> Option<Opening<'_>>;
+
+    /// The next bytes of its body; `None` when there is no more to say for now.
+    fn body(&self, id: ExchangeId) -> Option<Chunk<'_>>;
+
+    /// The protocol has taken this many of them.
+    fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump;
+
+    /// The server wants no more of its body; the response says why.
+    fn body_refused(&mut self, id: ExchangeId);
+
+    /// Bytes of it were written or queued; `whole` when the request is complete with them.
+    fn written(&mut self, id: ExchangeId, bytes: usize, whole: bool, now: Nanos);
+
+    /// Its first bytes are handed to the kernel now.
+    fn sent(&mut self, id: ExchangeId, now: Nanos);
+
+    /// Bytes of its response have come.
+    fn received(&mut self, id: ExchangeId, bytes: usize, now: Nanos);
+
+    /// Whether the bytes of its response's body are looked at.
+    fn reads_body(&self, id: ExchangeId) -> bool;
+
+    /// The connection says something of it.
+    fn heard(&mut self, id: ExchangeId, heard: Heard<'_>, now: Nanos) -> Then;
+
+    /// It has a connection, or room on one, that it waited for until `now`.
+    fn seated(&mut self, id: ExchangeId, now: Nanos);
+
+    /// Counts a fact about a connection.
+    fn note(&mut self, note: Note);
+}
+
+/// The exchange is over before anything of it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GivenUp;

@@ -1,0 +1,492 @@
+//! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of what was prepared.
+
+use super::{Ahead, Fields, Handler, Heard, Input, Port, Resend, Seen, Then};
+use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
+use crate::exchanges::ExchangeId;
+use crate::keep_alive::Hint;
+use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
+use crate::transport::Settings;
+use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Persistence};
+use drumfire_measure::Outcome;
+use drumfire_net::{Io, IoError, Received};
+use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints};
+use drumfire_units::Nanos;
+
+/// One connection that speaks HTTP/1.1.
+#[derive(Debug)]
+pub(crate) struct Http1 {
+    machine: Machine,
+    exchange: Option<ExchangeId>,
+    /// How many of the request's bytes are still to be written.
+    unwritten: usize,
+    /// Whether the body waits for `100 Continue`.
+    awaits_continue: bool,
+    /// Whether any byte of the response has come.
+    answered: bool,
+    /// Requests sent on it.
+    carried: u64,
+    /// What the server says of how long it keeps it.
+    hint: Hint,
+    /// Why a send failed; what the server has said before that is still to be read.
+    broken: Option<Box<Failure>>,
+}
+
+/// What becomes of the connection after it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It waits for the rest of a response.
+    Waits,
+    /// The exchange is over, and it may carry another.
+    Free,
+    /// It can't be used any more.
+    Close,
+}
+
+/// What one receive came to.
+enum Step {
+    /// There may be more.
+    More,
+    /// There is nothing more for now.
+    Drained,
+    /// The exchange is over.
+    Done(Fate),
+}
+
+/// How the request is written on, and how its response is read: what the connection itself does
+/// not own.
+pub(crate) struct Terms<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Whether the peer has finished sending: the end follows without an event of its own, and the
+    /// connection carries no other request.
+    pub(crate) peer_closed: bool,
+    /// Whether it is closed after the exchange, whatever the server says.
+    pub(crate) transient: bool,
+}
+
+impl Http1 {
+    /// A connection that has carried nothing.
+    pub(crate) const fn new() -> Self {
+        Self {
+            machine: Machine::new(),
+            exchange: None,
+            unwritten: 0,
+            awaits_continue: false,
+            answered: false,
+            carried: 0,
+            hint: Hint::NONE,
+            broken: None,
+        }
+    }
+
+    /// The exchange that it carries.
+    #[inline]
+    pub(crate) const fn exchange(&self) -> Option<ExchangeId> {
+        self.exchange
+    }
+
+    /// Whether the whole request is written.
+    #[inline]
+    pub(crate) const fn is_written(&self) -> bool {
+        self.unwritten == 0
+    }
+
+    /// Whether the server may already have closed a connection that was idle for this long.
+    #[inline]
+    pub(crate) fn is_stale(&self, idle: Nanos) -> bool {
+        self.hint.is_stale(idle)
+    }
+
+    /// Whether a send has failed and the exchange is not over.
+    #[inline]
+    pub(crate) const fn is_broken(&self) -> bool {
+        self.broken.is_some() && self.exchange.is_some()
+    }
+
+    /// Sends an exchange's request. Gives the time by which a body that waits for `100 Continue`
+    /// is sent without it; [`Nanos::MAX`] where none waits.
+    #[inline]
+    pub(crate) fn begin<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        id: ExchangeId,
+        settings: &Settings,
+        handler: &mut H,
+    ) -> Nanos {
+        let Some(message) = handler.message(id) else {
+            return Nanos::MAX;
+        };
+        let persistence = match settings.keep_alive {
+            KeepAlive::No => Persistence::Close,
+            KeepAlive::Yes | KeepAlive::AtMost(_) => Persistence::KeepAlive,
+        };
+        let length = message.length();
+        let waits = settings.expect_continue != ExpectContinue::No;
+        self.exchange = Some(id);
+        self.carried += 1;
+        self.answered = false;
+        self.broken = None;
+        self.unwritten = length;
+        self.awaits_continue = waits && length > message.head_length;
+        self.machine.send(message.kind, persistence);
+        let now = port.now();
+        handler.sent(id, now);
+        self.write(port, handler, now);
+        match settings.expect_continue {
+            ExpectContinue::Wait(time) if self.awaits_continue => now + time,
+            _ => Nanos::MAX,
+        }
+    }
+
+    /// Writes what there is room for.
+    pub(crate) fn transmit<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H) {
+        let now = port.now();
+        self.write(port, handler, now);
+    }
+
+    #[inline]
+    fn write<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H, now: Nanos) {
+        let Some(id) = self.exchange else {
+            return;
+        };
+        while let Some(message) = handler.message(id) {
+            let end = if self.awaits_continue {
+                message.head_length
+            } else {
+                message.length()
+            };
+            let from = message.length() - self.unwritten;
+            if from >= end {
+                return;
+            }
+            let piece = message.piece(from, end);
+            let length = piece.len();
+            match port.send(piece) {
+                Ok(sent) => {
+                    self.unwritten -= sent;
+                    handler.written(id, sent, self.is_written(), now);
+                    if sent < length || from + sent == end {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    self.broken = Some(Box::new(io_failure(error, During::Send)));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sends a body that waited for `100 Continue` long enough.
+    #[cold]
+    pub(crate) fn stop_waiting<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        handler: &mut H,
+    ) {
+        self.awaits_continue = false;
+        self.transmit(port, handler);
+    }
+
+    /// Whether a body waits for `100 Continue`.
+    pub(crate) const fn awaits_continue(&self) -> bool {
+        self.awaits_continue
+    }
+
+    /// Gives the exchange up; the connection must be closed.
+    pub(crate) fn give_up(&mut self) -> Seen {
+        self.exchange = None;
+        self.seen()
+    }
+
+    /// Fails the exchange whose send failed, when what the server had said before has not ended it.
+    pub(crate) fn fail_broken<H: Handler>(&mut self, handler: &mut H, now: Nanos) {
+        if let Some(failure) = self.broken.take() {
+            self.lose(*failure, Resend::Never, handler, now);
+        }
+    }
+
+    fn seen(&self) -> Seen {
+        Seen {
+            status: self.machine.status(),
+            notices: self.machine.notices(),
+        }
+    }
+
+    /// Receives until there is nothing more for now, the exchange is over, or this turn's portion
+    /// is used up. The second value says whether the socket may hold more.
+    #[inline]
+    pub(crate) fn receive<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        input: &mut Input,
+        terms: &Terms<'_>,
+        handler: &mut H,
+    ) -> (Fate, bool) {
+        for _ in 0..RECEIVES_PER_TURN {
+            let Some(id) = self.exchange else {
+                return (Fate::Free, true);
+            };
+            let (step, drained) = match self.unread(id, handler) {
+                Some(remaining) => self.discard(port, input, terms, handler, remaining),
+                None => self.receive_once(port, input, terms, handler, id),
+            };
+            match step {
+                Step::More => {}
+                Step::Drained => return (Fate::Waits, false),
+                Step::Done(fate) => return (fate, !drained),
+            }
+        }
+        (Fate::Waits, true)
+    }
+
+    /// How much of the body may be thrown away unread.
+    #[inline]
+    fn unread<H: Handler>(&self, id: ExchangeId, handler: &H) -> Option<u64> {
+        self.machine
+            .body_remaining()
+            .filter(|remaining| *remaining >= DISCARD_FROM && !handler.reads_body(id))
+    }
+
+    /// Throws a portion of the body away.
+    fn discard<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        input: &mut Input,
+        terms: &Terms<'_>,
+        handler: &mut H,
+        remaining: u64,
+    ) -> (Step, bool) {
+        match port.io.discard(port.slot, remaining, &mut input.scratch) {
+            Ok(Received::Bytes { length, drained }) => {
+                let now = port.now();
+                if let Some(id) = self.exchange {
+                    handler.received(id, length, now);
+                }
+                let step = match self.machine.body_discarded(length as u64) {
+                    Some(end) => Step::Done(self.over(end, terms, handler, now)),
+                    None if drained && !terms.peer_closed => Step::Drained,
+                    None => Step::More,
+                };
+                (step, drained)
+            }
+            other => (self.stopped(port, other, terms, handler), true),
+        }
+    }
+
+    /// One receive and all that it says.
+    #[inline]
+    fn receive_once<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        input: &mut Input,
+        terms: &Terms<'_>,
+        handler: &mut H,
+        id: ExchangeId,
+    ) -> (Step, bool) {
+        match port.receive(&mut input.buffer) {
+            Ok(Received::Bytes { length, drained }) => {
+                let now = port.now();
+                self.answered = true;
+                handler.received(id, length, now);
+                input.filled = length;
+                let step = match self.feed(port, input, terms, handler, now) {
+                    Some(fate) => Step::Done(fate),
+                    // The end follows what has come, without an event of its own.
+                    None if drained && !terms.peer_closed => Step::Drained,
+                    None => Step::More,
+                };
+                (step, drained)
+            }
+            other => (self.stopped(port, other, terms, handler), true),
+        }
+    }
+
+    /// A receive brought no bytes.
+    fn stopped<I: Io, H: Handler>(
+        &mut self,
+        port: &Port<'_, I>,
+        received: Result<Received, IoError>,
+        terms: &Terms<'_>,
+        handler: &mut H,
+    ) -> Step {
+        match received {
+            Ok(Received::Bytes { .. } | Received::Nothing) => Step::Drained,
+            Ok(Received::End) => Step::Done(self.ended(terms, handler, port.now())),
+            Err(error) => Step::Done(self.broke(error, handler, port.now())),
+        }
+    }
+
+    /// Feeds received bytes to the response; `None` when it needs more.
+    #[inline]
+    fn feed<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        input: &mut Input,
+        terms: &Terms<'_>,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Option<Fate> {
+        let id = self.exchange?;
+        let mut rest = &input.buffer[..input.filled];
+        loop {
+            let step = match self.machine.handle_input(rest, &mut input.shared) {
+                Ok(step) => step,
+                Err(error) => {
+                    let failure = self.failure_of(&error);
+                    return Some(self.lose(failure, Resend::Never, handler, now));
+                }
+            };
+            rest = &rest[step.consumed..];
+            let then = match step.event {
+                Event::NeedInput => return None,
+                Event::Interim(100) if self.awaits_continue => {
+                    self.awaits_continue = false;
+                    self.transmit(port, handler);
+                    handler.heard(id, Heard::Interim, now)
+                }
+                Event::Interim(_) => handler.heard(id, Heard::Interim, now),
+                Event::Head(head) => {
+                    // An answer before the body was asked for: the body is not sent any more.
+                    self.awaits_continue = false;
+                    read_hint(&mut self.hint, &head, terms.settings);
+                    handler.heard(id, heard_of(&head), now)
+                }
+                Event::Body(bytes) => handler.heard(id, Heard::Data { bytes, end: false }, now),
+                Event::End(end) => return Some(self.over(end, terms, handler, now)),
+            };
+            if then != Then::GoOn {
+                self.exchange = None;
+                return Some(Fate::Close);
+            }
+        }
+    }
+
+    /// The response is complete.
+    #[inline]
+    fn over<H: Handler>(
+        &mut self,
+        end: End,
+        terms: &Terms<'_>,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Fate {
+        if let Some(id) = self.exchange.take() {
+            let notices = end.notices;
+            handler.heard(id, Heard::End { notices }, now);
+        }
+        let spent = match terms.settings.keep_alive {
+            KeepAlive::Yes => false,
+            KeepAlive::No => true,
+            KeepAlive::AtMost(limit) => self.carried >= limit,
+        };
+        let spent = spent || terms.peer_closed || terms.transient || self.hint.is_used_up();
+        if end.reusable && self.is_written() && !spent {
+            Fate::Free
+        } else {
+            Fate::Close
+        }
+    }
+
+    /// The peer has closed: completes the response, or fails it.
+    fn ended<H: Handler>(&mut self, terms: &Terms<'_>, handler: &mut H, now: Nanos) -> Fate {
+        match self.machine.handle_end() {
+            Ok(Some(end)) => self.over(end, terms, handler, now),
+            Ok(None) => Fate::Close,
+            Err(error) => {
+                let failure = self.failure_of(&error);
+                self.lose(failure, Resend::Idempotent, handler, now)
+            }
+        }
+    }
+
+    /// The connection broke while it was read: fails the response.
+    fn broke<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Fate {
+        let failure = match error {
+            IoError::Reset | IoError::BrokenPipe => {
+                let error = self.machine.handle_reset();
+                self.failure_of(&error)
+            }
+            // The stream may have been cut: a body that runs to the end is not known to be whole.
+            IoError::TlsNoCloseNotify => match self.machine.handle_end() {
+                Err(error) => self.failure_of(&error),
+                Ok(_) => Failure::with(Outcome::Truncated, "TLS ended without close_notify"),
+            },
+            // With TLS 1.3 the server judges the client's certificate after the handshake.
+            IoError::Refused
+            | IoError::TimedOut
+            | IoError::Unreachable
+            | IoError::TlsAlert(_)
+            | IoError::TlsProtocol(_) => io_failure(error, During::Send),
+            other => Failure {
+                outcome: Outcome::Reset,
+                detail: io_detail(other),
+            },
+        };
+        self.lose(failure, Resend::Idempotent, handler, now)
+    }
+
+    /// What a failed machine's error means for the exchange.
+    fn failure_of(&self, error: &Error) -> Failure {
+        let reused = self.carried > 1 && !self.answered;
+        let outcome = match error {
+            Error::Closed | Error::Reset if reused => Outcome::ClosedReused,
+            error => http1_outcome(error),
+        };
+        Failure {
+            outcome,
+            detail: error.hint(),
+        }
+    }
+
+    fn lose<H: Handler>(
+        &mut self,
+        mut failure: Failure,
+        resend: Resend,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Fate {
+        // The server went away before it had the whole request.
+        if resend == Resend::Idempotent && failure.outcome == Outcome::Closed && !self.is_written()
+        {
+            failure.outcome = Outcome::Send;
+        }
+        let resend = match failure.outcome {
+            Outcome::ClosedReused => resend,
+            _ => Resend::Never,
+        };
+        if let Some(id) = self.exchange.take() {
+            let seen = self.seen();
+            let failed = Heard::Failed {
+                failure,
+                seen,
+                resend,
+            };
+            handler.heard(id, failed, now);
+        }
+        Fate::Close
+    }
+}
+
+/// A head as handlers hear it.
+#[inline]
+fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
+    Heard::Head {
+        status: head.status,
+        fields: Fields::Http1(head.headers),
+        ahead: if head.body == BodyKind::None {
+            Ahead::NoBody
+        } else {
+            Ahead::Body
+        },
+    }
+}
+
+/// Reads the server's `Keep-Alive` field, where the plan wants it obeyed.
+#[inline]
+fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
+    if settings.hints == KeepAliveHints::Respect
+        && let Some(value) = head.headers.find("keep-alive")
+    {
+        *hint = Hint::read(value);
+    }
+}

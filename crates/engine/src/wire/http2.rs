@@ -1,0 +1,583 @@
+//! HTTP/2 on a connection: any number of exchanges at a time, each on a stream whose token is the
+//! exchange's id.
+
+use super::{Ahead, Fields, Handler, Heard, Input, Port, Pump, Resend, Seen, Then};
+use crate::blame::{Failure, http2_failure, stream_failure};
+use crate::exchanges::ExchangeId;
+use crate::limits::BACKOFF_MIN;
+use crate::transport::{Carriage, Settings};
+use drumfire_http2::{
+    Connection as Machine, EndStream, ErrorCode, Event, OpenError, Settings as Http2Settings,
+    StreamError, StreamRef,
+};
+use drumfire_measure::Outcome;
+use drumfire_net::{Io, IoError, Received};
+use drumfire_units::Nanos;
+
+/// What gRPC's servers add to the GOAWAY for a client that pings too often.
+const TOO_MANY_PINGS: &[u8] = b"too_many_pings";
+
+/// Fields of one exchange that are handed over without an allocation.
+const FIELDS_INLINE: usize = 16;
+
+/// Our pings need no telling apart: any byte of the server's is a sign of life.
+const PAYLOAD: [u8; 8] = *b"drumfire";
+
+/// One connection that speaks HTTP/2.
+#[derive(Debug)]
+pub(crate) struct Http2 {
+    machine: Machine,
+    /// Exchanges whose streams were opened and have not been written.
+    unsent: Vec<ExchangeId>,
+    /// Whether the server's SETTINGS have come.
+    ready: bool,
+    /// Whether it stands in the list of those with something to write.
+    pub(crate) dirty: bool,
+    /// Whether another connection has taken its place: it carries what it has to the end.
+    pub(crate) retiring: bool,
+    /// Streams opened.
+    carried: u64,
+    /// Responses that have come.
+    answered: u64,
+    /// The server's GOAWAY.
+    going: Option<GoingAway>,
+    signs: SignsOfLife,
+    /// Whether a send has failed; what the server has said before is still to be read.
+    broken: Option<Box<Failure>>,
+}
+
+/// What a server says with its GOAWAY.
+#[derive(Clone, Debug)]
+struct GoingAway {
+    code: u32,
+    words: Option<Box<str>>,
+}
+
+/// When a connection last gave a sign of life.
+#[derive(Clone, Copy, Debug)]
+struct SignsOfLife {
+    /// When its last bytes came.
+    last: Nanos,
+    /// Whether it was pinged since then.
+    pinged: bool,
+}
+
+impl SignsOfLife {
+    const fn at(now: Nanos) -> Self {
+        Self {
+            last: now,
+            pinged: false,
+        }
+    }
+}
+
+/// How a server says that it takes no further streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Going {
+    Away,
+    /// Because of our pings.
+    TooManyPings,
+}
+
+/// What was met while the connection was read that concerns more than single exchanges.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heed {
+    /// When the first bytes came.
+    pub(crate) since: Option<Nanos>,
+    /// When the server's first SETTINGS came.
+    pub(crate) ready: Option<Nanos>,
+    /// A response was read to its end.
+    pub(crate) answered: bool,
+    /// The server takes no further streams.
+    pub(crate) going: Option<Going>,
+    /// The socket may hold more.
+    pub(crate) unread: bool,
+    /// The connection can't go on.
+    pub(crate) lost: Option<Failure>,
+}
+
+/// What reading a connection changes beside the connection itself.
+pub(crate) struct Reading<'a, H> {
+    pub(crate) carriages: &'a mut [Carriage],
+    pub(crate) handler: &'a mut H,
+    pub(crate) heed: Heed,
+    /// When the bytes came that are being fed.
+    pub(crate) now: Nanos,
+}
+
+/// What the silence of a connection calls for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// To be looked at again then.
+    Until(Nanos),
+    /// A ping was queued; its answer is due then.
+    Pinged(Nanos),
+    /// No sign of life came: the connection is dead.
+    Dead,
+}
+
+impl Http2 {
+    /// A connection that greets the server. What it says first is output at once.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            machine: Machine::new(&Http2Settings {
+                streams: settings.streams,
+                first_stream_id: settings.first_stream_id,
+                ..Http2Settings::default()
+            }),
+            unsent: Vec::new(),
+            ready: false,
+            dirty: false,
+            retiring: false,
+            carried: 0,
+            answered: 0,
+            going: None,
+            signs: SignsOfLife::at(Nanos::ZERO),
+            broken: None,
+        }
+    }
+
+    /// Whether the server's SETTINGS have come.
+    #[inline]
+    pub(crate) const fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// How many exchanges it takes now.
+    #[inline]
+    pub(crate) fn capacity(&self) -> u32 {
+        self.machine.capacity()
+    }
+
+    /// How many streams the server allows, where that is what holds exchanges back.
+    pub(crate) fn allowed(&self) -> Option<u32> {
+        if self.ready && !self.machine.is_spent() {
+            self.machine.streams_max_peer()
+        } else {
+            None
+        }
+    }
+
+    /// Whether it takes no further exchange, by its own state or the plan's limit.
+    #[inline]
+    pub(crate) fn is_spent(&self, limit: u64) -> bool {
+        self.machine.is_spent() || self.carried >= limit
+    }
+
+    /// Whether it has given its place to another and has nothing more to carry.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.retiring && self.machine.streams_open() == 0
+    }
+
+    /// Whether it has brought no response.
+    pub(crate) const fn is_fruitless(&self) -> bool {
+        self.answered == 0
+    }
+
+    /// Why a server that has enough of us, or that goes before it has done anything, should not be
+    /// dialed again at once; the second value says whether the connection carried nothing.
+    pub(crate) fn unwilling(&self) -> Option<(Failure, bool)> {
+        let going = self.going.as_ref()?;
+        let unwilling = going.code != 0 || self.answered == 0;
+        unwilling.then(|| (going.failure(), self.carried == 0))
+    }
+
+    /// The exchanges whose responses are outstanding.
+    pub(crate) fn outstanding(&self) -> Vec<ExchangeId> {
+        self.machine.tokens().map(ExchangeId).collect()
+    }
+
+    /// Opens a stream for an exchange; `Ok(None)` when there is no room.
+    ///
+    /// # Errors
+    /// When its request is none for a stream.
+    #[inline]
+    pub(crate) fn open<H: Handler>(
+        &mut self,
+        id: ExchangeId,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Option<StreamRef> {
+        let opening = handler.opening(id)?;
+        let has_body = opening.has_body;
+        let end = if has_body {
+            EndStream::No
+        } else {
+            EndStream::Yes
+        };
+        let before = self.machine.output().len();
+        let opened = match opening.extra {
+            [] => self.machine.open(id.0, opening.head, &[], end),
+            extra if extra.len() <= FIELDS_INLINE => {
+                let mut fields: [(&[u8], &[u8]); FIELDS_INLINE] = [(&[], &[]); FIELDS_INLINE];
+                for (field, header) in fields.iter_mut().zip(extra) {
+                    *field = (header.name().as_bytes(), header.value());
+                }
+                let fields = &fields[..extra.len()];
+                self.machine.open(id.0, opening.head, fields, end)
+            }
+            extra => {
+                let fields: Vec<(&[u8], &[u8])> = extra
+                    .iter()
+                    .map(|header| (header.name().as_bytes(), header.value()))
+                    .collect();
+                self.machine.open(id.0, opening.head, &fields, end)
+            }
+        };
+        match opened {
+            Ok(stream) => {
+                self.carried += 1;
+                self.unsent.push(id);
+                let grown = self.machine.output().len() - before;
+                handler.written(id, grown, !has_body, now);
+                Some(stream)
+            }
+            Err(OpenError::Full | OpenError::Spent) => None,
+        }
+    }
+
+    /// Hands to a stream what it takes of its exchange's body. `false` when the exchange is given
+    /// up with it: its stream is reset.
+    pub(crate) fn pump<H: Handler>(
+        &mut self,
+        id: ExchangeId,
+        stream: StreamRef,
+        handler: &mut H,
+        now: Nanos,
+    ) -> bool {
+        while let Some(chunk) = handler.body(id) {
+            let end = if chunk.end {
+                EndStream::Yes
+            } else {
+                EndStream::No
+            };
+            let before = self.machine.output().len();
+            let (length, last) = (chunk.bytes.len(), chunk.end);
+            let Ok(taken) = self.machine.send_data(stream, chunk.bytes, end) else {
+                handler.body_refused(id);
+                return true;
+            };
+            let grown = self.machine.output().len() - before;
+            handler.written(id, grown, last && taken == length, now);
+            match handler.body_taken(id, taken, now) {
+                Pump::Again => {}
+                Pump::Wait => return true,
+                Pump::GiveUp => {
+                    self.machine.reset(stream, ErrorCode::CANCEL);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Resets the stream of an exchange that is given up.
+    pub(crate) fn reset(&mut self, stream: StreamRef) {
+        self.machine.reset(stream, ErrorCode::CANCEL);
+    }
+
+    /// Receives until there is nothing more for now, or this turn's portion is used up.
+    pub(crate) fn receive<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        input: &mut Input,
+        peer_closed: bool,
+        reading: &mut Reading<'_, H>,
+    ) {
+        for _ in 0..crate::limits::RECEIVES_PER_TURN {
+            match port.receive(&mut input.buffer) {
+                Ok(Received::Bytes { length, drained }) => {
+                    let now = port.now();
+                    reading.now = now;
+                    reading.heed.since.get_or_insert(now);
+                    self.signs = SignsOfLife::at(now);
+                    self.feed(&input.buffer[..length], reading);
+                    if reading.heed.lost.is_some() || drained && !peer_closed {
+                        return;
+                    }
+                }
+                Ok(Received::Nothing) => return,
+                Ok(Received::End) => {
+                    reading.heed.lost = Some(self.ended());
+                    return;
+                }
+                Err(error) => {
+                    reading.heed.lost = Some(broke(error));
+                    return;
+                }
+            }
+        }
+        reading.heed.unread = true;
+    }
+
+    /// Feeds received bytes, or none where the machine has events of its own.
+    #[inline]
+    pub(crate) fn feed<H: Handler>(&mut self, mut bytes: &[u8], reading: &mut Reading<'_, H>) {
+        let now = reading.now;
+        loop {
+            let step = match self.machine.handle_input(bytes) {
+                Ok(step) => step,
+                Err(error) => {
+                    reading.heed.lost = Some(http2_failure(&error));
+                    return;
+                }
+            };
+            let size = step.consumed;
+            bytes = &bytes[size..];
+            let (token, heard) = match step.event {
+                Event::NeedInput => return,
+                Event::Head {
+                    token,
+                    status,
+                    headers,
+                    end,
+                } => {
+                    let head = Heard::Head {
+                        status,
+                        fields: Fields::Http2(headers),
+                        ahead: if end { Ahead::Nothing } else { Ahead::Body },
+                    };
+                    (token, head)
+                }
+                Event::Data { token, bytes, end } => (token, Heard::Data { bytes, end }),
+                Event::Trailers { token, headers } => {
+                    let fields = Fields::Http2(headers);
+                    (token, Heard::Trailers { fields })
+                }
+                Event::Interim { token, .. } => {
+                    let id = ExchangeId(token);
+                    reading.handler.heard(id, Heard::Interim, now);
+                    continue;
+                }
+                Event::GoAway { code, debug } => {
+                    self.going = Some(GoingAway::new(code, debug));
+                    reading.heed.going = Some(Going::of(debug));
+                    continue;
+                }
+                Event::Ready => {
+                    self.ready = true;
+                    reading.heed.ready = Some(now);
+                    continue;
+                }
+                Event::Capacity | Event::Pong { .. } => continue,
+                Event::StreamFailed { token, error } => {
+                    let resend = self.resend_after(error);
+                    let failure = stream_failure(error);
+                    self.fail(token, failure, resend, reading);
+                    continue;
+                }
+                Event::Unprocessed { token } => {
+                    let failure = Failure::of(Outcome::H2GoAway);
+                    let resend = Resend::After(Nanos::ZERO);
+                    self.fail(token, failure, resend, reading);
+                    continue;
+                }
+                Event::Writable { token } => {
+                    self.pump_on(token, reading);
+                    continue;
+                }
+            };
+            let id = ExchangeId(token);
+            reading.handler.received(id, size, now);
+            let then = reading.handler.heard(id, heard, now);
+            self.after(token, then, reading);
+        }
+    }
+
+    /// A stream takes more of its exchange's body.
+    #[cold]
+    fn pump_on<H: Handler>(&mut self, token: u32, reading: &mut Reading<'_, H>) {
+        let carriage = &mut reading.carriages[token as usize];
+        if let Some(stream) = carriage.stream()
+            && !self.pump(ExchangeId(token), stream, reading.handler, reading.now)
+        {
+            carriage.clear();
+        }
+    }
+
+    /// An exchange was told something: ends its stream if it is over with that.
+    #[inline]
+    fn after<H>(&mut self, token: u32, then: Then, reading: &mut Reading<'_, H>) {
+        let reset = match then {
+            Then::GoOn => return,
+            Then::Over { cut } => {
+                self.answered += 1;
+                reading.heed.answered = true;
+                cut
+            }
+            Then::GiveUp => true,
+        };
+        let carriage = &mut reading.carriages[token as usize];
+        // A stream whose response is over before its request is would stay open for ever.
+        if reset && let Some(stream) = carriage.stream() {
+            self.machine.reset(stream, ErrorCode::CANCEL);
+        }
+        carriage.clear();
+    }
+
+    /// Whether an exchange is worth another attempt whose stream failed so.
+    #[cold]
+    fn resend_after(&self, error: StreamError) -> Resend {
+        match (error.is_unprocessed(), self.going.is_some()) {
+            (false, _) => Resend::Never,
+            (true, true) => Resend::After(BACKOFF_MIN),
+            (true, false) => Resend::Refused,
+        }
+    }
+
+    /// A stream is gone, and its exchange with it, unless the handler sends that once more.
+    #[cold]
+    fn fail<H: Handler>(
+        &mut self,
+        token: u32,
+        failure: Failure,
+        resend: Resend,
+        reading: &mut Reading<'_, H>,
+    ) {
+        let failed = Heard::Failed {
+            failure,
+            seen: Seen::default(),
+            resend,
+        };
+        reading.carriages[token as usize].clear();
+        let then = reading
+            .handler
+            .heard(ExchangeId(token), failed, reading.now);
+        // A request that the server did not process brought no response.
+        if then != Then::GoOn && !matches!(resend, Resend::After(_)) {
+            self.answered += 1;
+            reading.heed.answered = true;
+        }
+    }
+
+    /// Writes what there is to say, in one go. `true` when the machine has events of its own now.
+    pub(crate) fn flush<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        handler: &mut H,
+    ) -> bool {
+        self.dirty = false;
+        if self.machine.output().is_empty() {
+            return false;
+        }
+        if !self.unsent.is_empty() {
+            let now = port.now();
+            for id in self.unsent.drain(..) {
+                handler.sent(id, now);
+            }
+        }
+        match port.send(self.machine.output()) {
+            Ok(sent) => self.machine.output_sent(sent),
+            Err(error) => {
+                if self.broken.is_none() {
+                    let failure = crate::blame::io_failure(error, crate::blame::During::Send);
+                    self.broken = Some(Box::new(failure));
+                }
+                return false;
+            }
+        }
+        self.machine.has_event()
+    }
+
+    /// Why a send failed, if one did.
+    #[inline]
+    pub(crate) fn broken(&self) -> Option<&Failure> {
+        self.broken.as_deref()
+    }
+
+    /// Whether there is something to write.
+    pub(crate) fn has_output(&self) -> bool {
+        !self.machine.output().is_empty()
+    }
+
+    /// The connection carries exchanges from now on, or is watched anew.
+    pub(crate) const fn watch(&mut self, now: Nanos) {
+        self.signs = SignsOfLife::at(now);
+    }
+
+    /// Looks at how long the connection has been silent, and asks for a sign of life.
+    pub(crate) fn look_at_silence(&mut self, ping: drumfire_plan::Ping, now: Nanos) -> Silence {
+        if self.signs.pinged {
+            return Silence::Dead;
+        }
+        let enough = self.signs.last + ping.after;
+        if now < enough {
+            return Silence::Until(enough);
+        }
+        if self.machine.streams_open() == 0 {
+            return Silence::Until(now + ping.after);
+        }
+        self.machine.ping(PAYLOAD);
+        self.signs.pinged = true;
+        Silence::Pinged(now + ping.timeout)
+    }
+
+    /// Queues our GOAWAY, unless the server has sent its own.
+    pub(crate) fn go_away_first(&mut self) {
+        if self.going.is_none() {
+            self.go_away();
+        }
+    }
+
+    /// Queues our GOAWAY.
+    pub(crate) fn go_away(&mut self) {
+        self.machine.go_away(ErrorCode::NO_ERROR);
+    }
+
+    /// Sends what is queued before the connection is closed. A server that has no room for it can
+    /// do without.
+    pub(crate) fn farewell<I: Io>(&self, port: &mut Port<'_, I>) {
+        let _not_taken = port.send(self.machine.output());
+    }
+
+    /// The server has closed the connection: what that means for the exchanges on it.
+    fn ended(&mut self) -> Failure {
+        match (self.machine.handle_end(), &self.going) {
+            (Err(error), _) => http2_failure(&error),
+            (Ok(()), Some(going)) if going.code != 0 => going.failure(),
+            (Ok(()), _) => Failure::of(Outcome::Closed),
+        }
+    }
+}
+
+impl Going {
+    /// What a server adds to its GOAWAY.
+    fn of(debug: &[u8]) -> Self {
+        match debug {
+            TOO_MANY_PINGS => Self::TooManyPings,
+            _ => Self::Away,
+        }
+    }
+}
+
+impl GoingAway {
+    #[cold]
+    fn new(code: ErrorCode, debug: &[u8]) -> Self {
+        let words = (!debug.is_empty()).then(|| String::from_utf8_lossy(debug).into());
+        Self {
+            code: code.0,
+            words,
+        }
+    }
+
+    /// What it means for an exchange that it leaves behind.
+    fn failure(&self) -> Failure {
+        Failure {
+            outcome: match self.code {
+                0 => Outcome::H2GoAway,
+                code => Outcome::h2_connection(code),
+            },
+            detail: self.words.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+/// The connection broke while it was read: what that means for the exchanges on it.
+fn broke(error: IoError) -> Failure {
+    match error {
+        IoError::Reset | IoError::BrokenPipe => Failure::of(Outcome::Reset),
+        IoError::TlsNoCloseNotify => Failure::of(Outcome::Closed),
+        other => crate::blame::io_failure(other, crate::blame::During::Send),
+    }
+}
