@@ -2,10 +2,11 @@
 
 use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
 use drumfire_net::{
-    Address, Clock, Io, IoError, Native, NativeOptions, Progress, Readiness, Received, Slot,
-    TlsConfig, TlsOptions, TlsVerify, Waiting,
+    Address, Clock, Io, Native, NativeOptions, Progress, Readiness, Received, Slot, TlsConfig,
+    TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
+use std::fmt;
 use std::io::{Error, Result};
 
 /// A turn without events takes no longer than this.
@@ -88,7 +89,7 @@ impl Floor<'_> {
             if now >= end {
                 return Ok(());
             }
-            self.io.wait(now + WAIT, &mut self.ready);
+            self.io.wait(now + WAIT, &mut self.ready).map_err(other)?;
             for index in 0..self.ready.len() {
                 self.on_ready(self.ready[index])?;
             }
@@ -163,7 +164,7 @@ impl Floor<'_> {
                 break length?;
             }
             let until = self.io.now() + WAIT;
-            self.io.wait(until, &mut self.ready);
+            self.io.wait(until, &mut self.ready).map_err(other)?;
             for index in 0..self.ready.len() {
                 let readiness = self.ready[index];
                 match self.states[0] {
@@ -202,6 +203,6 @@ fn trusting(errand: &Errand) -> Result<TlsConfig> {
     TlsConfig::new(&options).map_err(|error| Error::other(error.to_string()))
 }
 
-fn other(error: IoError) -> Error {
+fn other(error: impl fmt::Debug) -> Error {
     Error::other(format!("{error:?}"))
 }
