@@ -4,6 +4,7 @@
 //! know how the program works: of the product it uses only the lists that the manual repeats.
 //! Start reading at [`Repository`], then any check; `tests/tidy.rs` runs them with `cargo test`.
 
+pub mod commits;
 pub mod crate_docs;
 pub mod effects;
 pub mod file_length;
@@ -53,4 +54,5 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("links", links::check),
     ("manual", manual::check),
     ("limits", limits::check),
+    ("commits", commits::check),
 ];

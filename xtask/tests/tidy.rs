@@ -95,6 +95,11 @@ fn limits_are_as_the_manual_says() {
     clean(xtask::limits::check);
 }
 
+#[test]
+fn commits_are_one_change_with_a_reason() {
+    clean(xtask::commits::check);
+}
+
 /// A check that is not in the list would be missing from `cargo run -p xtask`.
 #[test]
 fn every_check_is_run() {
