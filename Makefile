@@ -10,7 +10,7 @@ BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk
 
-.PHONY: demo install test peers suites platforms format lint unit bench fuzz docs tidy
+.PHONY: demo install test peers suites platforms format lint unit bench fuzz docs tidy drawing
 
 # Ten seconds of load on the built-in target, and how to read the result.
 demo:
@@ -49,6 +49,10 @@ unit:
 # The laws of the code alone, with the advice that fails no test.
 tidy:
 	cargo run --quiet --locked --package xtask
+
+# The drawing of engine's parts in ARCHITECTURE.md, as their imports are now.
+drawing:
+	cargo run --quiet --locked --package xtask draw
 
 # The tables of docs/benchmarks.md. Takes minutes and wants an idle machine.
 bench: suites

@@ -16,6 +16,7 @@ pub mod limits;
 pub mod links;
 pub mod manual;
 pub mod no_runtime;
+pub mod parts;
 pub mod reasons;
 pub mod sleeping;
 pub mod type_size;
@@ -24,6 +25,7 @@ pub mod words;
 mod architecture;
 mod declarations;
 mod finding;
+mod imports;
 mod mask;
 mod metadata;
 mod repository;
@@ -41,6 +43,7 @@ pub type Check = fn(&Repository) -> Vec<Finding>;
 pub const CHECKS: &[(&str, Check)] = &[
     ("layers", layers::check),
     ("effects", effects::check),
+    ("parts", parts::check),
     ("no runtime", no_runtime::check),
     ("crate docs", crate_docs::check),
     ("file length", file_length::check),

@@ -1,14 +1,31 @@
 //! `cargo run -p xtask`: every tidy check, with the advice that does not fail a test.
+//! `cargo run -p xtask draw`: the drawing in ARCHITECTURE.md, made anew.
 
 use std::io::Write;
 use std::process::ExitCode;
-use xtask::{CHECKS, Repository, Severity};
+use xtask::{CHECKS, Repository, Severity, parts};
 
 fn main() -> ExitCode {
-    match report(&mut std::io::stdout().lock()) {
+    let out = &mut std::io::stdout().lock();
+    let is_drawing = std::env::args().nth(1).is_some_and(|word| word == "draw");
+    match if is_drawing { draw(out) } else { report(out) } {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) | Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// Puts a new drawing into its page; returns 1 where the page has no place for it.
+fn draw(out: &mut dyn Write) -> std::io::Result<usize> {
+    let repository = Repository::read()?;
+    let Some((path, page)) = parts::redrawn(&repository) else {
+        writeln!(
+            out,
+            "no page has the lines between which the drawing stands"
+        )?;
+        return Ok(1);
+    };
+    std::fs::write(repository.root().join(path), page)?;
+    Ok(0)
 }
 
 /// Writes all findings and returns how many are violations.

@@ -36,6 +36,11 @@ fn the_data_plane_has_no_runtime() {
 }
 
 #[test]
+fn the_parts_of_engine_use_each_other_downwards() {
+    clean(xtask::parts::check);
+}
+
+#[test]
 fn crates_say_what_they_know() {
     clean(xtask::crate_docs::check);
 }
