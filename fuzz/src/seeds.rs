@@ -65,8 +65,9 @@ const URLS: [&str; 9] = [
     "http://a:1/b/c/d;p?q\n../../../g;x=1/../y",
 ];
 
-/// Bodies of `hello`: by gzip, zlib, bare deflate, br (uncompressed), zstd (raw block).
-const CODED: [(u8, &[u8]); 5] = [
+/// Bodies of `hello`: by gzip, zlib, bare deflate, br (uncompressed), zstd (raw block); then frames
+/// by zstd's formats before the standard, v0.7 and the magic numbers of those before it.
+const CODED: [(u8, &[u8]); 12] = [
     (
         0,
         b"\x1f\x8b\x08\0\0\0\0\0\0\xff\xcb\x48\xcd\xc9\xc9\x07\0\x86\xa6\x10\x36\x05\0\0\0",
@@ -75,6 +76,13 @@ const CODED: [(u8, &[u8]); 5] = [
     (1, b"\xcb\x48\xcd\xc9\xc9\x07\0"),
     (2, b"\x0b\x02\x80hello\x03"),
     (3, b"\x28\xb5\x2f\xfd\x20\x05\x29\0\0hello"),
+    (3, b"\x27\xb5\x2f\xfd\0\x68\x40\0\x05hello\xc0\0\0"),
+    (3, b"\x26\xb5\x2f\xfd\0\x40\0\x05hello\xc0\0\0"),
+    (3, b"\x25\xb5\x2f\xfd\0\x40\0\x05hello\xc0\0\0"),
+    (3, b"\x24\xb5\x2f\xfd\0\x40\0\x05hello\xc0\0\0"),
+    (3, b"\x23\xb5\x2f\xfd\x40\0\x05hello\xc0\0\0"),
+    (3, b"\x22\xb5\x2f\xfd\x40\0\x05hello\xc0\0\0"),
+    (3, b"\xfd\x2f\xb5\x1e\x40\0\x05hello\xc0\0\0"),
 ];
 
 /// Replies to calls: one plain message, two, one by gzip (stored), one that the server refuses.

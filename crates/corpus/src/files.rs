@@ -194,4 +194,6 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     case!("c68-fold-first-in-trailer"),
     case!("c69-last-chunk-cut"),
     case!("c70-empty-lines-forever"),
+    case!("c71-zstd-of-2016"),
+    case!("c72-zstd-of-2016-window"),
 ];

@@ -238,7 +238,7 @@ fn every_case_has_its_outcome_when_decoded_and_when_followed() {
             followed += 1;
         }
     }
-    assert_eq!((decoded, followed), (1, 2));
+    assert_eq!((decoded, followed), (3, 2));
 }
 
 #[test]

@@ -130,6 +130,23 @@ fn foreign_streams_are_read() {
     }
 }
 
+/// zstd's format before RFC 8878, with windows of 8 and 128 MiB.
+#[test]
+fn zstd_frames_are_those_of_the_standard() {
+    for window in [0x68, 0x88] {
+        let frame = [
+            b"\x27\xb5\x2f\xfd\0",
+            &[window][..],
+            b"\x40\0\x05hello\xc0\0\0",
+        ];
+        let frame = frame.concat();
+        let length = (frame.len() as u32).to_be_bytes();
+        let body = [&[1][..], &length, &frame].concat();
+        let outcome = exchange(Encoding::Zstd, body).play(&settings(Encoding::Zstd));
+        assert_eq!(outcome.status.violation, Some(Violation::Decompress));
+    }
+}
+
 #[test]
 fn zstd_frames_are_whole() {
     let mut body = Vec::new();
