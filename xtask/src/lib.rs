@@ -16,6 +16,7 @@ pub mod limits;
 pub mod links;
 pub mod manual;
 pub mod no_runtime;
+pub mod nouns;
 pub mod parts;
 pub mod reasons;
 pub mod sleeping;
@@ -51,6 +52,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("impl place", impl_place::check),
     ("file names", file_names::check),
     ("words", words::check),
+    ("nouns", nouns::check),
     ("ignored tests", ignored_tests::check),
     ("sleeping", sleeping::check),
     ("dependency reasons", reasons::check),

@@ -1,0 +1,218 @@
+//! The nouns of `engine` are those of the glossary: a newcomer can look up every type that one of
+//! its files shows to another.
+
+use crate::declarations::types;
+use crate::{Finding, Repository, table};
+use std::collections::BTreeSet;
+
+/// The page with the terms.
+const PAGE: &str = "GLOSSARY.md";
+/// The crate whose types are nouns of the project's own.
+const FOLDER: &str = "crates/engine/src/";
+/// What may follow a noun: the id of one, and what can go wrong with it.
+const SUFFIXES: &[&str] = &["Id", "Error"];
+
+/// Types without a row, to be given one or a name that has one. None may be added; one that has a
+/// row by now or is gone must be taken out.
+const EXCEPTIONS: &[&str] = &[
+    "Ahead",
+    "Answer",
+    "Arrival",
+    "BodyReader",
+    "Bounds",
+    "CallRequest",
+    "CallState",
+    "Cancelled",
+    "Carriage",
+    "Channel",
+    "Chunk",
+    "Collector",
+    "Context",
+    "Control",
+    "ConversationError",
+    "During",
+    "Extent",
+    "Failure",
+    "Fate",
+    "Fields",
+    "Finished",
+    "Follow",
+    "Found",
+    "Gate",
+    "Generation",
+    "GivenUp",
+    "Going",
+    "Handler",
+    "Heard",
+    "Hearing",
+    "Heed",
+    "Hint",
+    "Hop",
+    "Http2",
+    "Input",
+    "Lane",
+    "LaneId",
+    "Lanes",
+    "LookedUp",
+    "Lookup",
+    "Message",
+    "Next",
+    "Note",
+    "Opening",
+    "Outbox",
+    "Peers",
+    "Phase",
+    "Port",
+    "PrepareError",
+    "Prepared",
+    "Pump",
+    "Reading",
+    "Recorder",
+    "Rendered",
+    "Resend",
+    "Resolver",
+    "Route",
+    "Seat",
+    "Seen",
+    "Settings",
+    "Shard",
+    "Share",
+    "ShareId",
+    "Silence",
+    "Sink",
+    "Speaker",
+    "StreamRequest",
+    "Tally",
+    "TargetForm",
+    "Task",
+    "Terms",
+    "Then",
+    "Timers",
+    "Times",
+    "Todo",
+    "Tools",
+    "Transport",
+    "Wake",
+    "Wire",
+];
+
+/// Every shared type of the crate that has no row, and every exception that is none.
+#[must_use]
+pub fn check(repository: &Repository) -> Vec<Finding> {
+    findings(repository, EXCEPTIONS)
+}
+
+fn findings(repository: &Repository, exceptions: &[&str]) -> Vec<Finding> {
+    let known = known(repository);
+    let files = repository.rust_files();
+    let mut found = Vec::new();
+    let mut needed = BTreeSet::new();
+    for file in files.iter().filter(|file| file.path.starts_with(FOLDER)) {
+        for item in types(file) {
+            let name = item.name;
+            if !item.is_shared || forms(name).iter().any(|form| known.contains(form)) {
+                continue;
+            }
+            if exceptions.contains(&name) {
+                needed.insert(name);
+                continue;
+            }
+            let message = format!("`{name}` has no row in {PAGE}: say there what it is");
+            found.push(Finding::violation(&file.path, item.line, message));
+        }
+    }
+    for name in exceptions.iter().filter(|name| !needed.contains(*name)) {
+        let message = format!("`{name}` is no exception any more; xtask/src/nouns.rs");
+        found.push(Finding::violation(FOLDER, 0, message));
+    }
+    found
+}
+
+/// The terms and the types of the glossary's rows, in lower case and without blanks.
+fn known(repository: &Repository) -> BTreeSet<String> {
+    let header = ["term", "meaning", "type or field"];
+    let mut known = BTreeSet::new();
+    for row in table::rows(repository.text(PAGE), &header) {
+        for term in row.cell(0).split(',') {
+            known.insert(plain(term));
+        }
+        // `http1::Machine` and `Load::Open` stand for all their names.
+        known.extend(
+            row.code(2)
+                .iter()
+                .flat_map(|name| name.split("::"))
+                .map(plain),
+        );
+    }
+    known
+}
+
+/// A term as one word: letters and digits in lower case.
+fn plain(text: &str) -> String {
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// A type's name as it may stand in the glossary: as it is, without what may follow a noun, and
+/// in the singular.
+fn forms(name: &str) -> Vec<String> {
+    let mut forms = vec![plain(name)];
+    forms.extend(
+        SUFFIXES
+            .iter()
+            .filter_map(|end| name.strip_suffix(end))
+            .map(plain),
+    );
+    forms.extend(name.strip_suffix('s').map(plain));
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::findings;
+    use crate::Repository;
+
+    const GLOSSARY: &str = "| term | meaning | type or field | do not say |\n|---|---|---|---|\n\
+        | exchange slot | x | | |\n| open model | x | `Load::Open` | |\n| user, actor | x | | |\n";
+
+    fn found(path: &str, text: &str, exceptions: &[&str]) -> usize {
+        let files = [("GLOSSARY.md", GLOSSARY), (path, text)];
+        findings(&Repository::of(&files), exceptions).len()
+    }
+
+    #[test]
+    fn shared_types_need_a_row() {
+        let of = |text: &str| found("crates/engine/src/a.rs", text, &[]);
+        for known in [
+            "ExchangeSlot",
+            "ExchangeSlotId",
+            "Open",
+            "Users",
+            "UserError",
+            "Actor",
+        ] {
+            assert_eq!(of(&format!("pub(crate) struct {known};\n")), 0, "{known}");
+        }
+        for unknown in ["Crowd", "Slot", "UserTable", "Us"] {
+            assert_eq!(of(&format!("pub enum {unknown} {{}}\n")), 1, "{unknown}");
+        }
+        assert_eq!(of("struct Crowd;\n"), 0, "its file's own affair");
+        assert_eq!(
+            of("#[cfg(test)]\nmod tests {\n    pub(super) struct Crowd;\n}\n"),
+            0
+        );
+        let elsewhere = found("crates/net/src/a.rs", "pub struct Crowd;\n", &[]);
+        assert_eq!(elsewhere, 0);
+    }
+
+    #[test]
+    fn an_exception_is_needed_or_wrong() {
+        let of = |name: &str, exceptions: &[&str]| {
+            let text = format!("pub(super) struct {name};\n");
+            found("crates/engine/src/a.rs", &text, exceptions)
+        };
+        assert_eq!(of("Crowd", &["Crowd"]), 0);
+        assert_eq!(of("User", &["User"]), 1);
+        assert_eq!(of("User", &["Gone"]), 1);
+    }
+}
