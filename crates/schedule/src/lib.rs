@@ -2,7 +2,8 @@
 //!
 //! Compiles a [`drumfire_plan::Sequence`] into arithmetic on an arrival's number n and a time t,
 //! and divides it into segments whose union is the whole. Must not know I/O, clocks or bytes.
-//! Start reading at [`Schedule`]; a worker walks a [`Segment`].
+//! Start reading at [`Schedule`]; a worker walks a [`Segment`] of it, or a [`Course`] where the law
+//! may be changed on the way.
 //!
 //! # The rule
 //! Every piece of a sequence counts its own arrivals from 0. With N(t) the integral of the rate
@@ -15,6 +16,7 @@
 //!
 //! Of `stairs`, arrivals are counted from 1 over all its steps, and one may be due at its end.
 
+mod course;
 mod curve;
 mod error;
 mod exponential;
@@ -26,6 +28,7 @@ mod sine;
 mod stairs;
 mod wide;
 
+pub use course::{Course, Turn};
 pub use error::{RANDOM_RATE_MAX, ScheduleError};
 pub use schedule::Schedule;
 pub use segment::{Due, Next, Segment, share};

@@ -138,6 +138,17 @@ impl Segment {
         self.restart()
     }
 
+    /// A cursor at the same arrival, from which it walks those of all workers. For a random
+    /// schedule only.
+    pub(crate) fn whole(&self) -> Self {
+        let mut whole = self.clone();
+        (whole.worker, whole.of) = (0, 1);
+        if let Some(poisson) = &mut whole.poisson {
+            poisson.turn = 0;
+        }
+        whole
+    }
+
     /// What comes next, until [`Segment::advance`] is called.
     #[inline]
     #[must_use]
