@@ -40,7 +40,7 @@ pub use interval::{Interval, Latency};
 pub use leniency::{Leniencies, Leniency};
 pub use messages::{IsFirst, Messages};
 pub use outcome::{Blame, Outcome};
-pub use run::{Model, RunEvent, RunInfo, Unfinished};
+pub use run::{Model, PoolInfo, RunEvent, RunInfo, Unfinished};
 pub use sample::{Kept, Sample};
 pub use status::{GRPC_STATUS, StatusCounts, status_name};
 pub use step::{STEPS, Step};

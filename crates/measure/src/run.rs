@@ -1,6 +1,6 @@
 //! What is known of a run before it ends, and the one stream of events that it makes.
 
-use crate::{Interval, Kept, Summary};
+use crate::{Histogram, Interval, Kept, Latency, Step, Summary};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -22,24 +22,35 @@ impl Model {
             Self::Closed => "closed",
         }
     }
+
+    /// *The* latency of the model: response time where requests do not wait for each other,
+    /// service time where a user who waits does not ask.
+    #[must_use]
+    pub const fn latency(self, of: &Latency) -> &Histogram {
+        match self {
+            Self::Open => &of.response_time,
+            Self::Closed => &of.service_time,
+        }
+    }
+
+    /// The same of a step.
+    #[must_use]
+    pub const fn step_latency(self, of: &Step) -> &Histogram {
+        match self {
+            Self::Open => &of.response_time,
+            Self::Closed => &of.service_time,
+        }
+    }
 }
 
-/// What is known of a run when it starts.
+/// What is known of a pool when a run starts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RunInfo {
-    /// The run's name, unique on this machine.
-    pub id: String,
-    /// When it started, in nanoseconds since 1970-01-01 00:00 UTC.
-    pub started_at_unix_ns: u64,
+pub struct PoolInfo {
+    /// Its name in the plan.
+    pub name: String,
     /// Open or closed.
     pub model: Model,
-    /// Where every random number comes from.
-    pub seed: u64,
-    /// This program's version.
-    pub version: &'static str,
-    /// Worker threads.
-    pub threads: u32,
-    /// The plan's distinct step names; a sample's `step` is an index into them.
+    /// The distinct names of its steps; a sample's `step` is an index into them.
     pub steps: Vec<Arc<str>>,
     /// The rate that the schedule asks for, per second, where it is one number.
     pub intended_rate: Option<f64>,
@@ -49,6 +60,23 @@ pub struct RunInfo {
     pub streams: u32,
     /// How many users there are at most; `None` where their number limits nothing.
     pub users: Option<u32>,
+}
+
+/// What is known of a run when it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunInfo {
+    /// The run's name, unique on this machine.
+    pub id: String,
+    /// When it started, in nanoseconds since 1970-01-01 00:00 UTC.
+    pub started_at_unix_ns: u64,
+    /// Where every random number comes from.
+    pub seed: u64,
+    /// The version of the program that ran.
+    pub version: String,
+    /// Worker threads.
+    pub threads: u32,
+    /// The pools, at least one, in the plan's order.
+    pub pools: Vec<PoolInfo>,
     /// The length of an interval; never zero.
     pub interval: Nanos,
     /// The span at the start whose requests are sent and not measured.
@@ -63,6 +91,17 @@ pub struct RunInfo {
     pub notes: Vec<String>,
     /// What the load is kept on, as the user named it.
     pub target: String,
+}
+
+impl RunInfo {
+    /// The first pool, of which a report speaks where there is no other.
+    ///
+    /// # Panics
+    /// When there is no pool at all, which no plan allows.
+    #[must_use]
+    pub fn pool(&self) -> &PoolInfo {
+        &self.pools[0]
+    }
 }
 
 /// What was still open when the run ended.

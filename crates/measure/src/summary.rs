@@ -35,7 +35,7 @@ impl Summary {
     #[must_use]
     pub fn new(info: Arc<RunInfo>) -> Self {
         Self {
-            total: Interval::new(&info.steps),
+            total: Interval::new(&info.pool().steps),
             info,
             duration: Nanos::ZERO,
             unfinished: Unfinished::default(),
@@ -91,15 +91,15 @@ impl Summary {
     ) -> ThresholdResult {
         let metric = &threshold.metric;
         if let Metric::Step(name, _) = metric
-            && !self.info.steps.iter().any(|step| **step == **name)
+            && !self.info.pool().steps.iter().any(|step| **step == **name)
         {
             let why = format!("the plan has no step `{name}`");
             return ThresholdResult::of(threshold, Err(why));
         }
         if threshold.window.is_some() {
-            return windows.result(index, threshold, self.info.model);
+            return windows.result(index, threshold);
         }
-        let figure = View::of(metric, &self.total, self.info.model, self.duration)
+        let figure = View::of(metric, &self.total, self.info.pool().model, self.duration)
             .and_then(|view| view.figure(metric));
         ThresholdResult::of(threshold, figure)
     }
@@ -140,20 +140,21 @@ impl Summary {
     /// what became due over the measured span. `None` in the closed model.
     #[must_use]
     pub fn intended_per_s(&self) -> Option<f64> {
-        match self.info.model {
+        match self.info.pool().model {
             Model::Closed => None,
-            Model::Open if self.duration == Nanos::ZERO => self.info.intended_rate,
-            Model::Open => self
-                .info
-                .intended_rate
-                .or_else(|| Some(self.total.counts.intended as f64 / self.duration.as_secs_f64())),
+            Model::Open if self.duration == Nanos::ZERO => self.info.pool().intended_rate,
+            Model::Open => {
+                self.info.pool().intended_rate.or_else(|| {
+                    Some(self.total.counts.intended as f64 / self.duration.as_secs_f64())
+                })
+            }
         }
     }
 
     /// The steps' figures. Of a plan with one step, they are the totals.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
-        match self.info.steps.first() {
+        match self.info.pool().steps.first() {
             Some(first) => self.total.steps_named(first),
             None => Vec::new(),
         }

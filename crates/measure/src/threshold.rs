@@ -41,10 +41,7 @@ struct Source<'a> {
 impl<'a> Source<'a> {
     fn of(total: &'a Interval, model: Model) -> Self {
         Self {
-            latency: match model {
-                Model::Open => &total.latency.response_time,
-                Model::Closed => &total.latency.service_time,
-            },
+            latency: model.latency(&total.latency),
             lag: Some(&total.latency.lag),
             counts: total.counts,
             status: total.status_counts(),
@@ -53,10 +50,7 @@ impl<'a> Source<'a> {
 
     fn of_step(step: &'a Step, model: Model) -> Self {
         Self {
-            latency: match model {
-                Model::Open => &step.response_time,
-                Model::Closed => &step.service_time,
-            },
+            latency: model.step_latency(step),
             lag: None,
             counts: step.counts,
             status: &step.status,

@@ -2,7 +2,7 @@
 
 use crate::health::limits_reached;
 use crate::words::{share_text, time_text};
-use crate::{GeneratorHealth, Interval, Model, RunInfo, Unfinished};
+use crate::{GeneratorHealth, Interval, Model, PoolInfo, RunInfo, Unfinished};
 use drumfire_units::Nanos;
 
 /// Whether a run's figures can be believed.
@@ -70,9 +70,10 @@ impl Verdict {
         let mut found = Vec::new();
         judge_amount(total, &mut found);
         judge_limits(total, &mut found);
-        judge_lag(info.model, total, &mut found);
-        if info.model == Model::Open {
-            judge_sent(info, total, unfinished, &mut found);
+        let pool = info.pool();
+        judge_lag(pool.model, total, &mut found);
+        if pool.model == Model::Open {
+            judge_sent(pool, total, unfinished, &mut found);
         }
         judge_pauses(total, &mut found);
         judge_threads(total, generator, &mut found);
@@ -127,10 +128,7 @@ fn judge_limits(total: &Interval, found: &mut Vec<Finding>) {
 fn judge_lag(model: Model, total: &Interval, found: &mut Vec<Finding>) {
     let (name, lag) = total.latency.lag.near_p99();
     let service = total.latency.service_time.near_p99_measured();
-    let latency = match model {
-        Model::Open => total.latency.response_time.near_p99_measured(),
-        Model::Closed => service,
-    };
+    let latency = model.latency(&total.latency).near_p99_measured();
     let limit = LAG_SUSPECT.max(Nanos(latency.0 / LAG_PART));
     if lag <= limit {
         return;
@@ -153,10 +151,10 @@ fn judge_lag(model: Model, total: &Interval, found: &mut Vec<Finding>) {
 
 /// Requests that were due and never sent waited for the target when connections were the scarce
 /// thing, and for us when they were not. What the late policy drops had no free connection.
-fn judge_sent(info: &RunInfo, total: &Interval, unfinished: Unfinished, found: &mut Vec<Finding>) {
+fn judge_sent(pool: &PoolInfo, total: &Interval, unfinished: Unfinished, found: &mut Vec<Finding>) {
     let Unfinished { pending, in_flight } = unfinished;
     let (intended, latency) = (total.counts.intended, &total.latency);
-    let all_busy = in_flight >= u64::from(info.connections);
+    let all_busy = in_flight >= u64::from(pool.connections);
     let waited = latency.waiting.sum() > latency.lag.sum();
     if pending as f64 <= PENDING_SHARE * intended as f64 || all_busy || waited {
         return;

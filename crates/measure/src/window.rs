@@ -2,9 +2,8 @@
 
 use crate::threshold::{figure_text, holds};
 use crate::window_series::Series;
-use crate::{Interval, Model, ThresholdResult};
+use crate::{Interval, RunInfo, ThresholdResult};
 use drumfire_plan::Threshold;
-use drumfire_units::Nanos;
 
 /// Follows the thresholds that have a window through a run, one interval at a time.
 ///
@@ -17,13 +16,11 @@ pub struct WindowedThresholds {
     trackers: Vec<Tracker>,
 }
 
-/// One threshold with a window, under one model. Which histogram is the latency depends on the
-/// model, which only the summary knows, so both are followed.
+/// One threshold with a window.
 #[derive(Clone, Debug)]
 struct Tracker {
     /// The threshold's place in the plan.
     index: usize,
-    model: Model,
     threshold: Threshold,
     series: Series,
     worst: Worst,
@@ -39,20 +36,17 @@ struct Worst {
 }
 
 impl WindowedThresholds {
-    /// Follows those of `thresholds` that have a window; `interval` is the length of one.
+    /// Follows those of `thresholds` that have a window, in a run of which this is known.
     #[must_use]
-    pub fn new(thresholds: &[Threshold], interval: Nanos) -> Self {
+    pub fn new(thresholds: &[Threshold], info: &RunInfo) -> Self {
         let mut trackers = Vec::new();
         for (index, threshold) in thresholds.iter().enumerate() {
-            let Some(window) = threshold.window else {
-                continue;
-            };
-            for model in [Model::Open, Model::Closed] {
+            if let Some(window) = threshold.window {
+                let model = info.pool().model;
                 trackers.push(Tracker {
                     index,
-                    model,
                     threshold: threshold.clone(),
-                    series: Series::new(&threshold.metric, model, window, interval),
+                    series: Series::new(&threshold.metric, model, window, info.interval),
                     worst: Worst::default(),
                 });
             }
@@ -68,16 +62,9 @@ impl WindowedThresholds {
     }
 
     /// What became of the threshold at `index` of the plan.
-    pub(crate) fn result(
-        &self,
-        index: usize,
-        threshold: &Threshold,
-        model: Model,
-    ) -> ThresholdResult {
-        let tracker = self
-            .trackers
-            .iter()
-            .find(|tracker| tracker.index == index && tracker.model == model);
+    pub(crate) fn result(&self, index: usize, threshold: &Threshold) -> ThresholdResult {
+        let mut trackers = self.trackers.iter();
+        let tracker = trackers.find(|tracker| tracker.index == index);
         match tracker {
             Some(tracker) => tracker.result(),
             None => ThresholdResult::of(threshold, Err("its windows were not followed".to_owned())),

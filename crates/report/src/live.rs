@@ -82,10 +82,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     } else {
         Ink::Dim
     };
-    let histogram = match progress.model {
-        Model::Open => &interval.latency.response_time,
-        Model::Closed => &interval.latency.service_time,
-    };
+    let histogram = progress.model.latency(&interval.latency);
     let mut pieces = vec![
         piece(right(&span(interval.end, style.unicode), 6, Ink::Dim), 0),
         piece(right(&rate(per_second), 9, Ink::Bold), 0),

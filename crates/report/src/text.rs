@@ -57,11 +57,12 @@ fn print(summary: &Summary, mut page: Page<'_>) -> String {
 
 /// The histogram that is *the* latency of the run's model, and the name that `time` follows.
 fn main_latency(summary: &Summary) -> (&'static str, &Histogram) {
-    let latency = &summary.total.latency;
-    match summary.info.model {
-        Model::Open => ("response", &latency.response_time),
-        Model::Closed => ("service", &latency.service_time),
-    }
+    let model = summary.info.pool().model;
+    let name = match model {
+        Model::Open => "response",
+        Model::Closed => "service",
+    };
+    (name, model.latency(&summary.total.latency))
 }
 
 /// The requests whose end was not seen, by what kept it from being seen: how many, in words. Their

@@ -2,7 +2,7 @@
 
 use crate::{Draft, Log, World};
 use drumfire_engine::{RunError, prepare, run_over, thread_count};
-use drumfire_measure::{GRPC_STATUS, Interval, Model, RunEvent, RunInfo, Summary};
+use drumfire_measure::{GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_plan::{Load, Plan};
 use std::sync::{Arc, PoisonError};
 
@@ -127,18 +127,21 @@ fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
     RunInfo {
         id: "simulated".to_owned(),
         started_at_unix_ns: 0,
-        model: match plan.load {
-            Load::Open { .. } => Model::Open,
-            Load::Closed { .. } => Model::Closed,
-        },
         seed: plan.seed,
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
-        steps: steps.to_vec(),
-        intended_rate: None,
-        connections: plan.connections.count,
-        streams: plan.connections.streams,
-        users: None,
+        pools: vec![PoolInfo {
+            name: "main".to_owned(),
+            model: match plan.load {
+                Load::Open { .. } => Model::Open,
+                Load::Closed { .. } => Model::Closed,
+            },
+            steps: steps.to_vec(),
+            intended_rate: None,
+            connections: plan.connections.count,
+            streams: plan.connections.streams,
+            users: None,
+        }],
         interval: plan.interval,
         warmup: plan.warmup,
         tls_verified: None,

@@ -1,7 +1,7 @@
 //! What a run is, in words: its target, its plan, what a reader must know.
 
 use drumfire_engine::{Prepared, thread_count};
-use drumfire_measure::{Model, RunInfo};
+use drumfire_measure::{Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{
     Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Plan,
@@ -49,18 +49,10 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     RunInfo {
         id: format!("{:x}-{:x}", started_at_unix_ns / 1_000, std::process::id()),
         started_at_unix_ns,
-        model: match plan.load {
-            Load::Open { .. } => Model::Open,
-            Load::Closed { .. } => Model::Closed,
-        },
         seed: plan.seed,
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
-        steps: prepared.steps.clone(),
-        intended_rate: intended_rate(plan),
-        connections: plan.connections.count * prepared.targets() as u32,
-        streams: plan.connections.streams,
-        users: users(plan),
+        pools: vec![pool(prepared)],
         interval: plan.interval,
         warmup: plan.warmup,
         tls_verified,
@@ -68,6 +60,23 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         plan_text: plan_text(plan),
         notes,
         target: target(plan),
+    }
+}
+
+/// What is known of the plan's only pool.
+fn pool(prepared: &Prepared) -> PoolInfo {
+    let plan = &prepared.plan;
+    PoolInfo {
+        name: "main".to_owned(),
+        model: match plan.load {
+            Load::Open { .. } => Model::Open,
+            Load::Closed { .. } => Model::Closed,
+        },
+        steps: prepared.steps.clone(),
+        intended_rate: intended_rate(plan),
+        connections: plan.connections.count * prepared.targets() as u32,
+        streams: plan.connections.streams,
+        users: users(plan),
     }
 }
 

@@ -2,8 +2,8 @@
 //! `<count> <outcome> <status> <service time> <bytes received>`.
 
 use drumfire_measure::{
-    GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, RunEvent, RunInfo, Sample,
-    Summary, Unfinished, WindowedThresholds,
+    GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo,
+    Sample, Summary, Unfinished, WindowedThresholds,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The summary of a run in which this happened.
 pub(crate) fn summary(lines: &str) -> Summary {
     let info = Arc::new(info());
-    let mut interval = Interval::new(&info.steps);
+    let mut interval = Interval::new(&info.pool().steps);
     let mut span = Nanos::ZERO;
     for line in lines.lines() {
         match line.split(' ').collect::<Vec<_>>().as_slice() {
@@ -25,7 +25,7 @@ pub(crate) fn summary(lines: &str) -> Summary {
             _ => panic!("`{line}` is no line of a run"),
         }
     }
-    let windows = WindowedThresholds::new(&[], info.interval);
+    let windows = WindowedThresholds::new(&[], &info);
     let mut summary = Summary::new(info);
     summary.absorb(&interval);
     let health = GeneratorHealth::default();
@@ -81,15 +81,18 @@ fn info() -> RunInfo {
     RunInfo {
         id: "made-up".to_owned(),
         started_at_unix_ns: 0,
-        model: Model::Closed,
         seed: 0,
-        version: "0",
+        version: "0".to_owned(),
         threads: 2,
-        steps: vec!["all".into()],
-        intended_rate: None,
-        connections: 10,
-        streams: 1,
-        users: None,
+        pools: vec![PoolInfo {
+            name: "main".to_owned(),
+            model: Model::Closed,
+            steps: vec!["all".into()],
+            intended_rate: None,
+            connections: 10,
+            streams: 1,
+            users: None,
+        }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,
         tls_verified: None,

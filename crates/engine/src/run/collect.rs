@@ -38,7 +38,7 @@ impl Collector {
         Self {
             workers: Vec::with_capacity(of as usize),
             summary: Summary::new(Arc::clone(info)),
-            windows: WindowedThresholds::new(&plan.thresholds, plan.interval),
+            windows: WindowedThresholds::new(&plan.thresholds, info),
             unfinished: Unfinished {
                 pending: 0,
                 in_flight: 0,

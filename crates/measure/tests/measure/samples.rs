@@ -1,6 +1,6 @@
 //! Samples and runs to test with.
 
-use drumfire_measure::{Interval, Leniencies, Model, Outcome, RunInfo, Sample};
+use drumfire_measure::{Interval, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -46,15 +46,18 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
     Arc::new(RunInfo {
         id: "test".to_owned(),
         started_at_unix_ns: 0,
-        model,
         seed: 1,
-        version: "0",
+        version: "0".to_owned(),
         threads: 1,
-        steps: steps.iter().map(|name| Arc::from(*name)).collect(),
-        intended_rate: None,
-        connections: 8,
-        streams: 1,
-        users: None,
+        pools: vec![PoolInfo {
+            name: "main".to_owned(),
+            model,
+            steps: steps.iter().map(|name| Arc::from(*name)).collect(),
+            intended_rate: None,
+            connections: 8,
+            streams: 1,
+            users: None,
+        }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,
         tls_verified: None,
@@ -67,7 +70,7 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
 
 /// A healthy run: 1000 requests, 5 ms each, sent on time.
 pub(crate) fn healthy(info: &RunInfo) -> Interval {
-    let mut interval = Interval::new(&info.steps);
+    let mut interval = Interval::new(&info.pool().steps);
     interval.record_intended(1000);
     for n in 0..1000 {
         let start = Nanos::from_millis(n);

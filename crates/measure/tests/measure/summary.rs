@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Closes the books over these intervals.
 fn finish(info: &Arc<RunInfo>, intervals: &[Interval], unfinished: Unfinished) -> Summary {
-    let windows = WindowedThresholds::new(&[], info.interval);
+    let windows = WindowedThresholds::new(&[], info);
     let mut summary = Summary::new(info.clone());
     for interval in intervals {
         summary.absorb(interval);
@@ -30,7 +30,7 @@ proptest! {
         in_flight in 0..1000u64,
     ) {
         let info = samples::run(Model::Open, &["all"]);
-        let mut intervals = vec![Interval::new(&info.steps); 4];
+        let mut intervals = vec![Interval::new(&info.pool().steps); 4];
         for (sample, worker) in &all {
             intervals[*worker].record_intended(1);
             intervals[*worker].record(sample);
@@ -79,10 +79,9 @@ fn the_intended_rate_is_the_plan_s_or_what_became_due() {
     let info = samples::run(Model::Open, &["all"]);
     let summary = finish(&info, &[healthy(&info)], Unfinished::default());
     assert_eq!(summary.intended_per_s(), Some(100.0));
-    let planned = Arc::new(RunInfo {
-        intended_rate: Some(123.0),
-        ..(*info).clone()
-    });
+    let mut planned = (*info).clone();
+    planned.pools[0].intended_rate = Some(123.0);
+    let planned = Arc::new(planned);
     let summary = finish(&planned, &[healthy(&info)], Unfinished::default());
     assert_eq!(summary.intended_per_s(), Some(123.0));
     let info = samples::run(Model::Closed, &["all"]);

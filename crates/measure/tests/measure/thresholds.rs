@@ -27,7 +27,7 @@ fn threshold(metric: Metric, comparison: Comparison, bound: f64) -> Threshold {
 fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<ThresholdResult> {
     let info = samples::run(model, &STEPS);
     let mut summary = Summary::new(info.clone());
-    let mut windows = WindowedThresholds::new(thresholds, info.interval);
+    let mut windows = WindowedThresholds::new(thresholds, &info);
     for interval in intervals {
         summary.absorb(interval);
         windows.absorb(interval);
@@ -43,7 +43,7 @@ const STEPS: [&str; 2] = ["login", "search"];
 
 fn interval(second: u64) -> Interval {
     let info = samples::run(Model::Open, &STEPS);
-    let mut interval = Interval::new(&info.steps);
+    let mut interval = Interval::new(&info.pool().steps);
     interval.reset(second, Nanos::from_secs(second));
     interval.end = Nanos::from_secs(second + 1);
     interval

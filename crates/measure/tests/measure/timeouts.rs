@@ -87,7 +87,7 @@ fn a_slow_answer_may_be_above_a_timeout() {
 fn a_timeout_excuses_no_lag() {
     let judged = |timeouts| {
         let info = samples::run(Model::Open, &["all"]);
-        let mut total = Interval::new(&info.steps);
+        let mut total = Interval::new(&info.pool().steps);
         total.record_intended(1000);
         for n in 0..1000 {
             let took = if n < timeouts { SECOND } else { ms(5) };

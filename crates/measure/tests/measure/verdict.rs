@@ -127,7 +127,7 @@ fn lag_far_beyond_the_limit_makes_an_open_run_invalid() {
     ] {
         // Failures leave no response time, so the limit is the least one: 1 ms.
         let info = samples::run(model, &["all"]);
-        let mut total = Interval::new(&info.steps);
+        let mut total = Interval::new(&info.pool().steps);
         total.record_intended(400);
         for n in 0..400 {
             let sample = samples::late(ms(n), ms(11), ms(1));

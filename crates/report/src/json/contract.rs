@@ -45,7 +45,7 @@ struct Run<'a> {
     connections: u32,
     interval_ns: u64,
     plan: LoweredPlan<'a>,
-    version: &'static str,
+    version: &'a str,
 }
 
 #[derive(Serialize)]
@@ -225,13 +225,13 @@ impl<'a> Run<'a> {
             id: &info.id,
             started_at: rfc3339(info.started_at_unix_ns),
             duration_ns: duration.0,
-            model: info.model.name(),
+            model: info.pool().model.name(),
             seed: info.seed,
             target: secret::url(&info.target),
-            connections: info.connections,
+            connections: info.pool().connections,
             interval_ns: info.interval.0,
             plan: LoweredPlan(&info.plan_text),
-            version: info.version,
+            version: &info.version,
         }
     }
 }

@@ -11,26 +11,27 @@ use drumfire_units::{ByteSize, Nanos};
 /// Prints the target and the load.
 pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     let info = &summary.info;
+    let pool = info.pool();
     let unicode = page.style.unicode;
     let target = foreign(&secret::url(&info.target), unicode);
     page.part(
         "Target",
         wrap(&target, page.room()).into_iter().map(Line::plain),
     );
-    let model = match info.model {
+    let model = match pool.model {
         Model::Open => "open model",
         Model::Closed => "closed model",
     };
     let mut items = vec![model.to_owned()];
-    items.extend(info.intended_rate.map(rate));
+    items.extend(pool.intended_rate.map(rate));
     if summary.duration > Nanos::ZERO {
         items.push(span(summary.duration, unicode));
     }
     // Where each connection carries one user, their number says both.
-    let users = info.users.filter(|users| *users != info.connections);
+    let users = pool.users.filter(|users| *users != pool.connections);
     items.extend(users.map(|users| counted(u64::from(users), "user")));
-    let connections = counted(u64::from(info.connections), "connection");
-    items.push(match info.streams {
+    let connections = counted(u64::from(pool.connections), "connection");
+    items.push(match pool.streams {
         0 | 1 => connections,
         streams => {
             let by = page.style.glyph("×", "x");
@@ -51,7 +52,7 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
         );
         page.part("Warm-up", [Line::plain(left_out)]);
     }
-    page.explain(match info.model {
+    page.explain(match pool.model {
         Model::Open => {
             "Open model: requests start when the schedule says, whether or not the target keeps \
              up, as the users of a public service do."

@@ -38,7 +38,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         number("max", 2),
     ]);
     for step in &steps {
-        table.row(cells(step, summary.info.model, page));
+        table.row(cells(step, summary.info.pool().model, page));
     }
     let lines = table.lines(page.style.width());
     page.lines(lines);
@@ -51,10 +51,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 /// One step's cells.
 fn cells(step: &Step, model: Model, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
-    let histogram = match model {
-        Model::Open => &step.response_time,
-        Model::Closed => &step.service_time,
-    };
+    let histogram = model.step_latency(step);
     let name = foreign(&secret::url(&step.name), style.unicode);
     let mut name = Line::plain(name);
     name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));

@@ -64,12 +64,9 @@ fn golden_others() {
 fn the_load_names_users_and_streams() {
     let load = |users, connections, streams, unicode| {
         let mut run = fixture::closed();
-        run.info = std::sync::Arc::new(drumfire_measure::RunInfo {
-            users,
-            connections,
-            streams,
-            ..(*run.info).clone()
-        });
+        let info = std::sync::Arc::make_mut(&mut run.info);
+        let pool = &mut info.pools[0];
+        (pool.users, pool.connections, pool.streams) = (users, connections, streams);
         let shown = text::summary(&run, &Style::new(120, Color::Off, unicode));
         let line = shown.lines().find(|line| line.starts_with("Load"));
         line.unwrap().to_owned()
