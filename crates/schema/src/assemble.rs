@@ -1,13 +1,15 @@
 //! Descriptors that came from outside, checked and put together.
 
+use crate::fit::Fitting;
 use crate::{SchemaError, google};
 use prost_reflect::DescriptorPool;
-use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
-use prost_reflect::prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorProto};
+use prost_reflect::prost_types::FileDescriptorProto;
 use std::collections::HashMap;
 
 /// How deep files may import each other; far beyond what anybody has.
 const IMPORT_DEPTH_MAX: usize = 500;
+/// Ways from file to file through public imports that are gone to find what each file sees.
+const IMPORT_WAYS_MAX: usize = 100_000_000;
 
 /// A pool of these files, and of protobuf's and Google's own where they are imported and missing.
 pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, SchemaError> {
@@ -20,6 +22,8 @@ pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool
     }
     let mut builder = Builder {
         known,
+        fitting: Fitting::default(),
+        ways: 0,
         pool: DescriptorPool::new(),
     };
     for name in names {
@@ -48,11 +52,15 @@ enum State {
     Waiting(Box<FileDescriptorProto>),
     /// Its imports are being added.
     Open,
-    Done,
+    /// It has been added; so many ways lead on from it through public imports.
+    Done(usize),
 }
 
 struct Builder {
     known: HashMap<String, State>,
+    fitting: Fitting,
+    /// The ways that have been gone.
+    ways: usize,
     pool: DescriptorPool,
 }
 
@@ -87,8 +95,8 @@ impl Builder {
         let state = self.known.insert(name.to_owned(), State::Open);
         match state {
             Some(State::Waiting(file)) => Ok(Some(*file)),
-            Some(State::Done) => {
-                self.known.insert(name.to_owned(), State::Done);
+            Some(State::Done(ways)) => {
+                self.known.insert(name.to_owned(), State::Done(ways));
                 Ok(None)
             }
             Some(State::Open) => {
@@ -108,55 +116,38 @@ impl Builder {
     }
 
     /// Adds a file whose imports are there.
-    fn finish(&mut self, file: FileDescriptorProto) -> Result<(), SchemaError> {
+    fn finish(&mut self, mut file: FileDescriptorProto) -> Result<(), SchemaError> {
         let name = file.name().to_owned();
-        for message in &file.message_type {
-            check_message(message).map_err(|what| SchemaError(format!("{name}: {what}")))?;
+        let shown: String = name.chars().take(100).collect();
+        let wrong = |what: String| SchemaError(format!("{shown}: {what}"));
+        self.fitting.fit(&mut file).map_err(wrong)?;
+        let ways = self.go_ways(&file);
+        if self.ways > IMPORT_WAYS_MAX {
+            let message = "files import each other publicly in too many ways";
+            return Err(wrong(message.to_owned()));
         }
         self.pool
             .add_file_descriptor_proto(file)
-            .map_err(|error| SchemaError(format!("{name}: {error}")))?;
-        self.known.insert(name, State::Done);
+            .map_err(|error| wrong(error.to_string()))?;
+        self.known.insert(name, State::Done(ways));
         Ok(())
     }
-}
 
-/// Refuses entries of maps that are none: everybody downstream relies on their form. Decoding has
-/// bounded how deep messages are nested.
-fn check_message(message: &DescriptorProto) -> Result<(), String> {
-    let entry = message
-        .options
-        .as_ref()
-        .is_some_and(|options| options.map_entry());
-    if entry && !is_map_entry(message) {
-        return Err(format!(
-            "the map entry {} has no key and value",
-            message.name()
-        ));
+    /// Counts the ways that are gone for a file, which are those on from each of its imports;
+    /// returns how many lead on from the file itself.
+    fn go_ways(&mut self, file: &FileDescriptorProto) -> usize {
+        let on_from = |name: &String| match self.known.get(name) {
+            Some(State::Done(ways)) => *ways,
+            _ => 0,
+        };
+        let gone = file.dependency.iter().map(on_from);
+        let gone = gone.fold(0, usize::saturating_add);
+        // A file that is public is looked for among all of them.
+        let looked = file.dependency.len() * (1 + file.public_dependency.len());
+        let public = file.public_dependency.iter();
+        let public = public.filter_map(|&index| file.dependency.get(usize::try_from(index).ok()?));
+        let ways = public.map(on_from).fold(looked, usize::saturating_add);
+        self.ways = self.ways.saturating_add(gone);
+        ways
     }
-    message.nested_type.iter().try_for_each(check_message)
-}
-
-fn is_map_entry(message: &DescriptorProto) -> bool {
-    let field = |number| message.field.iter().find(|field| field.number() == number);
-    let (Some(key), Some(_)) = (field(1), field(2)) else {
-        return false;
-    };
-    let wrong = [
-        Type::Double,
-        Type::Float,
-        Type::Bytes,
-        Type::Enum,
-        Type::Message,
-        Type::Group,
-    ];
-    message.field.len() == 2
-        && message.field.iter().all(|field| !is_repeated(field))
-        && key.type_name.is_none()
-        && key.r#type.is_some()
-        && !wrong.contains(&key.r#type())
-}
-
-fn is_repeated(field: &FieldDescriptorProto) -> bool {
-    field.label() == Label::Repeated
 }

@@ -11,6 +11,7 @@ mod describe;
 mod edition;
 mod error;
 mod files;
+mod fit;
 mod google;
 mod input;
 mod json;
