@@ -15,13 +15,6 @@ pub(crate) struct File {
     edition: Option<i32>,
 }
 
-/// `FileDescriptorSet`, to the same end.
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct Files {
-    #[prost(message, repeated, tag = "1")]
-    pub(crate) file: Vec<File>,
-}
-
 impl File {
     /// # Errors
     /// When the file is in an edition.

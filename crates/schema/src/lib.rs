@@ -14,6 +14,7 @@ mod files;
 mod fit;
 mod google;
 mod input;
+mod intake;
 mod json;
 mod lookup;
 mod method;

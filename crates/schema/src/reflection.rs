@@ -13,7 +13,8 @@
 mod message;
 
 use crate::assemble::{assemble, own};
-use crate::{Schema, SchemaError, describe, edition, lookup};
+use crate::intake::Intake;
+use crate::{Schema, SchemaError, describe, lookup};
 use message::{ErrorResponse, Question, Request, Response};
 use prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
@@ -81,6 +82,7 @@ pub struct Session {
     files: BTreeMap<String, FileDescriptorProto>,
     /// Files that have been asked for by name.
     sought: BTreeSet<String>,
+    intake: Intake,
     bytes: usize,
     /// The symbol that the server does not know; its list, or all that its services lead to, tells
     /// which is near.
@@ -98,6 +100,7 @@ impl Session {
             asked: None,
             files: BTreeMap::new(),
             sought: BTreeSet::new(),
+            intake: Intake::default(),
             bytes: 0,
             unknown: None,
         };
@@ -116,6 +119,7 @@ impl Session {
         self.unknown = None;
         self.files.clear();
         self.sought.clear();
+        self.intake = Intake::default();
         self.bytes = 0;
     }
 
@@ -247,11 +251,7 @@ impl Session {
                     "its descriptors have more than {BYTES_MAX} bytes"
                 )));
             }
-            let file = FileDescriptorProto::decode(bytes.as_slice())
-                .map_err(|error| lie(&format!("a file descriptor can't be read: {error}")))?;
-            if let Ok(edition) = edition::File::decode(bytes.as_slice()) {
-                edition.check()?;
-            }
+            let file = self.intake.file(&bytes).map_err(|error| lie(&error))?;
             // Servers repeat files that they have sent before.
             if let Entry::Vacant(place) = self.files.entry(file.name().to_owned()) {
                 imports.extend_from_slice(&file.dependency);

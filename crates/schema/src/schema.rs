@@ -1,10 +1,9 @@
 //! What services there are, and of what their messages are made.
 
 use crate::files::Files;
-use crate::{Method, SchemaError, assemble, describe, edition, lookup};
-use prost::Message;
+use crate::intake::Intake;
+use crate::{Method, SchemaError, assemble, describe, lookup};
 use prost_reflect::DescriptorPool;
-use prost_reflect::prost_types::FileDescriptorSet;
 use std::fmt;
 use std::io;
 
@@ -48,13 +47,8 @@ impl Schema {
     /// # Errors
     /// When the bytes are none, or a file that another imports is missing.
     pub fn from_protoset(bytes: &[u8]) -> Result<Self, SchemaError> {
-        let set = FileDescriptorSet::decode(bytes).map_err(|error| {
-            SchemaError(format!("the bytes are no set of file descriptors: {error}"))
-        })?;
-        if let Ok(editions) = edition::Files::decode(bytes) {
-            editions.file.iter().try_for_each(edition::File::check)?;
-        }
-        let pool = assemble::assemble(set.file)?;
+        let files = Intake::default().set(bytes).map_err(SchemaError)?;
+        let pool = assemble::assemble(files)?;
         Ok(Self { pool })
     }
 

@@ -53,6 +53,11 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
+    /// How many bytes are left.
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -110,6 +115,26 @@ impl<'a> Reader<'a> {
     pub(crate) fn delimited(&mut self) -> Result<&'a [u8], Reason> {
         let length = usize::try_from(self.varint()?).map_err(|_| Reason::Truncated)?;
         self.bytes(length)
+    }
+
+    /// Goes past a value behind its key. Of a group it does not see whether the right key ends it.
+    pub(crate) fn skip(&mut self, wire: Wire) -> Result<(), Reason> {
+        let mut open = 0usize;
+        let mut wire = wire;
+        loop {
+            match wire {
+                Wire::Varint => drop(self.varint()?),
+                Wire::Fixed64 => drop(self.bytes(8)?),
+                Wire::Fixed32 => drop(self.bytes(4)?),
+                Wire::Delimited => drop(self.delimited()?),
+                Wire::Start => open += 1,
+                Wire::End => open = open.checked_sub(1).ok_or(Reason::GroupEnd)?,
+            }
+            if open == 0 {
+                return Ok(());
+            }
+            wire = self.key()?.1;
+        }
     }
 
     #[inline]

@@ -8,11 +8,12 @@ use drumfire_schema::reflection::{Session, Wanted};
 use prost::Message;
 use prost_reflect::prost_types::descriptor_proto::ReservedRange;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use prost_reflect::prost_types::source_code_info::Location;
 use prost_reflect::prost_types::uninterpreted_option::NamePart;
 use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, EnumOptions, EnumValueDescriptorProto,
     FieldDescriptorProto, FieldOptions, FileDescriptorProto, FileDescriptorSet, MessageOptions,
-    UninterpretedOption,
+    SourceCodeInfo, UninterpretedOption,
 };
 
 /// An answer of the reflection service with files.
@@ -370,4 +371,21 @@ fn names_have_a_limit() {
         ..file(vec![message("M", Vec::new())])
     };
     check(&[named], "name");
+}
+
+/// Two bytes a field on the wire, hundreds in memory.
+#[test]
+fn parts_have_a_limit() {
+    let empty = FieldDescriptorProto::default();
+    let many = || message("M", vec![empty.clone(); 1_100_000]);
+    check(&[file(vec![many()])], "parts");
+    // Where things stood in a source is of no use, and is not counted.
+    let info = SourceCodeInfo {
+        location: vec![Location::default(); 1_100_000],
+    };
+    let fine = FileDescriptorProto {
+        source_code_info: Some(info),
+        ..file(vec![message("M", Vec::new())])
+    };
+    check_fine(&[fine], "t.M", "message t.M {\n}\n");
 }

@@ -264,7 +264,7 @@ fn a_file_in_an_edition_is_named() {
     });
     let error = schema.map(drop).unwrap_err();
     assert!(
-        error.starts_with("new.proto: edition 2023 is not understood, "),
+        error.contains("new.proto: edition 2023 is not understood, "),
         "{error}"
     );
 }
@@ -389,5 +389,5 @@ fn messages_nested_without_end_are_told() {
     };
     let (schema, _) = converse(zoo_wanted(), |_| files([file.clone()]));
     let error = schema.map(drop).unwrap_err();
-    assert!(error.contains("recursion limit"), "{error}");
+    assert!(error.contains("nested more than 100 deep"), "{error}");
 }

@@ -1,0 +1,171 @@
+//! File descriptors from outside, read.
+//!
+//! What a descriptor is made of is counted before it is decoded, because a part takes two bytes on
+//! the wire and hundreds in memory. Where things stood in a source is left out: it is most of many
+//! descriptors, and of no use here.
+
+use crate::edition;
+use crate::wire::{Reader, Reason, Wire};
+use prost::Message;
+use prost_reflect::prost_types::FileDescriptorProto;
+use std::borrow::Cow;
+
+/// Messages, fields, values and so on that all files of a schema may have.
+const PARTS_MAX: usize = 1_000_000;
+/// How deep messages may lie in each other; decoding has about the same limit.
+const DEPTH_MAX: usize = 100;
+/// The number of `FileDescriptorProto.source_code_info`.
+const SOURCE_CODE_INFO: u32 = 9;
+
+/// Reads the files of one schema.
+#[derive(Debug, Default)]
+pub(crate) struct Intake {
+    parts: usize,
+}
+
+/// A part of a descriptor that holds others, by its message in protobuf's descriptor.proto.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    File,
+    Message,
+    Field,
+    Oneof,
+    Range,
+    Enum,
+    Value,
+    Service,
+    Method,
+    Options,
+    Option,
+    /// It holds none.
+    Leaf,
+}
+
+impl Part {
+    /// What a repeated field of this part, or its options, hold; `None` for every other field.
+    const fn inner(self, number: u32) -> Option<Self> {
+        Some(match (self, number) {
+            (Self::File, 4) | (Self::Message, 3) => Self::Message,
+            (Self::File, 5) | (Self::Message, 4) => Self::Enum,
+            (Self::File, 6) => Self::Service,
+            (Self::File, 7) | (Self::Message, 2 | 6) => Self::Field,
+            (Self::Message, 5) => Self::Range,
+            (Self::Message, 8) => Self::Oneof,
+            (Self::Enum, 2) => Self::Value,
+            (Self::Service, 2) => Self::Method,
+            (Self::File | Self::Field, 8)
+            | (Self::Message, 7)
+            | (Self::Enum | Self::Value | Self::Service | Self::Range, 3)
+            | (Self::Method, 4)
+            | (Self::Oneof, 2) => Self::Options,
+            (Self::Options, 999) => Self::Option,
+            (Self::File, 3) | (Self::Message, 9 | 10) | (Self::Enum, 4 | 5) | (Self::Option, 2) => {
+                Self::Leaf
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Intake {
+    /// The files of a serialised `FileDescriptorSet`.
+    ///
+    /// # Errors
+    /// In words: when the bytes are none, a file is in an edition, or there is too much.
+    pub(crate) fn set(&mut self, bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, String> {
+        let none = |reason: Reason| {
+            format!(
+                "the bytes are no set of file descriptors: {}",
+                reason.words()
+            )
+        };
+        let mut files = Vec::new();
+        let mut rest = Reader::new(bytes);
+        while !rest.is_empty() {
+            match rest.key().map_err(none)? {
+                (1, Wire::Delimited) => files.push(self.file(rest.delimited().map_err(none)?)?),
+                (_, wire) => rest.skip(wire).map_err(none)?,
+            }
+        }
+        Ok(files)
+    }
+
+    /// A serialised `FileDescriptorProto`.
+    ///
+    /// # Errors
+    /// As [`Intake::set`].
+    pub(crate) fn file(&mut self, bytes: &[u8]) -> Result<FileDescriptorProto, String> {
+        self.count(Part::File, bytes, 0)
+            .map_err(|excess| match excess {
+                Excess::Malformed(reason) => {
+                    format!("a file descriptor can't be read: {}", reason.words())
+                }
+                Excess::Parts => format!("the descriptors have more than {PARTS_MAX} parts"),
+            })?;
+        let bytes = without_source(bytes);
+        let file = FileDescriptorProto::decode(bytes.as_ref())
+            .map_err(|error| format!("a file descriptor can't be read: {error}"))?;
+        if let Ok(edition) = edition::File::decode(bytes.as_ref()) {
+            edition.check().map_err(|error| error.0)?;
+        }
+        Ok(file)
+    }
+
+    /// Counts what a part holds.
+    fn count(&mut self, part: Part, bytes: &[u8], depth: usize) -> Result<(), Excess> {
+        let mut rest = Reader::new(bytes);
+        while !rest.is_empty() {
+            let (number, wire) = rest.key()?;
+            let (Some(inner), Wire::Delimited) = (part.inner(number), wire) else {
+                rest.skip(wire)?;
+                continue;
+            };
+            self.parts += 1;
+            if self.parts > PARTS_MAX {
+                return Err(Excess::Parts);
+            }
+            let bytes = rest.delimited()?;
+            if inner != Part::Leaf {
+                let depth = Some(depth + 1).filter(|depth| *depth <= DEPTH_MAX);
+                self.count(inner, bytes, depth.ok_or(Reason::Depth)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a descriptor is not taken.
+enum Excess {
+    Malformed(Reason),
+    Parts,
+}
+
+impl From<Reason> for Excess {
+    fn from(reason: Reason) -> Self {
+        Self::Malformed(reason)
+    }
+}
+
+/// A file's bytes without its source code info. They have been read before.
+fn without_source(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut kept = Cow::Borrowed(bytes);
+    let mut rest = Reader::new(bytes);
+    let mut start = 0;
+    while let Ok((number, wire)) = rest.key() {
+        if rest.skip(wire).is_err() {
+            break;
+        }
+        let end = bytes.len() - rest.len();
+        match &mut kept {
+            Cow::Owned(kept) if number != SOURCE_CODE_INFO => {
+                kept.extend_from_slice(&bytes[start..end]);
+            }
+            Cow::Borrowed(_) if number == SOURCE_CODE_INFO => {
+                kept = Cow::Owned(bytes[..start].to_vec());
+            }
+            _ => {}
+        }
+        start = end;
+    }
+    kept
+}
