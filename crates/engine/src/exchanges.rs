@@ -25,31 +25,17 @@ use self::call::CallState;
 use self::redirect::{Follow, Next};
 use self::response::BodyReader;
 use crate::blame::{Failure, grpc_code};
+use crate::id::{ExchangeId, Generation, ShareId};
 use crate::leniency::leniencies;
 use crate::limits::TRICKLE;
 use crate::prepare::{Message, Prepared, Request, TargetForm, message};
-use crate::transport::{Cancelled, Phase, Seat, ShareId};
 use crate::users::UserId;
+use crate::wire::{Cancelled, Phase, Seen};
 use drumfire_measure::{GRPC_STATUS, Interval, Leniencies, Outcome, Sample};
 use drumfire_plan::{HttpVersion, Origin};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// An exchange's place in the list of a worker's exchanges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ExchangeId(pub(crate) u32);
-
-impl ExchangeId {
-    #[inline]
-    pub(crate) const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// Which of the exchanges that had one id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Generation(u32);
 
 /// What an exchange is about.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +47,8 @@ pub(crate) struct Task {
     /// The user that makes it, and its number among those of all workers.
     pub(crate) user_id: UserId,
     pub(crate) user: u32,
-    /// The seat that it holds until it is over.
-    pub(crate) seat: Seat,
+    /// The share on which it has a seat until it is over.
+    pub(crate) share: ShareId,
 }
 
 /// When what happened to an exchange, from the run's start.
@@ -273,7 +259,7 @@ impl Exchanges {
     #[cold]
     fn add(&mut self, task: Task, times: Times) -> ExchangeId {
         self.list.push(Exchange {
-            generation: Generation(0),
+            generation: Generation::default(),
             open: true,
             task,
             times,
@@ -333,7 +319,7 @@ impl Exchanges {
         interval.interim += u64::from(exchange.interim);
         let sample = exchange.sample(now, failure.outcome, status, request.step);
         exchange.open = false;
-        exchange.generation.0 = exchange.generation.0.wrapping_add(1);
+        exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
         exchange.reader = None;
         exchange.follow = None;
@@ -349,12 +335,6 @@ impl Exchanges {
     /// Which of the exchanges that had this id it is.
     pub(crate) fn generation(&self, id: ExchangeId) -> Generation {
         self.get(id).generation
-    }
-
-    /// The seat of an exchange.
-    #[inline]
-    pub(crate) fn seat(&self, id: ExchangeId) -> Seat {
-        self.get(id).task.seat
     }
 
     /// When [`Self::overdue`] is to be asked.
@@ -466,9 +446,9 @@ impl Exchanges {
         self.get_mut(id).begin_attempt();
     }
 
-    /// The share that an exchange is submitted to by its origin.
+    /// The share on which an exchange has its seat.
     pub(crate) fn home(&self, id: ExchangeId) -> ShareId {
-        self.seat(id).share
+        self.get(id).task.share
     }
 }
 
@@ -486,7 +466,7 @@ impl Exchange {
     }
 
     #[inline]
-    fn note_seen(&mut self, seen: crate::wire::Seen) {
+    fn note_seen(&mut self, seen: Seen) {
         if seen.status != 0 {
             self.status = seen.status;
         }

@@ -8,6 +8,7 @@ mod blame;
 mod control;
 mod conversation;
 mod exchanges;
+mod id;
 mod keep_alive;
 mod leniency;
 pub mod limits;

@@ -12,7 +12,7 @@ pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, ren
 pub(crate) use route::{Route, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 
-use crate::transport::LaneId;
+use crate::id::LaneId;
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
 use drumfire_plan::{HttpRequest, HttpVersion, Origin, Plan};

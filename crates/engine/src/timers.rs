@@ -5,8 +5,7 @@
 //! are gone before they come, so each part keeps a bound of its own and scans when that passes
 //! (docs/design/0004).
 
-use crate::exchanges::{ExchangeId, Generation};
-use crate::transport::ShareId;
+use crate::id::{ExchangeId, Generation, ShareId};
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;

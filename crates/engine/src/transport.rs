@@ -23,18 +23,18 @@ mod lane;
 mod origins;
 mod share;
 
-pub(crate) use connection::{Carriage, Connection, Phase};
-pub(crate) use lane::{Lane, LaneId, Lanes, Seat, Settings};
+pub(crate) use connection::Connection;
+pub(crate) use lane::{Lane, Lanes, Seat};
 pub(crate) use origins::{Found, Origins};
-pub(crate) use share::{Share, ShareId};
+pub(crate) use share::Share;
 
 use crate::blame::Failure;
-use crate::exchanges::ExchangeId;
+use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
 use crate::timers::Timers;
 use crate::wire::{
-    Fate, Going, Handler, Heard, Heed, Input, Note, Port, Reading, Resend, Seen, Silence, Terms,
-    Wire,
+    Cancelled, Carriage, Fate, Going, Handler, Heard, Heed, Input, Note, Phase, Port, Reading,
+    Resend, Seen, Silence, Terms, Wire,
 };
 use drumfire_http1 as h1;
 use drumfire_measure::Outcome;
@@ -75,15 +75,6 @@ pub(crate) struct Transport {
     pub(crate) is_last: bool,
     /// How often servers said that our pings are too many: each time, half as many go out.
     pings_halved: u32,
-}
-
-/// What an exchange was doing when it was cancelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cancelled {
-    pub(crate) phase: Phase,
-    pub(crate) seen: Seen,
-    /// What its connection was late in, where that was being opened for it alone.
-    pub(crate) opening: Option<Outcome>,
 }
 
 impl Transport {

@@ -1,7 +1,7 @@
 //! Wires: what a connection speaks, and the one vocabulary in which every protocol talks with the
 //! exchanges that it carries.
 //!
-//! A wire knows bytes, and exchanges by their ids. The [`transport`](crate::transport) calls it
+//! A wire knows bytes, and exchanges by their ids. The transport calls it
 //! when its socket is ready, when an exchange is put on it, and when its output is to be written.
 //! It calls back through [`Handler`], in this order for each exchange:
 //!
@@ -14,14 +14,18 @@
 //! A handler never calls a wire: it answers with [`Then`], and leaves what is to be done next on a
 //! list that the worker reads when the transport has returned.
 
+mod carriage;
 mod http1;
 mod http2;
+mod settings;
 
+pub(crate) use carriage::{Cancelled, Carriage, Phase};
 pub(crate) use http1::{Fate, Http1, Terms};
 pub(crate) use http2::{Going, Heed, Http2, Reading, Silence};
+pub(crate) use settings::Settings;
 
 use crate::blame::Failure;
-use crate::exchanges::ExchangeId;
+use crate::id::ExchangeId;
 use crate::prepare::Rendered;
 use drumfire_http1 as h1;
 use drumfire_http2 as h2;

@@ -14,15 +14,17 @@
 use crate::Control;
 use crate::arrivals::{Arrival, Arrivals};
 use crate::blame::Failure;
-use crate::exchanges::{Due, End, ExchangeId, Exchanges, Hearing, Task, Todo};
+use crate::exchanges::{Due, End, Exchanges, Hearing, Task, Todo};
+use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::{
     DIALS_AT_ONCE, DRAIN_MAX, OPENING_MAX, STARTS_PER_TURN, STREAMS_PER_TURN, WAIT_MAX, WAITING_MAX,
 };
 use crate::prepare::{Lookup, Prepared};
 use crate::recorder::{Recorder, Sink};
 use crate::timers::{Timers, Wake};
-use crate::transport::{Context, Found, Lane, LaneId, Lanes, Seat, Settings, ShareId, Transport};
+use crate::transport::{Context, Found, Lane, Lanes, Seat, Transport};
 use crate::users::{UserId, Users};
+use crate::wire::Settings;
 use drumfire_measure::{Interval, Outcome, Unfinished};
 use drumfire_net::{Fault, Io, Readiness, Slot};
 use drumfire_plan::{Drain, HttpVersion, Spread};
@@ -408,7 +410,7 @@ impl<I: Io> Worker<I> {
             number: arrival.index,
             user: self.users.number(user),
             user_id: user,
-            seat,
+            share: seat.share,
         };
         let since = seat.since.max(self.users.free_since());
         let due = arrival.intended.max(since);
@@ -543,7 +545,7 @@ impl<I: Io> Worker<I> {
             self.recorder.detail(sample, &detail);
         }
         debug_assert!(sample.outcome == Outcome::Ok || sample.outcome.blame().is_some());
-        (finished.task.seat.share, finished.task.user_id)
+        (finished.task.share, finished.task.user_id)
     }
 
     /// When the loop must turn again by itself.

@@ -2,8 +2,9 @@
 //! status that is always there.
 
 use super::messages::Outbox;
-use super::{Due, ExchangeId, Exchanges, Todo};
+use super::{Due, Exchanges, Todo};
 use crate::blame::{Failure, call_verdict, grpc_code};
+use crate::id::ExchangeId;
 use crate::prepare::{CallRequest, check_metadata, message_count, too_large};
 use crate::wire::Pump;
 use drumfire_grpc::{Compressor, Decompressor, Encoding, Reply, ReplySettings, Status};

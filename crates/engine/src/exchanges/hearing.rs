@@ -1,8 +1,9 @@
 //! What exchanges do when wires report: the one implementation of [`Handler`] in a run.
 
 use super::response::{BodyReader, judge};
-use super::{End, ExchangeId, Exchanges, Todo};
+use super::{End, Exchanges, Todo};
 use crate::blame::{Failure, call_verdict};
+use crate::id::ExchangeId;
 use crate::leniency::leniencies;
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Message, Rendered};

@@ -1,7 +1,8 @@
 //! Redirects: what is followed, and with which request.
 
-use super::{ExchangeId, Exchanges};
+use super::Exchanges;
 use crate::blame::Failure;
+use crate::id::ExchangeId;
 use crate::prepare::Message;
 use crate::wire::Fields;
 use drumfire_measure::Outcome;

@@ -1,10 +1,10 @@
 //! Opening a connection: addresses in turn, a proxy's tunnel, TLS, the greeting; and back-off.
 
-use super::{Cancelled, Context, Phase, ShareId, Transport};
+use super::{Context, Transport};
 use crate::blame::{During, Failure, http1_outcome, io_failure};
-use crate::exchanges::ExchangeId;
-use crate::transport::{LaneId, Seat};
-use crate::wire::{Handler, Http1, Http2, Note, Seen, Wire};
+use crate::id::{ExchangeId, LaneId, ShareId};
+use crate::transport::Seat;
+use crate::wire::{Cancelled, Handler, Http1, Http2, Note, Phase, Seen, Wire};
 use drumfire_http1::{BodyKind, Event, Machine, Persistence, RequestKind};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Progress, Received, Slot};

@@ -1,12 +1,12 @@
 //! Origins that redirects lead to, beyond the plan's own: looked up once, with a bound on how many.
 
-use super::{Carriage, Context, Lane, LaneId, Settings, ShareId, Transport};
+use super::{Context, Lane, Transport};
 use crate::blame::Failure;
-use crate::exchanges::ExchangeId;
+use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::{DETOURS, LOOK_UP};
 use crate::prepare::{LookedUp, Lookup, TargetForm};
 use crate::timers::Wake;
-use crate::wire::Handler;
+use crate::wire::{Carriage, Handler, Settings};
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::Origin;

@@ -1,8 +1,8 @@
 //! Shares: one connection's worth of a lane, and the replacement of the connection that serves it.
 
-use super::{Connection, Context, LaneId, Transport};
+use super::{Connection, Context, Transport};
 use crate::blame::Failure;
-use crate::exchanges::ExchangeId;
+use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::timers::Wake;
 use crate::wire::{Handler, Port, Wire};
 use drumfire_measure::Outcome;
@@ -10,17 +10,6 @@ use drumfire_net::{Io, Slot};
 use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
-
-/// A share's place in the list of a worker's shares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ShareId(pub(crate) u32);
-
-impl ShareId {
-    #[inline]
-    pub(crate) const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// One of the plan's connections, whichever slot serves it at the moment.
 #[derive(Debug)]

@@ -1,11 +1,10 @@
 //! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of what was prepared.
 
-use super::{Ahead, Fields, Handler, Heard, Input, Port, Resend, Seen, Then};
+use super::{Ahead, Fields, Handler, Heard, Input, Port, Resend, Seen, Settings, Then};
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
-use crate::exchanges::ExchangeId;
+use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
-use crate::transport::Settings;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Persistence};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};

@@ -1,11 +1,12 @@
 //! HTTP/2 on a connection: any number of exchanges at a time, each on a stream whose token is the
 //! exchange's id.
 
-use super::{Ahead, Fields, Handler, Heard, Input, Port, Pump, Resend, Seen, Then};
+use super::{
+    Ahead, Carriage, Fields, Handler, Heard, Input, Port, Pump, Resend, Seen, Settings, Then,
+};
 use crate::blame::{Failure, http2_failure, stream_failure};
-use crate::exchanges::ExchangeId;
+use crate::id::ExchangeId;
 use crate::limits::BACKOFF_MIN;
-use crate::transport::{Carriage, Settings};
 use drumfire_http2::{
     Connection as Machine, EndStream, ErrorCode, Event, OpenError, Settings as Http2Settings,
     StreamError, StreamRef,

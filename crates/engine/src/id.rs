@@ -1,0 +1,47 @@
+//! Ids: which exchange, share and lane. Each is a place in the list of the part that owns the thing,
+//! and what the other parts know of it.
+
+/// A place in the list of a worker's exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ExchangeId(pub(crate) u32);
+
+/// Which of the exchanges that had one id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Generation(u32);
+
+/// A place in the list of a worker's shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ShareId(pub(crate) u32);
+
+/// A place in the list of a worker's lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LaneId(pub(crate) u16);
+
+impl ExchangeId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Generation {
+    /// That of the next exchange with the id.
+    #[inline]
+    pub(crate) const fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
+}
+
+impl ShareId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl LaneId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
