@@ -8,6 +8,7 @@
 mod closed;
 mod open;
 
+use crate::id::UserId;
 use closed::Closed;
 use drumfire_plan::{Load, Plan, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
@@ -56,6 +57,8 @@ pub(crate) struct Arrival {
     pub(crate) index: u64,
     /// When it starts by the schedule, or when its user became free.
     pub(crate) intended: Nanos,
+    /// The user whose turn it is; of the open model, any that is idle.
+    pub(crate) user: Option<UserId>,
 }
 
 /// What became due and was not sent, within a span.
@@ -142,12 +145,18 @@ impl Arrivals {
         }
     }
 
-    /// A user's request has ended.
+    /// A user's request has ended, and the user may go on from `ready` on.
     #[inline]
-    pub(crate) fn ended(&mut self, now: Nanos) {
+    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos) {
         if let Model::Closed(closed) = &mut self.model {
-            closed.ended(now);
+            closed.ended(user, ready);
         }
+    }
+
+    /// Whether arrivals do not depend on users.
+    #[inline]
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self.model, Model::Open(_))
     }
 
     /// When the next request becomes due; [`Nanos::MAX`] when none will by itself.

@@ -29,7 +29,7 @@ use crate::id::{ExchangeId, Generation, ShareId};
 use crate::leniency::leniencies;
 use crate::limits::TRICKLE;
 use crate::prepare::{Message, Prepared, Request, TargetForm, message};
-use crate::users::UserId;
+use crate::users::Turn;
 use crate::wire::{Cancelled, Phase, Seen};
 use drumfire_measure::{GRPC_STATUS, Interval, Leniencies, Outcome, Sample};
 use drumfire_plan::{HttpVersion, Origin};
@@ -44,9 +44,8 @@ pub(crate) struct Task {
     pub(crate) request: u32,
     /// Its number within the run.
     pub(crate) number: u64,
-    /// The user that makes it, and its number among those of all workers.
-    pub(crate) user_id: UserId,
-    pub(crate) user: u32,
+    /// The user that makes it, and at which of its iterations.
+    pub(crate) turn: Turn,
     /// The share on which it has a seat until it is over.
     pub(crate) share: ShareId,
 }

@@ -1,4 +1,4 @@
-//! Ids: which exchange, share and lane. Each is a place in the list of the part that owns the thing,
+//! Ids: which exchange, share, lane and user. Each is a place in the list of the part that owns the thing,
 //! and what the other parts know of it.
 
 /// A place in the list of a worker's exchanges.
@@ -16,6 +16,10 @@ pub(crate) struct ShareId(pub(crate) u32);
 /// A place in the list of a worker's lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LaneId(pub(crate) u16);
+
+/// A place in the list of a worker's users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UserId(pub(crate) u32);
 
 impl ExchangeId {
     #[inline]
@@ -40,6 +44,13 @@ impl ShareId {
 }
 
 impl LaneId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl UserId {
     #[inline]
     pub(crate) const fn index(self) -> usize {
         self.0 as usize

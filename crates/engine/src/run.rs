@@ -14,7 +14,7 @@ use crate::worker::{Channel, Extent, Message, Worker};
 use collect::Collector;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Io, Native, NativeOptions, Waiting};
-use drumfire_plan::{Load, Plan, Spin};
+use drumfire_plan::{Affinity, Load, Plan, Spin, Users};
 use drumfire_schedule::ScheduleError;
 use gate::Gate;
 use std::fmt;
@@ -64,11 +64,6 @@ fn part(count: u32, shard: Shard) -> u32 {
     count / shard.of + u32::from(shard.index < count % shard.of)
 }
 
-/// How many of them the workers before this one have.
-fn parts_before(count: u32, shard: Shard) -> u32 {
-    count / shard.of * shard.index + shard.index.min(count % shard.of)
-}
-
 impl<I: Io> Worker<I> {
     /// A worker for a share of a run over a driver, and what it says. The second channel takes
     /// used intervals back.
@@ -90,9 +85,17 @@ impl<I: Io> Worker<I> {
             Load::Closed { .. } => None,
         };
         let law = law.map(|users| users.share(shard.index, shard.of));
+        // A user that keeps to a connection takes no seat, so that users are what bounds them.
+        let seats = part(plan.connections.count, shard) * plan.connections.streams;
+        let law = match (plan.connections.affinity, &plan.load) {
+            (Affinity::User, Load::Open { .. }) => {
+                Some(law.unwrap_or_else(|| Users::constant(seats)))
+            }
+            _ => law,
+        };
         let extent = Extent {
             connections: part(plan.connections.count, shard),
-            connections_before: parts_before(plan.connections.count, shard),
+            shard,
             users: WorkerUsers::new(law, shard),
         };
         let channel = Channel { out, back };

@@ -102,9 +102,15 @@ impl Transport {
         }
     }
 
-    /// Adds a share to a lane; `number` counts over all workers, and `choice` says with which of
+    /// Adds one of the plan's shares to a lane.
+    pub(crate) fn add_planned_share(&mut self, lane: LaneId, number: u32, choice: u32) {
+        let share = self.add_share(lane, number, choice);
+        self.lanes.get_mut(lane).add_share(share);
+    }
+
+    /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` says with which of
     /// the lane's addresses its connection begins.
-    pub(crate) fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
+    fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
         let (share, slot) = (
             ShareId(self.shares.len() as u32),
             Slot(self.connections.len() as u32),
@@ -298,6 +304,7 @@ impl Transport {
                     _ => Seen::default(),
                 };
                 self.close(cx.io, carriage.slot);
+                self.serve_next(cx, carriage.slot);
                 seen
             }
             Phase::OnStream(stream) => {
@@ -446,6 +453,23 @@ impl Transport {
             Fate::Close => self.close(cx.io, slot),
             Fate::Waits | Fate::Free if unread => self.leave_unread(slot),
             Fate::Waits | Fate::Free => {}
+        }
+        if fate != Fate::Waits {
+            self.serve_next(cx, slot);
+        }
+    }
+
+    /// An exclusive connection has become free or was closed: serves the next exchange that waits
+    /// for it, if users share it.
+    #[inline]
+    fn serve_next<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let share = self.connections[slot.0 as usize].share;
+        if !self.shares[share.index()].is_clear() {
+            let now = cx.io.now();
+            self.fill(cx, share, now);
+            if !self.shares[share.index()].is_clear() {
+                self.call_for_connection(cx, share, now);
+            }
         }
     }
 

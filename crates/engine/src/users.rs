@@ -3,15 +3,13 @@
 //! A user takes one iteration at a time. In the closed model the arrival names it; in the open model
 //! an arrival takes whichever user is idle, and users come into being as they are needed. The worker
 //! asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, and
-//! [`Users::end`] when the iteration is over.
+//! [`Users::end`] when the iteration is over. What a user sends is a function of the plan's seed,
+//! its number and its iteration, so that any worker of any machine can repeat it.
 
-use crate::arrivals::Shard;
+use crate::arrivals::{Arrival, Shard};
+use crate::id::UserId;
 use drumfire_plan::Users as UserCount;
 use drumfire_units::Nanos;
-
-/// A user's place in the list of a worker's users.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct UserId(pub(crate) u32);
 
 /// One worker's users.
 #[derive(Debug)]
@@ -19,10 +17,27 @@ pub(crate) struct Users {
     /// The number of user `n` is `n · of + index`: the numbers of all workers' users are 0, 1, 2, …
     /// without gaps.
     shard: Shard,
-    /// How many have come into being.
-    count: u32,
+    list: Vec<User>,
+    /// Those that an arrival of the open model may take, the one that was last busy first.
     idle: Vec<UserId>,
     limit: UserLimit,
+}
+
+/// One user.
+#[derive(Clone, Copy, Debug, Default)]
+struct User {
+    /// Iterations that it has begun.
+    iterations: u64,
+}
+
+/// A user at one of its iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) user: UserId,
+    /// The user's number among those of all workers.
+    pub(crate) number: u32,
+    /// Which of the user's iterations it is, from 0.
+    pub(crate) iteration: u64,
 }
 
 /// How many users may be busy at a time, where that changes over the run.
@@ -42,7 +57,7 @@ impl Users {
     pub(crate) fn new(law: Option<UserCount>, shard: Shard) -> Self {
         Self {
             shard,
-            count: 0,
+            list: Vec::new(),
             idle: Vec::new(),
             limit: UserLimit {
                 allowed: u32::MAX,
@@ -83,22 +98,32 @@ impl Users {
         self.limit.next_change()
     }
 
-    /// An idle user begins an iteration.
+    /// The user that an arrival names, or one that is idle, begins an iteration.
     #[inline]
-    pub(crate) fn begin(&mut self) -> UserId {
-        match self.idle.pop() {
+    pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
+        let user = match arrival.user.or_else(|| self.idle.pop()) {
             Some(user) => user,
-            None => {
-                self.count += 1;
-                UserId(self.count - 1)
-            }
+            None => UserId(self.list.len() as u32),
+        };
+        if self.list.len() <= user.index() {
+            self.list.resize(user.index() + 1, User::default());
+        }
+        let iterations = &mut self.list[user.index()].iterations;
+        let iteration = *iterations;
+        *iterations += 1;
+        Turn {
+            user,
+            number: self.number(user),
+            iteration,
         }
     }
 
-    /// A user's iteration is over.
+    /// An iteration of a user is over; `is_idle` where the next arrival may take the user.
     #[inline]
-    pub(crate) fn end(&mut self, user: UserId, now: Nanos) {
-        self.idle.push(user);
+    pub(crate) fn end(&mut self, user: UserId, now: Nanos, is_idle: bool) {
+        if is_idle {
+            self.idle.push(user);
+        }
         if self.limit.blocked {
             self.limit.free_since = now;
         }
@@ -106,7 +131,7 @@ impl Users {
 
     /// A user's number among those of all workers.
     #[inline]
-    pub(crate) const fn number(&self, user: UserId) -> u32 {
+    const fn number(&self, user: UserId) -> u32 {
         user.0
             .wrapping_mul(self.shard.of)
             .wrapping_add(self.shard.index)

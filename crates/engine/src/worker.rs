@@ -12,10 +12,10 @@
 //! where an exchange ends, and after it ended the only place where the next one starts at once.
 
 use crate::Control;
-use crate::arrivals::{Arrival, Arrivals};
+use crate::arrivals::{Arrival, Arrivals, Shard};
 use crate::blame::Failure;
 use crate::exchanges::{Due, End, Exchanges, Hearing, Task, Todo};
-use crate::id::{ExchangeId, LaneId, ShareId};
+use crate::id::{ExchangeId, LaneId, ShareId, UserId};
 use crate::limits::{
     DIALS_AT_ONCE, DRAIN_MAX, OPENING_MAX, STARTS_PER_TURN, STREAMS_PER_TURN, WAIT_MAX, WAITING_MAX,
 };
@@ -23,11 +23,11 @@ use crate::prepare::{Lookup, Prepared};
 use crate::recorder::{Recorder, Sink};
 use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Lane, Lanes, Seat, Transport};
-use crate::users::{UserId, Users};
+use crate::users::{Turn, Users};
 use crate::wire::Settings;
 use drumfire_measure::{Interval, Outcome, Unfinished};
 use drumfire_net::{Fault, Io, Readiness, Slot};
-use drumfire_plan::{Drain, HttpVersion, Spread};
+use drumfire_plan::{Affinity, Drain, HttpVersion, Spread};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,10 +49,9 @@ pub enum Message {
 
 /// How large a worker's part is.
 pub(crate) struct Extent {
-    /// Connections to each origin.
+    /// Connections to each origin: those with the numbers `index`, `index + of`, …
     pub(crate) connections: u32,
-    /// How many the workers before it have.
-    pub(crate) connections_before: u32,
+    pub(crate) shard: Shard,
     pub(crate) users: Users,
 }
 
@@ -108,7 +107,8 @@ pub struct Worker<I> {
     lookup: Lookup,
     waiting: Waiting,
     course: Course,
-    /// Whether connections carry many exchanges: then there are more starts in a turn.
+    affinity: Affinity,
+    /// Exchanges started before the transport has its turn.
     starts_per_turn: u32,
 }
 
@@ -157,6 +157,7 @@ impl<I: Io> Worker<I> {
                 intended: 0,
                 dropped: 0,
             },
+            affinity: plan.connections.affinity,
             starts_per_turn: match plan.http.version {
                 HttpVersion::Http1 => STARTS_PER_TURN,
                 HttpVersion::Http2 => STREAMS_PER_TURN,
@@ -339,6 +340,9 @@ impl<I: Io> Worker<I> {
         if !self.users.admits(self.exchanges.open(), now) {
             return false;
         }
+        if self.affinity == Affinity::User {
+            return self.start_own(now);
+        }
         if self.waiting.count > 0 && self.start_waiting(now) {
             return true;
         }
@@ -373,6 +377,21 @@ impl<I: Io> Worker<I> {
         true
     }
 
+    /// Starts one exchange on its user's own connection; `false` when none is due.
+    fn start_own(&mut self, now: Nanos) -> bool {
+        let Some(arrival) = self.arrivals.take(now) else {
+            return false;
+        };
+        let lane = self.prepared.requests[self.request_of(arrival)].lane;
+        let turn = self.users.begin(arrival);
+        let seat = Seat {
+            share: self.transport.lanes.get(lane).share_of(turn.user),
+            since: Nanos::ZERO,
+        };
+        self.start_turn(seat, turn, arrival, now);
+        true
+    }
+
     /// Gives an arrival that waits to a free seat of its lane; `false` when there is none.
     fn start_waiting(&mut self, now: Nanos) -> bool {
         for index in 0..self.waiting.lanes.len() {
@@ -401,15 +420,20 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Gives an arrival to a user and a seat, and its exchange to the transport.
+    /// Gives an arrival to a user and a seat.
     #[inline]
     fn start(&mut self, seat: Seat, arrival: Arrival, now: Nanos) {
-        let user = self.users.begin();
+        let turn = self.users.begin(arrival);
+        self.start_turn(seat, turn, arrival, now);
+    }
+
+    /// Begins an exchange for a user, and gives it to the transport.
+    #[inline]
+    fn start_turn(&mut self, seat: Seat, turn: Turn, arrival: Arrival, now: Nanos) {
         let task = Task {
             request: self.request_of(arrival) as u32,
             number: arrival.index,
-            user: self.users.number(user),
-            user_id: user,
+            turn,
             share: seat.share,
         };
         let since = seat.since.max(self.users.free_since());
@@ -499,9 +523,14 @@ impl<I: Io> Worker<I> {
     fn end(&mut self, end: End) {
         let (now, rest) = (end.now, end.rest);
         let (share, user) = self.account(end);
-        self.users.end(user, now);
-        self.arrivals.ended(now);
+        self.users.end(user, now, self.arrivals.is_open());
         let rests_until = self.transport.rest_of(share).max(now + rest);
+        if self.affinity == Affinity::User {
+            self.arrivals.ended(user, rests_until);
+            self.dispatch_next(now);
+            return;
+        }
+        self.arrivals.ended(user, now);
         if rests_until > now {
             if rest > Nanos::ZERO {
                 self.transport.rest_seat(share, rests_until);
@@ -509,6 +538,13 @@ impl<I: Io> Worker<I> {
             return self.timers.at(rests_until, Wake::Seat(share));
         }
         self.free(share, now);
+    }
+
+    /// Starts the next exchange that is due, after a user has become free.
+    fn dispatch_next(&mut self, now: Nanos) {
+        if self.users.admits(self.exchanges.open(), now) {
+            self.start_own(now);
+        }
     }
 
     /// Frees a seat, or gives it the next arrival at once, where no seat was free before it and no
@@ -545,7 +581,7 @@ impl<I: Io> Worker<I> {
             self.recorder.detail(sample, &detail);
         }
         debug_assert!(sample.outcome == Outcome::Ok || sample.outcome.blame().is_some());
-        (finished.task.share, finished.task.user_id)
+        (finished.task.share, finished.task.turn.user)
     }
 
     /// When the loop must turn again by itself.
@@ -711,8 +747,9 @@ fn transport_of(prepared: &Prepared, extent: &Extent) -> Transport {
             Spread::Turn => 1,
             Spread::First => transport.lanes.get(lane).route.width() as u32,
         };
-        for number in extent.connections_before..extent.connections_before + extent.connections {
-            transport.add_share(lane, number, number.wrapping_mul(stride));
+        for n in 0..extent.connections {
+            let number = n * extent.shard.of + extent.shard.index;
+            transport.add_planned_share(lane, number, number.wrapping_mul(stride));
         }
     }
     transport

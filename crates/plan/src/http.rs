@@ -307,12 +307,25 @@ pub struct Connections {
     pub backoff_max: Nanos,
     /// Which of a name's addresses they go to.
     pub spread: Spread,
+    /// Whether a user keeps to one of them.
+    pub affinity: Affinity,
     /// Whether silent connections are asked for a sign of life; of HTTP/2 only.
     pub ping: Option<Ping>,
     /// How many worker threads; at least 1.
     pub threads: u32,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
+}
+
+/// Whether a user keeps to one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Affinity {
+    /// A request takes the connection that has been free for longest.
+    #[default]
+    Shared,
+    /// All requests of a user take the same connection, and users take turns at the connections:
+    /// of n, user u has number u mod n.
+    User,
 }
 
 /// Which of a name's addresses connections go to. One that refuses is passed over.

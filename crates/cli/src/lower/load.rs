@@ -97,6 +97,7 @@ fn connections(flags: &LoadFlags, count: u32, streams: u32) -> Connections {
         keep_alive: KeepAlive::Yes,
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
+        affinity: drumfire_plan::Affinity::Shared,
         backoff_max: Nanos::from_millis(250),
         spread: Spread::Turn,
         ping: None,

@@ -8,10 +8,10 @@ use super::template::{CallNames, FunctionSet, Role, Templates, World};
 use super::{Mistake, schedule};
 use crate::{Defaults, Outcome, Question, Source};
 use drumfire_plan::{
-    Arrivals, Body, Call, CallContext, CallData, CallKind, Connections, Drain, Expect, Header,
-    HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Law, Load,
-    MessageCompression, Method as Verb, Ping, Plan, ReusedClosed, Samples, Sequence, Spin, Spread,
-    Stop, Streaming, Threshold, Timeouts, Unresolved, Users,
+    Affinity, Arrivals, Body, Call, CallContext, CallData, CallKind, Connections, Drain, Expect,
+    Header, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Law,
+    Load, MessageCompression, Method as Verb, Ping, Plan, ReusedClosed, Samples, Sequence, Spin,
+    Spread, Stop, Streaming, Threshold, Timeouts, Unresolved, Users,
 };
 use drumfire_schema::reflection::Wanted;
 use drumfire_schema::{Input, Metadata, Method, Refresh, ReplyForm, Schema};
@@ -399,6 +399,7 @@ fn connections(options: &Options, users: Option<&Users>) -> Connections {
         keep_alive: KeepAlive::Yes,
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
+        affinity: Affinity::User,
         backoff_max: BACKOFF_MAX,
         spread: spread(options),
         ping: ping(options.keepalive),

@@ -219,6 +219,7 @@ fn connections(args: &Args, users: u32, defaults: Defaults) -> Connections {
         },
         reused_closed: ReusedClosed::Fail,
         hints: KeepAliveHints::Ignore,
+        affinity: drumfire_plan::Affinity::Shared,
         backoff_max: BACKOFF_MAX,
         spread: Spread::Turn,
         ping: None,

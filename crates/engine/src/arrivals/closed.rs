@@ -1,6 +1,7 @@
-//! The closed model: users who start again when they have finished.
+//! The closed model: users that start again when they have finished.
 
 use super::{Arrival, Bounds, Shard, Tally};
+use crate::id::UserId;
 use drumfire_plan::Users;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -8,9 +9,13 @@ use std::collections::VecDeque;
 /// One worker's users.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    /// When each user that is free became, or becomes, ready; ascending, as the pause is the same
+    /// Users without a request under way, ascending by when they are ready; the pause is the same
     /// for all.
-    ready: VecDeque<Nanos>,
+    ready: VecDeque<Ready>,
+    /// Users that have gone; the next to come takes the place of the last of them.
+    gone: Vec<UserId>,
+    /// How many users have come into being.
+    count: u32,
     /// When how many users come or go; those before are done.
     changes: Users,
     next_change: usize,
@@ -30,6 +35,13 @@ pub(crate) struct Closed {
     intended: u64,
 }
 
+/// A user without a request under way.
+#[derive(Clone, Copy, Debug)]
+struct Ready {
+    at: Nanos,
+    user: UserId,
+}
+
 impl Closed {
     /// Users who are free as they come, within the run's bounds.
     pub(crate) fn new(
@@ -41,6 +53,8 @@ impl Closed {
     ) -> Self {
         let mut closed = Self {
             ready: VecDeque::with_capacity(users.most() as usize + 1),
+            gone: Vec::with_capacity(users.most() as usize),
+            count: 0,
             changes: users,
             next_change: 0,
             present: 0,
@@ -65,26 +79,36 @@ impl Closed {
         {
             self.next_change += 1;
             for _ in self.present..count {
-                // One who was to go may as well stay.
+                // A user that was to go may as well stay.
                 match self.leaving.checked_sub(1) {
                     Some(leaving) => self.leaving = leaving,
-                    None => self.insert(at),
+                    None => self.come(at),
                 }
             }
             for _ in count..self.present {
-                // Who pauses longest goes first; who has a request under way ends it.
-                if self.ready.pop_back().is_none() {
-                    self.leaving += 1;
+                // The user that pauses longest goes first; one with a request under way ends it.
+                match self.ready.pop_back() {
+                    Some(Ready { user, .. }) => self.gone.push(user),
+                    None => self.leaving += 1,
                 }
             }
             self.present = count;
         }
     }
 
-    /// A user who is free from `at` on, in the order of time.
-    fn insert(&mut self, at: Nanos) {
-        let place = self.ready.partition_point(|ready| *ready <= at);
-        self.ready.insert(place, at);
+    /// A user comes and is ready from `at` on.
+    fn come(&mut self, at: Nanos) {
+        let user = self.gone.pop().unwrap_or_else(|| {
+            self.count += 1;
+            UserId(self.count - 1)
+        });
+        self.insert(Ready { at, user });
+    }
+
+    /// Puts a user among those that are ready, in the order of time.
+    fn insert(&mut self, user: Ready) {
+        let place = self.ready.partition_point(|other| other.at <= user.at);
+        self.ready.insert(place, user);
     }
 
     /// When the number of users changes next.
@@ -99,7 +123,7 @@ impl Closed {
         if now >= self.next_change() {
             self.change(now);
         }
-        let intended = *self.ready.front().filter(|ready| **ready <= now)?;
+        let Ready { at: intended, user } = *self.ready.front().filter(|user| user.at <= now)?;
         if self.next >= self.limit || now >= self.end {
             return None;
         }
@@ -107,15 +131,23 @@ impl Closed {
         let index = self.next;
         self.next += self.of;
         self.intended += u64::from(intended >= self.measure_from);
-        Some(Arrival { index, intended })
+        Some(Arrival {
+            index,
+            intended,
+            user: Some(user),
+        })
     }
 
     #[inline]
-    pub(crate) fn ended(&mut self, now: Nanos) {
+    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos) {
+        let at = ready + self.think_time;
         if self.leaving > 0 {
             self.leaving -= 1;
+            self.gone.push(user);
+        } else if self.ready.back().is_none_or(|last| last.at <= at) {
+            self.ready.push_back(Ready { at, user });
         } else {
-            self.ready.push_back(now + self.think_time);
+            self.insert(Ready { at, user });
         }
     }
 
@@ -124,7 +156,7 @@ impl Closed {
         if self.next >= self.limit {
             return Nanos::MAX;
         }
-        let ready = self.ready.front().copied().unwrap_or(Nanos::MAX);
+        let ready = self.ready.front().map_or(Nanos::MAX, |user| user.at);
         ready.min(self.next_change())
     }
 

@@ -94,6 +94,7 @@ impl Open {
             let arrival = Arrival {
                 index: self.following,
                 intended: due.at,
+                user: None,
             };
             self.following += self.of;
             if self.late == LatePolicy::Queue || self.still_wanted(arrival, now) {
@@ -212,6 +213,7 @@ impl Open {
                     last = Some(Arrival {
                         index: number,
                         intended: due.at,
+                        user: None,
                     });
                     number += self.of;
                 }
@@ -239,6 +241,7 @@ impl Open {
         Arrival {
             index,
             intended: now,
+            user: None,
         }
     }
 }

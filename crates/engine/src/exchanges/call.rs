@@ -175,7 +175,7 @@ impl Exchanges {
             None => {
                 state.context = CallContext {
                     number: exchange.task.number,
-                    user: exchange.task.user,
+                    user: exchange.task.turn.number,
                     connection,
                     unix_time: unix_time(),
                     seed: self.prepared.plan.seed,

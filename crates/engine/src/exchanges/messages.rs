@@ -113,7 +113,7 @@ impl Exchange {
             (_, None) => {
                 let context = CallContext {
                     number: self.task.number,
-                    user: self.task.user,
+                    user: self.task.turn.number,
                     connection: 0,
                     unix_time: 0,
                     seed,

@@ -314,7 +314,7 @@ impl Transport {
     /// the open ones first.
     pub(crate) fn list_seats(&mut self) {
         for id in self.lanes.ids() {
-            let shares: Vec<ShareId> = self.shares_of(id).collect();
+            let shares = self.lanes.get(id).shares().to_vec();
             let lane = self.lanes.get_mut(id);
             let streams = lane.settings.streams as usize;
             lane.clear_seats(shares.len() * streams + 1);
@@ -342,13 +342,6 @@ impl Transport {
                 lane.give(Seat { share, since });
             }
         }
-    }
-
-    fn shares_of(&self, lane: LaneId) -> impl Iterator<Item = ShareId> {
-        let shares = (0..).map(ShareId).zip(&self.shares);
-        shares
-            .filter(move |(_, share)| share.lane == lane)
-            .map(|(id, _)| id)
     }
 
     /// Whether connections are kept, so that it helps to open them before the run.

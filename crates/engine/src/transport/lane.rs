@@ -1,6 +1,6 @@
 //! Lanes: the way to one origin, how its connections are treated, and the seats on them.
 
-use crate::id::{LaneId, ShareId};
+use crate::id::{LaneId, ShareId, UserId};
 use crate::limits::ADDRESS_REST;
 use crate::prepare::Route;
 use crate::wire::Settings;
@@ -23,6 +23,8 @@ pub(crate) struct Lane {
     pub(crate) settings: Settings,
     /// Whether its connections are closed after each exchange: redirects alone use them.
     pub(crate) is_transient: bool,
+    /// Its shares.
+    shares: Vec<ShareId>,
     /// Seats that no exchange has.
     free: VecDeque<Seat>,
     /// For each address, until when it is tried last.
@@ -34,10 +36,27 @@ impl Lane {
         Self {
             down_until: vec![Nanos::ZERO; route.width()],
             is_transient: false,
+            shares: Vec::new(),
             free: VecDeque::new(),
             route,
             settings,
         }
+    }
+
+    /// Adds a share.
+    pub(crate) fn add_share(&mut self, share: ShareId) {
+        self.shares.push(share);
+    }
+
+    /// Its shares.
+    pub(crate) fn shares(&self) -> &[ShareId] {
+        &self.shares
+    }
+
+    /// The share that a user keeps to.
+    #[inline]
+    pub(crate) fn share_of(&self, user: UserId) -> ShareId {
+        self.shares[user.index() % self.shares.len()]
     }
 
     /// Whether every seat has an exchange.

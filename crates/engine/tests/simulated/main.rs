@@ -6,6 +6,7 @@ mod counts;
 mod failures;
 mod grpc;
 mod http2;
+mod identity;
 mod keep_alive;
 mod late;
 mod malformed;
