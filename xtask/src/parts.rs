@@ -14,15 +14,7 @@ const END: &str = "<!-- end of the drawing -->\n";
 
 /// Arrows that close circles, to be turned round or cut: from, to. None may be added; one that
 /// closes no circle any more must be taken out.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    // The ids of a part's things, which others keep for it, and settings that it hands down.
-    ("prepare", "transport"),
-    ("timers", "exchanges"),
-    ("timers", "transport"),
-    ("transport", "exchanges"),
-    ("wire", "exchanges"),
-    ("wire", "transport"),
-];
+const EXCEPTIONS: &[(&str, &str)] = &[];
 
 /// Every circle, every exception that is none, and a drawing that is not what the imports say.
 #[must_use]
