@@ -31,7 +31,7 @@ use crate::limits::TRICKLE;
 use crate::prepare::{Message, Prepared, Request, TargetForm, message};
 use crate::users::Turn;
 use crate::wire::{Cancelled, Phase, Seen};
-use drumfire_measure::{GRPC_STATUS, Interval, Leniencies, Outcome, Sample};
+use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
 use drumfire_plan::{HttpVersion, Origin};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -180,7 +180,7 @@ impl Exchanges {
     }
 
     /// Records what is under way as the drain ends, and counts what of it is measured.
-    pub(crate) fn record_in_flight(&self, now: Nanos, interval: &mut Interval) -> u64 {
+    pub(crate) fn record_in_flight(&self, now: Nanos, interval: &mut Figures) -> u64 {
         let mut count = 0;
         for exchange in self.list.iter().filter(|exchange| exchange.open) {
             if exchange.times.intended >= self.measure_from {
@@ -297,7 +297,7 @@ impl Exchanges {
     /// Makes the record of an exchange that is over, and frees its id. Messages that its call had
     /// still meant to send are counted.
     #[inline]
-    pub(crate) fn finish(&mut self, end: End, interval: &mut Interval) -> Finished {
+    pub(crate) fn finish(&mut self, end: End, interval: &mut Figures) -> Finished {
         let End {
             id, now, failure, ..
         } = end;

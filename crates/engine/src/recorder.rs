@@ -1,6 +1,6 @@
 //! Samples into intervals, and intervals to whoever merges them.
 
-use drumfire_measure::{Interval, Kept, Sample};
+use drumfire_measure::{Figures, Interval, Kept, Sample, WorkerHealth};
 use drumfire_net::ThreadTimes;
 use drumfire_plan::{Plan, Samples};
 use drumfire_units::Nanos;
@@ -12,6 +12,8 @@ use crate::limits::DETAIL_BYTES;
 pub(crate) trait Sink {
     /// Takes a closed interval.
     fn closed(&mut self, interval: Box<Interval>);
+    /// Takes every sample of the interval that closes next.
+    fn kept(&mut self, samples: Vec<Kept>);
     /// A used interval that is empty again, if there is one.
     fn spare(&mut self) -> Option<Box<Interval>>;
 }
@@ -27,6 +29,8 @@ pub(crate) struct Recorder<S> {
     measure_from: Nanos,
     /// Whether every sample is handed on.
     samples: Samples,
+    /// Those of the current interval.
+    kept: Vec<Kept>,
     /// The thread's times when the current interval began.
     times: ThreadTimes,
 }
@@ -44,14 +48,21 @@ impl<S: Sink> Recorder<S> {
             length,
             measure_from: plan.warmup,
             samples: plan.samples,
+            kept: Vec::new(),
             times,
         }
     }
 
-    /// The current interval, for what is no sample.
+    /// The current interval's figures, for what is no sample.
     #[inline]
-    pub(crate) fn interval(&mut self) -> &mut Interval {
-        &mut self.current
+    pub(crate) fn interval(&mut self) -> &mut Figures {
+        self.current.pool_mut(0)
+    }
+
+    /// The current interval's account of the worker itself.
+    #[inline]
+    pub(crate) fn health(&mut self) -> &mut WorkerHealth {
+        &mut self.current.health
     }
 
     /// When the current interval ends.
@@ -64,18 +75,18 @@ impl<S: Sink> Recorder<S> {
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         if sample.intended >= self.measure_from {
-            self.current.record(sample);
+            self.interval().record(sample);
             if self.samples == Samples::Keep {
                 self.keep(sample);
             }
         } else {
-            self.current.record_warmup(sample);
+            self.interval().record_warmup(sample);
         }
     }
 
     #[cold]
     fn keep(&mut self, sample: &Sample) {
-        self.current.kept.push(Kept {
+        self.kept.push(Kept {
             sample: *sample,
             detail: None,
         });
@@ -91,10 +102,10 @@ impl<S: Sink> Recorder<S> {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        self.current
+        self.interval()
             .record_error_detail(sample.outcome, &text[..end]);
         if self.samples == Samples::Keep
-            && let Some(kept) = self.current.kept.last_mut()
+            && let Some(kept) = self.kept.last_mut()
         {
             kept.detail = Some(text[..end].into());
         }
@@ -118,6 +129,7 @@ impl<S: Sink> Recorder<S> {
         next.start = at;
         next.end = at;
         self.edge = self.length_times(index + 1);
+        self.hand_over_kept();
         self.sink.closed(std::mem::replace(&mut self.current, next));
     }
 
@@ -125,8 +137,15 @@ impl<S: Sink> Recorder<S> {
     pub(crate) fn finish(mut self, at: Nanos, times: ThreadTimes) -> S {
         self.account_health(at, times);
         self.current.end = at;
+        self.hand_over_kept();
         self.sink.closed(self.current);
         self.sink
+    }
+
+    fn hand_over_kept(&mut self) {
+        if !self.kept.is_empty() {
+            self.sink.kept(std::mem::take(&mut self.kept));
+        }
     }
 
     fn length_times(&self, index: u64) -> Nanos {

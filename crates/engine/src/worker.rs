@@ -25,7 +25,7 @@ use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Lane, Lanes, Seat, Transport};
 use crate::users::{Turn, Users};
 use crate::wire::Settings;
-use drumfire_measure::{Interval, Outcome, Unfinished};
+use drumfire_measure::{Interval, Kept, Outcome};
 use drumfire_net::{Fault, Io, Readiness, Slot};
 use drumfire_plan::{Affinity, Drain, HttpVersion, Spread};
 use drumfire_units::Nanos;
@@ -38,10 +38,10 @@ use std::sync::mpsc::{Receiver, Sender};
 pub enum Message {
     /// An interval has ended.
     Interval(Box<Interval>),
+    /// Every sample of the interval that ends next.
+    Kept(Vec<Kept>),
     /// The worker has ended.
     Done {
-        /// What was not finished.
-        unfinished: Unfinished,
         /// When the last exchange ended, from the run's start.
         end: Nanos,
     },
@@ -67,6 +67,10 @@ impl Sink for Channel {
         let _given_up = self.out.send(Message::Interval(interval));
     }
 
+    fn kept(&mut self, samples: Vec<Kept>) {
+        let _given_up = self.out.send(Message::Kept(samples));
+    }
+
     fn spare(&mut self) -> Option<Box<Interval>> {
         self.back.try_recv().ok()
     }
@@ -79,10 +83,6 @@ struct Course {
     drain_until: Option<Nanos>,
     last_end: Nanos,
     measure_from: Nanos,
-    /// Exchanges begun whose intended start is measured.
-    started: u64,
-    intended: u64,
-    dropped: u64,
 }
 
 /// Arrivals that were taken and found no seat, by lane. Where there is one lane they stay in
@@ -153,9 +153,6 @@ impl<I: Io> Worker<I> {
                 drain_until: None,
                 last_end: Nanos::ZERO,
                 measure_from: plan.warmup,
-                started: 0,
-                intended: 0,
-                dropped: 0,
             },
             affinity: plan.connections.affinity,
             starts_per_turn: match plan.http.version {
@@ -250,7 +247,7 @@ impl<I: Io> Worker<I> {
             }
             let until = self.next_wake();
             let before = self.io.now();
-            let health = &mut self.recorder.interval().health;
+            let health = self.recorder.health();
             health.loop_turn.record(before - now);
             self.io.wait(until, &mut ready)?;
             self.turn(until, before, &ready);
@@ -264,7 +261,7 @@ impl<I: Io> Worker<I> {
         let now = self.io.now();
         // Late is late, whether or not something became ready meanwhile.
         if until > before && now > until {
-            let health = &mut self.recorder.interval().health;
+            let health = self.recorder.health();
             health.wake_lateness.record(now - until);
         }
         let unread = self.transport.unread_count();
@@ -439,7 +436,6 @@ impl<I: Io> Worker<I> {
         let since = seat.since.max(self.users.free_since());
         let due = arrival.intended.max(since);
         let id = self.exchanges.start(task, arrival.intended, due, now);
-        self.course.started += u64::from(arrival.intended >= self.course.measure_from);
         self.transport.is_last = self.arrivals.is_exhausted();
         self.transport.submit(context!(self), id, seat.share, now);
     }
@@ -624,8 +620,6 @@ impl<I: Io> Worker<I> {
     /// Takes over from the arrivals what became due and what was dropped.
     fn tally(&mut self, end: Nanos) {
         let tally = self.arrivals.tally(end);
-        self.course.intended += tally.intended;
-        self.course.dropped += tally.dropped;
         self.recorder.interval().record_intended(tally.intended);
         self.recorder.interval().record_dropped(tally.dropped);
     }
@@ -701,11 +695,9 @@ impl<I: Io> Worker<I> {
         let now = self.io.now();
         self.roll(now);
         self.tally(now + Nanos(1));
-        let course = &self.course;
         let in_flight = self
             .exchanges
             .record_in_flight(now, self.recorder.interval());
-        let pending = course.intended - course.dropped - course.started;
         self.transport.close_all(&mut self.io);
         let times = self.io.thread_times();
         let end = if in_flight > 0 {
@@ -714,9 +706,8 @@ impl<I: Io> Worker<I> {
             self.course.last_end.max(self.arrivals.used_time(now))
         };
         let channel = self.recorder.finish(now, times);
-        let unfinished = Unfinished { pending, in_flight };
         // The send fails only if the collector is gone.
-        let _given_up = channel.out.send(Message::Done { unfinished, end });
+        let _given_up = channel.out.send(Message::Done { end });
     }
 }
 

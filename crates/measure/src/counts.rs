@@ -4,8 +4,8 @@ use crate::Outcome;
 
 /// How many requests there were, by what became of them.
 ///
-/// A sample is counted when it ends, so in an [`Interval`](crate::Interval) `sent` is exactly
-/// `ok + failed`. A finished [`Summary`](crate::Summary) adds what was in flight at the end.
+/// Always `sent = ok + failed + in_flight`, for an exchange is counted when it ends, or when the
+/// run's drain ends. Over a whole run also `intended = sent + dropped + pending`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Requests that the schedule called for.
@@ -20,6 +20,10 @@ pub struct Counts {
     pub dropped: u64,
     /// Those of `failed` whose time was up.
     pub timed_out: u64,
+    /// Requests due, and neither sent nor dropped when the run ended.
+    pub pending: u64,
+    /// Exchanges sent, and not ended when the run's drain did.
+    pub in_flight: u64,
 }
 
 impl Counts {
@@ -35,14 +39,66 @@ impl Counts {
         }
     }
 
+    /// Counts one exchange that was under way when the drain ended.
+    pub(crate) fn record_in_flight(&mut self) {
+        self.sent += 1;
+        self.in_flight += 1;
+    }
+
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.intended += other.intended;
-        self.sent += other.sent;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.dropped += other.dropped;
-        self.timed_out += other.timed_out;
+        let mine = [
+            &mut self.intended,
+            &mut self.sent,
+            &mut self.ok,
+            &mut self.failed,
+            &mut self.dropped,
+            &mut self.timed_out,
+            &mut self.pending,
+            &mut self.in_flight,
+        ];
+        for (mine, theirs) in mine.into_iter().zip(other.all()) {
+            *mine = mine.saturating_add(theirs);
+        }
+    }
+
+    /// Every count, in the order of the fields.
+    pub(crate) const fn all(&self) -> [u64; 8] {
+        [
+            self.intended,
+            self.sent,
+            self.ok,
+            self.failed,
+            self.dropped,
+            self.timed_out,
+            self.pending,
+            self.in_flight,
+        ]
+    }
+
+    /// Whether every request of a run is accounted for, exactly.
+    pub(crate) fn conservation(&self) -> Result<(), String> {
+        let Self {
+            intended,
+            sent,
+            ok,
+            failed,
+            dropped,
+            pending,
+            in_flight,
+            ..
+        } = *self;
+        if intended != sent + dropped + pending {
+            return Err(format!(
+                "{intended} intended is not {sent} sent + {dropped} dropped + {pending} pending"
+            ));
+        }
+        if sent != ok + failed + in_flight {
+            return Err(format!(
+                "{sent} sent is not {ok} ok + {failed} failed + {in_flight} in flight"
+            ));
+        }
+        Ok(())
     }
 
     /// Exchanges that ended, in any way.
@@ -64,8 +120,8 @@ pub struct Bytes {
 impl Bytes {
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.received += other.received;
+        self.sent = self.sent.saturating_add(other.sent);
+        self.received = self.received.saturating_add(other.received);
     }
 }
 
@@ -104,7 +160,7 @@ impl OutcomeCounts {
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine += theirs;
+            *mine = mine.saturating_add(*theirs);
         }
     }
 }

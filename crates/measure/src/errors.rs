@@ -47,7 +47,7 @@ impl ErrorTable {
     fn add(&mut self, outcome: Outcome, message: &str, count: u64) {
         let messages = self.messages.entry(outcome).or_default();
         if let Some(known) = messages.get_mut(message) {
-            *known += count;
+            *known = known.saturating_add(count);
             return;
         }
         messages.insert(message.into(), count);

@@ -1,6 +1,6 @@
 //! How the generator itself fared: what it measures of its own threads.
 
-use crate::{Blame, Histogram, Interval, Outcome};
+use crate::{Blame, Figures, Histogram, Outcome};
 use drumfire_units::Nanos;
 
 /// What a worker thread observes of itself. Merges by addition, the busiest share by maximum.
@@ -67,11 +67,10 @@ pub struct GeneratorHealth {
 }
 
 impl GeneratorHealth {
-    /// What an interval, usually the merged one of a run, tells about the generator. The share of
-    /// steal and the use of spinning are not in it.
+    /// What a run's figures and its workers' health tell about the generator. The share of steal
+    /// and the use of spinning are not in them.
     #[must_use]
-    pub fn of(interval: &Interval, threads: u32) -> Self {
-        let health = &interval.health;
+    pub fn of(total: &Figures, health: &WorkerHealth, threads: u32) -> Self {
         Self {
             threads,
             cpu_share_max: f64::from(health.busiest_share_ppm) / 1e6,
@@ -79,17 +78,17 @@ impl GeneratorHealth {
             wake_lateness_p99: health.wake_lateness.near_p99().1,
             run_queue_delay: health.run_queue_delay,
             steal_share: 0.0,
-            connections_opened: interval.connections_opened,
+            connections_opened: total.connections.opened,
             spin: false,
-            limited_by: limits_reached(interval),
+            limited_by: limits_reached(total),
         }
     }
 }
 
-/// The generator's own failures in an interval. An exchange that the end of the run cut off is
+/// The generator's own failures. An exchange that the end of the run cut off is
 /// the generator's doing but no limit of it.
-pub(crate) fn limits_reached(interval: &Interval) -> Vec<Outcome> {
-    interval
+fn limits_reached(figures: &Figures) -> Vec<Outcome> {
+    figures
         .outcomes()
         .failures()
         .map(|(outcome, _)| outcome)

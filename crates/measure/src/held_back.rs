@@ -21,7 +21,7 @@ impl HeldBack {
 
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.requests += other.requests;
+        self.requests = self.requests.saturating_add(other.requests);
         self.allowed = match (self.allowed, other.allowed) {
             (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
             (mine, theirs) => mine.or(theirs),

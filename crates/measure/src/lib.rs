@@ -1,18 +1,21 @@
 //! What happened: samples, histograms, intervals, summaries, health, thresholds.
 //!
 //! Knows how to record, merge and judge. Must not know I/O or clocks: every time is an argument.
-//! Start reading at [`Sample`], then [`Interval`], then [`Summary`].
+//! Start reading at [`Sample`], then [`Figures`] and [`Interval`], then [`Summary`].
 
 mod buckets;
 mod codec;
+mod connections;
 mod counts;
 mod encoding;
 mod errors;
+mod figures;
 mod health;
 mod held_back;
 mod histogram;
 mod histogram_codec;
 mod interval;
+mod latency;
 mod leniency;
 mod messages;
 mod outcome;
@@ -30,17 +33,20 @@ mod words;
 
 pub use buckets::HIGHEST;
 pub use codec::CodecError;
+pub use connections::{Closing, Connections};
 pub use counts::{Bytes, Counts, OutcomeCounts};
 pub use encoding::DecodeError;
 pub use errors::{ErrorRow, MESSAGE_BYTES, MESSAGES};
+pub use figures::Figures;
 pub use health::{GeneratorHealth, WorkerHealth};
 pub use held_back::HeldBack;
 pub use histogram::Histogram;
-pub use interval::{Interval, Latency};
+pub use interval::Interval;
+pub use latency::Latency;
 pub use leniency::{Leniencies, Leniency};
 pub use messages::{IsFirst, Messages};
 pub use outcome::{Blame, Outcome};
-pub use run::{Model, PoolInfo, RunEvent, RunInfo, Unfinished};
+pub use run::{Model, PoolInfo, RunEvent, RunInfo};
 pub use sample::{Kept, Sample};
 pub use status::{GRPC_STATUS, StatusCounts, status_name};
 pub use step::{STEPS, Step};

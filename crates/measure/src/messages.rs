@@ -43,9 +43,9 @@ impl Messages {
 
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.sent += other.sent;
+        self.sent = self.sent.saturating_add(other.sent);
         self.record_unsent(other.unsent);
-        self.received += other.received;
+        self.received = self.received.saturating_add(other.received);
         self.first.merge(&other.first);
         self.gap.merge(&other.gap);
     }

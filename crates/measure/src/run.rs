@@ -104,15 +104,6 @@ impl RunInfo {
     }
 }
 
-/// What was still open when the run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unfinished {
-    /// Due, and neither sent nor dropped.
-    pub pending: u64,
-    /// Sent, and not ended.
-    pub in_flight: u64,
-}
-
 /// What a run tells its observers, in this order: `Started`, then any of the middle ones, then
 /// `Finished`.
 #[derive(Clone, Debug)]
@@ -121,8 +112,8 @@ pub enum RunEvent {
     Started(Arc<RunInfo>),
     /// An interval is over, merged over all workers.
     IntervalClosed(Arc<Interval>),
-    /// The samples of the interval that closes next, in the order of their ends within a worker;
-    /// only where the plan asks for every sample.
+    /// Every sample of the interval that closes next, in the order of their ends within a worker:
+    /// a channel of its own, only where the plan asks for it.
     Kept(Vec<Kept>),
     /// Something that a person should know now.
     Warning(String),

@@ -76,7 +76,7 @@ impl StatusCounts {
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(other.0.iter()) {
-            *mine += theirs;
+            *mine = mine.saturating_add(*theirs);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What happened to one step: one tag, scenario step or URL.
 
 use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
+use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// How many steps have figures of their own; the rest is summed under the step `other`.
@@ -8,8 +9,8 @@ pub const STEPS: usize = 64;
 
 /// One step's share of an interval or of a run.
 ///
-/// Nothing is due by step, so `counts.intended` is what was sent, and `counts.dropped` is 0; of a
-/// plan with one step they are the totals.
+/// Nothing is dropped by step, so `counts.intended` is what was sent and what is pending; of a pool
+/// with one step they are the pool's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The step's name in the plan.
@@ -71,6 +72,21 @@ impl Step {
             self.response_time.record_at_least(sample.response_time());
             self.service_time.record_at_least(sample.service_time());
         }
+    }
+
+    /// Records requests that were due and not sent.
+    pub(crate) fn record_pending(&mut self, waited: Nanos, count: u64) {
+        self.counts.intended = self.counts.intended.saturating_add(count);
+        self.counts.pending = self.counts.pending.saturating_add(count);
+        self.response_time.record_at_least_of(waited, count);
+    }
+
+    /// Records an exchange that was under way when the drain ended.
+    pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
+        self.counts.intended += 1;
+        self.counts.record_in_flight();
+        self.response_time.record_at_least(sample.response_time());
+        self.service_time.record_at_least(sample.service_time());
     }
 
     /// Adds `other`, which must be of the same name.

@@ -1,10 +1,9 @@
 //! A run as a whole: the merge of its intervals and the judgement over them.
 
-use crate::health::limits_reached;
 use crate::threshold::View;
 use crate::{
-    GeneratorHealth, Interval, Model, RunInfo, Step, ThresholdResult, Unfinished, Validity,
-    Verdict, WindowedThresholds,
+    Figures, GeneratorHealth, Interval, Model, PoolInfo, RunInfo, Step, ThresholdResult, Validity,
+    Verdict, WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::{Metric, Threshold};
 use drumfire_units::Nanos;
@@ -17,11 +16,12 @@ pub struct Summary {
     pub info: Arc<RunInfo>,
     /// The measured span: from the end of the warm-up to the last end or the stop.
     pub duration: Nanos,
-    /// Everything merged. After [`Self::finish`] `total.counts.sent` also holds what was in
-    /// flight at the end.
-    pub total: Interval,
-    /// What was still open at the end.
-    pub unfinished: Unfinished,
+    /// The figures of all pools together.
+    pub total: Figures,
+    /// How the workers fared.
+    pub health: WorkerHealth,
+    /// The figures of each pool, or none where there is a single pool, whose figures are the sum.
+    pools: Vec<Figures>,
     /// Whether the figures can be believed.
     pub verdict: Verdict,
     /// What became of the thresholds, in the plan's order.
@@ -34,11 +34,14 @@ impl Summary {
     /// A summary of nothing yet.
     #[must_use]
     pub fn new(info: Arc<RunInfo>) -> Self {
+        let (total, health, pools) =
+            Interval::of_pools(info.pools.iter().map(|pool| &*pool.steps)).into_parts();
         Self {
-            total: Interval::new(&info.pool().steps),
+            total,
+            health,
+            pools,
             info,
             duration: Nanos::ZERO,
-            unfinished: Unfinished::default(),
             verdict: Verdict {
                 validity: Validity::Valid,
                 reasons: Vec::new(),
@@ -48,33 +51,43 @@ impl Summary {
         }
     }
 
-    /// Merges one interval, in any order.
+    /// Merges one interval that is summed up, in any order.
     pub fn absorb(&mut self, interval: &Interval) {
-        self.total.merge(interval);
+        self.total.merge(&interval.total);
+        self.health.merge(&interval.health);
+        for (mine, theirs) in self.pools.iter_mut().zip(interval.pools()) {
+            mine.merge(theirs);
+        }
     }
 
-    /// Closes the books, once: adds what was in flight to what was sent, evaluates the thresholds
-    /// and judges. `windows` must have absorbed the same intervals.
+    /// Each pool with its figures, in the plan's order.
+    pub fn pools(&self) -> impl Iterator<Item = (&PoolInfo, &Figures)> {
+        let figures = if self.pools.is_empty() {
+            std::slice::from_ref(&self.total)
+        } else {
+            &self.pools
+        };
+        self.info.pools.iter().zip(figures)
+    }
+
+    /// Closes the books, once: evaluates the thresholds and judges. `windows` must have absorbed
+    /// the same intervals.
     #[must_use]
     pub fn finish(
         mut self,
         duration: Nanos,
-        unfinished: Unfinished,
         generator: GeneratorHealth,
         thresholds: &[Threshold],
         windows: &WindowedThresholds,
     ) -> Self {
         self.duration = duration;
-        self.unfinished = unfinished;
-        self.total.counts.sent += unfinished.in_flight;
         self.generator = generator;
-        self.generator.limited_by = limits_reached(&self.total);
         self.thresholds = thresholds
             .iter()
             .enumerate()
             .map(|(index, threshold)| self.evaluate(index, threshold, windows))
             .collect();
-        self.verdict = Verdict::judge(&self.info, &self.total, unfinished, &self.generator);
+        self.verdict = Verdict::judge(&self.info, &self.total, &self.health, &self.generator);
         if let Err(why) = self.conservation() {
             self.verdict.condemn(format!(
                 "the books do not balance, which is a mistake of this program: {why}"
@@ -104,27 +117,14 @@ impl Summary {
         ThresholdResult::of(threshold, figure)
     }
 
-    /// Whether every request is accounted for, exactly, in a finished summary:
+    /// Whether every request of every pool is accounted for, exactly, in a finished summary:
     /// intended = sent + dropped + pending, and sent = ok + failed + in flight.
     ///
     /// # Errors
     /// The equation that does not hold, with its figures.
     pub fn conservation(&self) -> Result<(), String> {
-        let counts = &self.total.counts;
-        let Unfinished { pending, in_flight } = self.unfinished;
-        if counts.intended != counts.sent + counts.dropped + pending {
-            return Err(format!(
-                "{} intended is not {} sent + {} dropped + {pending} pending",
-                counts.intended, counts.sent, counts.dropped
-            ));
-        }
-        if counts.sent != counts.ok + counts.failed + in_flight {
-            return Err(format!(
-                "{} sent is not {} ok + {} failed + {in_flight} in flight",
-                counts.sent, counts.ok, counts.failed
-            ));
-        }
-        Ok(())
+        self.pools()
+            .try_for_each(|(_, figures)| figures.counts.conservation())
     }
 
     /// Exchanges that ended, ok or failed, per second of the measured span; 0 without a span.
@@ -151,12 +151,13 @@ impl Summary {
         }
     }
 
-    /// The steps' figures. Of a plan with one step, they are the totals.
+    /// The steps' figures, pool by pool. Of a pool with one step, they are the pool's.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
-        match self.info.pool().steps.first() {
-            Some(first) => self.total.steps_named(first),
-            None => Vec::new(),
-        }
+        let steps = self.pools().flat_map(|(pool, figures)| {
+            let first = pool.steps.first();
+            first.map_or_else(Vec::new, |first| figures.steps_named(first))
+        });
+        steps.collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Thresholds against merged data: what was asked, what was seen, and whether that passes.
 
 use crate::words::{quantile_text, share_text, three_digits, time_text};
-use crate::{Counts, Histogram, Interval, Model, StatusCounts, Step};
+use crate::{Counts, Figures, Histogram, Model, StatusCounts, Step};
 use drumfire_plan::{Comparison, Metric, Threshold};
 use drumfire_units::Nanos;
 
@@ -29,7 +29,7 @@ pub(crate) struct View<'a> {
     pub(crate) span: Nanos,
 }
 
-/// What of an interval or of a step a metric can look at.
+/// What of a pool or of a step a metric can look at.
 struct Source<'a> {
     latency: &'a Histogram,
     /// Steps keep no lag of their own.
@@ -39,7 +39,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn of(total: &'a Interval, model: Model) -> Self {
+    fn of(total: &'a Figures, model: Model) -> Self {
         Self {
             latency: model.latency(&total.latency),
             lag: Some(&total.latency.lag),
@@ -59,11 +59,11 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> View<'a> {
-    /// What `metric` looks at in an interval that lasts for `span`, usually a whole run's, or why
+    /// What `metric` looks at in figures that span this long, usually a whole run's, or why
     /// there is nothing to look at. The caller has checked that the plan has the step it names.
     pub(crate) fn of(
         metric: &Metric,
-        total: &'a Interval,
+        total: &'a Figures,
         model: Model,
         span: Nanos,
     ) -> Result<Self, String> {

@@ -1,8 +1,7 @@
 //! The generator judges itself: whether the figures can be believed, and why not.
 
-use crate::health::limits_reached;
 use crate::words::{share_text, time_text};
-use crate::{GeneratorHealth, Interval, Model, PoolInfo, RunInfo, Unfinished};
+use crate::{Counts, Figures, GeneratorHealth, Model, PoolInfo, RunInfo, WorkerHealth};
 use drumfire_units::Nanos;
 
 /// Whether a run's figures can be believed.
@@ -59,24 +58,24 @@ const RUN_QUEUE_SHARE: f64 = 0.05;
 const STEAL_SHARE: f64 = 0.01;
 
 impl Verdict {
-    /// Judges a run by its merged samples, what was left unfinished and the generator's health.
+    /// Judges a run by its merged figures and the generator's health.
     #[must_use]
     pub fn judge(
         info: &RunInfo,
-        total: &Interval,
-        unfinished: Unfinished,
+        total: &Figures,
+        health: &WorkerHealth,
         generator: &GeneratorHealth,
     ) -> Self {
         let mut found = Vec::new();
         judge_amount(total, &mut found);
-        judge_limits(total, &mut found);
+        judge_limits(total, generator, &mut found);
         let pool = info.pool();
         judge_lag(pool.model, total, &mut found);
         if pool.model == Model::Open {
-            judge_sent(pool, total, unfinished, &mut found);
+            judge_sent(pool, total, &mut found);
         }
-        judge_pauses(total, &mut found);
-        judge_threads(total, generator, &mut found);
+        judge_pauses(health, &mut found);
+        judge_threads(health, generator, &mut found);
         Self::of(found)
     }
 
@@ -98,7 +97,7 @@ impl Verdict {
 /// One thing that speaks against a run.
 struct Finding(Validity, String);
 
-fn judge_amount(total: &Interval, found: &mut Vec<Finding>) {
+fn judge_amount(total: &Figures, found: &mut Vec<Finding>) {
     if total.counts.finished() == 0 {
         found.push(Finding(
             Validity::Invalid,
@@ -108,9 +107,9 @@ fn judge_amount(total: &Interval, found: &mut Vec<Finding>) {
     }
 }
 
-fn judge_limits(total: &Interval, found: &mut Vec<Finding>) {
-    for outcome in limits_reached(total) {
-        let count = total.outcomes().get(outcome);
+fn judge_limits(total: &Figures, generator: &GeneratorHealth, found: &mut Vec<Finding>) {
+    for outcome in &generator.limited_by {
+        let count = total.outcomes().get(*outcome);
         found.push(Finding(
             Validity::Invalid,
             format!(
@@ -125,7 +124,7 @@ fn judge_limits(total: &Interval, found: &mut Vec<Finding>) {
 /// Lag is part of the response time, so a tenth of the response time is the most it may be; once
 /// it exceeds the service time, the response time speaks of us and no longer of the target. How
 /// long a timeout is was our choice, so it excuses nothing: quantiles that it reaches are left out.
-fn judge_lag(model: Model, total: &Interval, found: &mut Vec<Finding>) {
+fn judge_lag(model: Model, total: &Figures, found: &mut Vec<Finding>) {
     let (name, lag) = total.latency.lag.near_p99();
     let service = total.latency.service_time.near_p99_measured();
     let latency = model.latency(&total.latency).near_p99_measured();
@@ -151,9 +150,14 @@ fn judge_lag(model: Model, total: &Interval, found: &mut Vec<Finding>) {
 
 /// Requests that were due and never sent waited for the target when connections were the scarce
 /// thing, and for us when they were not. What the late policy drops had no free connection.
-fn judge_sent(pool: &PoolInfo, total: &Interval, unfinished: Unfinished, found: &mut Vec<Finding>) {
-    let Unfinished { pending, in_flight } = unfinished;
-    let (intended, latency) = (total.counts.intended, &total.latency);
+fn judge_sent(pool: &PoolInfo, total: &Figures, found: &mut Vec<Finding>) {
+    let Counts {
+        intended,
+        pending,
+        in_flight,
+        ..
+    } = total.counts;
+    let latency = &total.latency;
     let all_busy = in_flight >= u64::from(pool.connections);
     let waited = latency.waiting.sum() > latency.lag.sum();
     if pending as f64 <= PENDING_SHARE * intended as f64 || all_busy || waited {
@@ -168,8 +172,7 @@ fn judge_sent(pool: &PoolInfo, total: &Interval, unfinished: Unfinished, found: 
     ));
 }
 
-fn judge_pauses(total: &Interval, found: &mut Vec<Finding>) {
-    let health = &total.health;
+fn judge_pauses(health: &WorkerHealth, found: &mut Vec<Finding>) {
     let longest = health.loop_turn.max().max(health.wake_lateness.max());
     if longest <= PAUSE_SUSPECT {
         return;
@@ -189,7 +192,7 @@ fn judge_pauses(total: &Interval, found: &mut Vec<Finding>) {
     ));
 }
 
-fn judge_threads(total: &Interval, generator: &GeneratorHealth, found: &mut Vec<Finding>) {
+fn judge_threads(health: &WorkerHealth, generator: &GeneratorHealth, found: &mut Vec<Finding>) {
     let mut suspect = |reason| found.push(Finding(Validity::Suspect, reason));
     if generator.cpu_share_max >= CPU_SHARE && !generator.spin {
         suspect(format!(
@@ -205,7 +208,7 @@ fn judge_threads(total: &Interval, generator: &GeneratorHealth, found: &mut Vec<
             time_text(generator.loop_turn_p99.0 as f64)
         ));
     }
-    let wall = total.health.wall.0;
+    let wall = health.wall.0;
     let queued = generator.run_queue_delay.0 as f64 / wall.max(1) as f64;
     if wall > 0 && queued > RUN_QUEUE_SHARE {
         suspect(format!(

@@ -52,7 +52,7 @@ impl Series {
     /// Takes the next interval and tells `see` the figure of each window that it completes.
     pub(crate) fn absorb(&mut self, interval: &Interval, mut see: impl FnMut(Result<f64, String>)) {
         let span = interval.end - interval.start;
-        let view = match View::of(&self.metric, interval, self.model, span) {
+        let view = match View::of(&self.metric, &interval.total, self.model, span) {
             Ok(view) => view,
             Err(why) => {
                 see(Err(why));
@@ -77,7 +77,7 @@ impl Series {
         if span < Nanos(self.interval.0 - self.interval.0 / 10) {
             return;
         }
-        if interval.counts.intended == 0 {
+        if interval.total.counts.intended == 0 {
             self.idle.push(part);
             return;
         }

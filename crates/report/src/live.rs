@@ -71,7 +71,7 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
 /// The pieces from left to right, each padded to the width that it usually takes.
 fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Piece> {
     let piece = |line, dispensable| Piece { line, dispensable };
-    let counts = &interval.counts;
+    let counts = &interval.total.counts;
     let seconds = (interval.end - interval.start).as_secs_f64();
     let per_second = match seconds {
         s if s > 0.0 => counts.finished() as f64 / s,
@@ -82,7 +82,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     } else {
         Ink::Dim
     };
-    let histogram = progress.model.latency(&interval.latency);
+    let histogram = progress.model.latency(&interval.total.latency);
     let mut pieces = vec![
         piece(right(&span(interval.end, style.unicode), 6, Ink::Dim), 0),
         piece(right(&rate(per_second), 9, Ink::Bold), 0),

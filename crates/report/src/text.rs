@@ -72,8 +72,8 @@ fn unseen(summary: &Summary) -> Vec<String> {
     let counts = [
         (total.counts.timed_out, "timed out"),
         (total.outcomes().get(Outcome::LocalCancelled), "cancelled"),
-        (summary.unfinished.in_flight, "in flight"),
-        (summary.unfinished.pending, "not sent"),
+        (total.counts.in_flight, "in flight"),
+        (total.counts.pending, "not sent"),
     ];
     let seen = counts.iter().filter(|(n, _)| *n > 0);
     seen.map(|(n, what)| format!("{} {what}", count(*n)))

@@ -60,10 +60,10 @@ impl Watch {
         match event {
             RunEvent::IntervalClosed(_) if self.draining => {}
             RunEvent::IntervalClosed(interval) => {
-                self.sent += interval.counts.sent;
+                self.sent += interval.total.counts.sent;
                 let seconds = (interval.end - interval.start).as_secs_f64();
                 if seconds > 0.0 {
-                    self.rates.push(interval.counts.sent as f64 / seconds);
+                    self.rates.push(interval.total.counts.sent as f64 / seconds);
                 }
                 if self.rates.len() > SPARK {
                     self.rates.remove(0);

@@ -2,7 +2,7 @@
 
 use super::EXPECT;
 use super::error_text::error_text;
-use drumfire_measure::{Interval, Outcome};
+use drumfire_measure::{Figures, Outcome};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) struct ErrorCounts(BTreeMap<String, u64>);
 
 impl ErrorCounts {
     /// The failures of a run. `host` is the target's name, where all requests go to one.
-    pub(super) fn of(total: &Interval, host: Option<&str>) -> Self {
+    pub(super) fn of(total: &Figures, host: Option<&str>) -> Self {
         let mut counts = Self::default();
         let mut by_status = 0;
         for (outcome, count) in total.outcomes().failures() {
@@ -60,7 +60,7 @@ impl ErrorCounts {
 /// The books count every final status, those of responses that failed for another reason too: a
 /// redirect that is not allowed, a 404 cut short. Where there are such, redirects give way first,
 /// then the most frequent status.
-fn refused_statuses(total: &Interval, failed: u64) -> Vec<(u16, u64)> {
+fn refused_statuses(total: &Figures, failed: u64) -> Vec<(u16, u64)> {
     let mut statuses: Vec<(u16, u64)> = total
         .status()
         .filter(|&(status, _)| status >= 200 && !EXPECT.accepts(status))
@@ -83,11 +83,11 @@ mod tests {
     use drumfire_measure::{Leniencies, Sample};
     use drumfire_units::Nanos;
 
-    fn interval(samples: &[(Outcome, u16, u64)]) -> Interval {
-        let mut interval = Interval::new(&[]);
+    fn figures(samples: &[(Outcome, u16, u64)]) -> Figures {
+        let mut figures = Figures::new(&[]);
         for &(outcome, status, count) in samples {
             for _ in 0..count {
-                interval.record(&Sample {
+                figures.record(&Sample {
                     intended: Nanos::ZERO,
                     due: Nanos::ZERO,
                     sent: Nanos::ZERO,
@@ -102,11 +102,11 @@ mod tests {
                 });
             }
         }
-        interval
+        figures
     }
 
     fn list(samples: &[(Outcome, u16, u64)]) -> String {
-        ErrorCounts::of(&interval(samples), Some("h")).as_list()
+        ErrorCounts::of(&figures(samples), Some("h")).as_list()
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
             (Outcome::InvalidStatus, 700, 2),
             (Outcome::InvalidStatus, 0, 1),
         ];
-        let counts = ErrorCounts::of(&interval(&samples), None);
+        let counts = ErrorCounts::of(&figures(&samples), None);
         assert_eq!(counts.total(), 9);
         assert!(counts.as_list().contains("received status code 700=2"));
     }
@@ -153,7 +153,7 @@ mod tests {
     fn a_map_reads_as_in_go() {
         assert_eq!(ErrorCounts::default().as_map(), "map[]");
         let counts = ErrorCounts::of(
-            &interval(&[(Outcome::ConnectRefused, 0, 2), (Outcome::Closed, 0, 1)]),
+            &figures(&[(Outcome::ConnectRefused, 0, 2), (Outcome::Closed, 0, 1)]),
             None,
         );
         assert_eq!(counts.as_map(), "map[EOF:1 connection refused:2]");

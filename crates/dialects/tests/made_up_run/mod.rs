@@ -3,7 +3,7 @@
 
 use drumfire_measure::{
     GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo,
-    Sample, Summary, Unfinished, WindowedThresholds,
+    Sample, Summary, WindowedThresholds,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub(crate) fn summary(lines: &str) -> Summary {
             [count, outcome, status, time, bytes] => {
                 let count: u64 = count.parse().unwrap();
                 let sample = sample(outcome, status, time, bytes);
-                interval.record_intended(count);
-                (0..count).for_each(|_| interval.record(&sample));
+                interval.total.record_intended(count);
+                (0..count).for_each(|_| interval.total.record(&sample));
             }
             _ => panic!("`{line}` is no line of a run"),
         }
@@ -29,7 +29,7 @@ pub(crate) fn summary(lines: &str) -> Summary {
     let mut summary = Summary::new(info);
     summary.absorb(&interval);
     let health = GeneratorHealth::default();
-    summary.finish(span, Unfinished::default(), health, &[], &windows)
+    summary.finish(span, health, &[], &windows)
 }
 
 /// What the run tells: every exchange, each a millisecond after the last, and then the end.

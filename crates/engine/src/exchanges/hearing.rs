@@ -11,14 +11,14 @@ use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Note, Opening, 
 use crate::wire::{Seen, Then};
 use drumfire_grpc::Status;
 use drumfire_http1::Notices;
-use drumfire_measure::{GRPC_STATUS, Interval, Outcome};
+use drumfire_measure::{Figures, GRPC_STATUS, Outcome};
 use drumfire_plan::ReusedClosed;
 use drumfire_units::Nanos;
 
 /// A worker's exchanges, and the interval that counts what is no exchange's own.
 pub(crate) struct Hearing<'a> {
     pub(crate) exchanges: &'a mut Exchanges,
-    pub(crate) interval: &'a mut Interval,
+    pub(crate) interval: &'a mut Figures,
 }
 
 impl Handler for Hearing<'_> {
@@ -194,8 +194,8 @@ impl Handler for Hearing<'_> {
 
     fn note(&mut self, note: Note) {
         match note {
-            Note::Connected(took) => self.interval.record_connect(took),
-            Note::Secured(took) => self.interval.record_tls(took),
+            Note::Connected(took) => self.interval.connections.record_opened(took),
+            Note::Secured(took) => self.interval.connections.tls_handshake.record(took),
             Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
         }
     }

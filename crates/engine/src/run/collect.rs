@@ -3,7 +3,7 @@
 use crate::Control;
 use crate::worker::Message;
 use drumfire_measure::{
-    GeneratorHealth, Interval, RunEvent, RunInfo, Summary, Unfinished, WindowedThresholds,
+    GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
 use drumfire_net::{StealTimes, steal_times};
 use drumfire_plan::{Plan, Spin};
@@ -20,7 +20,8 @@ pub(crate) struct Collector {
     workers: Vec<Peer>,
     summary: Summary,
     windows: WindowedThresholds,
-    unfinished: Unfinished,
+    /// Every sample of the interval that closes next, where the plan asks for them.
+    kept: Vec<Kept>,
     end: Nanos,
     /// The machine's stolen time at the start; `None` where nobody asks.
     pub(crate) steal: Option<StealTimes>,
@@ -39,10 +40,7 @@ impl Collector {
             workers: Vec::with_capacity(of as usize),
             summary: Summary::new(Arc::clone(info)),
             windows: WindowedThresholds::new(&plan.thresholds, info),
-            unfinished: Unfinished {
-                pending: 0,
-                in_flight: 0,
-            },
+            kept: Vec::new(),
             end: Nanos::ZERO,
             steal: steal_times(),
         }
@@ -67,11 +65,11 @@ impl Collector {
                 draining = true;
                 observer(&RunEvent::Draining);
             }
-            let mut interval = interval;
-            let kept = std::mem::take(&mut interval.kept);
-            if !kept.is_empty() {
-                observer(&RunEvent::Kept(kept));
+            if !self.kept.is_empty() {
+                observer(&RunEvent::Kept(std::mem::take(&mut self.kept)));
             }
+            let mut interval = interval;
+            interval.sum_up();
             let interval = Arc::new(*interval);
             self.summary.absorb(&interval);
             self.windows.absorb(&interval);
@@ -87,13 +85,12 @@ impl Collector {
     fn next_interval(&mut self) -> Option<Box<Interval>> {
         let mut merged: Option<Box<Interval>> = None;
         for index in 0..self.workers.len() {
-            let Some(mut interval) = self.next_of(index) else {
+            let Some(interval) = self.next_of(index) else {
                 continue;
             };
             match &mut merged {
                 None => merged = Some(interval),
                 Some(merged) => {
-                    merged.kept.append(&mut interval.kept);
                     merged.merge(&interval);
                     self.give_back(index, interval);
                 }
@@ -108,10 +105,9 @@ impl Collector {
         while !worker.done {
             match worker.messages.recv() {
                 Ok(Message::Interval(interval)) => return Some(interval),
-                Ok(Message::Done { unfinished, end }) => {
+                Ok(Message::Kept(mut samples)) => self.kept.append(&mut samples),
+                Ok(Message::Done { end }) => {
                     worker.done = true;
-                    self.unfinished.pending += unfinished.pending;
-                    self.unfinished.in_flight += unfinished.in_flight;
                     self.end = self.end.max(end);
                 }
                 // A worker that could not start has no last word.
@@ -132,6 +128,7 @@ impl Collector {
     pub(crate) fn finish(self, plan: &Plan) -> Summary {
         let mut health = GeneratorHealth::of(
             &self.summary.total,
+            &self.summary.health,
             u32::try_from(self.workers.len()).unwrap_or(u32::MAX),
         );
         health.spin = plan.connections.spin == Spin::Yes;
@@ -141,7 +138,6 @@ impl Collector {
         }
         self.summary.finish(
             self.end - plan.warmup,
-            self.unfinished,
             health,
             &plan.thresholds,
             &self.windows,

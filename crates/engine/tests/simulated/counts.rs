@@ -18,8 +18,8 @@ fn exactly(result: &Simulated, count: u64) {
         (counts.intended, counts.sent, counts.ok, counts.dropped),
         (count, count, count, 0)
     );
-    assert_eq!(result.summary.unfinished.pending, 0);
-    assert_eq!(result.summary.unfinished.in_flight, 0);
+    assert_eq!(result.summary.total.counts.pending, 0);
+    assert_eq!(result.summary.total.counts.in_flight, 0);
     assert_eq!(result.log.requests, count, "by the server's own count");
 }
 

@@ -535,7 +535,7 @@ fn what_is_under_way_at_the_end_is_accounted_for() {
         );
         assert_eq!(seen(&result.summary, Outcome::LocalCancelled), cancelled);
         assert_eq!(counts.failed, cancelled);
-        assert_eq!(result.summary.unfinished.in_flight, in_flight);
+        assert_eq!(result.summary.total.counts.in_flight, in_flight);
     }
 }
 
@@ -554,7 +554,7 @@ fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
         let counts = result.summary.total.counts;
         let cancelled = seen(&result.summary, Outcome::LocalCancelled);
         assert_eq!(
-            (counts.failed, result.summary.unfinished.in_flight),
+            (counts.failed, result.summary.total.counts.in_flight),
             (cancelled, 0)
         );
         assert!(cancelled > 0 && counts.ok > 0);

@@ -179,10 +179,10 @@ fn one_request_each_waits_for_its_connection() {
     // Two ways to connect, two to be served. Service time counts from the request's bytes.
     assert_eq!(latency.response_time.max(), ms(4));
     assert_eq!(latency.service_time.max(), ms(2));
-    assert_eq!(result.summary.total.connect.max(), ms(2));
+    assert_eq!(result.summary.total.connections.connect.max(), ms(2));
     assert_eq!(result.summary.total.counts.ok, 4 * 250);
     assert_eq!(latency.response_time.min(), ms(4));
-    assert!(result.summary.total.connect.min() > Nanos::ZERO);
+    assert!(result.summary.total.connections.connect.min() > Nanos::ZERO);
     assert_eq!(latency.lag.max(), Nanos::ZERO);
 }
 

@@ -18,7 +18,7 @@ fn counts(result: &Simulated, sent: u64, dropped: u64, pending: u64) {
     let counts = result.summary.total.counts;
     let all = (counts.intended, counts.sent, counts.dropped);
     assert_eq!(all, (sent + dropped + pending, sent, dropped));
-    assert_eq!(result.summary.unfinished.pending, pending);
+    assert_eq!(result.summary.total.counts.pending, pending);
     assert_eq!(result.log.requests, sent);
 }
 
@@ -75,7 +75,7 @@ fn an_absurd_rate_balances() {
             let total = result.summary.total.counts;
             assert_eq!(total.intended, 2_000_000_000_000_000, "{policy:?}");
             assert_eq!(total.sent, 201 * u64::from(threads), "{policy:?}");
-            let left = result.summary.unfinished.pending;
+            let left = result.summary.total.counts.pending;
             assert!(left.abs_diff(pending) <= 201 * 2, "{policy:?}: {left}");
         }
     }

@@ -167,12 +167,12 @@ fn intervals_follow_each_other_and_add_up() {
     for interval in &result.intervals {
         assert_eq!(interval.start, end);
         end = interval.end;
-        sum += interval.counts.ok;
+        sum += interval.total.counts.ok;
     }
     assert_eq!(sum, 10_000);
     assert!(
         result.intervals[..9]
             .iter()
-            .all(|interval| interval.counts.intended == 1000)
+            .all(|interval| interval.total.counts.intended == 1000)
     );
 }

@@ -1,7 +1,7 @@
 //! Truth at the end: what was due and not sent, and what was in flight, stays in the record.
 
 use crate::{close, ms, quantile, run, secs};
-use drumfire_measure::{Histogram, Unfinished};
+use drumfire_measure::Histogram;
 use drumfire_testkit::{Answer, Http2, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
@@ -45,7 +45,7 @@ fn shows_the_freeze(result: &Simulated) {
     close("p99", quantile(&response, 0.99), 0.9, 0.001);
     assert!(latency.response_time.is_at_least(0.99));
     assert_eq!(latency.service_time.count(), 1808);
-    let pending = result.summary.unfinished.pending;
+    let pending = result.summary.total.counts.pending;
     assert_eq!((pending, result.summary.total.counts.intended), (192, 2000));
 }
 
@@ -70,7 +70,7 @@ fn a_freeze_of_one_of_two_targets_is_in_the_response_time() {
     let plan = open("const(200/s)").to(&["http://a/", "http://b/"]);
     let result = run(plan.connections(8).lasts(secs(10)), world);
     let total = &result.summary.total;
-    assert_eq!(result.summary.unfinished.pending, 92);
+    assert_eq!(result.summary.total.counts.pending, 92);
     assert_eq!(total.latency.response_time.count(), 2000);
     let [a, b] = &total.steps[..] else {
         panic!("two steps");
@@ -94,7 +94,7 @@ fn a_freeze_of_one_of_two_targets_is_in_the_response_time() {
 fn what_waits_when_the_run_is_stopped_has_waited_until_then() {
     let world = frozen(Server::new()).stopped_at(ms(9500));
     let result = run(open("const(200/s,60s)").connections(8), world);
-    let pending = result.summary.unfinished.pending;
+    let pending = result.summary.total.counts.pending;
     // A stop is noticed within 50 ms.
     assert!((92..=102).contains(&pending), "{pending}");
     let waiting = &result.summary.total.latency.waiting;
@@ -108,7 +108,7 @@ fn what_was_due_in_the_warm_up_is_left_out() {
     let plan = open("const(200/s)").connections(8).lasts(secs(10));
     let result = run(plan.warmup(ms(9500)), frozen(Server::new()));
     let latency = &result.summary.total.latency;
-    assert_eq!(result.summary.unfinished.pending, 100);
+    assert_eq!(result.summary.total.counts.pending, 100);
     assert_eq!(latency.response_time.count(), 100);
     assert_eq!(latency.response_time.max(), ms(500));
     assert_eq!(latency.service_time.count(), 0);
@@ -127,11 +127,8 @@ fn what_is_in_flight_when_the_drain_ends_is_in_the_service_time() {
             server = Server::http2(Http2::new()).takes(Law::Const(secs(1000)));
         }
         let result = run(plan, World::of(server));
-        let unfinished = Unfinished {
-            pending: 0,
-            in_flight: 5,
-        };
-        assert_eq!(result.summary.unfinished, unfinished);
+        let counts = result.summary.total.counts;
+        assert_eq!((counts.pending, counts.in_flight, counts.sent), (0, 5, 5));
         let latency = &result.summary.total.latency;
         // Three seconds of load, and a drain of one minute.
         for times in [&latency.response_time, &latency.service_time] {
@@ -148,7 +145,7 @@ fn any_number_of_requests_may_be_pending() {
     let urls = ["http://sut/a", "http://sut/b", "http://sut/c"];
     let plan = open("const(3000000/s)").to(&urls).lasts(secs(1));
     let result = run(plan, world);
-    let pending = result.summary.unfinished.pending;
+    let pending = result.summary.total.counts.pending;
     assert_eq!(pending, 3_000_000 - 101);
     let total = &result.summary.total;
     let response = &total.latency.response_time;

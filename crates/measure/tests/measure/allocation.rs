@@ -69,21 +69,21 @@ fn a_hundred_thousand_records_and_no_allocation() {
     // Lower bounds take their memory with the first of them.
     for step in 0..3 {
         let timeout = samples::failed(Nanos(0), Nanos(7), Outcome::TimeoutTotal);
-        interval.record(&Sample { step, ..timeout });
+        interval.total.record(&Sample { step, ..timeout });
     }
     interval.reset(0, Nanos::ZERO);
     let counted = allocations(|| {
         for sample in &samples {
-            interval.record_intended(1);
-            interval.record(sample);
-            interval.record_warmup(sample);
-            interval.record_connect(Nanos(7));
+            interval.total.record_intended(1);
+            interval.total.record(sample);
+            interval.total.record_warmup(sample);
+            interval.total.connections.record_opened(Nanos(7));
         }
-        interval.record_dropped(1);
+        interval.total.record_dropped(1);
     });
     assert_eq!(counted, 0);
-    assert_eq!(interval.counts.sent, 100_000);
-    assert!(interval.latency.response_time.beyond() > 0);
+    assert_eq!(interval.total.counts.sent, 100_000);
+    assert!(interval.total.latency.response_time.beyond() > 0);
     // The counter itself works.
     assert!(allocations(|| drop(Interval::new(&names))) > 0);
 }

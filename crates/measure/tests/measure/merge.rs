@@ -33,12 +33,16 @@ fn seen(steps: u16) -> impl Strategy<Value = Seen> {
 
 fn record(interval: &mut Interval, seen: &Seen) {
     let extra = seen.extra;
-    interval.record(&seen.sample);
-    interval.record_intended(extra % 3);
-    interval.record_dropped(extra % 2);
-    interval.record_connect(Nanos(extra));
-    interval.record_tls(Nanos(extra * 2));
-    interval.interim += extra % 5;
+    interval.total.record(&seen.sample);
+    interval.total.record_intended(extra % 3);
+    interval.total.record_dropped(extra % 2);
+    interval.total.connections.record_opened(Nanos(extra));
+    interval
+        .total
+        .connections
+        .tls_handshake
+        .record(Nanos(extra * 2));
+    interval.total.interim += extra % 5;
     interval.health.cpu += Nanos(extra);
     interval.health.wall += Nanos(extra * 2);
     interval.health.run_queue_delay += Nanos(extra / 2);
@@ -47,10 +51,12 @@ fn record(interval: &mut Interval, seen: &Seen) {
     let share = extra as u32; // below a million
     interval.health.busiest_share_ppm = interval.health.busiest_share_ppm.max(share);
     if extra.is_multiple_of(4) {
-        interval.record_warmup(&seen.sample);
+        interval.total.record_warmup(&seen.sample);
     }
     if let (Some(detail), true) = (seen.detail, seen.sample.outcome != Outcome::Ok) {
-        interval.record_error_detail(seen.sample.outcome, &format!("detail {detail}"));
+        interval
+            .total
+            .record_error_detail(seen.sample.outcome, &format!("detail {detail}"));
     }
 }
 
@@ -87,6 +93,36 @@ proptest! {
     #![proptest_config(samples::cases(24))]
 
     #[test]
+    fn the_run_is_the_sum_of_its_pools_whenever_it_is_made(
+        all in prop::collection::vec((seen(3), 0..2usize), 0..100),
+    ) {
+        let (browse, buy) = (names(3), names(1));
+        let empty = || Interval::of_pools([&browse[..], &buy[..]]);
+        let mut parts = vec![empty(); 6];
+        let mut alone = [Interval::new(&browse), Interval::new(&buy)];
+        for (seen, pool) in &all {
+            parts[seen.worker].pool_mut(*pool).record(&seen.sample);
+            alone[*pool].pool_mut(0).record(&seen.sample);
+        }
+        let (mut late, mut early) = (empty(), empty());
+        for part in &mut parts {
+            late.merge(part);
+            part.sum_up();
+            part.sum_up();
+            early.merge(part);
+        }
+        late.sum_up();
+        prop_assert_eq!(&late, &early);
+        for (pool, alone) in late.pools().iter().zip(&alone) {
+            prop_assert_eq!(pool, &alone.total);
+        }
+        let sent: u64 = late.pools().iter().map(|pool| pool.counts.sent).sum();
+        prop_assert_eq!((sent, sent), (late.total.counts.sent, all.len() as u64));
+        let times = late.pools().iter().map(|pool| pool.latency.lag.sum());
+        prop_assert_eq!(times.sum::<u128>(), late.total.latency.lag.sum());
+    }
+
+    #[test]
     fn every_partition_and_order_gives_the_whole(
         all in prop::collection::vec(seen(3), 0..300),
         order in Just([0, 1, 2, 3, 4, 5]).prop_shuffle(),
@@ -103,18 +139,18 @@ proptest! {
         let groups = [merged(&steps, left), merged(&steps, right)];
         let grouped = merged(&steps, &groups);
         prop_assert_eq!(&grouped, &whole);
-        prop_assert_eq!(grouped.errors(), whole.errors());
-        let q = grouped.latency.response_time.quantile_unchecked(0.9);
-        prop_assert_eq!(q, whole.latency.response_time.quantile_unchecked(0.9));
+        prop_assert_eq!(grouped.total.errors(), whole.total.errors());
+        let q = grouped.total.latency.response_time.quantile_unchecked(0.9);
+        prop_assert_eq!(q, whole.total.latency.response_time.quantile_unchecked(0.9));
     }
 
     #[test]
     fn errors_add_up_to_the_failures(all in prop::collection::vec(seen(1), 0..400)) {
         let mut interval = Interval::new(&names(1));
         all.iter().for_each(|seen| record(&mut interval, seen));
-        let rows = interval.errors();
+        let rows = interval.total.errors();
         let sum: u64 = rows.iter().map(|row| row.count).sum();
-        prop_assert_eq!(sum, interval.counts.failed);
+        prop_assert_eq!(sum, interval.total.counts.failed);
         prop_assert!(rows.is_sorted_by(|a, b| a.count >= b.count));
         prop_assert!(rows.len() <= drumfire_measure::MESSAGES + Outcome::COUNT);
         for row in &rows {
@@ -126,20 +162,20 @@ proptest! {
     fn steps_add_up_to_the_total(all in prop::collection::vec(samples::any_sample(80), 0..300)) {
         let mut interval = Interval::new(&names(80));
         for sample in &all {
-            interval.record(sample);
+            interval.total.record(sample);
         }
-        prop_assert_eq!(interval.steps.len(), 65);
-        prop_assert_eq!(&*interval.steps[64].name, "other");
+        prop_assert_eq!(interval.total.steps.len(), 65);
+        prop_assert_eq!(&*interval.total.steps[64].name, "other");
         let others = all.iter().filter(|sample| sample.step >= 64).count();
-        prop_assert_eq!(interval.steps[64].counts.sent, others as u64);
+        prop_assert_eq!(interval.total.steps[64].counts.sent, others as u64);
         let mut times = drumfire_measure::Histogram::new();
         let mut sent = 0;
-        for step in &interval.steps {
+        for step in &interval.total.steps {
             times.merge(&step.response_time);
             sent += step.counts.sent;
         }
-        prop_assert_eq!(sent, interval.counts.sent);
-        prop_assert_eq!(times, interval.latency.response_time);
+        prop_assert_eq!(sent, interval.total.counts.sent);
+        prop_assert_eq!(times, interval.total.latency.response_time);
     }
 }
 
@@ -147,9 +183,11 @@ proptest! {
 fn a_sample_is_counted_where_it_belongs() {
     let mut interval = Interval::new(&names(1));
     let ms = Nanos::from_millis;
-    interval.record(&samples::late(ms(1), ms(2), ms(10)));
-    interval.record(&samples::failed(ms(5), ms(30), Outcome::Reset));
-    let (counts, latency) = (interval.counts, &interval.latency);
+    interval.total.record(&samples::late(ms(1), ms(2), ms(10)));
+    interval
+        .total
+        .record(&samples::failed(ms(5), ms(30), Outcome::Reset));
+    let (counts, latency) = (interval.total.counts, &interval.total.latency);
     assert_eq!((counts.sent, counts.ok, counts.failed), (2, 1, 1));
     assert_eq!((counts.timed_out, counts.intended), (0, 0));
     assert_eq!(latency.response_time.max(), ms(12));
@@ -158,17 +196,22 @@ fn a_sample_is_counted_where_it_belongs() {
     assert_eq!((latency.lag.count(), latency.lag.max()), (2, ms(2)));
     assert_eq!((latency.waiting.count(), latency.waiting.max()), (2, ms(0)));
     assert_eq!((latency.failed.count(), latency.failed.max()), (1, ms(30)));
-    assert_eq!(interval.status().collect::<Vec<_>>(), [(200, 1)]);
-    assert_eq!(interval.status_counts().get(0), 1);
+    assert_eq!(interval.total.status().collect::<Vec<_>>(), [(200, 1)]);
+    assert_eq!(interval.total.status_counts().get(0), 1);
 }
 
 #[test]
 fn warm_up_is_counted_and_nothing_else_of_it() {
     let steps = names(2);
     let mut interval = Interval::new(&steps);
-    interval.record_warmup(&samples::ok(Nanos(1), Nanos(2)));
-    assert_eq!((interval.warmup.intended, interval.warmup.ok), (1, 1));
-    interval.warmup = drumfire_measure::Counts::default();
+    interval
+        .total
+        .record_warmup(&samples::ok(Nanos(1), Nanos(2)));
+    assert_eq!(
+        (interval.total.warmup.intended, interval.total.warmup.ok),
+        (1, 1)
+    );
+    interval.total.warmup = drumfire_measure::Counts::default();
     assert_eq!(interval, Interval::new(&steps));
 }
 
@@ -176,9 +219,13 @@ fn warm_up_is_counted_and_nothing_else_of_it() {
 fn reset_leaves_an_empty_interval() {
     let steps = names(2);
     let mut interval = Interval::new(&steps);
-    interval.record(&samples::failed(Nanos(1), Nanos(2), Outcome::Reset));
-    interval.record_error_detail(Outcome::Reset, "by peer");
-    interval.record_connect(Nanos(5));
+    interval
+        .total
+        .record(&samples::failed(Nanos(1), Nanos(2), Outcome::Reset));
+    interval
+        .total
+        .record_error_detail(Outcome::Reset, "by peer");
+    interval.total.connections.record_opened(Nanos(5));
     interval.health.loop_turn.record(Nanos(9));
     interval.reset(0, Nanos::ZERO);
     assert_eq!(interval, Interval::new(&steps));
@@ -188,12 +235,20 @@ fn reset_leaves_an_empty_interval() {
 fn one_talkative_outcome_does_not_silence_the_others() {
     let mut interval = Interval::new(&names(1));
     for n in 0..1000 {
-        interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::HttpStatus));
-        interval.record_error_detail(Outcome::HttpStatus, &format!("{n:04}"));
+        interval
+            .total
+            .record(&samples::failed(Nanos(1), Nanos(1), Outcome::HttpStatus));
+        interval
+            .total
+            .record_error_detail(Outcome::HttpStatus, &format!("{n:04}"));
     }
-    interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::TlsName));
-    interval.record_error_detail(Outcome::TlsName, "for example.org");
-    let rows = interval.errors();
+    interval
+        .total
+        .record(&samples::failed(Nanos(1), Nanos(1), Outcome::TlsName));
+    interval
+        .total
+        .record_error_detail(Outcome::TlsName, "for example.org");
+    let rows = interval.total.errors();
     assert!(rows.iter().any(|row| row.message == "for example.org"));
     assert_eq!(rows[0].message, Outcome::HttpStatus.words());
     assert_eq!(rows[0].count, 1000 - 63);
@@ -203,11 +258,19 @@ fn one_talkative_outcome_does_not_silence_the_others() {
 #[test]
 fn a_message_is_printable_and_short() {
     let mut interval = Interval::new(&names(1));
-    interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::Decode));
-    interval.record_error_detail(Outcome::Decode, "\u{1b}[31mred\n");
-    interval.record(&samples::failed(Nanos(1), Nanos(1), Outcome::Reset));
-    interval.record_error_detail(Outcome::Reset, &"ü\n".repeat(500));
-    for row in interval.errors() {
+    interval
+        .total
+        .record(&samples::failed(Nanos(1), Nanos(1), Outcome::Decode));
+    interval
+        .total
+        .record_error_detail(Outcome::Decode, "\u{1b}[31mred\n");
+    interval
+        .total
+        .record(&samples::failed(Nanos(1), Nanos(1), Outcome::Reset));
+    interval
+        .total
+        .record_error_detail(Outcome::Reset, &"ü\n".repeat(500));
+    for row in interval.total.errors() {
         assert!(!row.message.contains(char::is_control), "{}", row.message);
         assert!(row.message.len() <= drumfire_measure::MESSAGE_BYTES);
     }

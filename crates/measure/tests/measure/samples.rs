@@ -71,10 +71,12 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
 /// A healthy run: 1000 requests, 5 ms each, sent on time.
 pub(crate) fn healthy(info: &RunInfo) -> Interval {
     let mut interval = Interval::new(&info.pool().steps);
-    interval.record_intended(1000);
+    interval.total.record_intended(1000);
     for n in 0..1000 {
         let start = Nanos::from_millis(n);
-        interval.record(&late(start, Nanos::from_micros(30), Nanos::from_millis(5)));
+        interval
+            .total
+            .record(&late(start, Nanos::from_micros(30), Nanos::from_millis(5)));
     }
     interval.health.wall = Nanos::from_secs(1);
     for _ in 0..1000 {

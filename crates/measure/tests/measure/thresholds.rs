@@ -2,7 +2,7 @@
 
 use crate::samples;
 use drumfire_measure::{
-    GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, ThresholdResult, Unfinished,
+    GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, ThresholdResult,
     WindowedThresholds,
 };
 use drumfire_plan::{Comparison, Metric, Threshold};
@@ -33,9 +33,8 @@ fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<
         windows.absorb(interval);
     }
     let duration = Nanos::from_secs(intervals.len() as u64);
-    let unfinished = Unfinished::default();
     let generator = GeneratorHealth::default();
-    let summary = summary.finish(duration, unfinished, generator, thresholds, &windows);
+    let summary = summary.finish(duration, generator, thresholds, &windows);
     summary.thresholds
 }
 
@@ -57,14 +56,14 @@ fn second(number: u64) -> Interval {
         let step = u16::from(n % 2 == 0);
         let mut sample = samples::late(ms(n), ms(2 * u64::from(step)), ms(n));
         sample.step = step;
-        interval.record_intended(1);
-        interval.record(&sample);
+        interval.total.record_intended(1);
+        interval.total.record(&sample);
     }
     for n in 0..10 {
         let mut sample = samples::failed(ms(n), ms(1), Outcome::HttpStatus);
         sample.status = 500;
-        interval.record_intended(1);
-        interval.record(&sample);
+        interval.total.record_intended(1);
+        interval.total.record(&sample);
     }
     interval
 }
@@ -152,15 +151,15 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
 fn a_bad_minute_fails_although_the_run_is_good() {
     let mut slow = interval(5);
     for n in 0..1000 {
-        slow.record_intended(1);
-        slow.record(&samples::ok(ms(n), ms(90)));
+        slow.total.record_intended(1);
+        slow.total.record(&samples::ok(ms(n), ms(90)));
     }
     let mut intervals: Vec<_> = (0..10)
         .map(|number| {
             let mut fast = interval(number);
             for n in 0..1000 {
-                fast.record_intended(1);
-                fast.record(&samples::ok(ms(n), ms(10)));
+                fast.total.record_intended(1);
+                fast.total.record(&samples::ok(ms(n), ms(10)));
             }
             fast
         })
@@ -193,8 +192,8 @@ fn the_rate_does_not_count_the_drain() {
     let full = |number| {
         let mut full = interval(number);
         for n in 0..100 {
-            full.record_intended(1);
-            full.record(&samples::ok(ms(n), ms(1)));
+            full.total.record_intended(1);
+            full.total.record(&samples::ok(ms(n), ms(1)));
         }
         full
     };
@@ -239,15 +238,15 @@ fn figure(metric: &Metric, window: &[Interval]) -> Option<f64> {
         Metric::Min => Some(histogram.min().0 as f64),
         _ => Some(histogram.max().0 as f64),
     };
-    let counts = sum.counts;
+    let counts = sum.total.counts;
     match metric {
         Metric::Rate => Some(counts.finished() as f64 / window.len() as f64),
         Metric::Failed if counts.sent == 0 => None,
         Metric::Failed => Some(counts.failed as f64 / counts.sent as f64),
-        Metric::Status(status) => Some(sum.status_counts().get(*status) as f64),
-        Metric::Lag(inner) => times(&sum.latency.lag, inner),
-        Metric::Step(_, inner) => times(&sum.steps[0].response_time, inner),
-        metric => times(&sum.latency.response_time, metric),
+        Metric::Status(status) => Some(sum.total.status_counts().get(*status) as f64),
+        Metric::Lag(inner) => times(&sum.total.latency.lag, inner),
+        Metric::Step(_, inner) => times(&sum.total.steps[0].response_time, inner),
+        metric => times(&sum.total.latency.response_time, metric),
     }
 }
 
@@ -262,9 +261,9 @@ proptest! {
     ) {
         let intervals: Vec<_> = (0..).zip(&seconds).map(|(number, samples)| {
             let mut interval = interval(number);
-            interval.record_intended(samples.len() as u64 + 1);
-            interval.record_dropped(1);
-            samples.iter().for_each(|sample| interval.record(sample));
+            interval.total.record_intended(samples.len() as u64 + 1);
+            interval.total.record_dropped(1);
+            samples.iter().for_each(|sample| interval.total.record(sample));
             interval
         }).collect();
         let step = Metric::Step("login".to_owned(), Box::new(Metric::Mean));

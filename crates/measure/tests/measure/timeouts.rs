@@ -1,9 +1,7 @@
 //! What timed out stays in the record as "at least this long".
 
 use crate::samples;
-use drumfire_measure::{
-    GeneratorHealth, Histogram, Interval, Model, Outcome, Unfinished, Validity, Verdict,
-};
+use drumfire_measure::{GeneratorHealth, Histogram, Interval, Model, Outcome, Validity, Verdict};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -25,7 +23,7 @@ fn dropping(count: u64) -> Interval {
             samples::ok(ms(n), ms(5))
         };
         sample.step = (n % 2) as u16;
-        interval.record(&sample);
+        interval.total.record(&sample);
     }
     interval
 }
@@ -33,8 +31,8 @@ fn dropping(count: u64) -> Interval {
 #[test]
 fn a_target_that_drops_two_percent_has_a_p99_of_at_least_the_timeout() {
     let interval = dropping(20);
-    let latency = &interval.latency;
-    let of_steps = interval.steps.iter();
+    let latency = &interval.total.latency;
+    let of_steps = interval.total.steps.iter();
     let of_steps = of_steps.flat_map(|step| [&step.response_time, &step.service_time]);
     for times in of_steps.chain([&latency.response_time, &latency.service_time]) {
         assert_eq!(times.at_least_from(), Some(SECOND));
@@ -48,15 +46,20 @@ fn a_target_that_drops_two_percent_has_a_p99_of_at_least_the_timeout() {
     assert!(latency.failed.is_at_least(0.0));
     assert_eq!(latency.first_byte.count(), 980);
     assert_eq!(latency.lag.at_least_from(), None);
-    assert_eq!((interval.counts.ok, interval.counts.timed_out), (980, 20));
+    assert_eq!(
+        (interval.total.counts.ok, interval.total.counts.timed_out),
+        (980, 20)
+    );
 }
 
 #[test]
 fn other_failures_stay_out() {
     let mut interval = Interval::new(&[]);
-    interval.record(&samples::ok(ms(1), ms(5)));
-    interval.record(&samples::failed(ms(2), ms(30), Outcome::Reset));
-    let latency = &interval.latency;
+    interval.total.record(&samples::ok(ms(1), ms(5)));
+    interval
+        .total
+        .record(&samples::failed(ms(2), ms(30), Outcome::Reset));
+    let latency = &interval.total.latency;
     assert_eq!(latency.response_time.max(), ms(5));
     assert_eq!((latency.failed.count(), latency.failed.max()), (1, ms(30)));
     for times in [&latency.response_time, &latency.failed, &Histogram::new()] {
@@ -87,7 +90,9 @@ fn a_slow_answer_may_be_above_a_timeout() {
 fn a_timeout_excuses_no_lag() {
     let judged = |timeouts| {
         let info = samples::run(Model::Open, &["all"]);
-        let mut total = Interval::new(&info.pool().steps);
+        let Interval {
+            mut total, health, ..
+        } = Interval::new(&info.pool().steps);
         total.record_intended(1000);
         for n in 0..1000 {
             let took = if n < timeouts { SECOND } else { ms(5) };
@@ -97,8 +102,7 @@ fn a_timeout_excuses_no_lag() {
             }
             total.record(&sample);
         }
-        let health = GeneratorHealth::default();
-        Verdict::judge(&info, &total, Unfinished::default(), &health).validity
+        Verdict::judge(&info, &total, &health, &GeneratorHealth::default()).validity
     };
     for timeouts in [0, 20, 500, 1000] {
         assert_eq!(judged(timeouts), Validity::Suspect, "{timeouts}");

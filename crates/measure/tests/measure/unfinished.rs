@@ -16,7 +16,7 @@ fn quick() -> Interval {
     for n in 0..100 {
         let mut sample = samples::ok(ms(n), ms(5));
         sample.step = (n % 2) as u16;
-        interval.record(&sample);
+        interval.total.record(&sample);
     }
     interval
 }
@@ -24,11 +24,14 @@ fn quick() -> Interval {
 #[test]
 fn what_was_due_and_not_sent_has_waited_at_least_so_long() {
     let mut interval = quick();
-    let before = interval.counts;
-    interval.record_pending(1, ms(800), 9);
-    interval.record_pending(1, ms(700), 0);
-    let latency = &interval.latency;
-    for times in [&latency.response_time, &interval.steps[1].response_time] {
+    let before = interval.total.counts;
+    interval.total.record_pending(1, ms(800), 9);
+    interval.total.record_pending(1, ms(700), 0);
+    let latency = &interval.total.latency;
+    for times in [
+        &latency.response_time,
+        &interval.total.steps[1].response_time,
+    ] {
         assert_eq!(times.at_least_from(), Some(ms(800)));
         assert!(times.is_at_least(0.95) && !times.is_at_least(0.5));
         assert_eq!(times.max(), ms(800));
@@ -41,12 +44,13 @@ fn what_was_due_and_not_sent_has_waited_at_least_so_long() {
     // It was not sent, and the other step did not wait.
     assert_eq!(latency.service_time.count(), 100);
     assert_eq!(latency.lag.count(), 100);
-    assert_eq!(interval.steps[0].response_time.count(), 50);
-    assert_eq!(interval.steps[1].service_time.count(), 50);
-    assert_eq!(
-        interval.counts, before,
-        "what is pending is counted once, at the end"
-    );
+    assert_eq!(interval.total.steps[0].response_time.count(), 50);
+    assert_eq!(interval.total.steps[1].service_time.count(), 50);
+    let pending = Counts {
+        pending: 9,
+        ..before
+    };
+    assert_eq!(interval.total.counts, pending);
     let sum = 100 * u128::from(ms(5).0) + 9 * u128::from(ms(800).0);
     assert_eq!(latency.response_time.sum(), sum);
 }
@@ -54,11 +58,11 @@ fn what_was_due_and_not_sent_has_waited_at_least_so_long() {
 #[test]
 fn what_is_in_flight_takes_at_least_so_long() {
     let mut interval = quick();
-    let before = interval.counts;
+    let before = interval.total.counts;
     let mut sample = samples::late(ms(100), ms(1), ms(300));
     sample.due = ms(100);
-    interval.record_in_flight(&sample);
-    let latency = &interval.latency;
+    interval.total.record_in_flight(&sample);
+    let latency = &interval.total.latency;
     for (times, least) in [(&latency.response_time, 301), (&latency.service_time, 300)] {
         assert_eq!(times.at_least_from(), Some(ms(least)));
         assert!(times.is_at_least(1.0) && !times.is_at_least(0.95));
@@ -69,15 +73,22 @@ fn what_is_in_flight_takes_at_least_so_long() {
         (latency.first_byte.count(), latency.failed.count()),
         (100, 0)
     );
-    assert_eq!(interval.steps[0].service_time.max(), ms(300));
-    assert_eq!(interval.counts, before);
+    assert_eq!(interval.total.steps[0].service_time.max(), ms(300));
+    let in_flight = Counts {
+        sent: 101,
+        in_flight: 1,
+        ..before
+    };
+    assert_eq!(interval.total.counts, in_flight);
 }
 
 #[test]
 fn what_the_end_of_the_run_cut_off_takes_at_least_so_long() {
     let mut interval = quick();
-    interval.record(&samples::failed(ms(100), ms(300), Outcome::LocalCancelled));
-    let latency = &interval.latency;
+    interval
+        .total
+        .record(&samples::failed(ms(100), ms(300), Outcome::LocalCancelled));
+    let latency = &interval.total.latency;
     for times in [
         &latency.response_time,
         &latency.service_time,
@@ -87,16 +98,18 @@ fn what_the_end_of_the_run_cut_off_takes_at_least_so_long() {
     }
     let Counts {
         failed, timed_out, ..
-    } = interval.counts;
+    } = interval.total.counts;
     assert_eq!((failed, timed_out), (1, 0));
 }
 
 #[test]
 fn any_number_of_requests_is_recorded_at_once() {
     let mut interval = quick();
-    interval.record_pending(0, Nanos::from_secs(7200), u64::MAX);
-    interval.record_pending(0, Nanos(1), u64::MAX);
-    let waiting = &interval.latency.waiting;
+    interval
+        .total
+        .record_pending(0, Nanos::from_secs(7200), u64::MAX);
+    interval.total.record_pending(0, Nanos(1), u64::MAX);
+    let waiting = &interval.total.latency.waiting;
     assert_eq!((waiting.count(), waiting.beyond()), (u64::MAX, u64::MAX));
     assert_eq!(waiting.at_least_from(), Some(Nanos(1)));
 }

@@ -5,7 +5,7 @@ use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
 use crate::secret;
 use drumfire_measure::{
-    ErrorRow, GeneratorHealth, Interval, Leniency, Outcome, RunInfo, Step, Summary, status_name,
+    ErrorRow, Figures, GeneratorHealth, Leniency, Outcome, RunInfo, Step, Summary, status_name,
 };
 use drumfire_units::Nanos;
 use serde::Serialize;
@@ -261,9 +261,9 @@ impl Requests {
             ok: counts.ok,
             failed: counts.failed,
             dropped: counts.dropped,
-            in_flight: summary.unfinished.in_flight,
+            in_flight: counts.in_flight,
             timed_out: counts.timed_out,
-            pending: summary.unfinished.pending,
+            pending: counts.pending,
             interim_responses: summary.total.interim,
             retried: summary.total.retried,
         }
@@ -271,22 +271,22 @@ impl Requests {
 }
 
 impl Latency {
-    fn of(total: &Interval) -> Self {
+    fn of(total: &Figures) -> Self {
         Self {
             response_time: Distribution::of(&total.latency.response_time),
             service_time: Distribution::of(&total.latency.service_time),
             first_byte: Distribution::of(&total.latency.first_byte),
             waiting: Distribution::of(&total.latency.waiting),
             lag: Distribution::of(&total.latency.lag),
-            connect: Distribution::of(&total.connect),
-            tls_handshake: Distribution::of(&total.tls_handshake),
+            connect: Distribution::of(&total.connections.connect),
+            tls_handshake: Distribution::of(&total.connections.tls_handshake),
             failed: Distribution::of(&total.latency.failed),
         }
     }
 }
 
 impl HeldBack {
-    fn of(total: &Interval) -> Option<Self> {
+    fn of(total: &Figures) -> Option<Self> {
         total.held_back.allowed.map(|streams_allowed| Self {
             requests: total.held_back.requests,
             streams_allowed,
@@ -295,7 +295,7 @@ impl HeldBack {
 }
 
 impl Messages {
-    fn of(total: &Interval) -> Option<Self> {
+    fn of(total: &Figures) -> Option<Self> {
         let messages = &total.messages;
         messages.any().then(|| Self {
             sent: messages.sent,

@@ -27,7 +27,6 @@ const fn column(side: Side) -> Column {
 /// Prints how many requests there were, and how fast.
 pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     let counts = &summary.total.counts;
-    let unfinished = &summary.unfinished;
     let mut failed = format!("{} failed", count(counts.failed));
     if counts.failed > 0 {
         failed.push_str(&format!(" ({})", share(counts.failed, counts.sent)));
@@ -43,10 +42,10 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     }
     let dropped = format!("{} dropped", count(counts.dropped));
     items.push(tally(dropped, counts.dropped, Ink::Warn));
-    let in_flight = format!("{} in flight", count(unfinished.in_flight));
-    items.push(tally(in_flight, unfinished.in_flight, Ink::Warn));
-    if unfinished.pending > 0 {
-        let text = format!("{} due but not sent", count(unfinished.pending));
+    let in_flight = format!("{} in flight", count(counts.in_flight));
+    items.push(tally(in_flight, counts.in_flight, Ink::Warn));
+    if counts.pending > 0 {
+        let text = format!("{} due but not sent", count(counts.pending));
         items.push(Line::of(text, Ink::Warn));
     }
     page.items("Requests", items);

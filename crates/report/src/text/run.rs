@@ -86,18 +86,18 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     let total = &summary.total;
     let mut items = vec![Line::plain(format!(
         "{} opened",
-        count(total.connections_opened)
+        count(total.connections.opened)
     ))];
     let opening = |name, histogram: &Histogram| {
         let text = |nanos| latency(nanos, page.style.unicode);
         let (p50, max) = (histogram.quantile_unchecked(0.5), histogram.max());
         Line::plain(format!("{name} p50 {}, max {}", text(p50), text(max)))
     };
-    if total.connect.count() > 0 {
-        items.push(opening("connect", &total.connect));
+    if total.connections.connect.count() > 0 {
+        items.push(opening("connect", &total.connections.connect));
     }
-    if total.tls_handshake.count() > 0 {
-        items.push(opening("TLS handshake", &total.tls_handshake));
+    if total.connections.tls_handshake.count() > 0 {
+        items.push(opening("TLS handshake", &total.connections.tls_handshake));
     }
     if total.retried > 0 {
         items.push(Line::plain(counted(total.retried, "resent request")));

@@ -14,7 +14,7 @@ fn second(at: u64, requests: u64, failed: u64) -> Interval {
     for n in 0..requests {
         let mut sample = fixture::sample(interval.start + Nanos::from_millis(n));
         sample.end += Nanos::from_micros(n);
-        interval.record(&if n < failed {
+        interval.total.record(&if n < failed {
             fixture::ended(sample, Outcome::HttpStatus, 503)
         } else {
             sample
@@ -53,7 +53,9 @@ fn a_timeout_is_a_lower_bound() {
     for n in 0..100 {
         let mut late = fixture::sample(interval.start + Nanos::from_millis(n));
         late.end = late.intended + Nanos::from_secs(1);
-        interval.record(&fixture::ended(late, Outcome::TimeoutTotal, 0));
+        interval
+            .total
+            .record(&fixture::ended(late, Outcome::TimeoutTotal, 0));
     }
     let style = Style::new(120, Color::Off, Unicode::On);
     let line = live::line(&interval, &progress(3_000), &style);

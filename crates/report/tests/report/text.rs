@@ -173,7 +173,7 @@ fn every_bar_of_the_histogram_adds_up() {
         let count = after.split_whitespace().next().unwrap();
         count.replace(',', "").parse::<u64>().unwrap()
     });
-    let shown = run.total.counts.ok + run.unfinished.in_flight;
+    let shown = run.total.counts.ok + run.total.counts.in_flight;
     assert_eq!(counts.sum::<u64>(), shown);
 }
 

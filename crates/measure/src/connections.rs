@@ -1,0 +1,155 @@
+//! What became of connections.
+
+use crate::Histogram;
+use drumfire_units::Nanos;
+
+/// Declares [`Closing`] from one table: variant, stable name, what happened in words.
+macro_rules! closings {
+    ($($variant:ident $name:literal $words:literal,)*) => {
+        /// Why an open connection was closed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Closing {
+            $(#[doc = $words] $variant,)*
+        }
+
+        impl Closing {
+            /// Every reason, in the order of its index.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The stable name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What happened, in words for a person.
+            #[must_use]
+            pub const fn words(self) -> &'static str {
+                match self { $(Self::$variant => $words,)* }
+            }
+        }
+    };
+}
+
+closings! {
+    Peer "peer" "the server closed it",
+    Reset "reset" "it was reset",
+    Failed "failed" "an exchange on it failed or timed out",
+    Spent "spent" "it had carried as many requests as it may, or its last response ended it",
+    GoAway "goaway" "the server said GOAWAY and what it carried had ended",
+    Silent "silent" "a ping on it was not answered in time",
+    Redirected "redirected" "it led to another origin, for a redirect",
+    Ended "ended" "the run ended",
+}
+
+/// The connections of a pool: how they were opened, and how they ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connections {
+    /// How many were opened.
+    pub opened: u64,
+    /// How many were closed for each reason, by its index in [`Closing::ALL`].
+    pub closed: [u64; Closing::ALL.len()],
+    /// Time to open one.
+    pub connect: Histogram,
+    /// Time for a TLS handshake.
+    pub tls_handshake: Histogram,
+    /// How long those that were closed had been open.
+    pub lifetime: Histogram,
+    /// How many exchanges those that were closed had carried: a count in place of nanoseconds.
+    pub carried: Histogram,
+}
+
+impl Connections {
+    /// Records the time that it took to open a connection, and counts the connection.
+    pub fn record_opened(&mut self, time: Nanos) {
+        self.opened += 1;
+        self.connect.record(time);
+    }
+
+    /// Records an open connection's end: why, how long it was open, and how many exchanges it
+    /// carried.
+    pub fn record_closed(&mut self, why: Closing, lifetime: Nanos, carried: u64) {
+        self.closed[why as usize] += 1;
+        self.lifetime.record(lifetime);
+        self.carried.record(Nanos(carried));
+    }
+
+    /// How many were closed for this reason.
+    #[must_use]
+    pub const fn closed_by(&self, why: Closing) -> u64 {
+        self.closed[why as usize]
+    }
+
+    /// How many were still open when the load ended: opened, and closed for no other reason than
+    /// that.
+    #[must_use]
+    pub fn open_at_end(&self) -> u64 {
+        let before: u64 = self.closed.iter().sum::<u64>() - self.closed_by(Closing::Ended);
+        self.opened.saturating_sub(before)
+    }
+
+    /// Adds `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.opened = self.opened.saturating_add(other.opened);
+        for (mine, theirs) in self.closed.iter_mut().zip(&other.closed) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        for (mine, theirs) in self.histograms_mut().into_iter().zip(other.histograms()) {
+            mine.merge(theirs);
+        }
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn reset(&mut self) {
+        self.opened = 0;
+        self.closed.fill(0);
+        for histogram in self.histograms_mut() {
+            histogram.reset();
+        }
+    }
+
+    pub(crate) fn histograms_mut(&mut self) -> [&mut Histogram; 4] {
+        [
+            &mut self.connect,
+            &mut self.tls_handshake,
+            &mut self.lifetime,
+            &mut self.carried,
+        ]
+    }
+
+    pub(crate) const fn histograms(&self) -> [&Histogram; 4] {
+        [
+            &self.connect,
+            &self.tls_handshake,
+            &self.lifetime,
+            &self.carried,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_was_opened_and_not_closed_before_the_end() {
+        let mut one = Connections::default();
+        for _ in 0..5 {
+            one.record_opened(Nanos(80));
+        }
+        one.record_closed(Closing::Peer, Nanos(700), 3);
+        one.record_closed(Closing::Ended, Nanos(900), 10);
+        assert_eq!((one.open_at_end(), one.closed_by(Closing::Peer)), (4, 1));
+        assert_eq!(
+            (one.carried.max(), one.lifetime.min()),
+            (Nanos(10), Nanos(700))
+        );
+        let mut both = Connections::default();
+        both.merge(&one);
+        both.merge(&one);
+        assert_eq!((both.opened, both.open_at_end()), (10, 8));
+        both.reset();
+        assert_eq!(both, Connections::default());
+    }
+}

@@ -1,0 +1,234 @@
+//! Everything that was counted and timed of a pool.
+
+use crate::errors::ErrorTable;
+use crate::{
+    Bytes, Connections, Counts, ErrorRow, HeldBack, Latency, Leniency, Messages, Outcome,
+    OutcomeCounts, Sample, StatusCounts, Step,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// The figures of a pool in one span of time, of one worker or of many; of a run, the sum of its
+/// pools.
+///
+/// Nothing in it is an average or a quantile, so it merges by addition: a worker, a machine and a
+/// minute are merged by one operation, in any order, losslessly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Requests, by what became of them.
+    pub counts: Counts,
+    /// Bytes of all samples.
+    pub bytes: Bytes,
+    /// Times of all samples.
+    pub latency: Latency,
+    /// Samples that the warm-up left out of everything above; all its samples were intended.
+    pub warmup: Counts,
+    /// How often each leniency was granted, by its index in [`Leniency::ALL`].
+    pub leniencies: [u64; Leniency::ALL.len()],
+    /// Interim (1xx) responses.
+    pub interim: u64,
+    /// Requests sent once more because a kept-alive connection turned out to be closed.
+    pub retried: u64,
+    /// Requests that waited for streams which servers did not allow.
+    pub held_back: HeldBack,
+    /// Messages of gRPC calls.
+    pub messages: Messages,
+    /// What became of connections.
+    pub connections: Connections,
+    /// One entry for each step, or none where there is a single step, whose figures these are.
+    pub steps: Vec<Step>,
+    outcomes: OutcomeCounts,
+    status: StatusCounts,
+    errors: ErrorTable,
+}
+
+impl Figures {
+    /// Nothing yet, of a pool with these steps. Takes all the memory that recording needs.
+    #[must_use]
+    pub fn new(steps: &[Arc<str>]) -> Self {
+        Self {
+            counts: Counts::default(),
+            bytes: Bytes::default(),
+            latency: Latency::default(),
+            warmup: Counts::default(),
+            leniencies: [0; Leniency::ALL.len()],
+            interim: 0,
+            retried: 0,
+            held_back: HeldBack::default(),
+            messages: Messages::default(),
+            connections: Connections::default(),
+            steps: Step::all(steps),
+            outcomes: OutcomeCounts::default(),
+            status: StatusCounts::default(),
+            errors: ErrorTable::default(),
+        }
+    }
+
+    /// Empties them and keeps the memory, to be recorded again. Clearing the buckets takes up to
+    /// 10 µs a histogram in use, so this is work for the control plane.
+    pub fn reset(&mut self) {
+        self.counts = Counts::default();
+        self.bytes = Bytes::default();
+        self.latency.reset();
+        self.warmup = Counts::default();
+        self.leniencies.fill(0);
+        self.interim = 0;
+        self.retried = 0;
+        self.held_back = HeldBack::default();
+        self.messages.reset();
+        self.connections.reset();
+        self.steps.iter_mut().for_each(Step::reset);
+        self.outcomes = OutcomeCounts::default();
+        self.status.reset();
+        self.errors.reset();
+    }
+
+    /// Records one finished exchange: no allocation, no hashing, a few tens of nanoseconds.
+    #[inline]
+    pub fn record(&mut self, sample: &Sample) {
+        self.counts.record(sample.outcome);
+        self.outcomes.record(sample.outcome);
+        self.status.record(sample.status);
+        self.bytes.sent += u64::from(sample.bytes_sent);
+        self.bytes.received += sample.bytes_received;
+        self.latency.record(sample);
+        if sample.leniencies.0 != 0 {
+            self.record_leniencies(sample);
+        }
+        if let Some(step) = self.step_mut(sample.step) {
+            step.record(sample);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_leniencies(&mut self, sample: &Sample) {
+        for (leniency, count) in Leniency::ALL.iter().zip(&mut self.leniencies) {
+            *count += u64::from(sample.leniencies.contains(*leniency));
+        }
+    }
+
+    /// Counts a finished exchange whose intended start lies in the warm-up, and nothing else of
+    /// it. It counts as intended here: do not record it as intended in `counts`.
+    #[inline]
+    pub fn record_warmup(&mut self, sample: &Sample) {
+        self.warmup.intended += 1;
+        self.warmup.record(sample.outcome);
+    }
+
+    /// Keeps what a failure has to say beyond [`Outcome::words`]. To be called beside
+    /// [`Self::record`], at most once for each failed sample, and not for one of the warm-up.
+    #[cold]
+    pub fn record_error_detail(&mut self, outcome: Outcome, detail: &str) {
+        self.errors.record(outcome, detail);
+    }
+
+    /// Counts requests that were due and will never be sent.
+    #[inline]
+    pub fn record_dropped(&mut self, n: u64) {
+        self.counts.dropped += n;
+    }
+
+    /// Counts requests as they become due.
+    #[inline]
+    pub fn record_intended(&mut self, n: u64) {
+        self.counts.intended += n;
+    }
+
+    /// Records `count` requests of a step that were due and neither sent nor dropped when starting
+    /// ended: each had waited for at least `waited` by then. They stand in response time and
+    /// waiting as "at least this long".
+    pub fn record_pending(&mut self, step: u16, waited: Nanos, count: u64) {
+        self.counts.pending = self.counts.pending.saturating_add(count);
+        self.latency.record_pending(waited, count);
+        if let Some(step) = self.step_mut(step) {
+            step.record_pending(waited, count);
+        }
+    }
+
+    /// Records an exchange that was under way when the drain ended, which is its sample's end. It
+    /// stands in response time and service time as "at least this long".
+    pub fn record_in_flight(&mut self, sample: &Sample) {
+        self.counts.record_in_flight();
+        self.latency.record_in_flight(sample);
+        if let Some(step) = self.step_mut(sample.step) {
+            step.record_in_flight(sample);
+        }
+    }
+
+    /// The figures of the step with this index, where steps have figures of their own.
+    #[inline]
+    fn step_mut(&mut self, step: u16) -> Option<&mut Step> {
+        let last = self.steps.len().checked_sub(1)?;
+        self.steps.get_mut(usize::from(step).min(last))
+    }
+
+    /// Adds `other`, of the same pool: associative, commutative and lossless.
+    pub fn merge(&mut self, other: &Self) {
+        debug_assert_eq!(self.steps.len(), other.steps.len(), "one plan, one list");
+        for (mine, theirs) in self.steps.iter_mut().zip(&other.steps) {
+            mine.merge(theirs);
+        }
+        self.merge_sums(other);
+    }
+
+    /// Adds `other`, of whatever pool, without its steps.
+    pub(crate) fn merge_sums(&mut self, other: &Self) {
+        self.counts.merge(&other.counts);
+        self.bytes.merge(&other.bytes);
+        self.latency.merge(&other.latency);
+        self.warmup.merge(&other.warmup);
+        for (mine, theirs) in self.leniencies.iter_mut().zip(&other.leniencies) {
+            *mine = mine.saturating_add(*theirs);
+        }
+        self.interim = self.interim.saturating_add(other.interim);
+        self.retried = self.retried.saturating_add(other.retried);
+        self.held_back.merge(&other.held_back);
+        self.messages.merge(&other.messages);
+        self.connections.merge(&other.connections);
+        self.outcomes.merge(&other.outcomes);
+        self.status.merge(&other.status);
+        self.errors.merge(&other.errors);
+    }
+
+    /// How often each outcome was seen.
+    #[must_use]
+    pub fn outcomes(&self) -> &OutcomeCounts {
+        &self.outcomes
+    }
+
+    /// Failures with what they had to say, the most frequent first. The counts add up to
+    /// `counts.failed`.
+    #[must_use]
+    pub fn errors(&self) -> Vec<ErrorRow> {
+        self.errors.rows(&self.outcomes)
+    }
+
+    /// Every status that was seen, ascending, with its count.
+    pub fn status(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        self.status.iter()
+    }
+
+    /// The same counts as [`Self::status`], to look one up.
+    #[must_use]
+    pub fn status_counts(&self) -> &StatusCounts {
+        &self.status
+    }
+
+    /// The steps by name. Where there is one step, `only` names it and the sums are its figures.
+    #[must_use]
+    pub fn steps_named(&self, only: &Arc<str>) -> Vec<Step> {
+        if !self.steps.is_empty() {
+            return self.steps.clone();
+        }
+        vec![Step {
+            name: only.clone(),
+            counts: self.counts,
+            bytes: self.bytes,
+            response_time: self.latency.response_time.clone(),
+            service_time: self.latency.service_time.clone(),
+            status: self.status.clone(),
+            errors: self.outcomes.clone(),
+        }]
+    }
+}

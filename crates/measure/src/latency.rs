@@ -1,0 +1,107 @@
+//! The distributions of time.
+
+use crate::{Histogram, Outcome, Sample};
+use drumfire_units::Nanos;
+
+/// The distributions of time. Those of ok and of failed exchanges are kept apart, except that a
+/// request whose end was not seen stays among the ok ones as "at least this long": one that timed
+/// out, that was in flight or that was due and not sent when the run ended. Left out, it would make
+/// a target that drops requests or stalls look fast.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latency {
+    /// Intended start to end, of ok samples and of all whose end was not seen: the latency of an
+    /// open-model run.
+    pub response_time: Histogram,
+    /// Sent to end, of ok samples and of those sent whose end was not seen: the latency of a
+    /// closed-model run.
+    pub service_time: Histogram,
+    /// Sent to the response's first byte, of ok samples.
+    pub first_byte: Histogram,
+    /// Due to sent, of all that was sent: our own lateness.
+    pub lag: Histogram,
+    /// Intended start to due, of all that was sent, and as "at least this long" of what was due
+    /// and not sent: the wait for a free connection.
+    pub waiting: Histogram,
+    /// Intended start to end, of failed samples, those that timed out included.
+    pub failed: Histogram,
+}
+
+impl Latency {
+    fn all_mut(&mut self) -> [&mut Histogram; 6] {
+        [
+            &mut self.response_time,
+            &mut self.service_time,
+            &mut self.first_byte,
+            &mut self.lag,
+            &mut self.waiting,
+            &mut self.failed,
+        ]
+    }
+
+    fn all(&self) -> [&Histogram; 6] {
+        [
+            &self.response_time,
+            &self.service_time,
+            &self.first_byte,
+            &self.lag,
+            &self.waiting,
+            &self.failed,
+        ]
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, sample: &Sample) {
+        self.lag.record(sample.lag());
+        self.waiting.record_rare(sample.waiting());
+        if sample.outcome == Outcome::Ok {
+            self.response_time.record(sample.response_time());
+            self.service_time.record(sample.service_time());
+            if sample.first_byte != Nanos::MAX {
+                self.first_byte.record(sample.first_byte - sample.sent);
+            }
+        } else {
+            self.record_failed(sample);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_failed(&mut self, sample: &Sample) {
+        if sample.outcome.is_cut_off() {
+            self.response_time.record_at_least(sample.response_time());
+            self.service_time.record_at_least(sample.service_time());
+            self.failed.record_at_least(sample.response_time());
+        } else {
+            self.failed.record(sample.response_time());
+        }
+    }
+
+    /// A request that was due and not sent waits without an end; see [`Figures::record_pending`](crate::Figures::record_pending).
+    pub(crate) fn record_pending(&mut self, waited: Nanos, count: u64) {
+        self.waiting.record_at_least_of(waited, count);
+        self.response_time.record_at_least_of(waited, count);
+    }
+
+    /// An exchange that the run left behind; see
+    /// [`Figures::record_in_flight`](crate::Figures::record_in_flight).
+    pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
+        self.lag.record(sample.lag());
+        self.waiting.record(sample.waiting());
+        self.response_time.record_at_least(sample.response_time());
+        self.service_time.record_at_least(sample.service_time());
+    }
+
+    /// Adds `other`.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.all_mut().into_iter().zip(other.all()) {
+            mine.merge(theirs);
+        }
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn reset(&mut self) {
+        for histogram in self.all_mut() {
+            histogram.reset();
+        }
+    }
+}
