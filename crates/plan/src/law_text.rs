@@ -8,16 +8,22 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A longer text is refused, in bytes; lists belong into a trace.
-const LENGTH_MAX: usize = 1 << 20;
+const LENGTH_MAX: usize = 1 << 22;
 /// Finite durations are shorter than this, some 146 years.
 const DURATION_LIMIT: Nanos = Nanos(1 << 62);
 
 /// The laws: name, least and greatest number of arguments, form.
-const FORMS: [(&str, usize, usize, &str); 7] = [
+const FORMS: [(&str, usize, usize, &str); 8] = [
     ("const", 1, 2, "const(RATE, DURATION)"),
     ("line", 3, 3, "line(FROM, TO, DURATION)"),
     ("once", 1, 1, "once(COUNT)"),
     ("sine", 3, 4, "sine(MEAN, AMPLITUDE, PERIOD, DURATION)"),
+    (
+        "stairs",
+        1,
+        usize::MAX,
+        "stairs(RATE, DURATION, RATE, DURATION, …)",
+    ),
     ("step", 4, 4, "step(FROM, TO, BY, DURATION)"),
     ("trace", 1, 1, "trace(FILE)"),
     ("unlimited", 0, 1, "unlimited(DURATION)"),
@@ -115,6 +121,13 @@ impl Argument<'_> {
             return Err(self.error(format!("`{text}` is longer than 146 years; write less")));
         }
         Ok(duration)
+    }
+
+    fn too_fine(self) -> LawError {
+        let text = excerpt(self.text);
+        self.error(format!(
+            "`{text}` has no span in common with the rates before it; write all of them per second"
+        ))
     }
 
     fn count(self) -> Result<u64, LawError> {
@@ -231,6 +244,9 @@ fn law(
             to: to.rate()?,
             duration: duration.duration()?,
         },
+        ("stairs", steps) => Law::Stairs {
+            steps: stairs(steps)?.into(),
+        },
         ("once", [count]) => Law::Once {
             count: count.count()?,
         },
@@ -260,6 +276,36 @@ fn law(
             duration: optional(0)?,
         },
     })
+}
+
+/// Rates and how long each lasts, in turn, with one span for all rates. The last duration may be
+/// left away.
+fn stairs(arguments: &[Argument<'_>]) -> Result<Vec<(Rate, Nanos)>, LawError> {
+    let mut steps = Vec::with_capacity(arguments.len() / 2 + 1);
+    let mut per = 1;
+    for pair in arguments.chunks(2) {
+        let rate = pair[0].rate()?;
+        let duration = pair.get(1).map_or(Ok(Nanos::MAX), |span| span.duration())?;
+        per = common_multiple(per, rate.per.0).ok_or_else(|| pair[0].too_fine())?;
+        steps.push((rate, duration));
+    }
+    for (pair, (rate, _)) in arguments.chunks(2).zip(&mut steps) {
+        let events = rate.events.checked_mul(per / rate.per.0);
+        *rate = Rate {
+            events: events.ok_or_else(|| pair[0].too_fine())?,
+            per: Nanos(per),
+        };
+    }
+    Ok(steps)
+}
+
+/// The least common multiple of two numbers above 0, if it fits.
+const fn common_multiple(a: u64, b: u64) -> Option<u64> {
+    let (mut divisor, mut rest) = (a, b);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (a / divisor).checked_mul(b)
 }
 
 /// An amplitude that leaves the rate at 0 or above.
@@ -302,7 +348,7 @@ impl fmt::Display for Lasting {
 
 impl fmt::Display for Law {
     /// Prints the form that parses back to the same law. A trace has forgotten its file and
-    /// prints how many times it holds; stairs have no such form.
+    /// prints how many times it holds.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Const { rate, duration } => write!(f, "const({rate}{})", Lasting(*duration)),
@@ -325,7 +371,14 @@ impl fmt::Display for Law {
                 duration,
             } => write!(f, "sine({mean},{amplitude},{period}{})", Lasting(*duration)),
             Self::Trace { times } => write!(f, "trace({} times)", times.len()),
-            Self::Stairs { steps } => write!(f, "stairs({} steps)", steps.len()),
+            Self::Stairs { steps } => {
+                f.write_str("stairs(")?;
+                for (n, (rate, duration)) in steps.iter().enumerate() {
+                    let comma = if n == 0 { "" } else { "," };
+                    write!(f, "{comma}{rate}{}", Lasting(*duration))?;
+                }
+                f.write_str(")")
+            }
         }
     }
 }

@@ -58,10 +58,10 @@ pub enum Law {
         /// Intended starts from the piece's start.
         times: std::sync::Arc<[Nanos]>,
     },
-    /// Constant rates one after the other, whose arrivals are counted over the whole, from 1: the
-    /// n-th is due when the integral of the rate reaches n. So the first comes at 1/rate, one may
-    /// be due at the very end, and a part of an arrival is carried from step to step. Not written
-    /// in text.
+    /// `stairs(r, d, r, d, …)`: constant rates one after the other, whose arrivals are counted over
+    /// the whole, from 1: the n-th is due when the integral of the rate reaches n. So the first
+    /// comes at 1/rate, one may be due at the very end, and a part of an arrival is carried from
+    /// step to step.
     Stairs {
         /// The steps; the rates have one `per`, and only the last duration may be [`Nanos::MAX`].
         steps: std::sync::Arc<[(Rate, Nanos)]>,

@@ -29,6 +29,9 @@ fn canonical_forms() {
         ("unlimited()", "unlimited"),
         ("sine(100,50,60s,10m)", "sine(100/s,50/s,1m,10m)"),
         ("sine(100,100,60s)", "sine(100/s,100/s,1m)"),
+        ("stairs(5)", "stairs(5/s)"),
+        ("stairs( 5, 1s, 0,2s )", "stairs(5/s,1s,0/s,2s)"),
+        ("stairs(5,1s,90/m,1s,7)", "stairs(300/m,1s,90/m,1s,420/m)"),
     ] {
         assert_eq!(parse(text).to_string(), canonical, "{text}");
         assert_eq!(parse(canonical), parse(text), "{text}");
@@ -67,7 +70,7 @@ fn refused_laws_say_what_is_right() {
         (
             "burst(5)",
             0,
-            "the laws are const, line, once, sine, step, trace, unlimited",
+            "the laws are const, line, once, sine, stairs, step, trace, unlimited",
         ),
         ("fast", 0, "neither a rate nor a law"),
         ("line", 0, "write line(FROM, TO, DURATION)"),
@@ -94,6 +97,11 @@ fn refused_laws_say_what_is_right() {
         ("step(1,2,0,1s)", 9, "a step of 0"),
         ("sine(10,11,1s)", 8, "write at most 10/s"),
         ("sine(10,5,0s)", 10, "duration of 0"),
+        ("stairs()", 0, "write stairs(RATE, DURATION"),
+        ("stairs(5,1s,x)", 12, "`x` is not a rate"),
+        ("stairs(5,0s)", 9, "duration of 0"),
+        ("stairs(1/7919ms,1s,1/7907h,1s)", 19, "per second"),
+        ("stairs(5) 3", 10, "nothing can follow"),
         (
             "500 const(5,1s)",
             4,
@@ -145,6 +153,19 @@ fn any_duration() -> impl Strategy<Value = Nanos> {
     (1..1_u64 << 62).prop_map(Nanos)
 }
 
+/// Steps with one span for all rates, each of which ends.
+fn any_stairs() -> impl Strategy<Value = Law> {
+    let levels = proptest::collection::vec((any::<u64>(), any_duration()), 1..5);
+    (1..1_000_000_000_000_000_u64, levels).prop_map(|(per, levels)| {
+        let per = Nanos(per);
+        let steps = levels.into_iter();
+        let steps = steps.map(|(events, span)| (Rate { events, per }, span));
+        Law::Stairs {
+            steps: steps.collect(),
+        }
+    })
+}
+
 fn any_law() -> impl Strategy<Value = Law> {
     prop_oneof![
         (any_rate(), any_duration()).prop_map(|(rate, duration)| Law::Const { rate, duration }),
@@ -166,6 +187,7 @@ fn any_law() -> impl Strategy<Value = Law> {
         ),
         any::<u64>().prop_map(|count| Law::Once { count }),
         any_duration().prop_map(|duration| Law::Unlimited { duration }),
+        any_stairs(),
         (any_rate(), any_duration(), any_duration()).prop_map(|(mean, period, duration)| {
             Law::Sine {
                 mean,
@@ -185,6 +207,9 @@ fn any_sequence() -> impl Strategy<Value = Sequence> {
         }),
         Just(Law::Unlimited {
             duration: Nanos::MAX
+        }),
+        any_rate().prop_map(|rate| Law::Stairs {
+            steps: [(rate, Nanos::MAX)].into()
         }),
     ];
     (
@@ -206,7 +231,7 @@ proptest! {
     #[test]
     fn any_text_is_parsed_or_refused(
         text: String,
-        near in "((const|line|step|sine|once|unlimited|trace|[a-z]{0,4})[( ]?[0-9smh./, ]{0,12}[) ]?){0,4}",
+        near in "((const|line|step|stairs|sine|once|unlimited|trace|[a-z]{0,4})[( ]?[0-9smh./, ]{0,12}[) ]?){0,4}",
     ) {
         for text in [text, near] {
             match text.parse::<Sequence>() {
