@@ -13,6 +13,7 @@ mod load;
 mod nearest;
 mod reference;
 mod scan;
+pub mod secret;
 mod threshold;
 mod threshold_text;
 mod url;

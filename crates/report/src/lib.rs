@@ -13,10 +13,10 @@ pub mod live;
 mod page;
 mod quantity;
 mod remedy;
-pub mod secret;
 pub mod style;
 mod table;
 pub mod text;
 pub mod untrusted;
 
+pub use drumfire_plan::secret;
 pub use remedy::remedy;
