@@ -5,6 +5,7 @@
 
 mod call;
 mod check;
+pub mod document;
 mod expect;
 mod host;
 mod http;

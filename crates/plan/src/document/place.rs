@@ -1,0 +1,130 @@
+//! Where a value was written.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a value was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Nowhere: the value follows from others, or the whole is meant.
+    #[default]
+    Nowhere,
+    /// In a file.
+    File {
+        /// Its name, as it was given.
+        name: Arc<str>,
+        /// The line, from 1.
+        line: u64,
+        /// The column, from 1; 0 where the line is all that is known.
+        column: u64,
+        /// The key whose value it is; empty where there is none.
+        key: Arc<str>,
+    },
+    /// After a flag of the command line.
+    Flag {
+        /// The flag with its dashes.
+        name: &'static str,
+    },
+    /// On standard input, which a flag named.
+    Stdin {
+        /// The flag with its dashes.
+        flag: &'static str,
+    },
+    /// On another tool's command line.
+    Dialect {
+        /// The tool.
+        tool: &'static str,
+        /// The flag, as the tool names it.
+        name: &'static str,
+    },
+}
+
+impl Place {
+    /// Whether it was written on our own command line.
+    #[must_use]
+    pub const fn is_flag(&self) -> bool {
+        matches!(self, Self::Flag { .. } | Self::Stdin { .. } | Self::Nowhere)
+    }
+}
+
+impl fmt::Display for Place {
+    /// `plan.yaml:4:11: rate`, `-r`; nothing for [`Place::Nowhere`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::File {
+                name,
+                line,
+                column,
+                key,
+            } => {
+                let colon = if key.is_empty() { "" } else { ": " };
+                match column {
+                    0 => write!(f, "{name}:{line}{colon}{key}"),
+                    column => write!(f, "{name}:{line}:{column}{colon}{key}"),
+                }
+            }
+            Self::Flag { name } | Self::Dialect { name, .. } => f.write_str(name),
+            Self::Stdin { flag } => write!(f, "{flag}: stdin"),
+        }
+    }
+}
+
+/// A value and where it was written. Two are equal when their values are.
+#[derive(Clone, Debug, Default)]
+pub struct Placed<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was written.
+    pub place: Place,
+}
+
+impl<T> Placed<T> {
+    /// A value that was written there.
+    pub const fn new(value: T, place: Place) -> Self {
+        Self { value, place }
+    }
+}
+
+impl<T: PartialEq> PartialEq for Placed<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+/// A text as it was written.
+pub type Text = Placed<String>;
+/// A whole number.
+pub type Count = Placed<u64>;
+/// Yes or no.
+pub type Switch = Placed<bool>;
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, Placed};
+
+    #[test]
+    fn a_place_is_said_before_what_is_wrong_there() {
+        let file = |column, key: &str| Place::File {
+            name: "plan.yaml".into(),
+            line: 4,
+            column,
+            key: key.into(),
+        };
+        assert_eq!(file(11, "rate").to_string(), "plan.yaml:4:11: rate");
+        assert_eq!(file(0, "").to_string(), "plan.yaml:4");
+        assert_eq!(Place::Flag { name: "-r" }.to_string(), "-r");
+        assert_eq!(Place::Stdin { flag: "-d" }.to_string(), "-d: stdin");
+        assert_eq!(Place::Nowhere.to_string(), "");
+    }
+
+    #[test]
+    fn a_value_is_the_same_wherever_it_was_written() {
+        let flag = Place::Flag { name: "-c" };
+        assert_eq!(Placed::new(5, flag), Placed::new(5, Place::Nowhere));
+        assert_ne!(
+            Placed::new(5, Place::Nowhere),
+            Placed::new(6, Place::Nowhere)
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! Requests as they were written.
+
+use super::{CallOptions, Count, Text};
+
+/// A request, or a list of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// What is asked for.
+    pub ask: Ask,
+    /// The name under which its numbers are reported.
+    pub name: Option<Text>,
+    /// Its header fields, or the metadata of its call.
+    pub fields: Fields,
+    /// Its body, or the data of its call.
+    pub data: Data,
+    /// How the streams of its call go.
+    pub stream: Stream,
+    /// What its call is told.
+    pub options: CallOptions,
+}
+
+impl Request {
+    /// A request with nothing but what it asks for.
+    #[must_use]
+    pub fn new(ask: Ask) -> Self {
+        Self {
+            ask,
+            name: None,
+            fields: Fields::default(),
+            data: Data::default(),
+            stream: Stream::default(),
+            options: CallOptions::default(),
+        }
+    }
+}
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ask {
+    /// A URL, or a path at the target.
+    Url {
+        /// The method.
+        method: Text,
+        /// The URL.
+        url: Text,
+    },
+    /// Every URL of a file, one a line.
+    List {
+        /// The method.
+        method: Text,
+        /// The file.
+        file: Text,
+    },
+    /// A gRPC method, as `package.Service/Method`.
+    Call(Text),
+}
+
+/// One header field or one key of metadata.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: Text,
+    /// Its value.
+    pub value: Text,
+}
+
+/// Header fields in their order, or the metadata of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fields {
+    /// One by one.
+    Listed(Vec<Field>),
+    /// A file with a JSON object of texts; metadata only.
+    File(Text),
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
+
+/// A request's body, or the data of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Data {
+    /// The bytes.
+    pub payload: Option<Payload>,
+    /// Whether the data of a call is encoded already.
+    pub binary: Option<super::Switch>,
+    /// `jinja`, `go`, `go-builtin` or `none`: what the text is a template of.
+    pub templates: Option<Text>,
+    /// `turn`, `random` or `once`: how calls go through an array of messages.
+    pub order: Option<Text>,
+}
+
+/// Where bytes come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Payload {
+    /// The text itself.
+    Text(Text),
+    /// A file.
+    File(Text),
+    /// The text is base64 of them.
+    Base64(Text),
+}
+
+/// How the streams of a call go.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stream {
+    /// How many messages it sends.
+    pub count: Option<Count>,
+    /// The pause after each message.
+    pub interval: Option<Text>,
+    /// The span after which sending ends.
+    pub duration: Option<Text>,
+    /// The number of messages after which it is cancelled.
+    pub receive: Option<Count>,
+    /// `call` or `message`: how often templates are evaluated.
+    pub refresh: Option<Text>,
+}

@@ -1,0 +1,172 @@
+//! What a pool, or every pool, is told beside its load and its requests.
+
+use super::{Count, Field, Payload, Switch, Text};
+
+/// What a pool, or every pool, is told beside its load and its requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Where the target is.
+    pub reach: Reach,
+    /// What is spoken there.
+    pub http: Http,
+    /// The connections.
+    pub connections: Connections,
+    /// How long each phase may take.
+    pub timeouts: Timeouts,
+    /// What holds for https targets.
+    pub tls: Tls,
+    /// Where the schema of calls comes from.
+    pub schema: Schema,
+    /// What every call is told.
+    pub options: CallOptions,
+    /// What every request and every call carries.
+    pub fields: CommonFields,
+    /// The body of every HTTP request that has none of its own.
+    pub body: Option<Payload>,
+}
+
+/// What every request and every call carries unless it gives a field of that name itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommonFields {
+    /// Header fields of HTTP requests.
+    pub headers: Vec<Field>,
+    /// Metadata of calls.
+    pub metadata: Vec<Field>,
+}
+
+/// Where the target is, and the way there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reach {
+    /// What paths are looked for at, and where calls go.
+    pub target: Option<Text>,
+    /// Whether calls travel without TLS.
+    pub plaintext: Option<Switch>,
+    /// `HOST:PORT:ADDRESS`, in place of what a name resolves to.
+    pub resolve: Vec<Text>,
+    /// `turn` or `first`: which of a name's addresses connections go to.
+    pub addresses: Option<Text>,
+    /// `refuse` or `fail`: what becomes of a name without an address.
+    pub unresolved: Option<Text>,
+    /// Local addresses to send from.
+    pub source_ip: Vec<Text>,
+    /// A proxy's URL, or `none`.
+    pub proxy: Option<Text>,
+    /// Hosts that are reached without the proxy.
+    pub no_proxy: Vec<Text>,
+    /// A Unix socket in place of the target's host.
+    pub unix_socket: Option<Text>,
+}
+
+/// What is spoken with the target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Http {
+    /// `1` or `2`.
+    pub http: Option<Text>,
+    /// `true`, `gzip` or `false`: whether compressed bodies are asked for.
+    pub compressed: Option<Text>,
+    /// What a compressed body may grow to.
+    pub max_decoded: Option<Text>,
+    /// A number, or `refuse`: what is done with redirects.
+    pub redirects: Option<Text>,
+    /// Whether a body waits for `100 Continue`.
+    pub expect_continue: Option<Switch>,
+    /// When a response is ok.
+    pub expect: Expect,
+}
+
+/// When a response is ok.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expect {
+    /// Statuses and ranges of them.
+    pub status: Option<Text>,
+}
+
+/// The connections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connections {
+    /// How many to each target.
+    pub connections: Option<Count>,
+    /// Requests at a time on each, over HTTP/2.
+    pub streams: Option<Count>,
+    /// Whether one carries more than one request.
+    pub keepalive: Option<Switch>,
+    /// The number of requests after which one is closed.
+    pub requests_per_connection: Option<Count>,
+    /// Whether the server's `Keep-Alive` field is obeyed.
+    pub respect_keepalive: Option<Switch>,
+    /// Whether a request is sent once more when its connection turns out closed.
+    pub retry_reused: Option<Switch>,
+    /// The longest pause before a target that refuses is dialed again.
+    pub connect_backoff: Option<Text>,
+    /// The silence after which a connection is asked whether it lives.
+    pub ping: Option<Text>,
+    /// How long the answer may take.
+    pub ping_timeout: Option<Text>,
+}
+
+/// How long each phase of an exchange may take; 0 is for ever.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeouts {
+    /// The whole exchange.
+    pub timeout: Option<Text>,
+    /// Opening a connection.
+    pub connect_timeout: Option<Text>,
+    /// The TLS handshake.
+    pub tls_timeout: Option<Text>,
+    /// From the request's last byte to the end of the response's head.
+    pub head_timeout: Option<Text>,
+}
+
+/// What holds for https targets. Files are PEM.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tls {
+    /// Whether certificates are left unverified.
+    pub insecure: Option<Switch>,
+    /// The file of trusted certificates.
+    pub cacert: Option<Text>,
+    /// The file of the client's certificate chain.
+    pub cert: Option<Text>,
+    /// The file of the client's private key.
+    pub key: Option<Text>,
+    /// The name that the server's certificate must have.
+    pub server_name: Option<Text>,
+    /// Whether sessions are never resumed.
+    pub full_handshakes: Option<Switch>,
+}
+
+/// Where the schema of calls comes from: files, or the server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// `.proto` files.
+    pub proto: Vec<Text>,
+    /// Folders in which imports are looked for.
+    pub import_path: Vec<Text>,
+    /// A serialised `FileDescriptorSet`.
+    pub protoset: Option<Text>,
+    /// How the server is asked.
+    pub reflection: Reflection,
+}
+
+/// How the server is asked for its schema.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reflection {
+    /// What goes along with the question.
+    pub metadata: Vec<Field>,
+}
+
+/// What a call is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallOptions {
+    /// The `:authority` in place of the target's.
+    pub authority: Option<Text>,
+    /// How long it may take; 0 is for ever.
+    pub deadline: Option<Text>,
+    /// `gzip`, `zstd` or `identity`.
+    pub compress: Option<Text>,
+    /// The largest message that is accepted.
+    pub max_receive: Option<Text>,
+    /// The largest message that is sent.
+    pub max_send: Option<Text>,
+    /// Whether replies must be messages of the method's type.
+    pub reply_check: Option<Switch>,
+}
