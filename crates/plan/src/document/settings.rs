@@ -88,6 +88,8 @@ pub struct Connections {
     pub connections: Option<Count>,
     /// Requests at a time on each, over HTTP/2.
     pub streams: Option<Count>,
+    /// `shared` or `user`: whether a user keeps to one of them.
+    pub session: Option<Text>,
     /// Whether one carries more than one request.
     pub keepalive: Option<Switch>,
     /// The number of requests after which one is closed.

@@ -1,0 +1,217 @@
+//! gRPC calls: which method, with what data, and how their streams go.
+
+use crate::data;
+use crate::names;
+use crate::schema;
+use crate::scope::Scope;
+use crate::transport::span;
+use drumfire_data::Sources;
+use drumfire_plan::document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
+use drumfire_plan::{
+    Body, Call, CallData, Header, HttpRequest, MessageCompression, Method as Verb, Plan,
+    ReplyCheck, Streaming, Url,
+};
+use drumfire_schema::reflection::Wanted;
+use drumfire_schema::{Method, ReplyForm, Schema};
+use drumfire_units::{ByteSize, Nanos};
+use std::sync::Arc;
+
+/// The largest message that is accepted.
+const RECEIVE_MAX: ByteSize = ByteSize(4 << 20);
+/// The largest message that is sent.
+const SEND_MAX: ByteSize = ByteSize(2 << 30);
+
+/// A request to a server that says nothing yet: what a schema is asked for with.
+pub(crate) fn silent(
+    url: Url,
+    options: &CallOptions,
+    scope: &mut Scope<'_>,
+) -> Option<HttpRequest> {
+    let verb = scope.found.ok(&Place::Nowhere, Verb::parse("POST"))?;
+    Some(HttpRequest {
+        step: "grpc".to_owned(),
+        call: None,
+        method: verb,
+        headers: authority(options, scope),
+        body: Body(None),
+        url,
+    })
+}
+
+fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
+    let name = options.authority.as_ref();
+    let header = name.and_then(|name| {
+        let header = Header::new("host", name.value.as_bytes());
+        scope.found.ok(&name.place, header)
+    });
+    header.into_iter().collect()
+}
+
+/// What the calls of a pool share.
+pub(crate) struct Calls<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) sources: &'a Arc<Sources>,
+    /// A plan that reaches the server.
+    pub(crate) reach: &'a Plan,
+    /// Schemas that were had already, with what they were asked for.
+    known: Vec<(Wanted, Schema)>,
+}
+
+/// The requests that make a pool's calls.
+pub(crate) struct Made {
+    pub(crate) requests: Vec<HttpRequest>,
+    /// For how many calls there is data, when something is gone through once.
+    pub(crate) count: Option<u64>,
+}
+
+impl<'a> Calls<'a> {
+    /// The calls of a pool whose server is reached by a plan.
+    pub(crate) const fn new(pool: &'a Pool, sources: &'a Arc<Sources>, reach: &'a Plan) -> Self {
+        Self {
+            pool,
+            sources,
+            reach,
+            known: Vec::new(),
+        }
+    }
+
+    /// Every call of the pool, in turn.
+    pub(crate) fn requests(mut self, scope: &mut Scope<'_>) -> Made {
+        let (mut requests, mut count) = (Vec::new(), None::<u64>);
+        for request in &self.pool.requests {
+            let Ask::Call(name) = &request.ask else {
+                continue;
+            };
+            let made = self.request(name, request, scope);
+            if let Some((made, lasts)) = made {
+                requests.push(made);
+                count = count.into_iter().chain(lasts).min();
+            }
+        }
+        Made { requests, count }
+    }
+
+    /// One request, and for how many calls it has data.
+    fn request(
+        &mut self,
+        name: &Text,
+        request: &Request,
+        scope: &mut Scope<'_>,
+    ) -> Option<(HttpRequest, Option<u64>)> {
+        let method = self.method(name, scope)?;
+        let common = &self.pool.settings.fields.metadata;
+        let seed = self.reach.seed;
+        let sent = data::sent(request, common, &method, self.sources, seed, scope);
+        let mut options = request.options.clone();
+        crate::form::fields::Fields::fill(&mut options, &self.pool.settings.options);
+        let mut made = silent(self.reach.requests[0].url.clone(), &options, scope)?;
+        let streaming = streaming(&request.stream, &method, scope);
+        let sent = sent?;
+        made.headers.extend(sent.fields);
+        made.url.target = method.path();
+        made.step = request.name.as_ref().unwrap_or(name).value.clone();
+        let lasts = sent.input.count();
+        let data: Arc<dyn CallData> = Arc::new(sent.input);
+        made.call = Some(Arc::new(
+            self.call(&options, &method, data, streaming, scope),
+        ));
+        Some((made, lasts))
+    }
+
+    /// The method of this name.
+    fn method(&mut self, name: &Text, scope: &mut Scope<'_>) -> Option<Method> {
+        let place = &name.place;
+        let wanted = scope.found.ok(place, Wanted::call(&name.value))?;
+        let known = self.known.iter().find(|(known, _)| *known == wanted);
+        let schema = match known {
+            Some((_, schema)) => schema.clone(),
+            None => {
+                let written = &self.pool.settings.schema;
+                let schema = schema::schema(written, self.reach, &wanted, &Place::Nowhere, scope)?;
+                self.known.push((wanted, schema.clone()));
+                schema
+            }
+        };
+        scope.found.ok(place, schema.method(&name.value))
+    }
+
+    fn call(
+        &self,
+        options: &CallOptions,
+        method: &Method,
+        data: Arc<dyn CallData>,
+        streaming: Streaming,
+        scope: &mut Scope<'_>,
+    ) -> Call {
+        let codings = [
+            ("gzip", MessageCompression::Gzip),
+            ("zstd", MessageCompression::Zstd),
+            ("identity", MessageCompression::Identity),
+        ];
+        let coding = scope.word(options.compress.as_ref(), &codings, "no coding of messages");
+        let deadline = span(options.deadline.as_ref(), scope);
+        let deadline = deadline.unwrap_or(self.reach.timeouts.total);
+        let receive = scope.found.parse(options.max_receive.as_ref());
+        let send = scope.found.parse(options.max_send.as_ref());
+        let checked = options.reply_check.as_ref().is_none_or(|check| check.value);
+        Call {
+            service: method.service().to_owned(),
+            method: method.name().to_owned(),
+            kind: method.kind(),
+            data,
+            compression: coding.unwrap_or(MessageCompression::GzipReplies),
+            deadline: (deadline < Nanos::MAX).then_some(deadline),
+            streaming,
+            receive_limit: receive.unwrap_or(RECEIVE_MAX).0,
+            send_limit: send.unwrap_or(SEND_MAX).0,
+            reply_check: checked.then(|| Arc::new(ReplyForm::of(method)) as Arc<dyn ReplyCheck>),
+        }
+    }
+}
+
+/// How a stream is sent and read. What would be without effect is refused.
+fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Streaming {
+    let kind = method.kind();
+    let (sends, receives) = (kind.client_streams(), kind.server_streams());
+    let place = |text: &Option<Text>| text.as_ref().map(|text| text.place.clone());
+    let counted = |count: &Option<drumfire_plan::document::Count>| {
+        count.as_ref().map(|count| count.place.clone())
+    };
+    for (key, written, streams, who) in [
+        ("stream.count", counted(&written.count), sends, "its client"),
+        (
+            "stream.interval",
+            place(&written.interval),
+            sends,
+            "its client",
+        ),
+        (
+            "stream.duration",
+            place(&written.duration),
+            sends || receives,
+            "either side",
+        ),
+        (
+            "stream.receive",
+            counted(&written.receive),
+            receives,
+            "its server",
+        ),
+    ] {
+        let Some(place) = written.filter(|_| !streams) else {
+            continue;
+        };
+        let name = names::name(&place, key);
+        let (service, method) = (method.service(), method.name());
+        let message =
+            format!("{name} is for methods that stream from {who}; {service}/{method} does not");
+        scope.found.add(&place, message);
+    }
+    let interval = scope.found.parse(written.interval.as_ref());
+    Streaming {
+        send: written.count.as_ref().map(|count| count.value),
+        interval: interval.unwrap_or_default(),
+        duration: scope.found.parse(written.duration.as_ref()),
+        receive: written.receive.as_ref().map(|count| count.value),
+    }
+}

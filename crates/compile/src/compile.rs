@@ -1,0 +1,216 @@
+//! From a document to a plan.
+//!
+//! ```text
+//! document ─► pool over defaults ─► load · transport · requests ─► plan ─► its own check
+//!                                          │
+//!                              calls: reach ─► schema ─► method ─► data
+//! ```
+//!
+//! Every step notes what is wrong and goes on with what is usual, so that all of it is said at
+//! once. A server is asked only where nothing was wrong before.
+
+use crate::call::{Calls, Made, silent};
+use crate::diagnostic::Diagnostic;
+use crate::form::fields::Fields as _;
+use crate::host::Host;
+use crate::load::{self, Multiplexing};
+use crate::requests;
+use crate::schema;
+use crate::scope::{Scope, is_on};
+use crate::target::{self, CallTarget};
+use crate::transport;
+use crate::{check, feeds};
+use drumfire_data::Sources;
+use drumfire_plan::document::{Ask, Document, Place, Pool, Text};
+use drumfire_plan::{Expect, HttpRequest, HttpVersion, Plan, Samples, Spin, Threshold, Url};
+use drumfire_schema::Schema;
+use drumfire_schema::reflection::Wanted;
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// Where everything random comes from, unless the document says.
+const SEED_DEFAULT: u64 = 1;
+/// The length of an interval.
+const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
+
+/// The plan that a document describes.
+///
+/// # Errors
+/// Everything that keeps it from being run.
+pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
+    let mut scope = Scope::new(host);
+    let sources = feeds::sources(&document.feeds, &mut scope);
+    let Some(pool) = pool_of(document, &mut scope) else {
+        return Err(scope.found.into_inner());
+    };
+    let plan = match is_of_calls(&pool, &mut scope) {
+        true => calls(document, &pool, &sources, &mut scope),
+        false => Some(http(document, &pool, &mut scope)),
+    };
+    if let Some(plan) = &plan {
+        check::check(plan, document, &pool, &mut scope);
+    }
+    finished(scope, plan)
+}
+
+/// The schema of the calls of a document's pool.
+///
+/// # Errors
+/// Everything that keeps it from being had.
+pub fn schema_of(
+    document: &Document,
+    wanted: &Wanted,
+    host: &Arc<dyn Host>,
+) -> Result<Schema, Vec<Diagnostic>> {
+    let mut scope = Scope::new(host);
+    let schema = pool_of(document, &mut scope).and_then(|pool| {
+        let reach = reach(document, &pool, &mut scope)?;
+        let written = &pool.settings.schema;
+        schema::schema(written, &reach, wanted, &Place::Nowhere, &mut scope)
+    });
+    finished(scope, schema)
+}
+
+/// What was made, or what was found on the way.
+fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> {
+    match made.filter(|_| scope.found.is_empty()) {
+        Some(made) => Ok(made),
+        None => Err(scope.found.into_inner()),
+    }
+}
+
+/// A document's one pool, filled in from the document's defaults.
+fn pool_of(document: &Document, scope: &mut Scope<'_>) -> Option<Pool> {
+    let mut pools = document.pools.iter();
+    let Some(first) = pools.next() else {
+        let message = "there is nothing to send; write a pool with requests";
+        scope.found.add(&Place::Nowhere, message);
+        return None;
+    };
+    if let Some(second) = pools.next() {
+        let message = "a run has one pool as yet; write a plan for each";
+        scope.found.add(&second.name.place, message);
+    }
+    let mut pool = first.clone();
+    pool.settings.fill(&document.defaults);
+    pool.stop.fill(&document.stop);
+    Some(pool)
+}
+
+/// Whether a pool makes gRPC calls; one that does both is refused.
+fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
+    let calls = |ask: &Ask| matches!(ask, Ask::Call(_));
+    let asks = || pool.requests.iter().map(|request| &request.ask);
+    let is_of_calls = asks().any(calls);
+    if is_of_calls
+        && let Some(Ask::Url { url: text, .. } | Ask::List { file: text, .. }) =
+            asks().find(|ask| !calls(ask))
+    {
+        let message = "a pool sends HTTP requests or makes calls; give each a pool of its own";
+        scope.found.add(&text.place, message);
+    }
+    is_of_calls
+}
+
+/// The plan of a pool of HTTP requests.
+fn http(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> Plan {
+    let requests = requests::requests(pool, scope);
+    plan(document, pool, requests, HttpVersion::Http1, scope)
+}
+
+/// The plan of a pool of calls.
+fn calls(
+    document: &Document,
+    pool: &Pool,
+    sources: &Arc<Sources>,
+    scope: &mut Scope<'_>,
+) -> Option<Plan> {
+    let mut plan = reach(document, pool, scope)?;
+    // A server is not asked for what can't be run.
+    check::check(&plan, document, pool, scope);
+    let Made { requests, count } = Calls::new(pool, sources, &plan).requests(scope);
+    plan.requests = requests;
+    // What there is data for is what can be asked.
+    if let Some(count) = count {
+        let asked = plan.stop.requests.unwrap_or(u64::MAX);
+        plan.stop.requests = Some(asked.min(count));
+    }
+    Some(plan)
+}
+
+/// A plan that reaches the server of a pool's calls and says nothing yet.
+fn reach(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> Option<Plan> {
+    let CallTarget { url, unix_socket } =
+        target::of_calls(&pool.settings.reach, &pool.name.place, scope)?;
+    let request = silent(url, &pool.settings.options, scope)?;
+    let mut plan = plan(document, pool, vec![request], HttpVersion::Http2, scope);
+    plan.http.unix_socket = unix_socket.or(plan.http.unix_socket);
+    Some(plan)
+}
+
+/// A plan of these requests; `usual` is the version of HTTP that they speak unless the document
+/// names one.
+fn plan(
+    document: &Document,
+    pool: &Pool,
+    requests: Vec<HttpRequest>,
+    usual: HttpVersion,
+    scope: &mut Scope<'_>,
+) -> Plan {
+    let (settings, generator) = (&pool.settings, &document.generator);
+    let versions = [("1", HttpVersion::Http1), ("2", HttpVersion::Http2)];
+    let version = scope.word(settings.http.http.as_ref(), &versions, "no version of HTTP");
+    let version = version.unwrap_or(usual);
+    let loaded = load::load(
+        pool,
+        match version {
+            HttpVersion::Http1 => Multiplexing::None,
+            HttpVersion::Http2 => Multiplexing::Streams,
+        },
+        scope,
+    );
+    let urls: Vec<Url> = requests.iter().map(|request| request.url.clone()).collect();
+    let threads = scope.count(generator.threads.as_ref());
+    let spin = match is_on(&generator.spin) {
+        true => Spin::Yes,
+        false => Spin::No,
+    };
+    let threads = threads.unwrap_or_else(|| scope.host.cores());
+    let connections = transport::connections(settings, &loaded, threads, spin, scope);
+    let expect: Option<Expect> = scope.found.parse(settings.http.expect.status.as_ref());
+    let interval = scope.found.parse(generator.interval.as_ref());
+    let warmup = scope.found.parse(generator.warmup.as_ref());
+    Plan {
+        http: transport::options(settings, &urls, version, scope),
+        timeouts: transport::timeouts(&settings.timeouts, scope),
+        stop: load::stop(&pool.stop, &loaded, scope),
+        thresholds: thresholds(&document.thresholds, scope),
+        requests,
+        load: loaded.load,
+        users: loaded.users,
+        warmup: warmup.unwrap_or_default(),
+        connections,
+        expect: expect.unwrap_or_default(),
+        samples: Samples::Forget,
+        seed: generator
+            .seed
+            .as_ref()
+            .map_or(SEED_DEFAULT, |seed| seed.value),
+        interval: interval.unwrap_or(INTERVAL_DEFAULT),
+    }
+}
+
+/// What the result must satisfy.
+fn thresholds(texts: &[Text], scope: &mut Scope<'_>) -> Vec<Threshold> {
+    let mut thresholds = Vec::new();
+    for text in texts {
+        match text.value.parse() {
+            Ok(threshold) => thresholds.push(threshold),
+            Err(error) => {
+                let error: drumfire_plan::ThresholdError = error;
+                scope.found.mark(text, error.at, &error.message);
+            }
+        }
+    }
+    thresholds
+}

@@ -1,0 +1,300 @@
+//! What calls send: their data and the metadata that varies, as the document's templates have it.
+
+use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates};
+use crate::host::Found;
+use crate::metadata;
+use crate::names;
+use crate::scope::{Scope, is_on, place_of};
+use drumfire_data::{Order, Sources, Template};
+use drumfire_plan::document::{Data, Field, Fields, Payload, Place, Request, Text};
+use drumfire_plan::{DataError, Header};
+use drumfire_schema::{Input, Metadata, Method, Refresh};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What a text is a template of.
+enum Language {
+    /// Nothing: it is sent as it is.
+    None,
+    /// The native language.
+    Native,
+    /// Go's.
+    Go(Templates),
+}
+
+/// The word for each language.
+#[derive(Clone, Copy)]
+enum Word {
+    None,
+    Native,
+    Go,
+    GoBuiltin,
+}
+
+/// What one request's calls send.
+pub(crate) struct Sent {
+    pub(crate) input: Input,
+    /// Metadata that is the same for all calls.
+    pub(crate) fields: Vec<Header>,
+}
+
+/// What the calls of a request send.
+pub(crate) fn sent(
+    request: &Request,
+    common: &[Field],
+    method: &Method,
+    sources: &Arc<Sources>,
+    seed: u64,
+    scope: &mut Scope<'_>,
+) -> Option<Sent> {
+    let language = language(request, method, scope)?;
+    let mut input = input(&request.data, method, &language, sources, scope)?;
+    if let Some(refresh) = refresh(request, scope) {
+        input = input.with_refresh(refresh);
+    }
+    let first = metadata::first_call(seed);
+    if let (Language::Go(_), Some(payload)) = (&language, &request.data.payload) {
+        scope.found.ok(place_of(payload), input.check(&first))?;
+    }
+    let split = fields(request, common, &language, sources, scope)?;
+    for metadata in split.varying {
+        input = input.with_metadata(metadata);
+    }
+    metadata::check_first(&split.place, &input, seed, scope);
+    Some(Sent {
+        input,
+        fields: split.fixed,
+    })
+}
+
+fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option<Language> {
+    let words = [
+        ("jinja", Word::Native),
+        ("go", Word::Go),
+        ("go-builtin", Word::GoBuiltin),
+        ("none", Word::None),
+    ];
+    let text = request.data.templates.as_ref();
+    let word = match text {
+        None => Word::Native,
+        Some(_) => scope.word(text, &words, "no language of templates")?,
+    };
+    let set = match word {
+        Word::None => return Some(Language::None),
+        Word::Native => return Some(Language::Native),
+        Word::Go => FunctionSet::All,
+        Word::GoBuiltin => FunctionSet::Builtin,
+    };
+    let call = CallNames {
+        service: method.service().to_owned(),
+        method: method.name().to_owned(),
+        input: method.input().name().to_owned(),
+        output: method.output().name().to_owned(),
+        client_streams: method.kind().client_streams(),
+        server_streams: method.kind().server_streams(),
+    };
+    Some(Language::Go(Templates::new(
+        call,
+        set,
+        Arc::clone(scope.host),
+    )))
+}
+
+/// The data of a request's calls.
+fn input(
+    data: &Data,
+    method: &Method,
+    language: &Language,
+    sources: &Arc<Sources>,
+    scope: &mut Scope<'_>,
+) -> Option<Input> {
+    let orders = [
+        ("turn", Order::InTurn),
+        ("random", Order::Random),
+        ("once", Order::OnceEach),
+    ];
+    let order = scope.word(data.order.as_ref(), &orders, "no order");
+    let order = order.unwrap_or_default();
+    let Some(payload) = &data.payload else {
+        return Some(Input::empty(method).with_order(order));
+    };
+    let bytes = scope.payload(payload)?;
+    let place = place_of(payload);
+    let made = if is_on(&data.binary) {
+        Input::binary(method, &bytes)
+    } else {
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => of_text(text, method, language, sources),
+            Err(_) => {
+                let say = names::setting(place, "binary", "true");
+                let message = format!("the data is not valid UTF-8; say {say}");
+                Err(DataError(message))
+            }
+        }
+    };
+    let made = made.map_err(|error| told(payload, &error, scope));
+    let input = scope.found.ok(place, made)?;
+    Some(input.with_order(order))
+}
+
+/// Data as JSON, or as a template of it.
+fn of_text(
+    text: &str,
+    method: &Method,
+    language: &Language,
+    sources: &Arc<Sources>,
+) -> Result<Input, DataError> {
+    match language {
+        Language::None => Input::json(method, text),
+        Language::Native => Input::template(method, text, sources),
+        Language::Go(templates) => match templates.parse(text, Role::Data(0))? {
+            Some(template) => Ok(Input::text(method, Arc::new(template))),
+            None => Input::json(method, text),
+        },
+    }
+}
+
+/// What is wrong with data: with its file's name, and with a hint where the text itself is one.
+fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
+    match payload {
+        Payload::File(path) => format!("{}: {error}", path.value),
+        Payload::Text(text) if scope.host.look(&text.value) == Found::File => {
+            let (path, place) = (&text.value, &text.place);
+            let say = match place.is_flag() {
+                true => format!("-d @{path}"),
+                false => format!("`data_file: {path}`"),
+            };
+            format!("{error}; `{path}` is a file: {say} sends what is in it")
+        }
+        Payload::Text(_) | Payload::Base64(_) => error.to_string(),
+    }
+}
+
+/// How often templates are evaluated, where the document says so.
+fn refresh(request: &Request, scope: &mut Scope<'_>) -> Option<Refresh> {
+    let words = [("call", Refresh::Call), ("message", Refresh::Message)];
+    scope.word(request.stream.refresh.as_ref(), &words, "not how often")
+}
+
+/// The metadata of a request's calls.
+#[derive(Default)]
+struct Split {
+    varying: Vec<Metadata>,
+    /// What is the same for all calls.
+    fixed: Vec<Header>,
+    /// Where the last that varies was written.
+    place: Place,
+}
+
+/// A request's own metadata, then that of its pool that it does not name.
+fn fields(
+    request: &Request,
+    common: &[Field],
+    language: &Language,
+    sources: &Arc<Sources>,
+    scope: &mut Scope<'_>,
+) -> Option<Split> {
+    let own = match &request.fields {
+        Fields::Listed(fields) => fields.clone(),
+        Fields::File(path) => match of_file(path, language, scope)? {
+            FileFields::Template(metadata) => {
+                return Some(Split {
+                    varying: vec![*metadata],
+                    fixed: Vec::new(),
+                    place: path.place.clone(),
+                });
+            }
+            FileFields::Listed(fields) => fields,
+        },
+    };
+    let unnamed = |field: &&Field| {
+        let name = &field.name.value;
+        let mut own = own.iter();
+        !own.any(|own| own.name.value.eq_ignore_ascii_case(name))
+    };
+    let below: Vec<Field> = common.iter().filter(unnamed).cloned().collect();
+    let mut split = Split::default();
+    for (n, field) in (0..).zip(own.iter().chain(&below)) {
+        let Some(header) = metadata::header(field, scope) else {
+            continue;
+        };
+        match of_field(n, field, language, sources, scope)? {
+            Some(metadata) => {
+                split.varying.push(metadata);
+                split.place = field.value.place.clone();
+            }
+            None => {
+                metadata::sendable(&field.value.place, &header, scope);
+                split.fixed.push(header);
+            }
+        }
+    }
+    Some(split)
+}
+
+/// A field whose value varies; `Some(None)` when it does not.
+#[expect(
+    clippy::option_option,
+    reason = "the outer one is an error, which was noted"
+)]
+fn of_field(
+    n: u32,
+    field: &Field,
+    language: &Language,
+    sources: &Arc<Sources>,
+    scope: &mut Scope<'_>,
+) -> Option<Option<Metadata>> {
+    let (name, value) = (field.name.value.trim(), field.value.value.trim());
+    let made = match language {
+        Language::None => Ok(None),
+        Language::Native if Template::is_static(value) => Ok(None),
+        Language::Native => Metadata::template(name, value, sources).map(Some),
+        Language::Go(templates) => templates
+            .parse(value, Role::Metadata(n))
+            .map(|template| template.map(|template| Metadata::value(name, Arc::new(template)))),
+    };
+    scope.found.ok(&field.value.place, made)
+}
+
+/// What a file of metadata holds.
+enum FileFields {
+    /// A template of an object.
+    Template(Box<Metadata>),
+    /// An object whose values may be templates.
+    Listed(Vec<Field>),
+}
+
+/// A file with a JSON object of texts, perhaps a template of it.
+fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<FileFields> {
+    let bytes = scope.file(path)?;
+    let text = std::str::from_utf8(&bytes);
+    let text = text.map_err(|_| format!("{} is not valid UTF-8", path.value));
+    let text = scope.found.ok(&path.place, text)?;
+    let template: Option<CallTemplate> = match language {
+        Language::Go(templates) => {
+            let parsed = templates.parse(text, Role::Metadata(0));
+            scope.found.ok(&path.place, parsed)?
+        }
+        Language::Native | Language::None => None,
+    };
+    if let Some(template) = template {
+        let metadata = Metadata::object(Arc::new(template));
+        return Some(FileFields::Template(Box::new(metadata)));
+    }
+    let object = serde_json::from_str::<Map<String, Value>>(text);
+    let object = object.map_err(|error| format!("{} is no object: {error}", path.value));
+    let mut fields = Vec::new();
+    for (name, value) in scope.found.ok(&path.place, object)? {
+        let Some(value) = value.as_str() else {
+            let message = format!("{}: the value of `{name}` is no text", path.value);
+            scope.found.add(&path.place, message);
+            continue;
+        };
+        let place = |text: &str| Text::new(text.to_owned(), path.place.clone());
+        fields.push(Field {
+            name: place(&name),
+            value: place(value),
+        });
+    }
+    Some(FileFields::Listed(fields))
+}

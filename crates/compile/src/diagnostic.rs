@@ -1,0 +1,148 @@
+//! What is wrong with a document, and where.
+
+use drumfire_plan::document::{Place, Placed, Text};
+use std::fmt;
+use std::str::FromStr;
+
+/// Whose fault it is that there is no plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The document's, or that of a file that it names.
+    Document,
+    /// Something that had to be asked, a server for example, gave no answer to go on with.
+    World,
+}
+
+/// One thing that keeps a document from becoming a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Where it was written.
+    pub place: Place,
+    /// What is wrong and what would be right.
+    pub message: String,
+    /// What to try, in words of this program's own command line; it follows the message.
+    pub remedy: String,
+    /// Whose fault it is.
+    pub fault: Fault,
+}
+
+impl Diagnostic {
+    /// What is wrong with something that was written.
+    #[must_use]
+    pub fn new(place: &Place, message: impl fmt::Display) -> Self {
+        Self {
+            place: place.clone(),
+            message: message.to_string(),
+            remedy: String::new(),
+            fault: Fault::Document,
+        }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// The place, the message and the remedy. A message that begins with the place is not put
+    /// after it once more.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place.to_string();
+        if !place.is_empty() && !self.message.starts_with(&place) {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{}{}", self.message, self.remedy)
+    }
+}
+
+/// Diagnostics, as they are found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Vec<Diagnostic>);
+
+impl Findings {
+    /// Notes what is wrong at a place.
+    pub(crate) fn add(&mut self, place: &Place, message: impl fmt::Display) {
+        self.push(Diagnostic::new(place, message));
+    }
+
+    /// Notes it, if it is wrong.
+    pub(crate) fn add_if(&mut self, wrong: bool, place: &Place, message: &str) {
+        if wrong {
+            self.add(place, message);
+        }
+    }
+
+    /// Notes a diagnostic, once: what many requests share is wrong once.
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if !self.0.contains(&diagnostic) {
+            self.0.push(diagnostic);
+        }
+    }
+
+    /// The value, or `None` when there is an error, which is noted.
+    pub(crate) fn ok<T, E: fmt::Display>(
+        &mut self,
+        place: &Place,
+        result: Result<T, E>,
+    ) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.add(place, error);
+                None
+            }
+        }
+    }
+
+    /// A text's value, if it was written and is one.
+    pub(crate) fn parse<T: FromStr<Err: fmt::Display>>(
+        &mut self,
+        text: Option<&Text>,
+    ) -> Option<T> {
+        let Placed { value, place } = text?;
+        self.ok(place, value.parse())
+    }
+
+    /// Notes what is wrong in a text, with a mark under the place.
+    pub(crate) fn mark(&mut self, text: &Text, at: usize, message: &str) {
+        let before = text.value.get(..at);
+        let column = before.map_or(0, |before| before.chars().count());
+        let plain = |c: char| if c.is_control() { '?' } else { c };
+        let shown: String = text.value.chars().map(plain).collect();
+        self.add(
+            &text.place,
+            format!("{message}\n  {shown}\n  {:column$}^", ""),
+        );
+    }
+
+    /// Whether nothing was found.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What was found.
+    pub(crate) fn into_inner(self) -> Vec<Diagnostic> {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Diagnostic, Findings};
+    use drumfire_plan::document::{Place, Placed};
+
+    #[test]
+    fn a_mark_stands_under_what_is_wrong() {
+        let mut found = Findings::default();
+        let text = Placed::new("é\tx".to_owned(), Place::Flag { name: "-r" });
+        found.mark(&text, 3, "no law");
+        assert_eq!(
+            found.into_inner()[0].to_string(),
+            "-r: no law\n  é?x\n    ^"
+        );
+    }
+
+    #[test]
+    fn a_place_is_said_once() {
+        let place = Place::Flag { name: "--x" };
+        assert_eq!(Diagnostic::new(&place, "bad").to_string(), "--x: bad");
+        assert_eq!(Diagnostic::new(&place, "--x is").to_string(), "--x is");
+        assert_eq!(Diagnostic::new(&Place::Nowhere, "bad").to_string(), "bad");
+    }
+}

@@ -1,0 +1,379 @@
+//! What a key's value is: how it is read, printed, and filled in from defaults.
+//!
+//! [`fields!`] makes a struct of a document from the table of its keys, so that a key stands in
+//! one place.
+
+use super::node::Node;
+use super::tree::Tree;
+use crate::diagnostic::Findings;
+use drumfire_plan::document::{Count, Field, Place, Placed, Switch, Text};
+use drumfire_plan::suggestion;
+
+/// The value of a key, as a field holds it.
+pub(crate) trait Entry: Sized {
+    /// Reads it.
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self;
+    /// The tree to print, if there is anything to print.
+    fn show(&self) -> Option<Tree>;
+    /// Takes what stands below where there is nothing here.
+    fn fill(&mut self, below: &Self);
+    /// Where it was written, if it was.
+    fn place(&self) -> Option<&Place>;
+}
+
+/// A struct whose fields are keys of one mapping.
+pub(crate) trait Fields: Default {
+    /// Appends the names of its keys.
+    fn keys(out: &mut Vec<&'static str>);
+    /// Reads the value of a key that it has.
+    fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known;
+    /// Appends keys with what there is to print.
+    fn show(&self, out: &mut Vec<(String, Tree)>);
+    /// Takes what stands below where there is nothing here.
+    fn fill(&mut self, below: &Self);
+    /// Where the value of a key was written, if it was.
+    fn place(&self, key: &str) -> Option<&Place>;
+}
+
+/// Whether a struct has a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    Yes,
+    No,
+}
+
+/// The keys of a struct in their order: those of structs whose keys stand beside its own, its own,
+/// and again those of such structs.
+macro_rules! fields {
+    ($type:ty [$($before:ident),*] { $($key:literal => $field:ident),* $(,)? } [$($after:ident),*]) => {
+        impl $crate::form::fields::Fields for $type {
+            fn keys(out: &mut Vec<&'static str>) {
+                $($crate::form::fields::keys_of(|whole: &Self| &whole.$before, out);)*
+                out.extend([$($key),*] as [&str; _]);
+                $($crate::form::fields::keys_of(|whole: &Self| &whole.$after, out);)*
+            }
+
+            fn set(
+                &mut self,
+                key: &str,
+                node: &drumfire_plan::document::Placed<$crate::form::node::Node>,
+                found: &mut $crate::diagnostic::Findings,
+            ) -> $crate::form::fields::Known {
+                use $crate::form::fields::{Entry, Known};
+                match key {
+                    $($key => {
+                        self.$field = Entry::read(node, found);
+                        return Known::Yes;
+                    })*
+                    _ => {}
+                }
+                let known = [
+                    $($crate::form::fields::Fields::set(&mut self.$before, key, node, found),)*
+                    $($crate::form::fields::Fields::set(&mut self.$after, key, node, found),)*
+                    Known::No,
+                ];
+                known.into_iter().find(|known| *known == Known::Yes).unwrap_or(Known::No)
+            }
+
+            fn show(&self, out: &mut Vec<(String, $crate::form::tree::Tree)>) {
+                use $crate::form::fields::Entry;
+                $($crate::form::fields::Fields::show(&self.$before, out);)*
+                $(if let Some(tree) = Entry::show(&self.$field) {
+                    out.push(($key.to_owned(), tree));
+                })*
+                $($crate::form::fields::Fields::show(&self.$after, out);)*
+            }
+
+            fn fill(&mut self, below: &Self) {
+                use $crate::form::fields::Entry;
+                $($crate::form::fields::Fields::fill(&mut self.$before, &below.$before);)*
+                $(Entry::fill(&mut self.$field, &below.$field);)*
+                $($crate::form::fields::Fields::fill(&mut self.$after, &below.$after);)*
+            }
+
+            fn place(&self, key: &str) -> Option<&drumfire_plan::document::Place> {
+                use $crate::form::fields::Entry;
+                match key {
+                    $($key => return Entry::place(&self.$field),)*
+                    _ => {}
+                }
+                let places = [
+                    $($crate::form::fields::Fields::place(&self.$before, key),)*
+                    $($crate::form::fields::Fields::place(&self.$after, key),)*
+                    None,
+                ];
+                places.into_iter().flatten().next()
+            }
+        }
+    };
+    ($type:ty { $($table:tt)* }) => {
+        $crate::form::fields::fields!($type [] { $($table)* } []);
+    };
+}
+pub(crate) use fields;
+
+/// The keys of the struct that a field holds.
+pub(crate) fn keys_of<Whole, Part: Fields>(_: fn(&Whole) -> &Part, out: &mut Vec<&'static str>) {
+    Part::keys(out);
+}
+
+/// The entries of a mapping; none where it is nothing, and a finding where it is something else.
+pub(crate) fn entries<'a>(
+    node: &'a Placed<Node>,
+    what: &str,
+    found: &mut Findings,
+) -> &'a [(Placed<String>, Placed<Node>)] {
+    match &node.value {
+        Node::Map(entries) => entries,
+        Node::Null => &[],
+        other => {
+            let kind = other.kind();
+            found.add(&node.place, format!("{what} is a mapping and not {kind}"));
+            &[]
+        }
+    }
+}
+
+/// The items of a list; a single value is a list of one.
+pub(crate) fn items(node: &Placed<Node>) -> &[Placed<Node>] {
+    match &node.value {
+        Node::List(items) => items,
+        Node::Null => &[],
+        _ => std::slice::from_ref(node),
+    }
+}
+
+/// Notes a key that there is not.
+pub(crate) fn unknown(key: &Text, what: &str, known: &[&str], found: &mut Findings) {
+    let near = suggestion(&key.value, known.iter().copied());
+    let near = match near.is_empty() {
+        true => format!("; its keys are {}", known.join(", ")),
+        false => near,
+    };
+    let name = key.value.escape_debug();
+    found.add(&key.place, format!("{what} has no key `{name}`{near}"));
+}
+
+/// Reads a mapping whose keys are those of one struct.
+pub(crate) fn read_fields<T: Fields>(node: &Placed<Node>, what: &str, found: &mut Findings) -> T {
+    let mut value = T::default();
+    for (key, node) in entries(node, what, found) {
+        if value.set(&key.value, node, found) == Known::No {
+            let mut known = Vec::new();
+            T::keys(&mut known);
+            unknown(key, what, &known, found);
+        }
+    }
+    value
+}
+
+/// The mapping of a struct, if anything of it was written.
+pub(crate) fn show_fields(value: &impl Fields) -> Option<Tree> {
+    let mut entries = Vec::new();
+    value.show(&mut entries);
+    (!entries.is_empty()).then_some(Tree::Map(entries))
+}
+
+/// A struct that is the value of a key of its own.
+macro_rules! nested {
+    ($($type:ty => $what:literal),* $(,)?) => {
+        $(impl $crate::form::fields::Entry for $type {
+            fn read(
+                node: &drumfire_plan::document::Placed<$crate::form::node::Node>,
+                found: &mut $crate::diagnostic::Findings,
+            ) -> Self {
+                $crate::form::fields::read_fields(node, $what, found)
+            }
+
+            fn show(&self) -> Option<$crate::form::tree::Tree> {
+                $crate::form::fields::show_fields(self)
+            }
+
+            fn fill(&mut self, below: &Self) {
+                $crate::form::fields::Fields::fill(self, below);
+            }
+
+            fn place(&self) -> Option<&drumfire_plan::document::Place> {
+                None
+            }
+        })*
+    };
+}
+pub(crate) use nested;
+
+/// A scalar as a text.
+pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
+    let value = match &node.value {
+        Node::Text(text) | Node::Number(text) => text.clone(),
+        Node::Switch(value) => value.to_string(),
+        Node::Null => return None,
+        other => {
+            let kind = other.kind();
+            found.add(&node.place, format!("a single value is wanted, not {kind}"));
+            return None;
+        }
+    };
+    Some(Placed::new(value, node.place.clone()))
+}
+
+impl Entry for Option<Text> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        text(node, found)
+    }
+
+    fn show(&self) -> Option<Tree> {
+        self.as_ref().map(|text| Tree::Scalar(text.value.clone()))
+    }
+
+    fn fill(&mut self, below: &Self) {
+        if self.is_none() {
+            self.clone_from(below);
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.as_ref().map(|value| &value.place)
+    }
+}
+
+impl Entry for Option<Count> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let text = text(node, found)?;
+        let digits = text.value.bytes().all(|byte| byte.is_ascii_digit());
+        match text.value.parse() {
+            Ok(count) if digits => Some(Placed::new(count, text.place)),
+            _ => {
+                let shown = text.value.escape_debug();
+                let message = format!("`{shown}` is not a whole number; write one such as 100");
+                found.add(&text.place, message);
+                None
+            }
+        }
+    }
+
+    fn show(&self) -> Option<Tree> {
+        self.as_ref().map(|count| Tree::scalar(&count.value))
+    }
+
+    fn fill(&mut self, below: &Self) {
+        if self.is_none() {
+            self.clone_from(below);
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.as_ref().map(|value| &value.place)
+    }
+}
+
+impl Entry for Option<Switch> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        match &node.value {
+            Node::Null => None,
+            Node::Switch(value) => Some(Placed::new(*value, node.place.clone())),
+            other => {
+                let kind = other.kind();
+                found.add(&node.place, format!("write true or false, not {kind}"));
+                None
+            }
+        }
+    }
+
+    fn show(&self) -> Option<Tree> {
+        self.as_ref().map(|switch| Tree::Switch(switch.value))
+    }
+
+    fn fill(&mut self, below: &Self) {
+        if self.is_none() {
+            self.clone_from(below);
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.as_ref().map(|value| &value.place)
+    }
+}
+
+impl Entry for Vec<Text> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let items = items(node).iter();
+        items.filter_map(|item| text(item, found)).collect()
+    }
+
+    fn show(&self) -> Option<Tree> {
+        let items = self.iter().map(|text| Tree::Scalar(text.value.clone()));
+        (!self.is_empty()).then(|| Tree::List(items.collect()))
+    }
+
+    fn fill(&mut self, below: &Self) {
+        if self.is_empty() {
+            self.clone_from(below);
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.first().map(|value| &value.place)
+    }
+}
+
+/// A mapping of names to values, or a list of such mappings where a name comes twice. A value may
+/// be a list, too.
+impl Entry for Vec<Field> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let mut fields = Self::new();
+        for part in items(node) {
+            for (name, value) in entries(part, "a list of names and values", found) {
+                for value in items(value) {
+                    // An empty value is one, too.
+                    let value = match value.value {
+                        Node::Null => Some(Placed::new(String::new(), value.place.clone())),
+                        _ => text(value, found),
+                    };
+                    let name = name.clone();
+                    fields.extend(value.map(|value| Field { name, value }));
+                }
+            }
+        }
+        fields
+    }
+
+    fn show(&self) -> Option<Tree> {
+        if self.is_empty() {
+            return None;
+        }
+        let entry = |field: &Field| {
+            let value = Tree::Scalar(field.value.value.clone());
+            (field.name.value.clone(), value)
+        };
+        let is_new = |(n, field): (usize, &Field)| {
+            let mut earlier = self[..n].iter();
+            earlier.all(|other| other.name != field.name)
+        };
+        Some(match self.iter().enumerate().all(is_new) {
+            true => Tree::Map(self.iter().map(entry).collect()),
+            false => {
+                let single = |field| Tree::Map(vec![entry(field)]);
+                Tree::List(self.iter().map(single).collect())
+            }
+        })
+    }
+
+    /// Fields of below that are not named here follow those that are.
+    fn fill(&mut self, below: &Self) {
+        let named = |field: &Field, own: &[Field]| {
+            let name = &field.name.value;
+            own.iter()
+                .any(|other| other.name.value.eq_ignore_ascii_case(name))
+        };
+        let own = self.len();
+        for field in below {
+            if !named(field, &self[..own]) {
+                self.push(field.clone());
+            }
+        }
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.first().map(|field| &field.value.place)
+    }
+}

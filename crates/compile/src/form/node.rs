@@ -1,0 +1,303 @@
+//! A document's text as a tree of values, each with its place.
+
+use crate::Diagnostic;
+use drumfire_plan::document::{Place, Placed};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::options::NonFiniteFloatPolicy;
+use serde_saphyr::{Location, Spanned};
+use std::fmt;
+use std::sync::Arc;
+
+/// A longer key is refused, in characters.
+const KEY_MAX: usize = 1 << 16;
+/// A document may have this many values: lists of URLs that came from standard input are in it.
+const VALUES_MAX: usize = 4_000_000;
+/// The texts of a document together, in bytes.
+const TEXT_BYTES_MAX: usize = 1 << 30;
+
+/// A value and what is in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Node {
+    /// `null`, or nothing at all.
+    Null,
+    Switch(bool),
+    /// A number as it was written.
+    Number(String),
+    Text(String),
+    List(Vec<Placed<Self>>),
+    Map(Vec<(Placed<String>, Placed<Self>)>),
+}
+
+impl Node {
+    /// What it is, for a message.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Switch(_) => "a truth value",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a mapping",
+        }
+    }
+}
+
+/// Reads YAML, of which JSON is a part. `name` is the file's, for places.
+///
+/// # Errors
+/// What is wrong with the text as YAML; only the first thing.
+pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Diagnostic> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_events: 2 * VALUES_MAX,
+            max_nodes: VALUES_MAX,
+            max_total_scalar_bytes: TEXT_BYTES_MAX,
+            simple_key_max_lookahead: KEY_MAX,
+        },
+        strict_booleans: true,
+        underscored_numbers_as_strings: true,
+        leading_zero_numbers_as_strings: true,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        with_snippet: false,
+    };
+    let reader = Reader {
+        text,
+        name: name.into(),
+    };
+    match serde_saphyr::from_str_with_options::<Spanned<Raw>>(text, options) {
+        Ok(raw) => Ok(reader.node(raw, &"".into())),
+        Err(error) => {
+            let place = reader.place(error.location().unwrap_or(Location::UNKNOWN), &"".into());
+            Err(Diagnostic::new(&place, first_line(&error.to_string())))
+        }
+    }
+}
+
+/// The library's words without the place, which is said in our own way.
+fn first_line(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let words = line
+        .strip_prefix("line ")
+        .and_then(|rest| rest.split_once(": "))
+        .map_or(line, |(_, words)| words);
+    words.to_owned()
+}
+
+/// A value as the library hands it on.
+#[derive(Debug)]
+enum Raw {
+    Null,
+    Switch(bool),
+    Number(String),
+    Text(String),
+    List(Vec<Spanned<Self>>),
+    Map(Vec<(Spanned<String>, Spanned<Self>)>),
+}
+
+/// Puts places to values.
+struct Reader<'a> {
+    text: &'a str,
+    name: Arc<str>,
+}
+
+impl Reader<'_> {
+    fn place(&self, location: Location, key: &Arc<str>) -> Place {
+        Place::File {
+            name: Arc::clone(&self.name),
+            line: location.line().max(1),
+            column: location.column(),
+            key: Arc::clone(key),
+        }
+    }
+
+    fn node(&self, raw: Spanned<Raw>, key: &Arc<str>) -> Placed<Node> {
+        let place = self.place(raw.referenced, key);
+        let node = match raw.value {
+            Raw::Null => Node::Null,
+            Raw::Switch(value) => Node::Switch(value),
+            Raw::Text(text) => Node::Text(text),
+            Raw::Number(number) => Node::Number(self.as_written(raw.defined, number)),
+            Raw::List(items) => {
+                let items = items.into_iter().map(|item| self.node(item, key));
+                Node::List(items.collect())
+            }
+            Raw::Map(entries) => {
+                let entries = entries.into_iter().map(|(name, value)| {
+                    let own: Arc<str> = name.value.as_str().into();
+                    let place = self.place(name.referenced, &"".into());
+                    (Placed::new(name.value, place), self.node(value, &own))
+                });
+                Node::Map(entries.collect())
+            }
+        };
+        Placed::new(node, place)
+    }
+
+    /// A number's own text; where a tag has made it one, the number.
+    fn as_written(&self, location: Location, number: String) -> String {
+        let span = location.span();
+        let bytes = span.byte_offset().zip(span.byte_len());
+        let text = bytes.and_then(|(start, length)| {
+            let start = usize::try_from(start).ok()?;
+            let length = usize::try_from(length).ok()?;
+            self.text.get(start..start.checked_add(length)?)
+        });
+        let plain = |text: &&str| {
+            let mut bytes = text.bytes();
+            let numeric = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+            !text.is_empty() && bytes.all(numeric)
+        };
+        text.map(str::trim)
+            .filter(plain)
+            .map_or(number, str::to_owned)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
+        Ok(Raw::Switch(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
+        Ok(Raw::Text(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Raw, E> {
+        Ok(Raw::Text(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Raw, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Raw::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Raw, A::Error> {
+        let mut map = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            map.push(entry);
+        }
+        Ok(Raw::Map(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Node, read};
+
+    /// Every value with its place, one a line.
+    fn shown(text: &str) -> String {
+        fn show(node: &super::Placed<Node>, out: &mut String) {
+            let line = |what: &str| format!("{}: {what}\n", node.place);
+            match &node.value {
+                Node::List(items) => items.iter().for_each(|item| show(item, out)),
+                Node::Map(entries) => entries.iter().for_each(|(_, value)| show(value, out)),
+                Node::Text(text) => out.push_str(&line(&format!("text {text}"))),
+                Node::Number(text) => out.push_str(&line(&format!("number {text}"))),
+                other => out.push_str(&line(&format!("{other:?}"))),
+            }
+        }
+        let mut out = String::new();
+        show(&read(text, "p").expect(text), &mut out);
+        out
+    }
+
+    #[test]
+    fn every_value_knows_its_line_its_column_and_its_key() {
+        assert_eq!(
+            shown("a: 1\nb:\n  - {c: x, d: }\n  - 500/s\n"),
+            "p:1:4: a: number 1\np:3:9: c: text x\np:3:13: d: Null\np:4:5: b: text 500/s\n"
+        );
+    }
+
+    #[test]
+    fn values_are_taken_as_they_are_written() {
+        let text = "[2.50, 0x10, 010, 1_000, yes, True, ~, 'x', 99999999999999999999, 2001-01-01, \"5\", -3]";
+        let shown = shown(text);
+        let values: Vec<&str> = shown
+            .lines()
+            .map(|line| line.rsplit_once(": ").expect("a place").1)
+            .collect();
+        assert_eq!(
+            values,
+            [
+                "number 2.50",
+                "number 0x10",
+                "text 010",
+                "text 1_000",
+                "text yes",
+                "Switch(true)",
+                "Null",
+                "text x",
+                "number 99999999999999999999",
+                "text 2001-01-01",
+                "text 5",
+                "number -3",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_alias_is_read_where_it_is_used() {
+        assert_eq!(
+            shown("a: &x 1.50\nb: *x\n"),
+            "p:1:7: a: number 1.50\np:2:4: b: number 1.50\n"
+        );
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_said_with_its_line() {
+        for (text, place, words) in [
+            ("a: 1\na: 2\n", "p:2:1", "duplicate"),
+            ("a: [1\nb: 2\n", "p:", ""),
+            ("a: \"x\n", "p:", ""),
+            ("a:\n\t- b: 1\n", "p:", ""),
+        ] {
+            let error = read(text, "p").expect_err(text).to_string();
+            assert!(error.starts_with(place), "{text:?}: {error}");
+            assert!(error.to_lowercase().contains(words), "{text:?}: {error}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Requests as mappings: `get: /`, `call: package.Service/Method`, `list: urls.txt`.
+
+use super::fields::{Entry, Fields, entries, fields, items, read_fields, show_fields};
+use super::node::Node;
+use super::payload::CallPayload;
+use super::tree::Tree;
+use crate::diagnostic::Findings;
+use drumfire_plan::document::{
+    Ask, CallOptions, Data, Field, Fields as Carried, Payload, Place, Placed, Request, Stream,
+    Switch, Text,
+};
+
+/// What a mapping is called in messages.
+const WHAT: &str = "a request";
+
+/// A request's keys, as they stand in a mapping.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    verbs: Verbs,
+    method: Option<Text>,
+    url: Option<Text>,
+    list: Option<Text>,
+    call: Option<Text>,
+    name: Option<Text>,
+    headers: Vec<Field>,
+    metadata: Vec<Field>,
+    metadata_file: Option<Text>,
+    body: Option<Payload>,
+    data: CallPayload,
+    coding: Coding,
+    options: CallOptions,
+}
+
+/// Methods that are keys; others are written with `method` and `url`.
+#[derive(Debug, Default)]
+struct Verbs {
+    get: Option<Text>,
+    head: Option<Text>,
+    post: Option<Text>,
+    put: Option<Text>,
+    patch: Option<Text>,
+    delete: Option<Text>,
+    options: Option<Text>,
+    trace: Option<Text>,
+}
+
+/// What is made of the payload.
+#[derive(Debug, Default)]
+struct Coding {
+    binary: Option<Switch>,
+    templates: Option<Text>,
+    order: Option<Text>,
+    stream: Stream,
+}
+
+fields!(Verbs {
+    "get" => get,
+    "head" => head,
+    "post" => post,
+    "put" => put,
+    "patch" => patch,
+    "delete" => delete,
+    "options" => options,
+    "trace" => trace,
+});
+
+fields!(Coding {
+    "binary" => binary,
+    "templates" => templates,
+    "order" => order,
+    "stream" => stream,
+});
+
+fields!(Keys [verbs] {
+    "list" => list,
+    "method" => method,
+    "url" => url,
+    "call" => call,
+    "name" => name,
+    "headers" => headers,
+    "metadata" => metadata,
+    "metadata_file" => metadata_file,
+} [body, data, coding, options]);
+
+impl Verbs {
+    /// Each method with its URL's place.
+    fn all(&mut self) -> [(&'static str, &mut Option<Text>); 8] {
+        [
+            ("GET", &mut self.get),
+            ("HEAD", &mut self.head),
+            ("POST", &mut self.post),
+            ("PUT", &mut self.put),
+            ("PATCH", &mut self.patch),
+            ("DELETE", &mut self.delete),
+            ("OPTIONS", &mut self.options),
+            ("TRACE", &mut self.trace),
+        ]
+    }
+}
+
+impl Keys {
+    /// What is asked for; a request asks for one thing.
+    fn ask(&mut self, place: &Place, found: &mut Findings) -> Option<Ask> {
+        let mut asks = Vec::new();
+        for (name, url) in self.verbs.all() {
+            asks.extend(url.take().map(|url| Ask::Url {
+                method: Placed::new(name.to_owned(), url.place.clone()),
+                url,
+            }));
+        }
+        let usual = |place: &Place| Placed::new("GET".to_owned(), place.clone());
+        let mut method = self.method.take();
+        let mut method_at = |place: &Place| method.take().unwrap_or_else(|| usual(place));
+        asks.extend(self.url.take().map(|url| Ask::Url {
+            method: method_at(&url.place),
+            url,
+        }));
+        asks.extend(self.list.take().map(|file| Ask::List {
+            method: method_at(&file.place),
+            file,
+        }));
+        asks.extend(self.call.take().map(Ask::Call));
+        if let Some(method) = method {
+            found.add(&method.place, "`method` needs a `url` or a `list`");
+        }
+        if asks.len() != 1 {
+            let message = "a request has one of `get`, `head`, `post`, `put`, `patch`, `delete`, \
+                           `options`, `trace`, `url`, `list` and `call`";
+            found.add(place, message);
+        }
+        asks.into_iter().next()
+    }
+
+    /// Notes what is of no use for this kind of request.
+    fn check(&self, ask: &Ask, place: &Place, found: &mut Findings) {
+        let is_call = matches!(ask, Ask::Call(_));
+        let mut own = Vec::new();
+        Fields::show(self, &mut own);
+        let mut misplaced = |keys: &[&str], instead: &str| {
+            for key in keys {
+                if own.iter().any(|(own, _)| own == key) {
+                    let place = self.place(key).unwrap_or(place);
+                    found.add(place, format!("`{key}` is {instead}"));
+                }
+            }
+        };
+        if is_call {
+            misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
+            let body = ["body", "body_file", "body_base64"];
+            misplaced(&body, "for HTTP requests; a call has `data`");
+        } else {
+            misplaced(&["metadata", "metadata_file"], "for calls; write `headers`");
+            let data = ["data", "data_file", "data_base64"];
+            misplaced(&data, "for calls; write `body`");
+            let mut others = vec!["binary", "order", "stream"];
+            CallOptions::keys(&mut others);
+            misplaced(&others, "for calls");
+        }
+    }
+
+    /// The request that the keys make.
+    fn request(mut self, place: &Place, found: &mut Findings) -> Option<Request> {
+        let ask = self.ask(place, found)?;
+        self.check(&ask, place, found);
+        let is_call = matches!(ask, Ask::Call(_));
+        let listed = if is_call { self.metadata } else { self.headers };
+        let payload = if is_call { self.data.0 } else { self.body };
+        let Coding {
+            binary,
+            templates,
+            order,
+            stream,
+        } = self.coding;
+        Some(Request {
+            ask,
+            name: self.name,
+            fields: match self.metadata_file {
+                Some(file) if is_call => {
+                    found.add_if(
+                        !listed.is_empty(),
+                        &file.place,
+                        "give one of `metadata` and `metadata_file`",
+                    );
+                    Carried::File(file)
+                }
+                _ => Carried::Listed(listed),
+            },
+            data: Data {
+                payload,
+                binary,
+                templates,
+                order,
+            },
+            stream,
+            options: self.options,
+        })
+    }
+
+    /// The keys that make a request.
+    fn of(request: &Request) -> Self {
+        let mut keys = Self {
+            name: request.name.clone(),
+            coding: Coding {
+                binary: request.data.binary.clone(),
+                templates: request.data.templates.clone(),
+                order: request.data.order.clone(),
+                stream: request.stream.clone(),
+            },
+            options: request.options.clone(),
+            ..Self::default()
+        };
+        let is_call = matches!(request.ask, Ask::Call(_));
+        match &request.ask {
+            Ask::Call(method) => keys.call = Some(method.clone()),
+            Ask::List { method, file } => {
+                keys.list = Some(file.clone());
+                keys.method = (method.value != "GET").then(|| method.clone());
+            }
+            Ask::Url { method, url } => {
+                let mut verbs = keys.verbs.all().into_iter();
+                match verbs.find(|(name, _)| *name == method.value) {
+                    Some((_, place)) => *place = Some(url.clone()),
+                    None => {
+                        keys.method = Some(method.clone());
+                        keys.url = Some(url.clone());
+                    }
+                }
+            }
+        }
+        match &request.fields {
+            Carried::Listed(fields) if is_call => keys.metadata.clone_from(fields),
+            Carried::Listed(fields) => keys.headers.clone_from(fields),
+            Carried::File(file) => keys.metadata_file = Some(file.clone()),
+        }
+        let payload = request.data.payload.clone();
+        if is_call {
+            keys.data = CallPayload(payload);
+        } else {
+            keys.body = payload;
+        }
+        keys
+    }
+}
+
+impl Entry for Vec<Request> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let mut requests = Self::new();
+        for item in items(node) {
+            if entries(item, WHAT, found).is_empty() {
+                found.add_if(
+                    matches!(item.value, Node::Null | Node::Map(_)),
+                    &item.place,
+                    "a request asks for something, such as `get: /`",
+                );
+                continue;
+            }
+            let keys: Keys = read_fields(item, WHAT, found);
+            requests.extend(keys.request(&item.place, found));
+        }
+        requests
+    }
+
+    fn show(&self) -> Option<Tree> {
+        let requests = self
+            .iter()
+            .filter_map(|request| show_fields(&Keys::of(request)));
+        (!self.is_empty()).then(|| Tree::List(requests.collect()))
+    }
+
+    fn fill(&mut self, _: &Self) {}
+
+    fn place(&self) -> Option<&Place> {
+        self.first().map(|request| match &request.ask {
+            Ask::Url { url: text, .. } | Ask::List { file: text, .. } | Ask::Call(text) => {
+                &text.place
+            }
+        })
+    }
+}

@@ -1,0 +1,363 @@
+//! A tree of values printed as YAML: one way for each value, which reads back as the same.
+
+use std::fmt::Write as _;
+
+/// Words that some reader of YAML takes for something else than a text.
+const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
+
+/// A value to print.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Tree {
+    Switch(bool),
+    Scalar(String),
+    List(Vec<Self>),
+    Map(Vec<(String, Self)>),
+}
+
+impl Tree {
+    /// A scalar of anything that has a text.
+    pub(crate) fn scalar(value: &impl ToString) -> Self {
+        Self::Scalar(value.to_string())
+    }
+
+    /// The whole as a document.
+    pub(crate) fn print(&self) -> String {
+        let mut out = String::new();
+        self.push(0, &mut out);
+        out
+    }
+
+    /// Appends it where a line begins, or where the first line has begun already.
+    fn push(&self, indent: usize, out: &mut String) {
+        match self {
+            Self::Switch(value) => {
+                out.push_str(if *value { "true" } else { "false" });
+                out.push('\n');
+            }
+            Self::Scalar(text) => push_scalar(text, indent, out),
+            Self::List(items) => {
+                for (n, item) in items.iter().enumerate() {
+                    begin(n, indent, out);
+                    out.push_str("- ");
+                    item.push(indent + 2, out);
+                }
+            }
+            Self::Map(entries) => {
+                for (n, (key, value)) in entries.iter().enumerate() {
+                    begin(n, indent, out);
+                    push_key(key, out);
+                    out.push(':');
+                    value.push_after_key(indent + 2, out);
+                }
+            }
+        }
+    }
+
+    fn push_after_key(&self, indent: usize, out: &mut String) {
+        match self {
+            Self::Switch(_) | Self::Scalar(_) => {
+                out.push(' ');
+                self.push(indent, out);
+            }
+            Self::List(items) if items.is_empty() => out.push_str(" []\n"),
+            Self::Map(entries) if entries.is_empty() => out.push_str(" {}\n"),
+            Self::List(_) | Self::Map(_) => {
+                out.push('\n');
+                begin(1, indent, out);
+                self.push(indent, out);
+            }
+        }
+    }
+}
+
+/// The space before every item but the first, which has it already.
+fn begin(n: usize, indent: usize, out: &mut String) {
+    if n > 0 {
+        out.extend(std::iter::repeat_n(' ', indent));
+    }
+}
+
+fn push_key(key: &str, out: &mut String) {
+    if is_plain(key) && !key.contains([':', ' ']) {
+        out.push_str(key);
+    } else {
+        push_quoted(key, out);
+    }
+}
+
+/// Appends a scalar and the end of its line.
+fn push_scalar(text: &str, indent: usize, out: &mut String) {
+    if is_plain(text) {
+        out.push_str(text);
+    } else if is_block(text) {
+        return push_block(text, indent, out);
+    } else {
+        push_quoted(text, out);
+    }
+    out.push('\n');
+}
+
+/// Whether a text may stand without quotes: whatever reads it takes it for this text, or for the
+/// number that it is.
+fn is_plain(text: &str) -> bool {
+    let first = text.starts_with(|c: char| c.is_ascii_alphanumeric() || "/_".contains(c));
+    let inside = |c: char| c.is_ascii_alphanumeric() || " /_.:(),;%+@=?&~<>!*$|^-".contains(c);
+    let marks = text.contains(": ") || text.ends_with([':', ' ']);
+    let word = WORDS.iter().any(|word| text.eq_ignore_ascii_case(word));
+    first && text.chars().all(inside) && !marks && !word && (is_number(text) || !is_numeric(text))
+}
+
+/// Whether a text is a number as everybody writes it.
+fn is_number(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let canonical = whole == "0" || !whole.starts_with('0');
+    digits(whole) && digits(fraction) && canonical && text.len() <= 20
+}
+
+/// Whether a text could be taken for a number, a date or a time.
+fn is_numeric(text: &str) -> bool {
+    let letters = |c: char| c.is_ascii_hexdigit() || "xob_.+:-infINF".contains(c);
+    let begins = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    begins && text.chars().all(letters) && text.matches('.').count() < 2
+}
+
+/// Whether a character may stand in a text as it is.
+fn is_printable(c: char) -> bool {
+    !c.is_control()
+        && !matches!(
+            c,
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        )
+}
+
+/// Whether a text of several lines may stand as it is, below its key.
+fn is_block(text: &str) -> bool {
+    text.contains('\n')
+        && !text.starts_with([' ', '\n'])
+        && text.chars().all(|c| c == '\n' || is_printable(c))
+}
+
+/// Appends lines as they are, with the sign that says how they end.
+fn push_block(text: &str, indent: usize, out: &mut String) {
+    let kept = text.trim_end_matches('\n');
+    let (sign, lines) = match text.len() - kept.len() {
+        0 => ("|-", text),
+        1 => ("|", kept),
+        _ => ("|+", &text[..text.len() - 1]),
+    };
+    out.push_str(sign);
+    out.push('\n');
+    for line in lines.split('\n') {
+        if !line.is_empty() {
+            begin(1, indent.max(2), out);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
+
+/// Appends a text in quotes: in single ones where double ones would have to be escaped.
+fn push_quoted(text: &str, out: &mut String) {
+    if text.contains(['"', '\\']) && text.chars().all(is_printable) {
+        out.extend(["'", &text.replace('\'', "''"), "'"]);
+        return;
+    }
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if is_printable(c) => out.push(c),
+            c => {
+                // Writing to a string can't fail.
+                let _ = match u32::from(c) {
+                    code @ 0..=0xff => write!(out, "\\x{code:02x}"),
+                    code @ 0x100..=0xffff => write!(out, "\\u{code:04x}"),
+                    code => write!(out, "\\U{code:08x}"),
+                };
+            }
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tree;
+    use crate::form::node::{Node, read};
+    use proptest::prelude::*;
+
+    fn scalar(text: &str) -> Tree {
+        Tree::Scalar(text.to_owned())
+    }
+
+    fn map(entries: &[(&str, Tree)]) -> Tree {
+        let owned = |(key, value): &(&str, Tree)| ((*key).to_owned(), value.clone());
+        Tree::Map(entries.iter().map(owned).collect())
+    }
+
+    #[test]
+    fn a_tree_looks_as_a_person_would_write_it() {
+        let tree = map(&[
+            ("drumfire", scalar("1")),
+            ("empty", Tree::List(Vec::new())),
+            (
+                "pools",
+                map(&[(
+                    "main",
+                    map(&[
+                        ("rate", scalar("line(5/s,200/s,1m) const(200/s,5m)")),
+                        (
+                            "requests",
+                            Tree::List(vec![
+                                map(&[
+                                    ("post", scalar("http://h:80/?a=b")),
+                                    ("body", scalar("{\n  \"n\": 1\n}\n")),
+                                    ("name", scalar("a: b")),
+                                ]),
+                                map(&[("get", scalar(""))]),
+                            ]),
+                        ),
+                    ]),
+                )]),
+            ),
+            ("thresholds", Tree::List(vec![scalar("p99<5ms")])),
+        ]);
+        let text = "\
+drumfire: 1
+empty: []
+pools:
+  main:
+    rate: line(5/s,200/s,1m) const(200/s,5m)
+    requests:
+      - post: http://h:80/?a=b
+        body: |
+          {
+            \"n\": 1
+          }
+        name: \"a: b\"
+      - get: \"\"
+thresholds:
+  - p99<5ms
+";
+        assert_eq!(tree.print(), text);
+    }
+
+    #[test]
+    fn what_others_would_take_for_something_else_is_quoted() {
+        for text in [
+            "",
+            " ",
+            "a ",
+            "~",
+            "null",
+            "True",
+            "no",
+            "010",
+            "0x10",
+            "1e5",
+            "1_000",
+            "2001-01-01",
+            "1:30",
+            "-",
+            "- a",
+            "#",
+            "a #b",
+            "a: b",
+            "a:",
+            "[a",
+            "{a",
+            "&a",
+            "*a",
+            "!a",
+            "|",
+            ">",
+            "@a",
+            "`a",
+            "%a",
+            "'a",
+            "\"a",
+            "?",
+            ".inf",
+            "...",
+            "---",
+            "=",
+            "<<",
+            "ä",
+            "a\tb",
+        ] {
+            let printed = scalar(text).print();
+            assert!(printed.starts_with(['"', '\'']), "{printed}");
+        }
+        assert_eq!(scalar("{\"a\": 'b\\'}").print(), "'{\"a\": ''b\\''}'\n");
+        for text in [
+            "0",
+            "64",
+            "2.5",
+            "500/s",
+            "10s",
+            "/p",
+            "a b",
+            "GET",
+            "127.0.0.1:80",
+        ] {
+            assert_eq!(scalar(text).print(), format!("{text}\n"));
+        }
+    }
+
+    /// A tree as it is read: numbers and texts are scalars alike.
+    fn tree(node: &Node) -> Tree {
+        match node {
+            Node::Null => panic!("nothing"),
+            Node::Switch(value) => Tree::Switch(*value),
+            Node::Number(text) | Node::Text(text) => scalar(text),
+            Node::List(items) => Tree::List(items.iter().map(|item| tree(&item.value)).collect()),
+            Node::Map(entries) => Tree::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.value.clone(), tree(&value.value)))
+                    .collect(),
+            ),
+        }
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            any::<String>(),
+            "[ -~]{0,12}",
+            "[a'\"\\\\ ]{0,5}",
+            "[0-9a-fxob_.:+-]{1,8}",
+            "([ a-z:#-]{0,4}\n){0,3}[ a-z]{0,3}",
+            "(~|null|true|inf|nan|\\.inf|\\.NaN|0o7|1e400|<<|=)",
+            prop::collection::vec(any::<char>(), 0..5).prop_map(String::from_iter),
+        ]
+    }
+
+    fn any_tree() -> impl Strategy<Value = Tree> {
+        let leaf = prop_oneof![
+            any_text().prop_map(Tree::Scalar),
+            any::<bool>().prop_map(Tree::Switch)
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..4).prop_map(Tree::List),
+                prop::collection::btree_map(any_text(), inner, 1..4)
+                    .prop_map(|map| Tree::Map(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_printed_reads_back(printed in any_tree()) {
+            let text = printed.print();
+            let node = read(&text, "p");
+            prop_assert!(node.is_ok(), "{:?}\n{}", node, text);
+            prop_assert_eq!(tree(&node.expect("read").value), printed, "{}", text);
+        }
+    }
+}

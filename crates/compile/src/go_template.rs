@@ -1,0 +1,318 @@
+//! Go's templates: its language with sprig's functions, functions for random values, and the
+//! variables of a call.
+//!
+//! A call's text is a function of the call, its message and the seed: what is random comes from a
+//! stream of numbers of that place, so that any worker can render any call, and a run can be
+//! repeated. `{{.UUID}}` is the same in a call's data and metadata.
+
+mod call;
+mod functions;
+
+pub(crate) use call::CallNames;
+
+use crate::Host;
+use call::Variables;
+use drumfire_data::{Random, TextTemplate};
+use drumfire_gotemplate::{Env, Fault, Functions, Template, Value, ZoneTime};
+use drumfire_plan::{CallContext, DataError};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What the templates are called in error messages.
+const NAME: &str = "call_template_data";
+
+/// Which functions templates may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FunctionSet {
+    /// Go's, sprig's and those for random values.
+    #[default]
+    All,
+    /// Go's alone.
+    Builtin,
+}
+
+/// Which text of a call a template makes. Each has random numbers of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The data, or the n-th element of an array of them.
+    Data(u32),
+    /// The metadata, or the value of its n-th key.
+    Metadata(u32),
+}
+
+impl Role {
+    /// Where its random numbers come from; never [`UUID_PLACE`].
+    const fn place(self) -> u64 {
+        match self {
+            Self::Data(n) => 1 + 2 * n as u64,
+            Self::Metadata(n) => 2 + 2 * n as u64,
+        }
+    }
+}
+
+/// Where the random numbers of `{{.UUID}}` come from.
+const UUID_PLACE: u64 = 0;
+
+/// Whether a text has actions of Go's templates, or can't be read as one.
+#[must_use]
+pub fn is_go_template(text: &str) -> bool {
+    let functions = functions::add(Functions::sprig());
+    Template::parse(NAME, text, &functions).map_or(true, |template| !template.is_static())
+}
+
+/// Parses the templates of one run, which share their functions, the call's names and the host.
+#[derive(Clone, Debug)]
+pub(crate) struct Templates {
+    functions: Functions,
+    names: Arc<CallNames>,
+    host: Arc<dyn Host>,
+}
+
+impl Templates {
+    /// Templates for a call.
+    #[must_use]
+    pub(crate) fn new(names: CallNames, set: FunctionSet, host: Arc<dyn Host>) -> Self {
+        let functions = match set {
+            FunctionSet::All => functions::add(Functions::sprig()),
+            FunctionSet::Builtin => Functions::builtin(),
+        };
+        Self {
+            functions,
+            names: Arc::new(names),
+            host,
+        }
+    }
+
+    /// Parses a template; `None` when the text has no action of any kind, so that every call sends
+    /// it as it is.
+    ///
+    /// # Errors
+    /// When the text is no template, in Go's words.
+    pub(crate) fn parse(&self, text: &str, role: Role) -> Result<Option<CallTemplate>, DataError> {
+        let template = Template::parse(NAME, text, &self.functions)
+            .map_err(|error| DataError(error.to_string()))?;
+        if template.is_static() {
+            return Ok(None);
+        }
+        Ok(Some(CallTemplate {
+            template,
+            names: Arc::clone(&self.names),
+            host: Arc::clone(&self.host),
+            place: role.place(),
+        }))
+    }
+}
+
+/// A parsed template of a call's data or metadata.
+#[derive(Clone)]
+pub(crate) struct CallTemplate {
+    template: Template,
+    names: Arc<CallNames>,
+    host: Arc<dyn Host>,
+    place: u64,
+}
+
+/// Without the parsed program, which is long.
+impl fmt::Debug for CallTemplate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallTemplate")
+            .field("names", &self.names)
+            .field("host", &self.host)
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TextTemplate for CallTemplate {
+    fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError> {
+        let variables = Variables {
+            names: Arc::clone(&self.names),
+            host: Arc::clone(&self.host),
+            call: *call,
+            message,
+        };
+        let mut env = CallEnv {
+            host: &*self.host,
+            unix_time: call.unix_time,
+            random: Random::new(call.seed, call.number, message, self.place),
+        };
+        self.template
+            .execute(&Value::Object(Rc::new(variables)), &mut env, out)
+            .map_err(|error| DataError(error.to_string()))
+    }
+}
+
+/// The host as it is for one call.
+struct CallEnv<'a> {
+    host: &'a dyn Host,
+    unix_time: u64,
+    random: Random,
+}
+
+impl Env for CallEnv<'_> {
+    fn unix_time_ns(&mut self) -> i64 {
+        i64::try_from(self.unix_time).unwrap_or(i64::MAX)
+    }
+
+    fn random(&mut self) -> u64 {
+        self.random.bits()
+    }
+
+    fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
+        self.host.zone(place, unix_seconds)
+    }
+
+    fn variable(&self, name: &str) -> Result<String, Fault> {
+        match self.host.variable(name) {
+            Some(value) => Ok(value),
+            None => Err(format!("the environment is not available here: {name:?}").into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bare;
+
+    const CALL: CallContext = CallContext {
+        number: 7,
+        user: 2,
+        connection: 1,
+        unix_time: 1_600_000_000_123_456_789,
+        seed: 42,
+    };
+
+    fn templates(set: FunctionSet) -> Templates {
+        let names = CallNames {
+            service: "hellohost.Greeter".to_owned(),
+            method: "SayHello".to_owned(),
+            input: "HelloRequest".to_owned(),
+            output: "HelloReply".to_owned(),
+            client_streams: false,
+            server_streams: true,
+        };
+        Templates::new(names, set, Arc::new(Bare))
+    }
+
+    fn render_at(text: &str, role: Role, call: &CallContext, message: u64) -> String {
+        let template = templates(FunctionSet::All).parse(text, role).expect(text);
+        let mut out = String::new();
+        template
+            .expect("an action")
+            .render(call, message, &mut out)
+            .expect(text);
+        out
+    }
+
+    fn render(text: &str) -> String {
+        render_at(text, Role::Data(0), &CALL, 0)
+    }
+
+    fn error(text: &str, set: FunctionSet) -> String {
+        let rendered = templates(set)
+            .parse(text, Role::Data(0))
+            .and_then(|template| {
+                let mut out = String::new();
+                template.expect("an action").render(&CALL, 0, &mut out)
+            });
+        rendered.expect_err(text).0
+    }
+
+    #[test]
+    fn variables_are_those_of_the_call() {
+        let cases = [
+            ("{{.WorkerID}}", "g2c1"),
+            ("{{.RequestNumber}}", "7"),
+            ("{{.FullyQualifiedName}}", "hellohost.Greeter.SayHello"),
+            ("{{.ServiceName}}/{{.MethodName}}", "Greeter/SayHello"),
+            ("{{.InputName}} {{.OutputName}}", "HelloRequest HelloReply"),
+            (
+                "{{.IsClientStreaming}} {{.IsServerStreaming}}",
+                "false true",
+            ),
+            ("{{.Timestamp}}", "2020-09-13T12:26:40Z"),
+            ("{{.TimestampUnix}}", "1600000000"),
+            ("{{.TimestampUnixMilli}}", "1600000000123"),
+            ("{{.TimestampUnixNano}}", "1600000000123456789"),
+            ("{{now.Unix}} {{add 1 .RequestNumber}}", "1600000000 8"),
+            ("{{if eq .MethodName `SayHello`}}a{{else}}b{{end}}", "a"),
+            ("{{printf `%T` .RequestNumber}}", "int64"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(render(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_has_one_uuid_and_as_many_new_ones_as_it_wants() {
+        let uuid = render("{{.UUID}}");
+        assert_eq!(uuid.len(), 36);
+        assert_eq!(uuid.as_bytes()[14], b'4');
+        assert_eq!(render("{{.UUID}}"), uuid);
+        assert_eq!(render_at("{{.UUID}}", Role::Metadata(0), &CALL, 0), uuid);
+        assert_ne!(render_at("{{.UUID}}", Role::Data(0), &CALL, 1), uuid);
+        let next = CallContext { number: 8, ..CALL };
+        assert_ne!(render_at("{{.UUID}}", Role::Data(0), &next, 0), uuid);
+        let both = render("{{newUUID}} {{newUUID}}");
+        let (first, second) = both.split_once(' ').expect("two");
+        assert_ne!(first, second);
+        assert_ne!(render_at("{{newUUID}}", Role::Metadata(0), &CALL, 0), first);
+        // The same call of the same seed again.
+        assert_eq!(render("{{newUUID}} {{newUUID}}"), both);
+    }
+
+    #[test]
+    fn random_values_lie_within_their_bounds() {
+        for number in 0..200 {
+            let call = CallContext { number, ..CALL };
+            let text = "{{randomString 5}},{{randomString 0}},{{randomInt 2 9}},{{randomInt -5 3}},{{randomInt 0 0}}";
+            let out = render_at(text, Role::Data(0), &call, 0);
+            let parts: Vec<&str> = out.split(',').collect();
+            assert_eq!(parts[0].len(), 5, "{out}");
+            assert!((2..=16).contains(&parts[1].len()), "{out}");
+            assert!(
+                parts[1].bytes().all(|byte| byte.is_ascii_alphanumeric()),
+                "{out}"
+            );
+            assert!((2..9).contains(&parts[2].parse().unwrap_or(0)), "{out}");
+            assert!((0..3).contains(&parts[3].parse().unwrap_or(-1)), "{out}");
+            assert_eq!(parts[4], "0", "{out}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_gos_words() {
+        let cases = [
+            (
+                "{{randomInt 5 5}}",
+                "template: call_template_data:1:2: executing \"call_template_data\" at <randomInt 5 5>: error calling randomInt: invalid argument to Intn",
+            ),
+            (
+                "{{.Nope}}",
+                "template: call_template_data:1:2: executing \"call_template_data\" at <.Nope>: can't evaluate field Nope in type *runner.CallData",
+            ),
+            (
+                "{{nope}}",
+                "template: call_template_data:1: function \"nope\" not defined",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(error(text, FunctionSet::All), expected);
+        }
+        assert_eq!(
+            error("{{newUUID}}", FunctionSet::Builtin),
+            "template: call_template_data:1: function \"newUUID\" not defined"
+        );
+        assert!(error("{{env `HOME`}}", FunctionSet::All).contains("not available here"));
+    }
+
+    #[test]
+    fn text_without_actions_is_no_template() {
+        let templates = templates(FunctionSet::All);
+        let parsed = templates.parse("{\"a\": {\"b\": 1}}", Role::Data(0));
+        assert!(parsed.expect("a text").is_none());
+        assert_eq!(render("{{if true}}a{{end}}"), "a");
+    }
+}

@@ -1,0 +1,119 @@
+//! The variables of a call.
+
+use super::UUID_PLACE;
+use crate::Host;
+use drumfire_data::Random;
+use drumfire_gotemplate::{Moment, Object, Value};
+use drumfire_plan::CallContext;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// What templates may know of the method that is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CallNames {
+    /// The service with its package: `hellohost.Greeter`.
+    pub(crate) service: String,
+    /// The method's own name.
+    pub(crate) method: String,
+    /// The request message's own name.
+    pub(crate) input: String,
+    /// The reply message's own name.
+    pub(crate) output: String,
+    /// Whether the client sends a stream.
+    pub(crate) client_streams: bool,
+    /// Whether the server sends a stream.
+    pub(crate) server_streams: bool,
+}
+
+impl CallNames {
+    /// The service's name without its package.
+    fn short_service(&self) -> &str {
+        self.service.rsplit('.').next().unwrap_or_default()
+    }
+}
+
+/// One call's variables; each is worked out when it is asked for.
+#[derive(Debug)]
+pub(super) struct Variables {
+    pub(super) names: Arc<CallNames>,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) call: CallContext,
+    pub(super) message: u64,
+}
+
+/// The variables' names.
+const FIELDS: &[&str] = &[
+    "WorkerID",
+    "RequestNumber",
+    "FullyQualifiedName",
+    "MethodName",
+    "ServiceName",
+    "InputName",
+    "OutputName",
+    "IsClientStreaming",
+    "IsServerStreaming",
+    "Timestamp",
+    "TimestampUnix",
+    "TimestampUnixMilli",
+    "TimestampUnixNano",
+    "UUID",
+];
+
+impl Variables {
+    fn worker(&self) -> Value {
+        let mut id = String::with_capacity(16);
+        // Writing to a string cannot fail.
+        let _ = write!(id, "g{}c{}", self.call.user, self.call.connection);
+        id.into()
+    }
+
+    fn unix(&self, nanos_per_unit: u64) -> i64 {
+        i64::try_from(self.call.unix_time / nanos_per_unit).unwrap_or(i64::MAX)
+    }
+
+    /// To the second, as clocks show it here.
+    fn timestamp(&self) -> Value {
+        let seconds = self.unix(1_000_000_000);
+        let zone = self.host.zone("Local", seconds);
+        let moment = Moment::shown(seconds, 0, zone);
+        moment.format("2006-01-02T15:04:05Z07:00").into()
+    }
+
+    fn uuid(&self) -> Value {
+        let CallContext { seed, number, .. } = self.call;
+        let mut text = String::with_capacity(36);
+        Random::new(seed, number, self.message, UUID_PLACE).uuid(&mut text);
+        text.into()
+    }
+}
+
+impl Object for Variables {
+    fn type_name(&self) -> &str {
+        "*runner.CallData"
+    }
+
+    fn field(&self, name: &str) -> Option<Value> {
+        let names = &self.names;
+        Some(match name {
+            "WorkerID" => self.worker(),
+            "RequestNumber" => Value::int64(i64::try_from(self.call.number).unwrap_or(i64::MAX)),
+            "FullyQualifiedName" => format!("{}.{}", names.service, names.method).into(),
+            "MethodName" => names.method.as_str().into(),
+            "ServiceName" => names.short_service().into(),
+            "InputName" => names.input.as_str().into(),
+            "OutputName" => names.output.as_str().into(),
+            "IsClientStreaming" => names.client_streams.into(),
+            "IsServerStreaming" => names.server_streams.into(),
+            "Timestamp" => self.timestamp(),
+            "TimestampUnix" => Value::int64(self.unix(1_000_000_000)),
+            "TimestampUnixMilli" => Value::int64(self.unix(1_000_000)),
+            "TimestampUnixNano" => Value::int64(self.unix(1)),
+            "UUID" => self.uuid(),
+            _ => return None,
+        })
+    }
+
+    fn field_names(&self) -> &[&str] {
+        FIELDS
+    }
+}

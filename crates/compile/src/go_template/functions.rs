@@ -1,0 +1,59 @@
+//! Functions for random values, beside those of Go and sprig.
+
+use drumfire_gotemplate::{Call, Fault, Functions, Value};
+
+/// What random strings are made of.
+const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// The lengths of random strings whose length is not said.
+const LENGTHS: (u64, u64) = (2, 16);
+
+/// Adds the functions.
+pub(super) fn add(functions: Functions) -> Functions {
+    functions
+        .with("newUUID", "", |call, _| call.random_uuid())
+        .with("randomString", "i", random_string)
+        .with("randomInt", "ii", random_int)
+}
+
+fn int(args: &[Value], n: usize) -> i64 {
+    match args.get(n) {
+        Some(Value::Int(_, number)) => *number,
+        _ => 0,
+    }
+}
+
+/// `randomString 5`; of any length from 2 to 16 when none is given.
+fn random_string(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
+    let length = match usize::try_from(int(args, 0)) {
+        Ok(length) if length > 0 => length,
+        _ => {
+            let (least, most) = LENGTHS;
+            (least + call.random_below(most - least + 1)) as usize
+        }
+    };
+    call.bytes(length)?;
+    call.work(length)?;
+    let mut text = String::with_capacity(length);
+    for _ in 0..length {
+        let at = call.random_below(LETTERS.len() as u64) as usize;
+        text.push(char::from(LETTERS[at]));
+    }
+    Ok(text.into())
+}
+
+/// `randomInt 1 9`: from the first up to and without the second. Negative bounds count as 0 and 1.
+fn random_int(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
+    let min = int(args, 0).max(0);
+    let max = match int(args, 1) {
+        max if max <= 0 => 1,
+        max => max,
+    };
+    match u64::try_from(max - min) {
+        Ok(span) if span > 0 => {
+            let number = min.wrapping_add_unsigned(call.random_below(span));
+            Ok(Value::int(number))
+        }
+        _ => Err("invalid argument to Intn".into()),
+    }
+}

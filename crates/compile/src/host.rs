@@ -1,0 +1,141 @@
+//! What must be asked of the world to make a plan.
+
+use drumfire_gotemplate::ZoneTime;
+use drumfire_plan::{Header, Plan, Tls};
+use drumfire_schema::Schema;
+use drumfire_schema::reflection::Wanted;
+use drumfire_units::Nanos;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// The machine that a document is compiled on, and the servers that it reaches. The command line
+/// implements it on the real ones, a test on tables.
+///
+/// Templates ask for zones and variables while the run lasts, so a host is shared by its threads.
+/// What is not implemented is that of [`Bare`].
+pub trait Host: Send + Sync + fmt::Debug {
+    /// The whole content of the file at `path`, as it was written.
+    ///
+    /// # Errors
+    /// When it can't be opened or read.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let _ = path;
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    /// What lies at a path, as it was written.
+    fn look(&self, path: &str) -> Found {
+        let _ = path;
+        Found::Nothing
+    }
+
+    /// Where a path lies that was written relative to the document.
+    fn locate(&self, path: &str) -> PathBuf {
+        path.into()
+    }
+
+    /// The schema of a server, from its own word.
+    ///
+    /// # Errors
+    /// When it can't be had.
+    fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
+        let _ = question;
+        Err(HostError {
+            message: "there is no network".to_owned(),
+            remedy: String::new(),
+        })
+    }
+
+    /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS.
+    ///
+    /// # Errors
+    /// When nothing can be asked at all; a target that can't be reached chooses nothing.
+    fn chooses_http2(&self, plan: &Plan, limit: Nanos) -> Result<bool, HostError> {
+        let _ = (plan, limit);
+        Ok(false)
+    }
+
+    /// Whether certificates can be used.
+    ///
+    /// # Errors
+    /// What is wrong with which of them.
+    fn check_tls(&self, tls: &Tls) -> Result<(), TlsFault> {
+        let _ = tls;
+        Ok(())
+    }
+
+    /// Whether this machine has an address.
+    fn has_address(&self, address: IpAddr) -> bool {
+        let _ = address;
+        true
+    }
+
+    /// How many cores a run may use; at least 1.
+    fn cores(&self) -> u32 {
+        1
+    }
+
+    /// What clocks show in a place (`Local`, or a name of the zone database) at a time, in seconds
+    /// since the Unix epoch; `None` when it is not known, and then it is UTC.
+    fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
+        let _ = (place, unix_seconds);
+        None
+    }
+
+    /// A variable of the environment, empty when it is not set; `None` when the environment may
+    /// not be read.
+    fn variable(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+}
+
+/// A machine with one core and any address, without files, zones, an environment or a network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bare;
+
+impl Host for Bare {}
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// Nothing, or neither.
+    Nothing,
+}
+
+/// What a server is asked for before a run.
+#[derive(Debug)]
+pub struct SchemaQuestion<'a> {
+    /// What reaches the server: its first request goes there and says nothing yet.
+    pub reach: &'a Plan,
+    /// What is wanted.
+    pub wanted: &'a Wanted,
+    /// What goes along with the question.
+    pub metadata: &'a [Header],
+    /// How long the answer may take.
+    pub limit: Nanos,
+}
+
+/// Why the world gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostError {
+    /// What is wrong.
+    pub message: String,
+    /// What to try, in words of this program's own command line; it follows the message.
+    pub remedy: String,
+}
+
+/// Why certificates can't be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TlsFault {
+    /// The trusted roots.
+    Roots(String),
+    /// The client's certificate or key.
+    Identity(String),
+}

@@ -1,0 +1,32 @@
+//! From a document to a plan that can run.
+//!
+//! Knows the form of a document as a text ([`form`]), what each of its keys means, and what holds
+//! where nothing was written. Must not know I/O, clocks, or what runs a plan: files, servers, zones
+//! and the environment are asked for through [`Host`]. Start reading at [`compile`].
+
+mod call;
+mod check;
+mod compile;
+mod data;
+mod diagnostic;
+mod feeds;
+pub mod form;
+mod go_template;
+mod host;
+mod load;
+mod metadata;
+mod names;
+mod proxy;
+mod requests;
+mod schema;
+mod scope;
+mod target;
+mod transport;
+
+pub use compile::{compile, schema_of};
+pub use diagnostic::{Diagnostic, Fault};
+pub use drumfire_gotemplate::ZoneTime;
+pub use go_template::is_go_template;
+pub use host::{Bare, Found, Host, HostError, SchemaQuestion, TlsFault};
+pub use names::{flag, flags};
+pub use requests::lines;

@@ -1,0 +1,248 @@
+//! When requests start: the open and the closed model, and what ends the run.
+
+use crate::names;
+use crate::scope::Scope;
+use drumfire_plan::document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
+use drumfire_plan::{Arrivals, Drain, LatePolicy, Load, Sequence, Stop, Users};
+use drumfire_units::Nanos;
+
+/// Without any word on load: gentle, so that a first try harms nobody.
+const RATE_DEFAULT: &str = "10/s";
+/// How long a run lasts that nothing else ends.
+const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
+/// Connections of the open model.
+const CONNECTIONS_DEFAULT: u32 = 64;
+/// The same with HTTP/2, where each carries many requests.
+const CONNECTIONS_HTTP2_DEFAULT: u32 = 8;
+/// Requests at a time on an HTTP/2 connection, in the open model.
+const STREAMS_DEFAULT: u32 = 100;
+
+/// The load, its users where they change, and the connections that carry it.
+pub(crate) struct Loaded {
+    pub(crate) load: Load,
+    pub(crate) users: Option<Users>,
+    pub(crate) connections: u32,
+    pub(crate) streams: u32,
+    /// When the users' law ends, if it does.
+    users_end: Option<Nanos>,
+}
+
+/// Whether a connection carries several requests at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Multiplexing {
+    /// One, as HTTP/1.1 has it.
+    None,
+    /// Several, as HTTP/2 has it.
+    Streams,
+}
+
+/// The load of a pool and the connections that carry it.
+pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Loaded {
+    let written = &pool.load;
+    let counts = &pool.settings.connections;
+    let Crew {
+        users,
+        end: users_end,
+    } = crew(written.users.as_ref(), scope);
+    let connections = scope.count(counts.connections.as_ref());
+    let asked = connections.is_some() || users.is_some();
+    let closed = written.rate.is_none() && asked;
+    let streams = streams(counts.streams.as_ref(), http, closed, scope);
+    let most = users.as_ref().map(Users::most);
+    let (load, count) = if closed {
+        let carried = connections.map(|count| count.saturating_mul(streams));
+        let present = most.or(carried).unwrap_or(1);
+        let think_time = scope.found.parse(written.think.as_ref());
+        let load = Load::Closed {
+            users: present,
+            think_time: think_time.unwrap_or_default(),
+        };
+        (load, present.div_ceil(streams.max(1)))
+    } else {
+        let usual = match http {
+            Multiplexing::None => CONNECTIONS_DEFAULT,
+            Multiplexing::Streams => CONNECTIONS_HTTP2_DEFAULT,
+        };
+        (open(written, scope), usual)
+    };
+    Loaded {
+        load,
+        users: users.filter(|users| !closed || users.changes().len() > 1),
+        connections: connections.unwrap_or(count),
+        streams,
+        users_end,
+    }
+}
+
+/// Arrivals by a law.
+fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
+    if let Some(think) = &written.think {
+        let rate = names::name(&think.place, "rate");
+        let message = format!("a user thinks in the closed model only; leave it out, or {rate}");
+        scope.found.add(&think.place, message);
+    }
+    let rate = match &written.rate {
+        Some(text) => sequence(text, scope),
+        None => RATE_DEFAULT.parse().ok(),
+    };
+    let arrivals = [
+        ("constant", Arrivals::Constant),
+        ("poisson", Arrivals::Poisson),
+    ];
+    let arrivals = scope.word(
+        written.arrivals.as_ref(),
+        &arrivals,
+        "not a kind of arrivals",
+    );
+    Load::Open {
+        // A rate that is none was noted.
+        rate: rate.unwrap_or_else(|| Sequence(Vec::new())),
+        arrivals: arrivals.unwrap_or_default(),
+        late: late(written.late.as_ref(), scope),
+    }
+}
+
+/// How many requests a connection carries at a time. A number that HTTP/1.1 has no use for is left
+/// to the plan's own check.
+fn streams(
+    written: Option<&Count>,
+    http: Multiplexing,
+    closed: bool,
+    scope: &mut Scope<'_>,
+) -> u32 {
+    if let Some(count) = written.filter(|count| count.value == 0) {
+        let message = "0 requests at a time send nothing; write at least 1";
+        scope.found.add(&count.place, message);
+        return 1;
+    }
+    let usual = match (http, closed) {
+        (Multiplexing::None, _) | (Multiplexing::Streams, true) => 1,
+        (Multiplexing::Streams, false) => STREAMS_DEFAULT,
+    };
+    scope.count(written).unwrap_or(usual)
+}
+
+/// The users of a pool, where it speaks of them.
+#[derive(Default)]
+struct Crew {
+    users: Option<Users>,
+    /// When their law ends, if it does.
+    end: Option<Nanos>,
+}
+
+/// A number of users, or a law of their number over time.
+fn crew(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
+    let Some(text) = text else {
+        return Crew::default();
+    };
+    let crew = match text.value.parse::<u32>() {
+        Ok(count) => Crew {
+            users: Some(Users::constant(count)),
+            end: None,
+        },
+        Err(_) => crew_of_law(text, scope).unwrap_or_default(),
+    };
+    let absent = crew.users.as_ref().is_some_and(|users| users.most() == 0);
+    let message = "a run needs at least one user";
+    scope.found.add_if(absent, &text.place, message);
+    crew
+}
+
+fn crew_of_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
+    let mut no_trace = |_: &str| Err("users follow `const`, `step` and `line`".to_owned());
+    match Sequence::parse_with(&text.value, &mut no_trace) {
+        Ok(law) => {
+            let (users, end) = scope.found.ok(&text.place, Users::of_law(&law))?;
+            Some(Crew {
+                users: Some(users),
+                end: (end < Nanos::MAX).then_some(end),
+            })
+        }
+        Err(error) => {
+            scope.found.mark(text, error.at, &error.message);
+            None
+        }
+    }
+}
+
+/// What ends the run; a duration where nothing else does.
+pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>) -> Stop {
+    let given = scope.found.parse(written.after.as_ref());
+    let given = given.or(loaded.users_end);
+    let counted = written.requests.is_some() || written.iterations.is_some();
+    let endless = !counted && !loaded.load.ends_by_itself();
+    for count in [&written.requests, &written.iterations] {
+        if let Some(count) = count.as_ref().filter(|count| count.value == 0) {
+            scope.found.add(&count.place, "0 requests measure nothing");
+        }
+    }
+    let drains = [
+        ("wait", Drain::Wait),
+        ("close", Drain::Close),
+        ("ignore", Drain::Ignore),
+    ];
+    let drain = scope.word(written.drain.as_ref(), &drains, "no way to end");
+    let value = |count: &Option<Count>| count.as_ref().map(|count| count.value);
+    Stop {
+        duration: given.or_else(|| endless.then_some(DURATION_DEFAULT)),
+        requests: value(&written.requests),
+        iterations: value(&written.iterations),
+        drain: drain.unwrap_or_default(),
+    }
+}
+
+/// A rate or a law; a trace is read from its file.
+fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
+    let host = scope.host;
+    let mut read_trace = |path: &str| {
+        let read = host.read(path);
+        let bytes = read.map_err(|error| format!("can't read {path}: {error}"))?;
+        trace(&bytes)
+    };
+    match Sequence::parse_with(&text.value, &mut read_trace) {
+        Ok(sequence) => Some(sequence),
+        Err(error) => {
+            scope.found.mark(text, error.at, &error.message);
+            None
+        }
+    }
+}
+
+/// One time a line, from the trace's start; a bare number is in seconds.
+fn trace(bytes: &[u8]) -> Result<Vec<Nanos>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not valid UTF-8".to_owned())?;
+    let lines = text.lines().map(str::trim).enumerate();
+    lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(index, line)| {
+            let time = line
+                .parse()
+                .or_else(|_| format!("{line}s").parse::<Nanos>());
+            time.map_err(|error| format!("line {}: {error}", index + 1))
+        })
+        .collect()
+}
+
+fn late(text: Option<&Text>, scope: &mut Scope<'_>) -> LatePolicy {
+    let Some(text) = text else {
+        return LatePolicy::Queue;
+    };
+    let dropped = text.value.strip_prefix("drop(");
+    match (
+        text.value.as_str(),
+        dropped.and_then(|t| t.strip_suffix(')')),
+    ) {
+        ("queue", _) => LatePolicy::Queue,
+        ("skip", _) => LatePolicy::Skip,
+        (_, Some(time)) => {
+            let time = scope.found.ok(&text.place, time.parse());
+            time.map_or(LatePolicy::Queue, LatePolicy::Drop)
+        }
+        (other, None) => {
+            let shown = other.escape_default();
+            let message = format!("`{shown}` is not a policy; write queue, skip or drop(2s)");
+            scope.found.add(&text.place, message);
+            LatePolicy::Queue
+        }
+    }
+}

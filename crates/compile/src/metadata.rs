@@ -1,0 +1,86 @@
+//! Metadata of gRPC calls, refused where no server would take it.
+
+use crate::names;
+use crate::scope::Scope;
+use drumfire_grpc::metadata::check;
+use drumfire_plan::document::{Field, Place};
+use drumfire_plan::{CallContext, CallData, Header};
+
+/// Keys that belong to the protocol, and the setting that makes what they say.
+const SETTINGS: [(&str, &str); 5] = [
+    ("grpc-timeout", "deadline"),
+    ("grpc-encoding", "compress"),
+    ("grpc-accept-encoding", "compress"),
+    ("host", "authority"),
+    (":authority", "authority"),
+];
+
+/// Fields that nothing varies.
+pub(crate) fn fixed(fields: &[Field], scope: &mut Scope<'_>) -> Vec<Header> {
+    let fields = fields.iter();
+    fields
+        .filter_map(|field| {
+            let header = header(field, scope)?;
+            sendable(&field.value.place, &header, scope).then_some(header)
+        })
+        .collect()
+}
+
+/// A field, of which the value may be a template yet.
+pub(crate) fn header(field: &Field, scope: &mut Scope<'_>) -> Option<Header> {
+    let place = &field.value.place;
+    let name = field.name.value.trim();
+    if name.starts_with(':') {
+        let name = name.to_ascii_lowercase();
+        let message = format!(
+            "metadata `{}`: names that begin with a colon belong to HTTP/2{}",
+            name.escape_default(),
+            instead(place, &name)
+        );
+        scope.found.add(place, message);
+        return None;
+    }
+    let header = Header::new(name, field.value.value.as_bytes());
+    scope.found.ok(place, header)
+}
+
+/// Whether a field may be sent: a name of a-z, 0-9, `_`, `-` and `.` (capital letters are sent
+/// small) that does not belong to gRPC itself, base64 under a name that ends in `-bin`, and
+/// printable ASCII under others.
+pub(crate) fn sendable(place: &Place, field: &Header, scope: &mut Scope<'_>) -> bool {
+    let name = field.name().to_ascii_lowercase();
+    let checked = check(name.as_bytes(), field.value());
+    let checked =
+        checked.map_err(|error| format!("metadata `{name}`: {error}{}", instead(place, &name)));
+    scope.found.ok(place, checked).is_some()
+}
+
+/// Renders the metadata that varies as the first call would have it, and checks that.
+pub(crate) fn check_first(place: &Place, data: &dyn CallData, seed: u64, scope: &mut Scope<'_>) {
+    let mut fields = Vec::new();
+    let rendered = data.metadata(&first_call(seed), &mut fields);
+    if scope.found.ok(place, rendered).is_some() {
+        for field in &fields {
+            sendable(place, field, scope);
+        }
+    }
+}
+
+/// The call with which data is tried before the run.
+pub(crate) const fn first_call(seed: u64) -> CallContext {
+    CallContext {
+        number: 0,
+        user: 0,
+        connection: 0,
+        unix_time: 0,
+        seed,
+    }
+}
+
+/// `; use SETTING`, where there is one.
+fn instead(place: &Place, name: &str) -> String {
+    let setting = SETTINGS.iter().find(|(known, _)| *known == name);
+    setting.map_or_else(String::new, |(_, key)| {
+        format!("; use {}", names::name(place, key))
+    })
+}

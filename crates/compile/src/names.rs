@@ -1,0 +1,133 @@
+//! What a setting is called: its key in a plan file, and its flag on the command line.
+
+use drumfire_plan::document::Place;
+
+/// Every setting that a flag makes, by its key. `feed_order` and `reflect_metadata` stand for keys
+/// inside of others, whose own names would not tell them apart.
+const FLAGS: &[(&str, &str)] = &[
+    ("after", "-z"),
+    ("arrivals", "--arrivals"),
+    ("authority", "--authority"),
+    ("binary", "--binary"),
+    ("body", "-d"),
+    ("cacert", "--cacert"),
+    ("call", "--call"),
+    ("cert", "--cert"),
+    ("compress", "--compress"),
+    ("compressed", "--compressed"),
+    ("connect_backoff", "--connect-backoff"),
+    ("connect_timeout", "--connect-timeout"),
+    ("connections", "-c"),
+    ("csv", "--csv"),
+    ("data", "-d"),
+    ("deadline", "--deadline"),
+    ("expect_continue", "--expect-continue"),
+    ("explain", "--explain"),
+    ("feed_order", "--feed-order"),
+    ("feeds", "--feed"),
+    ("full_handshakes", "--full-handshakes"),
+    ("head_timeout", "--head-timeout"),
+    ("headers", "-H"),
+    ("http", "--http2"),
+    ("import_path", "--import-path"),
+    ("insecure", "-k"),
+    ("interval", "--interval"),
+    ("iterations", "--iterations"),
+    ("json", "--json"),
+    ("keepalive", "--no-keepalive"),
+    ("key", "--key"),
+    ("late", "--late"),
+    ("live", "--no-tui"),
+    ("max_receive", "--max-receive"),
+    ("max_send", "--max-send"),
+    ("metadata", "-H"),
+    ("method", "-X"),
+    ("order", "--order"),
+    ("ping", "--ping"),
+    ("ping_timeout", "--ping-timeout"),
+    ("plaintext", "--plaintext"),
+    ("proto", "--proto"),
+    ("protoset", "--protoset"),
+    ("proxy", "-x"),
+    ("quiet", "--quiet"),
+    ("rate", "-r"),
+    ("redirects", "-L"),
+    ("reflect_metadata", "--reflect-metadata"),
+    ("reply_check", "--no-reply-check"),
+    ("requests", "-n"),
+    ("requests_per_connection", "--requests-per-connection"),
+    ("resolve", "--resolve"),
+    ("respect_keepalive", "--respect-keepalive"),
+    ("retry_reused", "--retry-reused"),
+    ("seed", "--seed"),
+    ("source_ip", "--source-ip"),
+    ("spin", "--spin"),
+    ("stream.count", "--stream-count"),
+    ("stream.duration", "--stream-duration"),
+    ("stream.interval", "--stream-interval"),
+    ("stream.receive", "--stream-receive"),
+    ("streams", "--streams"),
+    ("strict", "--strict"),
+    ("templates", "--no-templates"),
+    ("think", "--think-time"),
+    ("threads", "--threads"),
+    ("thresholds", "--threshold"),
+    ("timeout", "--timeout"),
+    ("tls_timeout", "--tls-timeout"),
+    ("unix_socket", "--unix-socket"),
+    ("users", "-u"),
+    ("warmup", "--warmup"),
+];
+
+/// Every flag that makes a setting.
+pub fn flags() -> impl Iterator<Item = &'static str> {
+    FLAGS.iter().map(|(_, flag)| *flag)
+}
+
+/// Where a setting is that a flag made; nowhere, where no flag does.
+#[must_use]
+pub fn flag(key: &str) -> Place {
+    match FLAGS.iter().find(|(known, _)| *known == key) {
+        Some((_, name)) => Place::Flag { name },
+        None => Place::Nowhere,
+    }
+}
+
+/// A setting as it is called where a place is: by its flag on the command line, and by its key in
+/// a file.
+pub(crate) fn name(place: &Place, key: &str) -> String {
+    match (place.is_flag(), flag(key)) {
+        (true, Place::Flag { name }) => name.to_owned(),
+        _ => format!("`{}`", key.rsplit('.').next().unwrap_or_default()),
+    }
+}
+
+/// The same of a setting that is set to something: a flag says so by itself.
+pub(crate) fn setting(place: &Place, key: &str, value: &str) -> String {
+    match (place.is_flag(), flag(key)) {
+        (true, Place::Flag { name }) => name.to_owned(),
+        _ => format!("`{key}: {value}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FLAGS, flag, name, setting};
+    use drumfire_plan::document::Place;
+
+    #[test]
+    fn a_setting_is_named_as_it_was_written() {
+        assert!(FLAGS.is_sorted());
+        let file = Place::File {
+            name: "p".into(),
+            line: 1,
+            column: 1,
+            key: "data".into(),
+        };
+        assert_eq!(name(&flag("data"), "binary"), "--binary");
+        assert_eq!(name(&file, "stream.count"), "`count`");
+        assert_eq!(setting(&Place::Nowhere, "binary", "true"), "--binary");
+        assert_eq!(setting(&file, "binary", "true"), "`binary: true`");
+        assert_eq!(flag("nonsense"), Place::Nowhere);
+    }
+}

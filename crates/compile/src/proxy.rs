@@ -1,0 +1,68 @@
+//! The proxy that a document names, or the environment for targets that are not this machine.
+
+use crate::scope::Scope;
+use drumfire_plan::document::{Place, Reach};
+use drumfire_plan::{Host as UrlHost, Proxy, Scheme, Url};
+
+/// The word that stands for no proxy, whatever the environment says.
+const NONE: &str = "none";
+
+/// The proxy for these URLs, if there is one.
+pub(crate) fn proxy(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
+    match &reach.proxy {
+        Some(text) if text.value == NONE => None,
+        Some(text) => {
+            let bypass = reach.no_proxy.iter().map(|rule| rule.value.clone());
+            let parsed = parse(&text.value, bypass.collect());
+            scope.found.ok(&text.place, parsed)
+        }
+        None => of_environment(urls, scope),
+    }
+}
+
+/// The proxy that the environment names for the first URL's scheme.
+fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
+    let first = urls.first()?;
+    let host = scope.host;
+    let set = |name: &&str| host.variable(name).filter(|value| !value.is_empty());
+    let found = match first.origin.scheme {
+        // The upper-case form of http_proxy is left to CGI, which fills it from a header.
+        Scheme::Http => set(&"http_proxy")
+            .or_else(|| set(&"HTTP_PROXY").filter(|_| set(&"REQUEST_METHOD").is_none())),
+        Scheme::Https => ["https_proxy", "HTTPS_PROXY"].iter().find_map(set),
+    };
+    let text = found.filter(|_| !urls.iter().all(is_loopback))?;
+    let bypass = ["no_proxy", "NO_PROXY"].iter().find_map(set);
+    let bypass = bypass.unwrap_or_default();
+    let mut rules: Vec<String> = bypass
+        .split(',')
+        .map(|rule| rule.trim().to_owned())
+        .collect();
+    rules.retain(|rule| !rule.is_empty());
+    rules.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
+    let parsed = parse(&text, rules).map_err(|why| format!("the proxy in the environment: {why}"));
+    scope.found.ok(&Place::Nowhere, parsed)
+}
+
+fn parse(text: &str, bypass: Vec<String>) -> Result<Proxy, String> {
+    let text = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("http://{text}")
+    };
+    let url = Url::parse(&text).map_err(|error| error.to_string())?;
+    if url.origin.scheme == Scheme::Https {
+        let message = "proxies are reached by http://, also for https:// targets";
+        return Err(message.to_owned());
+    }
+    Ok(Proxy { url, bypass })
+}
+
+/// Whether a URL's host is this machine, which is never reached through a proxy of the
+/// environment.
+fn is_loopback(url: &Url) -> bool {
+    match &url.origin.host {
+        UrlHost::Name(name) => name == "localhost" || name.ends_with(".localhost"),
+        UrlHost::Address(address) => address.is_loopback(),
+    }
+}

@@ -1,0 +1,70 @@
+//! The schema of a pool's calls: from files where they are named, or else from the server.
+
+use crate::diagnostic::{Diagnostic, Fault};
+use crate::host::{Found, SchemaQuestion};
+use crate::metadata;
+use crate::scope::Scope;
+use drumfire_plan::Plan;
+use drumfire_plan::document::{Place, Schema as Written};
+use drumfire_schema::Schema;
+use drumfire_schema::reflection::Wanted;
+use std::sync::Arc;
+
+/// The schema that has what is wanted. `place` is where it was asked for.
+pub(crate) fn schema(
+    written: &Written,
+    reach: &Plan,
+    wanted: &Wanted,
+    place: &Place,
+    scope: &mut Scope<'_>,
+) -> Option<Schema> {
+    if let Some(path) = &written.protoset {
+        if let Some(file) = written.proto.first() {
+            let message = "name `.proto` files or a set of descriptors, and not both";
+            scope.found.add(&file.place, message);
+        }
+        let bytes = scope.file(path)?;
+        let schema = Schema::from_protoset(&bytes);
+        let schema = schema.map_err(|error| format!("{}: {error}", path.value));
+        return scope.found.ok(&path.place, schema);
+    }
+    for folder in &written.import_path {
+        if scope.host.look(&folder.value) != Found::Folder {
+            let shown = folder.value.escape_default();
+            let message = format!("there is no folder `{shown}`");
+            scope.found.add(&folder.place, message);
+        }
+    }
+    if let Some(first) = written.proto.first() {
+        let values = |texts: &[drumfire_plan::document::Text]| -> Vec<String> {
+            texts.iter().map(|text| text.value.clone()).collect()
+        };
+        let host = Arc::clone(scope.host);
+        let read = move |path: &str| host.read(path);
+        let (files, folders) = (values(&written.proto), values(&written.import_path));
+        let schema = Schema::from_proto(&files, &folders, read);
+        return scope.found.ok(&first.place, schema);
+    }
+    let metadata = metadata::fixed(&written.reflection.metadata, scope);
+    // A server is asked only where nothing else is wrong.
+    if !scope.found.is_empty() {
+        return None;
+    }
+    let question = SchemaQuestion {
+        reach,
+        wanted,
+        metadata: &metadata,
+        limit: reach.timeouts.connect,
+    };
+    match scope.host.schema(&question) {
+        Ok(schema) => Some(schema),
+        Err(error) => {
+            scope.found.push(Diagnostic {
+                remedy: error.remedy,
+                fault: Fault::World,
+                ..Diagnostic::new(place, error.message)
+            });
+            None
+        }
+    }
+}

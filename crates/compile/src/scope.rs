@@ -1,0 +1,97 @@
+//! What every step of compiling has at hand.
+
+use crate::Host;
+use crate::diagnostic::Findings;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use drumfire_plan::document::{Count, Payload, Place, Switch, Text};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The host, what was found wrong so far, and the files that were read.
+pub(crate) struct Scope<'a> {
+    pub(crate) host: &'a Arc<dyn Host>,
+    pub(crate) found: Findings,
+    /// By path as it was written: what many requests send is in memory once. `None` where a file
+    /// can't be read, which was noted.
+    files: HashMap<String, Option<Arc<[u8]>>>,
+}
+
+impl<'a> Scope<'a> {
+    pub(crate) fn new(host: &'a Arc<dyn Host>) -> Self {
+        Self {
+            host,
+            found: Findings::default(),
+            files: HashMap::new(),
+        }
+    }
+
+    /// The content of a file that was named.
+    pub(crate) fn file(&mut self, path: &Text) -> Option<Arc<[u8]>> {
+        if let Some(bytes) = self.files.get(&path.value) {
+            return bytes.clone();
+        }
+        let read = self.host.read(&path.value);
+        let read = read.map_err(|error| format!("can't read {}: {error}", path.value));
+        let bytes = self.found.ok(&path.place, read).map(Arc::from);
+        self.files.insert(path.value.clone(), bytes.clone());
+        bytes
+    }
+
+    /// The bytes of a payload.
+    pub(crate) fn payload(&mut self, payload: &Payload) -> Option<Arc<[u8]>> {
+        match payload {
+            Payload::Text(text) => Some(text.value.as_bytes().into()),
+            Payload::File(path) => self.file(path),
+            Payload::Base64(text) => {
+                let decoded = STANDARD.decode(text.value.trim());
+                let decoded = decoded.map_err(|error| format!("it is no base64: {error}"));
+                self.found.ok(&text.place, decoded).map(Arc::from)
+            }
+        }
+    }
+
+    /// A count that fits into 32 bits.
+    pub(crate) fn count(&mut self, count: Option<&Count>) -> Option<u32> {
+        let count = count?;
+        let small = u32::try_from(count.value);
+        let most = u32::MAX;
+        let small = small.map_err(|_| format!("{} is too much; write at most {most}", count.value));
+        self.found.ok(&count.place, small)
+    }
+
+    /// One of several words; each with what it stands for.
+    pub(crate) fn word<T: Copy>(
+        &mut self,
+        text: Option<&Text>,
+        words: &[(&str, T)],
+        what: &str,
+    ) -> Option<T> {
+        let text = text?;
+        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
+            return Some(*value);
+        }
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let known = match known.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        };
+        let shown = text.value.escape_default();
+        let message = format!("`{shown}` is {what}; write {known}");
+        self.found.add(&text.place, message);
+        None
+    }
+}
+
+/// Whether a switch is on; it is off where nothing was written.
+pub(crate) fn is_on(switch: &Option<Switch>) -> bool {
+    switch.as_ref().is_some_and(|switch| switch.value)
+}
+
+/// The place of a payload.
+pub(crate) const fn place_of(payload: &Payload) -> &Place {
+    match payload {
+        Payload::Text(text) | Payload::File(text) | Payload::Base64(text) => &text.place,
+    }
+}

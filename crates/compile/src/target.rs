@@ -1,0 +1,68 @@
+//! Where calls go: `HOST:PORT`, a URL, or a Unix socket.
+
+use crate::names;
+use crate::scope::{Scope, is_on};
+use drumfire_plan::Url;
+use drumfire_plan::document::{Place, Reach, Text};
+use std::path::PathBuf;
+
+/// Where calls go.
+pub(crate) struct CallTarget {
+    pub(crate) url: Url,
+    /// The socket in place of the URL's host.
+    pub(crate) unix_socket: Option<PathBuf>,
+}
+
+/// Where a pool's calls go; over TLS, unless the target or `plaintext` says otherwise.
+pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> Option<CallTarget> {
+    let Some(text) = &reach.target else {
+        let message = "calls need a `target`; write one such as orders.test:443";
+        scope.found.add(place, message);
+        return None;
+    };
+    let scheme = match is_on(&reach.plaintext) {
+        true => "http",
+        false => "https",
+    };
+    if let Some(path) = text.value.strip_prefix("unix:") {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        let url = Url::parse(&format!("{scheme}://localhost/"));
+        return Some(CallTarget {
+            url: scope.found.ok(&text.place, url)?,
+            unix_socket: Some(scope.host.locate(path)),
+        });
+    }
+    let whole = whole(text, scheme);
+    let whole = scope.found.ok(&text.place, whole)?;
+    let url = scope.found.ok(&text.place, Url::parse(&whole))?;
+    if url.target != "/" {
+        let call = names::name(&text.place, "call");
+        let path = &url.target;
+        let message = format!("the target has a path, `{path}`; {call} says what is called there");
+        scope.found.add(&text.place, message);
+    }
+    Some(CallTarget {
+        url,
+        unix_socket: None,
+    })
+}
+
+/// The target as a URL.
+fn whole(text: &Text, scheme: &str) -> Result<String, String> {
+    let value = &text.value;
+    match value.split_once("://") {
+        None => Ok(format!("{scheme}://{value}/")),
+        Some(("grpc", rest)) => Ok(format!("{scheme}://{rest}")),
+        Some(("https", _)) if scheme == "http" => {
+            let plaintext = names::name(&text.place, "plaintext");
+            Err(format!(
+                "{plaintext} contradicts `{value}`; leave one of them out, or write http://"
+            ))
+        }
+        Some(("http" | "https", _)) => Ok(value.clone()),
+        Some(_) => Err(format!(
+            "`{}` is no target; write HOST:PORT, a URL with http:// or https://, or unix:PATH",
+            value.escape_default()
+        )),
+    }
+}

@@ -1,0 +1,281 @@
+//! How requests travel: connections, timeouts, TLS, names and addresses.
+
+use crate::host::TlsFault;
+use crate::load::Loaded;
+use crate::names;
+use crate::scope::{Scope, is_on};
+use drumfire_plan::document::{
+    Connections as Written, Reach, Settings, Text, Timeouts as WrittenTimeouts, Tls as WrittenTls,
+};
+use drumfire_plan::{
+    Affinity, Compressed, Connections, ExpectContinue, HttpOptions, HttpVersion, KeepAlive,
+    KeepAliveHints, Ping, Redirects, Resumption, ReusedClosed, Spin, Spread, Timeouts, Tls,
+    Unresolved, Url, Verify,
+};
+use drumfire_units::{ByteSize, Nanos};
+use std::net::IpAddr;
+
+/// A body may grow to this when it is decoded, unless the document says otherwise: 64 MiB.
+const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
+/// How long a body waits for `100 Continue`, as curl has it.
+const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
+/// The whole exchange.
+const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
+/// Opening a connection, and the TLS handshake.
+const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
+/// The longest pause before a target that refuses is dialed again.
+const BACKOFF_DEFAULT: Nanos = Nanos::from_millis(250);
+/// How long the answer to a ping may take.
+const PING_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(20);
+
+/// How requests to these URLs travel.
+pub(crate) fn options(
+    settings: &Settings,
+    urls: &[Url],
+    version: HttpVersion,
+    scope: &mut Scope<'_>,
+) -> HttpOptions {
+    let (reach, http) = (&settings.reach, &settings.http);
+    let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
+    let what = "nothing that can be done with a name without an address";
+    HttpOptions {
+        version,
+        compressed: compressed(settings, scope),
+        redirects: redirects(http.redirects.as_ref(), scope),
+        expect_continue: match is_on(&http.expect_continue) {
+            true => ExpectContinue::Wait(CONTINUE_WAIT),
+            false => ExpectContinue::No,
+        },
+        tls: tls(&settings.tls, scope),
+        proxy: crate::proxy::proxy(reach, urls, scope),
+        resolve: reach
+            .resolve
+            .iter()
+            .filter_map(|text| resolve(text, scope))
+            .collect(),
+        unresolved: scope
+            .word(reach.unresolved.as_ref(), &unresolved, what)
+            .unwrap_or_default(),
+        source_addresses: source_addresses(reach, scope),
+        unix_socket: reach
+            .unix_socket
+            .as_ref()
+            .map(|path| scope.host.locate(&path.value)),
+    }
+}
+
+/// Whether compressed bodies are asked for.
+fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
+    let http = &settings.http;
+    let most = scope.found.parse(http.max_decoded.as_ref());
+    let most = most.unwrap_or(DECODED_BYTES_MAX);
+    let words = [
+        ("false", Compressed::AsSent),
+        ("gzip", Compressed::DecodeGzip(most)),
+        ("true", Compressed::Decode(most)),
+    ];
+    let what = "no word on compressed bodies";
+    scope
+        .word(http.compressed.as_ref(), &words, what)
+        .unwrap_or_default()
+}
+
+/// What is done with redirects.
+fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
+    let Some(text) = text else {
+        return Redirects::Report;
+    };
+    match (text.value.as_str(), text.value.parse()) {
+        ("refuse", _) => Redirects::Refuse,
+        (_, Ok(count)) => Redirects::Follow(count),
+        (other, Err(_)) => {
+            let shown = other.escape_default();
+            let message = format!("`{shown}` is no number of redirects; write one such as 10");
+            scope.found.add(&text.place, message);
+            Redirects::Report
+        }
+    }
+}
+
+/// The settings for https targets, checked also where no target speaks TLS.
+fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
+    let mut pem = |path: Option<&Text>| path.and_then(|path| scope.file(path));
+    let (ca_pem, cert, key) = (
+        pem(written.cacert.as_ref()),
+        pem(written.cert.as_ref()),
+        pem(written.key.as_ref()),
+    );
+    let tls = Tls {
+        verify: match is_on(&written.insecure) {
+            true => Verify::No,
+            false => Verify::Yes,
+        },
+        server_name: written.server_name.as_ref().map(|name| name.value.clone()),
+        ca_pem,
+        identity_pem: cert.zip(key),
+        resumption: match is_on(&written.full_handshakes) {
+            true => Resumption::Full,
+            false => Resumption::Resume,
+        },
+    };
+    check_tls(written, &tls, scope);
+    tls
+}
+
+/// Finds certificates of no use before anything is sent.
+fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
+    let (cert, key) = match (&written.cert, &written.key) {
+        (Some(alone), None) => {
+            let other = names::name(&alone.place, "key");
+            return scope.found.add(&alone.place, format!("it needs {other}"));
+        }
+        (None, Some(alone)) => {
+            let other = names::name(&alone.place, "cert");
+            return scope.found.add(&alone.place, format!("it needs {other}"));
+        }
+        (cert, key) => (cert, key),
+    };
+    let Err(fault) = scope.host.check_tls(tls) else {
+        return;
+    };
+    match (fault, &written.cacert, cert, key) {
+        (TlsFault::Roots(reason), Some(path), ..) => {
+            let message = format!("can't use {}: {reason}", path.value);
+            scope.found.add(&path.place, message);
+        }
+        (TlsFault::Identity(reason), _, Some(cert), Some(key)) => {
+            let flag = names::name(&cert.place, "key");
+            let (path, other) = (&cert.value, &key.value);
+            let message = format!("can't use {path} with {flag} {other}: {reason}");
+            scope.found.add(&cert.place, message);
+        }
+        // A file that can't be read was noted.
+        _ => {}
+    }
+}
+
+/// Local addresses. One that this machine does not have would fail every connection, as if ports
+/// ran out.
+fn source_addresses(reach: &Reach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
+    let mut addresses = Vec::new();
+    for text in &reach.source_ip {
+        let wrong = || {
+            let shown = text.value.escape_default();
+            format!("`{shown}` is no address; write one such as 127.0.0.2")
+        };
+        let address = text.value.parse().map_err(|_| wrong());
+        let Some(address) = scope.found.ok(&text.place, address) else {
+            continue;
+        };
+        if !scope.host.has_address(address) {
+            let message =
+                format!("{address} is not an address of this machine; `ip address` lists its own");
+            scope.found.add(&text.place, message);
+        }
+        addresses.push(address);
+    }
+    addresses
+}
+
+/// `HOST:PORT:ADDRESS`, the address with or without brackets.
+fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<(String, u16, IpAddr)> {
+    let parts = || {
+        let (host, rest) = text.value.split_once(':')?;
+        let (port, address) = rest.split_once(':')?;
+        let address = address.trim_start_matches('[').trim_end_matches(']');
+        Some((host.to_owned(), port.parse().ok()?, address.parse().ok()?))
+    };
+    let wrong = || {
+        let shown = text.value.escape_default();
+        format!("`{shown}` is not HOST:PORT:ADDRESS, such as api.test:443:127.0.0.1")
+    };
+    scope.found.ok(&text.place, parts().ok_or_else(wrong))
+}
+
+/// How long each phase may take.
+pub(crate) fn timeouts(written: &WrittenTimeouts, scope: &mut Scope<'_>) -> Timeouts {
+    let mut time = |text: Option<&Text>, usual| span(text, scope).unwrap_or(usual);
+    let total = time(written.timeout.as_ref(), TIMEOUT_DEFAULT);
+    Timeouts {
+        total,
+        connect: time(written.connect_timeout.as_ref(), CONNECT_TIMEOUT_DEFAULT),
+        tls: time(written.tls_timeout.as_ref(), CONNECT_TIMEOUT_DEFAULT),
+        head: time(written.head_timeout.as_ref(), total),
+    }
+}
+
+/// A bound in time; 0 is none.
+pub(crate) fn span(text: Option<&Text>, scope: &mut Scope<'_>) -> Option<Nanos> {
+    let time: Nanos = scope.found.parse(text)?;
+    Some(match time {
+        Nanos::ZERO => Nanos::MAX,
+        time => time,
+    })
+}
+
+/// The connections that carry a load.
+pub(crate) fn connections(
+    settings: &Settings,
+    loaded: &Loaded,
+    threads: u32,
+    spin: Spin,
+    scope: &mut Scope<'_>,
+) -> Connections {
+    let written = &settings.connections;
+    let spreads = [("turn", Spread::Turn), ("first", Spread::First)];
+    let spread = scope.word(
+        settings.reach.addresses.as_ref(),
+        &spreads,
+        "no way to choose addresses",
+    );
+    let sessions = [("shared", Affinity::Shared), ("user", Affinity::User)];
+    let affinity = scope.word(written.session.as_ref(), &sessions, "no kind of session");
+    let backoff = scope.found.parse(written.connect_backoff.as_ref());
+    Connections {
+        count: loaded.connections,
+        streams: loaded.streams,
+        keep_alive: keep_alive(written, scope),
+        reused_closed: match is_on(&written.retry_reused) {
+            true => ReusedClosed::Retry,
+            false => ReusedClosed::Fail,
+        },
+        hints: match is_on(&written.respect_keepalive) {
+            true => KeepAliveHints::Respect,
+            false => KeepAliveHints::Ignore,
+        },
+        affinity: affinity.unwrap_or_default(),
+        backoff_max: backoff.unwrap_or(BACKOFF_DEFAULT),
+        spread: spread.unwrap_or_default(),
+        ping: ping(written, scope),
+        threads,
+        spin,
+    }
+}
+
+fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
+    let kept = written.keepalive.as_ref().is_none_or(|keep| keep.value);
+    let Some(limit) = &written.requests_per_connection else {
+        return if kept { KeepAlive::Yes } else { KeepAlive::No };
+    };
+    let off = names::setting(&limit.place, "keepalive", "false");
+    let message = format!("{off} contradicts it; leave one of them out");
+    scope.found.add_if(!kept, &limit.place, &message);
+    let none = limit.value == 0;
+    scope
+        .found
+        .add_if(none, &limit.place, "it must be at least 1");
+    KeepAlive::AtMost(limit.value)
+}
+
+fn ping(written: &Written, scope: &mut Scope<'_>) -> Option<Ping> {
+    let timeout = scope.found.parse(written.ping_timeout.as_ref());
+    let after = scope.found.parse(written.ping.as_ref());
+    if let (None, Some(text)) = (&written.ping, &written.ping_timeout) {
+        let ping = names::name(&text.place, "ping");
+        scope.found.add(&text.place, format!("it needs {ping}"));
+    }
+    after.map(|after| Ping {
+        after,
+        timeout: timeout.unwrap_or(PING_TIMEOUT_DEFAULT),
+    })
+}

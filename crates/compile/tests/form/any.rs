@@ -1,0 +1,261 @@
+//! Documents of any content.
+
+use drumfire_plan::document::*;
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn placed<T>(value: T) -> Placed<T> {
+    Placed::new(value, Place::Nowhere)
+}
+
+fn text() -> BoxedStrategy<Text> {
+    prop_oneof![
+        "[a-z/:0-9(),. {}|#-]{0,16}",
+        "([ -~]{0,6}\n){1,3}[ -~]{0,3}",
+        "[0-9.]{1,6}",
+        any::<String>(),
+    ]
+    .prop_map(placed)
+    .boxed()
+}
+
+fn some() -> impl Strategy<Value = Option<Text>> {
+    of(text())
+}
+
+fn count() -> impl Strategy<Value = Option<Count>> {
+    of(any::<u64>().prop_map(placed))
+}
+
+fn switch() -> impl Strategy<Value = Option<Switch>> {
+    of(any::<bool>().prop_map(placed))
+}
+
+fn texts() -> impl Strategy<Value = Vec<Text>> {
+    vec(text(), 0..3)
+}
+
+fn listed() -> impl Strategy<Value = Vec<Field>> {
+    vec(
+        (text(), text()).prop_map(|(name, value)| Field { name, value }),
+        0..4,
+    )
+}
+
+fn payload() -> impl Strategy<Value = Option<Payload>> {
+    of(prop_oneof![
+        text().prop_map(Payload::Text),
+        text().prop_map(Payload::File),
+        text().prop_map(Payload::Base64),
+    ])
+}
+
+prop_compose! {
+    fn load()(rate in some(), arrivals in some(), late in some(), users in some(), think in some())
+        -> Load { Load { rate, arrivals, late, users, think } }
+}
+
+prop_compose! {
+    fn stop()(after in some(), requests in count(), iterations in count(), drain in some())
+        -> Stop { Stop { after, requests, iterations, drain } }
+}
+
+prop_compose! {
+    fn outputs()(json in some(), csv in some(), explain in switch(), live in switch(),
+                 quiet in switch(), strict in switch())
+        -> Outputs { Outputs { json, csv, explain, live, quiet, strict } }
+}
+
+prop_compose! {
+    fn generator()(threads in count(), seed in count(), warmup in some(), spin in switch(),
+                   interval in some())
+        -> Generator { Generator { threads, seed, warmup, spin, interval } }
+}
+
+prop_compose! {
+    fn reach()(target in some(), plaintext in switch(), resolve in texts(), addresses in some(),
+               unresolved in some(), source_ip in texts(), proxy in some(), no_proxy in texts(),
+               unix_socket in some())
+        -> Reach {
+            Reach { target, plaintext, resolve, addresses, unresolved, source_ip, proxy, no_proxy,
+                    unix_socket }
+        }
+}
+
+prop_compose! {
+    fn http()(http in some(), compressed in some(), max_decoded in some(), redirects in some(),
+              expect_continue in switch(), status in some())
+        -> Http {
+            Http { http, compressed, max_decoded, redirects, expect_continue,
+                   expect: Expect { status } }
+        }
+}
+
+prop_compose! {
+    fn connections()(connections in count(), streams in count(), session in some(), keepalive in switch(),
+                     requests_per_connection in count(), respect_keepalive in switch(),
+                     retry_reused in switch(), connect_backoff in some(), ping in some(),
+                     ping_timeout in some())
+        -> Connections {
+            Connections { connections, streams, session, keepalive, requests_per_connection,
+                          respect_keepalive, retry_reused, connect_backoff, ping, ping_timeout }
+        }
+}
+
+prop_compose! {
+    fn timeouts()(timeout in some(), connect_timeout in some(), tls_timeout in some(),
+                  head_timeout in some())
+        -> Timeouts { Timeouts { timeout, connect_timeout, tls_timeout, head_timeout } }
+}
+
+prop_compose! {
+    fn tls()(insecure in switch(), cacert in some(), cert in some(), key in some(),
+             server_name in some(), full_handshakes in switch())
+        -> Tls { Tls { insecure, cacert, cert, key, server_name, full_handshakes } }
+}
+
+prop_compose! {
+    fn schema()(proto in texts(), import_path in texts(), protoset in some(), metadata in listed())
+        -> Schema {
+            Schema { proto, import_path, protoset, reflection: Reflection { metadata } }
+        }
+}
+
+prop_compose! {
+    fn options()(authority in some(), deadline in some(), compress in some(),
+                 max_receive in some(), max_send in some(), reply_check in switch())
+        -> CallOptions {
+            CallOptions { authority, deadline, compress, max_receive, max_send, reply_check }
+        }
+}
+
+prop_compose! {
+    fn settings()(reach in reach().boxed(), http in http().boxed(),
+                  connections in connections().boxed(), timeouts in timeouts().boxed(),
+                  tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(),
+                  headers in listed(), metadata in listed(), body in payload())
+        -> Settings {
+            Settings { reach, http, connections, timeouts, tls, schema, options,
+                       fields: CommonFields { headers, metadata }, body }
+        }
+}
+
+prop_compose! {
+    fn stream()(count in count(), interval in some(), duration in some(), receive in count(),
+                refresh in some())
+        -> Stream { Stream { count, interval, duration, receive, refresh } }
+}
+
+/// Methods that are keys, and others.
+fn method() -> impl Strategy<Value = Text> {
+    prop_oneof![
+        prop::sample::select(vec!["GET", "POST", "DELETE", "get", "PURGE"])
+            .prop_map(|name| placed(name.to_owned())),
+        text(),
+    ]
+}
+
+fn http_request() -> impl Strategy<Value = Request> {
+    let ask = (any::<bool>(), method(), text()).prop_map(|(is_list, method, url)| match is_list {
+        true => Ask::List { method, file: url },
+        false => Ask::Url { method, url },
+    });
+    (ask, some(), listed(), payload(), some()).prop_map(
+        |(ask, name, fields, payload, templates)| Request {
+            name,
+            fields: Fields::Listed(fields),
+            data: Data {
+                payload,
+                templates,
+                ..Data::default()
+            },
+            ..Request::new(ask)
+        },
+    )
+}
+
+fn call() -> impl Strategy<Value = Request> {
+    let fields = prop_oneof![
+        listed().prop_map(Fields::Listed),
+        text().prop_map(Fields::File)
+    ];
+    let data =
+        (payload(), switch(), some(), some()).prop_map(|(payload, binary, templates, order)| {
+            Data {
+                payload,
+                binary,
+                templates,
+                order,
+            }
+        });
+    (text(), some(), fields, data, stream(), options()).prop_map(
+        |(method, name, fields, data, stream, options)| Request {
+            ask: Ask::Call(method),
+            name,
+            fields,
+            data,
+            stream,
+            options,
+        },
+    )
+}
+
+fn pool(name: String) -> BoxedStrategy<Pool> {
+    let requests = vec(prop_oneof![http_request().boxed(), call().boxed()], 0..4);
+    (load(), settings().boxed(), stop(), requests)
+        .prop_map(move |(load, settings, stop, requests)| Pool {
+            name: placed(name.clone()),
+            load,
+            settings,
+            stop,
+            requests,
+        })
+        .boxed()
+}
+
+fn feed(name: String) -> impl Strategy<Value = Feed> {
+    let form = prop::sample::select(vec![FeedForm::Csv, FeedForm::JsonLines]);
+    (form, text(), some(), some()).prop_map(move |(form, file, order, at_end)| Feed {
+        name: placed(name.clone()),
+        form,
+        file,
+        order,
+        at_end,
+    })
+}
+
+/// A few names, none of them twice.
+fn names() -> impl Strategy<Value = BTreeSet<String>> {
+    prop::collection::btree_set(text().prop_map(|name| name.value), 0..3)
+}
+
+/// Any document that the form can hold.
+pub(crate) fn any_document() -> BoxedStrategy<Document> {
+    let pools = names().prop_flat_map(|names| names.into_iter().map(pool).collect::<Vec<_>>());
+    let feeds = names().prop_flat_map(|names| names.into_iter().map(feed).collect::<Vec<_>>());
+    (
+        some(),
+        settings().boxed(),
+        feeds,
+        pools,
+        stop(),
+        texts(),
+        outputs(),
+        generator(),
+    )
+        .prop_map(
+            |(name, defaults, feeds, pools, stop, thresholds, outputs, generator)| Document {
+                name,
+                defaults,
+                feeds,
+                pools,
+                stop,
+                thresholds,
+                outputs,
+                generator,
+            },
+        )
+        .boxed()
+}

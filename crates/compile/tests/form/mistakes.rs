@@ -1,0 +1,75 @@
+//! What is wrong with the form of a plan file.
+
+use drumfire_compile::form::read;
+
+/// Each text with everything that is said of it.
+#[test]
+fn every_mistake_is_said_with_its_place() {
+    for (text, expected) in [
+        (
+            "",
+            &["p:1:1: a plan says its version first; write `drumfire: 1`"][..],
+        ),
+        (
+            "drumfire: 2\n",
+            &["p:1:11: drumfire: this program reads plans of version 1; write `drumfire: 1`"],
+        ),
+        (
+            "- a\n",
+            &[
+                "p:1:1: a plan is a mapping and not a list",
+                "p:1:1: a plan says its version first; write `drumfire: 1`",
+            ],
+        ),
+        (
+            "drumfire: 1\npols: {}\nstop: { afer: 1s, requests: many, drain: [] }\ngenerator: { spin: 1 }\n",
+            &[
+                "p:2:1: a plan has no key `pols`; did you mean `pools`?",
+                "p:3:9: `stop` has no key `afer`; did you mean `after`?",
+                "p:3:29: requests: `many` is not a whole number; write one such as 100",
+                "p:3:42: drain: a single value is wanted, not a list",
+                "p:4:20: spin: write true or false, not a number",
+            ],
+        ),
+        (
+            "drumfire: 1\npools:\n  a: [1]\n  b:\n    requests:\n    - /\n    - {}\n    - { get: /, post: / }\n    - { method: GET }\n",
+            &[
+                "p:3:6: a: a pool is a mapping and not a list",
+                "p:6:7: requests: a request is a mapping and not a text",
+                "p:7:7: requests: a request asks for something, such as `get: /`",
+                "p:8:7: requests: a request has one of `get`, `head`",
+                "p:9:17: method: `method` needs a `url` or a `list`",
+                "p:9:7: requests: a request has one of `get`, `head`",
+            ],
+        ),
+        (
+            "drumfire: 1\npools:\n  a:\n    requests:\n    - { get: /, data: x, stream: { count: 1 }, metadata: { a: b } }\n    - { call: a.B/C, body: x, headers: { a: b } }\n    - { get: /, body: x, body_file: y }\n    - { call: a.B/C, metadata: { a: b }, metadata_file: c }\n",
+            &[
+                "p:5:63: a: `metadata` is for calls; write `headers`",
+                "p:5:7: requests: `data` is for calls; write `body`",
+                "p:5:7: requests: `stream` is for calls",
+                "p:6:45: a: `headers` is for HTTP requests; a call has `metadata`",
+                "p:6:7: requests: `body` is for HTTP requests; a call has `data`",
+                "p:7:37: body_file: give one of `body`, `body_file` and `body_base64`",
+                "p:8:57: metadata_file: give one of `metadata` and `metadata_file`",
+            ],
+        ),
+        (
+            "drumfire: 1\nfeeds: { a: {}, b: { csv: x, jsonl: y }, c: { csv: x, xyz: y } }\n",
+            &[
+                "p:2:10: a feed has one of `csv` and `jsonl`",
+                "p:2:17: a feed has one of `csv` and `jsonl`",
+                "p:2:55: a feed has no key `xyz`; its keys are csv, jsonl, order, at_end",
+            ],
+        ),
+    ] {
+        let found = read(text, "p").expect_err(text);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let is_as_expected = found.len() == expected.len()
+            && found
+                .iter()
+                .zip(expected)
+                .all(|(found, expected)| found.starts_with(expected));
+        assert!(is_as_expected, "{text}\n{found:#?}");
+    }
+}
