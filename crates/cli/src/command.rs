@@ -5,4 +5,5 @@ pub(crate) mod dialect;
 pub(crate) mod grpc;
 pub(crate) mod http;
 mod results;
+pub(crate) mod run;
 pub(crate) mod serve;

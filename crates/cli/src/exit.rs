@@ -1,5 +1,6 @@
 //! Exit codes, and why a command ended without a result.
 
+use drumfire_compile::{Diagnostic, Fault};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -57,6 +58,16 @@ impl Failure {
             exit: Exit::Usage,
             message: message.to_string(),
             remedy: String::new(),
+        }
+    }
+
+    /// Everything that is wrong with a document, one a line.
+    pub(crate) fn of(diagnostics: &[Diagnostic]) -> Self {
+        let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        let message = lines.join("\ndrumfire: ");
+        match diagnostics.iter().any(|found| found.fault == Fault::World) {
+            true => Self::failed(message),
+            false => Self::usage(message),
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Http(Box<HttpFlags>),
     /// Make gRPC calls and measure them, or show what a server offers
     Grpc(Box<GrpcFlags>),
+    /// Run a plan that was written down, by a person or by --print-plan
+    Run(Box<RunFlags>),
     /// Start the built-in server to fire at
     Serve(Box<ServeFlags>),
     /// Start a server, run a load against it for 10 s, and explain the report
@@ -48,6 +50,19 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+}
+
+/// Flags of `run`.
+#[derive(Args, Debug)]
+pub(crate) struct RunFlags {
+    /// The plan as YAML; - reads it from stdin
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: String,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+    /// Print the plan as it would be run, and end
+    #[arg(long, help_heading = "Output")]
+    pub(crate) print_plan: bool,
 }
 
 /// Flags of `demo`.

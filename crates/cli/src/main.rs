@@ -4,10 +4,11 @@
 //! anything is measured. Start reading at [`main`], then [`session`].
 
 mod command;
+mod document;
 mod exit;
 mod flags;
+mod host;
 mod input;
-mod lower;
 mod output;
 mod reflect;
 mod session;
@@ -50,6 +51,7 @@ fn dispatch() -> Result<Exit, Failure> {
         Ok(cli) => match cli.command {
             Command::Http(flags) => command::http::run(&flags),
             Command::Grpc(flags) => command::grpc::run(&flags),
+            Command::Run(flags) => command::run::run(&flags),
             Command::Serve(flags) => command::serve::run(&flags),
             Command::Demo(flags) => command::demo::run(&flags),
             Command::Ghz { args } => {

@@ -2,12 +2,13 @@
 
 use crate::exit::Failure;
 use crate::session;
+use drumfire_compile::SchemaQuestion;
 use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
 use drumfire_net::{Clock, Native, NativeOptions, Waiting, resolve};
-use drumfire_plan::{Header, Plan, Scheme};
+use drumfire_plan::{Plan, Scheme};
 use drumfire_schema::Schema;
-use drumfire_schema::reflection::{Session, Wanted};
+use drumfire_schema::reflection::Session;
 use drumfire_units::Nanos;
 
 /// The status of a server that has no such service.
@@ -32,14 +33,10 @@ impl Speaker for Asking<'_> {
     }
 }
 
-/// Asks the server that a plan's first request goes to for its schema.
-pub(crate) fn schema(
-    plan: &Plan,
-    wanted: Wanted,
-    metadata: &[Header],
-    limit: Nanos,
-) -> Result<Schema, Failure> {
-    let mut session = Session::new(wanted);
+/// Asks a server for its schema.
+pub(crate) fn schema(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
+    let plan = question.reach;
+    let mut session = Session::new(question.wanted.clone());
     loop {
         let io = native()?;
         let path = session.version().path();
@@ -47,8 +44,8 @@ pub(crate) fn schema(
             io,
             plan,
             &resolve,
-            (path, metadata),
-            limit,
+            (path, question.metadata),
+            question.limit,
             &mut Asking(&mut session),
         );
         match asked {

@@ -16,18 +16,16 @@ mod setup;
 mod size;
 mod tally;
 mod target;
-pub mod template;
 mod time_text;
+mod words;
 
-pub use drumfire_gotemplate::ZoneTime;
 pub(crate) use render::Presentation;
 
+use crate::Outcome;
 use crate::outcome::LastWords;
-use crate::{Defaults, Outcome, Source};
+use drumfire_compile::Host;
 use options::Options;
-use std::rc::Rc;
 use std::sync::Arc;
-use template::World;
 
 /// The version of ghz whose command line and reports these are.
 const VERSION: &str = "v0.120.0";
@@ -57,24 +55,14 @@ impl From<Mistake> for Outcome {
     }
 }
 
-/// Turns ghz's arguments into a run, a question, or what ghz prints in place of one.
-pub(crate) fn parse(
-    args: &[String],
-    source: &Rc<dyn Source>,
-    world: &Arc<dyn World>,
-    defaults: Defaults,
-) -> Outcome {
-    run(args, source, world, defaults).unwrap_or_else(Into::into)
+/// Turns ghz's arguments into a run, or what ghz prints in place of one.
+pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
+    run(args, host, seed).unwrap_or_else(Into::into)
 }
 
-fn run(
-    args: &[String],
-    source: &Rc<dyn Source>,
-    world: &Arc<dyn World>,
-    defaults: Defaults,
-) -> Result<Outcome, Mistake> {
+fn run(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Result<Outcome, Mistake> {
     // Help and version are shown whatever else is there.
-    let line = args::parse(args, &**source).map_err(Mistake::Line)?;
+    let line = args::parse(args, &**host).map_err(Mistake::Line)?;
     let mut options = Options::default();
     args::apply(&line, &mut options).map_err(Mistake::Line)?;
     if options.help {
@@ -87,11 +75,11 @@ fn run(
         let config = options.config;
         options = Options::of_config();
         options.config = config;
-        config::apply(&**source, &mut options).map_err(Mistake::Line)?;
+        config::apply(&**host, &mut options).map_err(Mistake::Line)?;
         args::apply(&line, &mut options).map_err(Mistake::Line)?;
     }
     if options.cpus == 0 {
-        options.cpus = u64::from(defaults.cores);
+        options.cpus = u64::from(host.cores());
     }
-    lower::lower(options, source, world, defaults)
+    lower::lower(&options, host, seed).map(|run| Outcome::Run(Box::new(run)))
 }

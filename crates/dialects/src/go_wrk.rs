@@ -13,12 +13,12 @@ mod targets;
 
 pub(crate) use render::Presentation;
 
+use crate::Outcome;
 use crate::grammar::go_flag::Failure;
-use crate::outcome::{LastWords, VersionQuestion};
-use crate::{Defaults, Outcome, Source};
-use drumfire_plan::{Expect, Plan};
-use drumfire_units::Nanos;
-use lower::Lowered;
+use crate::outcome::LastWords;
+use drumfire_compile::Host;
+use drumfire_plan::Expect;
+use std::sync::Arc;
 
 /// The program's name, which its usage text and its User-Agent bear.
 const PROGRAM: &str = "go-wrk";
@@ -29,43 +29,17 @@ const VERSION: &str = "0.10";
 /// What go-wrk counts as a success: 2xx, and 301 and 307 as they are.
 const EXPECT: Expect = Expect::NONE.with(200, 299).with(301, 301).with(307, 307);
 
-/// How long the server may take to say whether it chooses HTTP/2.
-const VERSION_LIMIT: Nanos = Nanos::from_secs(5);
-
 /// What is printed when the user asks the run to end.
 pub(crate) const STOPPING: &str = "stopping...\n";
 
 /// Turns go-wrk's arguments into a run, or into what go-wrk prints in place of one.
-pub(crate) fn parse(args: &[String], source: &dyn Source, defaults: Defaults) -> Outcome {
+pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>) -> Outcome {
     let lowered = args::parse(args)
         .map_err(refusal)
-        .and_then(|args| lower::lower(&args, source, defaults));
+        .and_then(|args| lower::lower(&args, host));
     match lowered {
-        Ok(Lowered {
-            plan,
-            presentation,
-            http2: None,
-        }) => run(plan, presentation),
-        Ok(Lowered {
-            plan,
-            presentation,
-            http2: Some(upgraded),
-        }) => Outcome::NeedsVersion(Box::new(VersionQuestion {
-            limit: plan.timeouts.total.min(VERSION_LIMIT),
-            plan: *upgraded.clone(),
-            then: Box::new(|chosen| match chosen {
-                true => run(*upgraded, presentation),
-                false => run(plan, presentation),
-            }),
-        })),
+        Ok(run) => Outcome::Run(Box::new(run)),
         Err(words) => words.into(),
-    }
-}
-
-fn run(plan: Plan, presentation: Presentation) -> Outcome {
-    Outcome::Run {
-        plan: Box::new(plan),
-        presentation: presentation.into(),
     }
 }
 

@@ -1,25 +1,23 @@
-//! Foreign command lines to a Plan and a presentation.
+//! Foreign command lines to a document and a presentation.
 //!
 //! Knows the flags, defaults, error texts and report shapes of other load generators. Must not
 //! know the engine or touch files: a dialect runs nothing, and what its flags name is read
-//! through [`Source`]. Start reading at [`parse`], then at a dialect's own folder.
+//! through [`Host`]. Start reading at [`parse`], then at a dialect's own folder.
 
-pub mod ghz;
+mod ghz;
 mod go_text;
 mod go_wrk;
 mod grammar;
 mod outcome;
 mod presentation;
-mod source;
 mod spool;
+mod written;
 
-pub use outcome::{Outcome, Question, VersionQuestion};
+pub use outcome::{Outcome, Run};
 pub use presentation::Presentation;
-pub use source::Source;
 pub use spool::Spool;
 
-use ghz::template::World;
-use std::rc::Rc;
+use drumfire_compile::Host;
 use std::sync::Arc;
 
 /// A tool whose command line is understood.
@@ -29,15 +27,6 @@ pub enum Dialect {
     Ghz,
     /// go-wrk: as fast as possible for so many seconds.
     GoWrk,
-}
-
-/// What a dialect must be told about the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Defaults {
-    /// How many cores a run may use when the command line does not say; at least 1.
-    pub cores: u32,
-    /// Where every random number of the run comes from.
-    pub seed: u64,
 }
 
 impl Dialect {
@@ -70,18 +59,12 @@ pub fn for_program(name: &str) -> Option<Dialect> {
 }
 
 /// Turns the tool's arguments (without the program's name) into a run, or into what the tool
-/// prints in place of one. `world` is what templates may know of the machine.
+/// prints in place of one. Whatever is random in the run comes from `seed`.
 #[must_use]
-pub fn parse(
-    dialect: Dialect,
-    args: &[String],
-    source: &Rc<dyn Source>,
-    world: &Arc<dyn World>,
-    defaults: Defaults,
-) -> Outcome {
+pub fn parse(dialect: Dialect, args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
     match dialect {
-        Dialect::Ghz => ghz::parse(args, source, world, defaults),
-        Dialect::GoWrk => go_wrk::parse(args, &**source, defaults),
+        Dialect::Ghz => ghz::parse(args, host, seed),
+        Dialect::GoWrk => go_wrk::parse(args, host),
     }
 }
 

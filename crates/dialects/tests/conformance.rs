@@ -12,11 +12,10 @@ mod made_up_run;
 mod plan_text;
 
 use case::Case;
-use drumfire_dialects::ghz::template::{Bare, World};
-use drumfire_dialects::{Defaults, Outcome, Presentation, Source, parse};
+use drumfire_compile::{Host, compile, form};
+use drumfire_dialects::{Outcome, Presentation, parse};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The sections that a case gives; every other one is worked out.
@@ -29,33 +28,20 @@ fn folder(dialect: &str) -> PathBuf {
 }
 
 /// Works out every section that the case does not give.
-fn answer(case: &Rc<Case>) -> Vec<(String, String)> {
+fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
     let (dialect, args) = case.command_line();
-    let mut sections = Vec::new();
+    let host: Arc<dyn Host> = Arc::<Case>::clone(case);
+    let outcome = parse(dialect, &args, &host, 1);
+    let mut sections = case.asked();
+    let asked_for_schema = sections.iter().any(|(title, _)| title == "wanted");
     let mut add = |title: &str, text: String| {
         if !text.is_empty() {
             sections.push((title.to_owned(), text));
         }
     };
-    let source: Rc<dyn Source> = Rc::<Case>::clone(case);
-    let world: Arc<dyn World> = Arc::new(Bare);
-    let mut outcome = parse(
-        dialect,
-        &args,
-        &source,
-        &world,
-        Defaults { cores: 2, seed: 1 },
-    );
-    while let Outcome::NeedsVersion(question) = outcome {
-        add("chosen", "HTTP/2\n".to_owned());
-        outcome = (question.then)(true);
-    }
     match outcome {
-        Outcome::NeedsSchema(question) => {
-            add("plan", plan_text::plan_text(&question.plan));
-            add("wanted", format!("{:?}\n", question.wanted));
-        }
-        Outcome::NeedsVersion(_) => unreachable!("it was answered"),
+        // No server answers here.
+        Outcome::Print { stderr, .. } if asked_for_schema => assert_eq!(stderr, "asked\n"),
         Outcome::Print {
             stdout,
             stderr,
@@ -65,10 +51,15 @@ fn answer(case: &Rc<Case>) -> Vec<(String, String)> {
             add("stdout", stdout);
             add("stderr", stderr);
         }
-        Outcome::Run { plan, presentation } => {
-            add("plan", plan_text::plan_text(&plan));
-            add("notes", notes(&presentation));
-            run(case, presentation, &mut add);
+        Outcome::Run(run) => {
+            let text = plan_text::plan_text(&run.plan);
+            let printed = form::print(&run.document);
+            let again = form::read(&printed, "plan.yaml").unwrap();
+            let again = compile(&again, &host).unwrap();
+            assert_eq!(plan_text::plan_text(&again), text, "{printed}");
+            add("plan", text);
+            add("notes", notes(&run.presentation));
+            self::run(case, run.presentation, &mut add);
         }
     }
     sections
@@ -112,7 +103,7 @@ fn notes(presentation: &Presentation) -> String {
 }
 
 fn check(path: &Path) -> Result<(), String> {
-    let case = Rc::new(Case::read(path));
+    let case = Arc::new(Case::read(path));
     let given = |title: &str| GIVEN.iter().any(|start| title.starts_with(start));
     let (mut whole, expected): (Vec<_>, Vec<_>) = case
         .sections

@@ -3,20 +3,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use drumfire_dialects::ghz::template::{Bare, World};
-use drumfire_dialects::{Defaults, Dialect, Outcome, Source, parse};
+use drumfire_compile::Host;
+use drumfire_dialects::{Dialect, Outcome, parse};
 use drumfire_plan::{Load, Plan};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;
 use std::io;
-use std::rc::Rc;
 use std::sync::Arc;
 
 const PROTO: &str = "syntax = \"proto3\"; package helloworld; service Greeter { rpc SayHello (M) returns (M); } message M { string name = 1; }";
 
+#[derive(Debug)]
 struct Files;
 
-impl Source for Files {
+impl Host for Files {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match path {
             "/protos/helloworld.proto" => Ok(PROTO.as_bytes().to_vec()),
@@ -31,16 +31,9 @@ fn plan(load: &str) -> Plan {
          -c 10 -n 10000 {load} -d {{\"name\":\"{{{{.WorkerID}}}}\"}} 0.0.0.0:50051"
     );
     let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    let source: Rc<dyn Source> = Rc::new(Files);
-    let world: Arc<dyn World> = Arc::new(Bare);
-    match parse(
-        Dialect::Ghz,
-        &args,
-        &source,
-        &world,
-        Defaults { cores: 2, seed: 1 },
-    ) {
-        Outcome::Run { plan, .. } => *plan,
+    let host: Arc<dyn Host> = Arc::new(Files);
+    match parse(Dialect::Ghz, &args, &host, 1) {
+        Outcome::Run(run) => run.plan,
         other => panic!("{other:?}"),
     }
 }

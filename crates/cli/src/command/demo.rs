@@ -2,9 +2,11 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::DemoFlags;
+use crate::host::Machine;
 use crate::session::{self, Watch};
-use crate::{lower, output, terminal};
+use crate::{document, output, terminal};
 use clap::Parser as _;
+use drumfire_compile::compile;
 use drumfire_report::text;
 use drumfire_target::{Behaviour, Listen, Options, Server};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -36,7 +38,8 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit, Failure> {
         )
         .as_bytes(),
     )?;
-    let plan = lower::plan(&http_flags(flags, &url)?)?;
+    let document = document::of_http(&http_flags(flags, &url)?)?;
+    let plan = compile(&document, &Machine::here()).map_err(|found| Failure::of(&found))?;
     let mut watch = Watch::new(&plan, !flags.no_tui);
     let summary = session::execute(plan, &mut |_| {}, &mut |event| watch.observe(event))?;
     let style = terminal::stdout_style();

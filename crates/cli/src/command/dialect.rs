@@ -1,47 +1,45 @@
 //! Another tool's command line, run and shown as that tool does.
 
 use crate::exit::{Exit, Failure};
-use crate::input::{Disk, Machine};
+use crate::host::Machine;
 use crate::output::{self, Destination};
-use crate::{reflect, session, spool};
-use drumfire_dialects::ghz::template::World;
-use drumfire_dialects::{Defaults, Dialect, Outcome, Presentation, Question, Source, parse};
+use crate::{session, spool};
+use drumfire_compile::form;
+use drumfire_dialects::{Dialect, Outcome, Presentation, parse};
 use drumfire_measure::RunEvent;
 use drumfire_net::Clock;
 use drumfire_plan::Plan;
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
 
-/// Runs a dialect's command line.
+/// The flag of our own that every dialect has.
+const PRINT_PLAN: &str = "--print-plan";
+
+/// Runs a dialect's command line, or prints the plan that it comes to.
 pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
-    let defaults = Defaults {
-        cores: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        seed: Clock::unix_time() ^ u64::from(std::process::id()),
-    };
-    let source: Rc<dyn Source> = Rc::new(Disk);
-    let world: Arc<dyn World> = Arc::new(Machine::new());
-    let mut outcome = parse(dialect, args, &source, &world, defaults);
-    loop {
-        match outcome {
-            Outcome::NeedsSchema(question) => outcome = ask(*question),
-            Outcome::NeedsVersion(question) => {
-                let chosen = reflect::chooses_http2(&question.plan, question.limit)?;
-                outcome = (question.then)(chosen);
-            }
-            Outcome::Print {
-                stdout,
-                stderr,
-                exit,
-            } => {
-                output::print(stdout.as_bytes())?;
-                output::remark(&stderr);
-                return Ok(Exit::from_dialect(exit));
-            }
-            Outcome::Run { plan, presentation } => {
-                let shown = show(*plan, presentation);
-                return shown.map_err(|failure| in_terms_of(dialect, failure));
-            }
+    let seed = Clock::unix_time() ^ u64::from(std::process::id());
+    let print_plan = args.iter().any(|arg| arg == PRINT_PLAN);
+    let own: Vec<String> = args
+        .iter()
+        .filter(|arg| *arg != PRINT_PLAN)
+        .cloned()
+        .collect();
+    match parse(dialect, &own, &Machine::here(), seed) {
+        Outcome::Print {
+            stdout,
+            stderr,
+            exit,
+        } => {
+            output::print(stdout.as_bytes())?;
+            output::remark(&stderr);
+            Ok(Exit::from_dialect(exit))
+        }
+        Outcome::Run(run) if print_plan => {
+            output::print(form::print(&run.document).as_bytes())?;
+            Ok(Exit::Done)
+        }
+        Outcome::Run(run) => {
+            let shown = show(run.plan, run.presentation);
+            shown.map_err(|failure| in_terms_of(dialect, failure))
         }
     }
 }
@@ -56,19 +54,6 @@ fn in_terms_of(dialect: Dialect, failure: Failure) -> Failure {
         exit,
         ..failure.with_remedy("")
     }
-}
-
-/// Asks the server for its schema.
-fn ask(question: Question) -> Outcome {
-    let Question {
-        plan,
-        wanted,
-        metadata,
-        limit,
-        then,
-    } = question;
-    let answer = reflect::schema(&plan, wanted, &metadata, limit);
-    then(answer.map_err(|failure| failure.message))
 }
 
 /// Runs the plan and writes what the tool would.

@@ -1,11 +1,13 @@
 //! `drumfire http`.
 
 use super::results;
+use crate::document;
 use crate::exit::{Exit, Failure};
 use crate::flags::HttpFlags;
-use crate::lower;
+use crate::host::Machine;
 
 /// Runs the load that the flags describe and writes what they ask for.
 pub(crate) fn run(flags: &HttpFlags) -> Result<Exit, Failure> {
-    results::of(lower::plan(flags)?, &flags.output)
+    let document = document::of_http(flags)?;
+    results::of(&document, &Machine::here(), flags.print_plan)
 }

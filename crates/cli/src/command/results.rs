@@ -1,21 +1,40 @@
 //! A run, and what is written of it.
 
 use crate::exit::{Exit, Failure};
-use crate::flags::OutputFlags;
 use crate::output::{self, Destination};
 use crate::session::{self, Watch};
 use crate::terminal;
+use drumfire_compile::{Host, compile, form};
 use drumfire_measure::Summary;
-use drumfire_plan::Plan;
+use drumfire_plan::document::{Document, Outputs, Switch, Text};
 use drumfire_report::{csv, json, text};
+use std::path::Path;
+use std::sync::Arc;
 
-/// Runs a plan and writes what the flags ask for.
-pub(crate) fn of(plan: Plan, flags: &OutputFlags) -> Result<Exit, Failure> {
-    let destinations = Destinations::of(flags)?;
-    let mut watch = Watch::new(&plan, !flags.no_tui && !flags.quiet);
+/// Runs what a document describes and writes what it asks for, or prints it where that is wanted.
+/// What can't be run is not printed.
+pub(crate) fn of(
+    document: &Document,
+    host: &Arc<dyn Host>,
+    print_plan: bool,
+) -> Result<Exit, Failure> {
+    let plan = compile(document, host).map_err(|found| Failure::of(&found))?;
+    if print_plan {
+        output::print(form::print(document).as_bytes())?;
+        return Ok(Exit::Done);
+    }
+    let outputs = &document.outputs;
+    let destinations = Destinations::of(outputs)?;
+    let live = outputs.live.as_ref().is_none_or(|live| live.value);
+    let mut watch = Watch::new(&plan, live && !is_on(&outputs.quiet));
     let summary = session::execute(plan, &mut |_| {}, &mut |event| watch.observe(event))?;
-    destinations.write(&summary, flags)?;
-    Ok(session::exit_of(&summary, flags.strict))
+    destinations.write(&summary, is_on(&outputs.explain))?;
+    Ok(session::exit_of(&summary, is_on(&outputs.strict)))
+}
+
+/// Whether a switch is on.
+fn is_on(switch: &Option<Switch>) -> bool {
+    switch.as_ref().is_some_and(|switch| switch.value)
 }
 
 /// Where the results go, known to be writable.
@@ -25,30 +44,30 @@ struct Destinations {
 }
 
 impl Destinations {
-    fn of(flags: &OutputFlags) -> Result<Self, Failure> {
-        let check = |flag, path: &Option<std::path::PathBuf>| {
-            path.as_deref()
-                .map(|path| Destination::check(flag, path))
+    fn of(outputs: &Outputs) -> Result<Self, Failure> {
+        let check = |path: &Option<Text>| {
+            let path = path.as_ref();
+            path.map(|path| Destination::check(&path.place.to_string(), Path::new(&path.value)))
                 .transpose()
         };
-        if flags.json.is_some() && flags.json == flags.csv {
+        if outputs.json.is_some() && outputs.json == outputs.csv {
             return Err(Failure::usage(
                 "--json and --csv name the same place; give each a file of its own",
             ));
         }
         Ok(Self {
-            json: check("--json", &flags.json)?,
-            csv: check("--csv", &flags.csv)?,
+            json: check(&outputs.json)?,
+            csv: check(&outputs.csv)?,
         })
     }
 
     /// Writes every result, the text first: a file that can't be written takes nothing with it.
-    fn write(&self, summary: &Summary, flags: &OutputFlags) -> Result<(), Failure> {
+    fn write(&self, summary: &Summary, explain: bool) -> Result<(), Failure> {
         let taken = [&self.json, &self.csv]
             .iter()
             .any(|d| matches!(d, Some(Destination::Stdout)));
         let style = terminal::stdout_style();
-        let text = if flags.explain {
+        let text = if explain {
             text::summary_explained(summary, &style)
         } else {
             text::summary(summary, &style)

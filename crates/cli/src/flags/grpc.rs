@@ -69,26 +69,16 @@ pub(crate) struct GrpcFlags {
     /// Send the data as it is, whatever looks like a template in it
     #[arg(long, help_heading = "Call")]
     pub(crate) no_templates: bool,
-    /// How calls go through an array of messages: turn, random, or once
-    #[arg(
-        long,
-        value_name = "ORDER",
-        default_value = "turn",
-        help_heading = "Call"
-    )]
-    pub(crate) order: String,
+    /// How calls go through an array of messages: turn, random, or once [default: turn]
+    #[arg(long, value_name = "ORDER", help_heading = "Call")]
+    pub(crate) order: Option<String>,
     /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{NAME.column}}; may be given
     /// several times
     #[arg(long, value_name = "NAME=FILE", help_heading = "Call")]
     pub(crate) feed: Vec<String>,
-    /// How calls go through the feeds' rows: turn, random, or once
-    #[arg(
-        long,
-        value_name = "ORDER",
-        default_value = "turn",
-        help_heading = "Call"
-    )]
-    pub(crate) feed_order: String,
+    /// How calls go through the feeds' rows: turn, random, or once [default: turn]
+    #[arg(long, value_name = "ORDER", help_heading = "Call")]
+    pub(crate) feed_order: Option<String>,
     /// Metadata `key: value`, the value a template; may be given several times
     #[arg(
         short = 'H',
@@ -107,22 +97,12 @@ pub(crate) struct GrpcFlags {
     /// The :authority in place of the target's
     #[arg(long, value_name = "NAME", help_heading = "Call")]
     pub(crate) authority: Option<String>,
-    /// The largest message that is accepted
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "4MiB",
-        help_heading = "Call"
-    )]
-    pub(crate) max_receive: String,
-    /// The largest message that is sent
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "2GiB",
-        help_heading = "Call"
-    )]
-    pub(crate) max_send: String,
+    /// The largest message that is accepted [default: 4MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Call")]
+    pub(crate) max_receive: Option<String>,
+    /// The largest message that is sent [default: 2GiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Call")]
+    pub(crate) max_send: Option<String>,
     /// Take any bytes for a reply's message; otherwise those that are none of its type are failures
     #[arg(long, help_heading = "Call")]
     pub(crate) no_reply_check: bool,
@@ -151,4 +131,7 @@ pub(crate) struct GrpcFlags {
     pub(crate) transport: TransportFlags,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
+    /// Print the plan that the flags make, for `drumfire run`, and end
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["list", "describe"])]
+    pub(crate) print_plan: bool,
 }

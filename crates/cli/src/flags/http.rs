@@ -56,6 +56,9 @@ pub(crate) struct HttpFlags {
     pub(crate) transport: TransportFlags,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
+    /// Print the plan that the flags make, for `drumfire run`, and end
+    #[arg(long, help_heading = "Output")]
+    pub(crate) print_plan: bool,
 }
 
 /// When requests start, how many, and for how long.
@@ -89,15 +92,15 @@ pub(crate) struct LoadFlags {
     /// Send this long before measuring begins
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
-    /// How arrivals are spread: constant or poisson
-    #[arg(long, value_name = "KIND", default_value = "constant")]
-    pub(crate) arrivals: String,
-    /// A request that finds no connection free: queue, skip, or drop(TIME)
-    #[arg(long, value_name = "POLICY", default_value = "queue")]
-    pub(crate) late: String,
-    /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// How arrivals are spread: constant or poisson [default: constant]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) arrivals: Option<String>,
+    /// A request that finds no connection free: queue, skip, or drop(TIME) [default: queue]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) late: Option<String>,
+    /// Seed of everything random [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Worker threads [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
@@ -123,28 +126,28 @@ pub(crate) struct TransportFlags {
     /// Send a GET, HEAD, PUT or DELETE once more when a kept-alive connection turns out closed
     #[arg(long)]
     pub(crate) retry_reused: bool,
-    /// The whole exchange, from taking a connection to the last byte
-    #[arg(long, value_name = "TIME", default_value = "30s")]
-    pub(crate) timeout: String,
-    /// Opening a connection
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    pub(crate) connect_timeout: String,
-    /// The TLS handshake
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    pub(crate) tls_timeout: String,
+    /// The whole exchange, from taking a connection to the last byte [default: 30s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<String>,
+    /// Opening a connection [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) connect_timeout: Option<String>,
+    /// The TLS handshake [default: 10s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) tls_timeout: Option<String>,
     /// From the request's last byte to the end of the response's head [default: --timeout]
     #[arg(long, value_name = "TIME")]
     pub(crate) head_timeout: Option<String>,
-    /// The longest pause before a target that refuses is dialed again
-    #[arg(long, value_name = "TIME", default_value = "250ms")]
-    pub(crate) connect_backoff: String,
+    /// The longest pause before a target that refuses is dialed again [default: 250ms]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) connect_backoff: Option<String>,
     /// HTTP/2: ask a connection that carries requests and has been silent for so long whether it
     /// lives [default: never]
     #[arg(long, value_name = "TIME")]
     pub(crate) ping: Option<String>,
-    /// How long the answer to --ping may take before the connection counts as dead
-    #[arg(long, value_name = "TIME", default_value = "20s", requires = "ping")]
-    pub(crate) ping_timeout: String,
+    /// How long the answer to --ping may take before the connection counts as dead [default: 20s]
+    #[arg(long, value_name = "TIME", requires = "ping")]
+    pub(crate) ping_timeout: Option<String>,
     /// Do not verify certificates; the report says so
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
@@ -197,9 +200,9 @@ pub(crate) struct OutputFlags {
     /// A rule that the result must satisfy, such as `p99<50ms`; may be given several times
     #[arg(long, value_name = "RULE")]
     pub(crate) threshold: Vec<String>,
-    /// The length of an interval, and of the live line's
-    #[arg(long, value_name = "TIME", default_value = "1s")]
-    pub(crate) interval: String,
+    /// The length of an interval, and of the live line's [default: 1s]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) interval: Option<String>,
     /// No live display
     #[arg(long)]
     pub(crate) no_tui: bool,

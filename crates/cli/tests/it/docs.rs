@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 /// No command of a page takes longer, shortened as it is.
-const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// What ends a load of a page here: requests enough for every feature, or the time in which a slow
 /// rate sends some.
 const SHORT: &str = "-z 3s -n 100";
@@ -36,9 +36,9 @@ const GREETER: &str = include_str!("../../../target/proto/helloworld/greeter.pro
 
 /// One command line and where it stands.
 #[derive(Debug)]
-struct Line {
-    place: String,
-    text: String,
+pub(crate) struct Line {
+    pub(crate) place: String,
+    pub(crate) text: String,
 }
 
 /// The repository's root.
@@ -58,7 +58,7 @@ fn pages(folder: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-fn page(path: &str) -> (String, String) {
+pub(crate) fn page(path: &str) -> (String, String) {
     (
         path.to_owned(),
         fs::read_to_string(root().join(path)).unwrap(),
@@ -130,11 +130,11 @@ fn is_counted(text: &str) -> bool {
 }
 
 /// The same load, over soon.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     if text.starts_with("drumfire go-wrk ") {
         return with_value(text, "-d", "1");
     }
-    if is_counted(text) {
+    if is_counted(text) || text.starts_with("drumfire run ") {
         return text.to_owned();
     }
     let text = with_value(text, "--warmup", "50ms");
@@ -176,15 +176,15 @@ fn widened(text: &str) -> String {
 }
 
 /// The servers that pages assume, and the folder with the files that they name.
-struct Stage {
-    folder: Folder,
+pub(crate) struct Stage {
+    pub(crate) folder: Folder,
     plain: Serve,
     sealed: Serve,
     _unix: Serve,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = Folder::new();
         let plain = Serve::new("--grpc");
         let (ca, client) = (folder.at("ca.pem"), folder.at("client"));
@@ -197,6 +197,12 @@ impl Stage {
         folder.write("people.csv", "name,city\nAda,London\nGrace,New York\n");
         folder.write("greeter.proto", GREETER);
         folder.write("body.json", "{\"n\":1}");
+        let plan =
+            "drumfire: 1\npools:\n  main:\n    requests: [ { get: URL } ]\nstop: { requests: 3 }\n";
+        folder.write(
+            "plan.yaml",
+            plan.replace("URL", &format!("http://{address}/")),
+        );
         Self {
             folder,
             plain,
@@ -206,7 +212,7 @@ impl Stage {
     }
 
     /// A line of a page with the addresses of this stage.
-    fn addressed(&self, text: &str) -> String {
+    pub(crate) fn addressed(&self, text: &str) -> String {
         text.replace("target.sock", "stage.sock")
             .replace(":8080", &format!(":{}", self.plain.port()))
             .replace(":8443", &format!(":{}", self.sealed.port()))
@@ -215,9 +221,19 @@ impl Stage {
     /// Starts a line in a shell.
     fn start(text: &str, folder: &Folder) -> Process {
         let mut shell = neutral(Command::new("sh"));
+        // The first is the process that signals go to; one behind a pipe is found by its name.
         let program = text.replacen("drumfire", &format!("exec '{PATH}'"), 1);
+        let own = Path::new(PATH).parent().unwrap();
+        let usual = std::env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(own.to_owned()).chain(std::env::split_paths(&usual));
+        shell.env("PATH", std::env::join_paths(paths).unwrap());
         shell.args(["-c", &program]).current_dir(folder.path());
         Process::start(&mut shell)
+    }
+
+    /// Runs a line to its end as it stands, but for its addresses.
+    pub(crate) fn run_as_it_is(&self, text: &str) -> Run {
+        Self::start(&self.addressed(text), &self.folder).finish(LIMIT)
     }
 
     /// Runs a line: a load to its end, a server until it listens.
@@ -279,34 +295,45 @@ fn at_free_ports(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn every_command_line_runs() {
-    let stage = Stage::new();
+/// Every command line of the README, the manual and the pages on dialects.
+pub(crate) fn command_lines() -> Vec<Line> {
     let mut all = pages("docs/manual");
     all.extend(pages("docs/dialects"));
     all.push(page("README.md"));
-    let lines: Vec<Line> = all
-        .iter()
+    all.iter()
         .flat_map(|(path, text)| commands(path, text))
-        .collect();
-    assert!(
-        lines.len() > 50,
-        "only {} command lines were found",
-        lines.len()
-    );
+        .collect()
+}
+
+/// What is wrong with lines; several are judged at a time.
+pub(crate) fn commands_side_by_side(
+    lines: &[Line],
+    judge: impl Fn(&Line) -> Option<String> + Sync,
+) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let judge = || {
         let ours = std::iter::from_fn(|| lines.get(next.fetch_add(1, Ordering::Relaxed)));
-        ours.filter_map(|line| stage.judge(line))
-            .collect::<Vec<_>>()
+        ours.filter_map(&judge).collect::<Vec<_>>()
     };
-    let wrong: Vec<String> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let judges = [(); SIDE_BY_SIDE].map(|()| scope.spawn(judge));
         judges
             .into_iter()
             .flat_map(|judge| judge.join().unwrap())
             .collect()
-    });
+    })
+}
+
+#[test]
+fn every_command_line_runs() {
+    let stage = Stage::new();
+    let lines = command_lines();
+    assert!(
+        lines.len() > 50,
+        "only {} command lines were found",
+        lines.len()
+    );
+    let wrong = commands_side_by_side(&lines, |line| stage.judge(line));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
@@ -375,7 +402,7 @@ fn every_flag_is_in_the_manual_and_no_other() {
         own.len() > 15 && lacking.is_empty(),
         "docs/manual/grpc.md does not explain: {lacking:?}"
     );
-    let known: BTreeSet<String> = [http, grpc, serve, flags("demo")]
+    let known: BTreeSet<String> = [http, grpc, serve, flags("demo"), flags("run")]
         .into_iter()
         .flatten()
         .collect();

@@ -28,6 +28,7 @@ mod http2_servers;
 mod many;
 mod mistakes;
 mod output;
+mod plans;
 mod serve_http2;
 mod servers;
 mod stall;

@@ -1,10 +1,10 @@
 //! ghz's flags: one row each, which are also the keys of its config file.
 
 use super::options::{Format, Options};
-use crate::Source;
 use crate::grammar::go_duration::duration;
 use crate::grammar::go_json;
 use crate::grammar::kingpin::{self, Flag, Kind, Line, Occurs, Refusal};
+use drumfire_compile::Host;
 use drumfire_units::Nanos;
 
 /// Why a value is refused, in the parser's words.
@@ -595,9 +595,9 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
 ///
 /// # Errors
 /// In ghz's words, without what stands before them.
-pub(super) fn parse(args: &[String], source: &dyn Source) -> Result<Line, String> {
+pub(super) fn parse(args: &[String], machine: &dyn Host) -> Result<Line, String> {
     let hinted = |why: String| format!("{why}, try --help");
-    let line = kingpin::split(FLAGS, args, &|path| source.read(path)).map_err(hinted)?;
+    let line = kingpin::split(FLAGS, args, &|path| machine.read(path)).map_err(hinted)?;
     if let Some(second) = line.words.get(1) {
         return Err(hinted(format!("unexpected {second}")));
     }
@@ -635,9 +635,10 @@ mod tests {
     use super::*;
     use std::io;
 
+    #[derive(Debug)]
     struct Nothing;
 
-    impl Source for Nothing {
+    impl Host for Nothing {
         fn read(&self, _: &str) -> io::Result<Vec<u8>> {
             Err(io::Error::from_raw_os_error(2))
         }

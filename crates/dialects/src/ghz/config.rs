@@ -2,10 +2,10 @@
 
 use super::args::FLAGS;
 use super::options::Options;
-use crate::Source;
 use crate::go_text::open_failed;
 use crate::grammar::go_json;
 use crate::grammar::kingpin::{Flag, Kind, Refusal};
+use drumfire_compile::Host;
 use drumfire_plan::suggestion;
 use serde_json::{Map, Value};
 
@@ -55,9 +55,9 @@ fn form(flag: &Flag<Options>) -> Form {
 ///
 /// # Errors
 /// In words: a file that can't be read, a key that is none, a value of another type.
-pub(super) fn apply(source: &dyn Source, options: &mut Options) -> Result<(), String> {
+pub(super) fn apply(host: &dyn Host, options: &mut Options) -> Result<(), String> {
     let path = options.config.clone();
-    let bytes = source
+    let bytes = host
         .read(&path)
         .map_err(|error| open_failed(&path, &error))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not valid UTF-8"))?;
@@ -186,9 +186,10 @@ mod tests {
     use super::*;
     use drumfire_units::Nanos;
 
+    #[derive(Debug)]
     struct One(&'static str);
 
-    impl Source for One {
+    impl Host for One {
         fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
             Ok(self.0.as_bytes().to_vec())
         }

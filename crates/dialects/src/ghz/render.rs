@@ -15,11 +15,11 @@ use super::settings::Settings;
 use super::setup::{Given, GivenMetadata};
 use super::tally::{Tally, Timed};
 use super::target;
-use super::template::World;
 use crate::Spool;
 use crate::grammar::go_json::Indent;
+use drumfire_compile::Host;
 use drumfire_measure::{RunEvent, Summary};
-use drumfire_plan::{Host, Load, Plan, Spread, Stop, Verify};
+use drumfire_plan::{Host as UrlHost, Load, Plan, Spread, Stop, Verify};
 use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ const THRESHOLD: u8 = 99;
 pub(crate) struct Presentation {
     options: Options,
     settings: Settings,
-    world: Arc<dyn World>,
+    machine: Arc<dyn Host>,
     stop: Stop,
     since: Since,
     peer: Peer,
@@ -56,7 +56,7 @@ impl Presentation {
         plan: &Plan,
         data: &Given,
         metadata: &GivenMetadata,
-        world: &Arc<dyn World>,
+        machine: &Arc<dyn Host>,
     ) -> Result<Self, String> {
         let timed = match options.count_errors {
             true => Timed::All,
@@ -67,14 +67,14 @@ impl Presentation {
         let unlimited = matches!(&plan.load, Load::Open { .. }) && options.asynchronous;
         Ok(Self {
             settings: Settings::of(options, total, data, metadata),
-            world: Arc::clone(world),
+            machine: Arc::clone(machine),
             stop: plan.stop,
             since: if unlimited { Since::Due } else { Since::Sent },
             peer: Peer {
                 address: origin.host_header(),
                 host: match &origin.host {
-                    Host::Name(name) => name.clone(),
-                    Host::Address(address) => address.to_string(),
+                    UrlHost::Name(name) => name.clone(),
+                    UrlHost::Address(address) => address.to_string(),
                 },
                 looked_up: match target::is_resolved_by_grpc(&options.host) {
                     true => LookedUp::Before,
@@ -152,7 +152,7 @@ impl Presentation {
             &self.tally,
             &self.options,
             &self.settings,
-            &self.world,
+            &self.machine,
             end,
             (summary.info.started_at_unix_ns, total.0),
         ));

@@ -3,7 +3,7 @@
 use super::options::{Options, Texts};
 use super::settings::Settings;
 use super::tally::{Bucket, PERCENTAGES, Tally};
-use super::template::World;
+use drumfire_compile::Host;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(super) struct Report {
     pub(super) statuses: BTreeMap<&'static str, u64>,
     pub(super) errors: BTreeMap<String, u64>,
     /// Who knows what clocks show here.
-    pub(super) world: Arc<dyn World>,
+    pub(super) machine: Arc<dyn Host>,
 }
 
 impl Report {
@@ -61,7 +61,7 @@ impl Report {
         tally: &Tally,
         options: &Options,
         settings: &Settings,
-        world: &Arc<dyn World>,
+        machine: &Arc<dyn Host>,
         end: End,
         (started, total): (u64, u64),
     ) -> Self {
@@ -88,7 +88,7 @@ impl Report {
             histogram: tally.histogram(),
             statuses: tally.statuses.clone(),
             errors: tally.errors.clone(),
-            world: Arc::clone(world),
+            machine: Arc::clone(machine),
         }
     }
 

@@ -1,11 +1,12 @@
 //! What ghz finds wrong before it runs, in its order, and what it reads from files.
 
+use super::lower::TOOL;
 use super::options::{Options, Texts};
 use super::{args, schedule, size};
-use crate::Source;
 use crate::go_text::{open_failed, quoted};
 use crate::grammar::go_json;
-use drumfire_plan::{Tls, Verify};
+use drumfire_compile::Host;
+use drumfire_plan::document::{Payload, Text, Tls};
 
 /// Where standard input is found.
 const STDIN: &str = "/dev/stdin";
@@ -68,13 +69,22 @@ fn named(what: &str, text: &str, known: &[&str]) -> Result<(), String> {
     Err(format!("there is no {what} {}{near}", quoted(text)))
 }
 
+/// The largest messages, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) receive: u64,
+    pub(super) send: u64,
+}
+
 /// The largest messages that are accepted and sent.
 ///
 /// # Errors
 /// In ghz's words.
-pub(super) fn limits(options: &Options) -> Result<(u64, u64), String> {
-    let receive = size::parse("recv", &options.receive_limit)?;
-    Ok((receive, size::parse("send", &options.send_limit)?))
+pub(super) fn limits(options: &Options) -> Result<Limits, String> {
+    Ok(Limits {
+        receive: size::parse("recv", &options.receive_limit)?,
+        send: size::parse("send", &options.send_limit)?,
+    })
 }
 
 /// What calls send, as it was given.
@@ -92,8 +102,8 @@ pub(super) enum Given {
 ///
 /// # Errors
 /// When a file can't be read, or what comes from standard input is no JSON.
-pub(super) fn data(options: &Options, source: &dyn Source) -> Result<Given, String> {
-    let read = |path: &str| source.read(path).map_err(|error| open_failed(path, &error));
+pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> {
+    let read = |path: &str| host.read(path).map_err(|error| open_failed(path, &error));
     let text = |path: &str| {
         String::from_utf8(read(path)?).map_err(|_| format!("{path} is not valid UTF-8"))
     };
@@ -118,6 +128,29 @@ pub(super) fn data(options: &Options, source: &dyn Source) -> Result<Given, Stri
     }
 }
 
+impl Given {
+    /// The same for a document: files by their paths, what came from standard input as it is.
+    pub(super) fn payload(&self, options: &Options, host: &dyn Host) -> Option<Payload> {
+        match self {
+            Self::Nothing => None,
+            Self::Binary(bytes) if options.binary_file.is_empty() => {
+                Some(TOOL.inline("--binary", bytes))
+            }
+            Self::Binary(bytes) => {
+                let path = &options.binary_file;
+                Some(TOOL.payload("--binary-file", path, bytes, host))
+            }
+            Self::Json(text) if options.data_file.is_empty() => {
+                Some(TOOL.inline("--data", text.as_bytes()))
+            }
+            Self::Json(text) => {
+                let path = &options.data_file;
+                Some(TOOL.payload("--data-file", path, text.as_bytes(), host))
+            }
+        }
+    }
+}
+
 /// The metadata, as it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GivenMetadata {
@@ -131,53 +164,70 @@ pub(super) enum GivenMetadata {
 ///
 /// # Errors
 /// When the file can't be read.
-pub(super) fn metadata(options: &Options, source: &dyn Source) -> Result<GivenMetadata, String> {
+pub(super) fn metadata(options: &Options, host: &dyn Host) -> Result<GivenMetadata, String> {
     let path = &options.metadata_file;
     if path.is_empty() {
         return Ok(GivenMetadata::Texts(
             options.metadata.clone().unwrap_or_default(),
         ));
     }
-    let bytes = source
-        .read(path)
-        .map_err(|error| open_failed(path, &error))?;
+    let bytes = host.read(path).map_err(|error| open_failed(path, &error))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not valid UTF-8"))?;
     Ok(GivenMetadata::Raw(text))
 }
 
-/// Certificates and whether they are verified.
+/// Whether the file of descriptors can be read.
+///
+/// # Errors
+/// In ghz's words.
+pub(super) fn check_schema(options: &Options, host: &dyn Host) -> Result<(), String> {
+    let path = &options.protoset;
+    if path.is_empty() || !options.proto.is_empty() {
+        return Ok(());
+    }
+    let read = host.read(path).map(drop);
+    read.map_err(|error| {
+        let why = open_failed(path, &error);
+        format!("could not load protoset file {}: {why}", quoted(path))
+    })
+}
+
+/// Certificates and whether they are verified. Their files are read to say in time that one can't
+/// be.
 ///
 /// # Errors
 /// In ghz's words, when a file can't be read.
-pub(super) fn tls(options: &Options, source: &dyn Source) -> Result<Tls, String> {
+pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
     let read = |path: &str| match path {
         "" => Err("open : no such file or directory".to_owned()),
-        path => source.read(path).map_err(|error| open_failed(path, &error)),
+        path => {
+            let read = host.read(path).map(drop);
+            read.map_err(|error| open_failed(path, &error))
+        }
     };
-    let pair =
-        |path: &str| read(path).map_err(|why| format!("could not load client key pair: {why}"));
-    let identity_pem = match (options.cert.as_str(), options.key.as_str()) {
-        ("", "") => None,
-        (cert, key) => Some((pair(cert)?.into(), pair(key)?.into())),
+    let pair = |name: &'static str, path: &str| -> Result<Option<Text>, String> {
+        read(path).map_err(|why| format!("could not load client key pair: {why}"))?;
+        Ok(Some(TOOL.text(name, &path)))
+    };
+    let (cert, key) = match (options.cert.as_str(), options.key.as_str()) {
+        ("", "") => (None, None),
+        (cert, key) => (pair("--cert", cert)?, pair("--key", key)?),
     };
     // Who does not verify needs no roots, and theirs are not read.
-    let ca_pem = match options.cacert.as_str() {
-        path if !path.is_empty() && !options.skip_tls => Some(
-            read(path)
-                .map_err(|why| format!("could not read ca certificate: {why}"))?
-                .into(),
-        ),
+    let cacert = match options.cacert.as_str() {
+        path if !path.is_empty() && !options.skip_tls => {
+            read(path).map_err(|why| format!("could not read ca certificate: {why}"))?;
+            Some(TOOL.text("--cacert", &path))
+        }
         _ => None,
     };
-    let verify = match options.skip_tls {
-        true => Verify::No,
-        false => Verify::Yes,
-    };
+    let cname = &options.cname;
     Ok(Tls {
-        verify,
-        server_name: (!options.cname.is_empty()).then(|| options.cname.clone()),
-        ca_pem,
-        identity_pem,
-        ..Tls::default()
+        insecure: options.skip_tls.then(|| TOOL.switch("--skipTLS", true)),
+        cacert,
+        cert,
+        key,
+        server_name: (!cname.is_empty()).then(|| TOOL.text("--cname", cname)),
+        full_handshakes: None,
     })
 }

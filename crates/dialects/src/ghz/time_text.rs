@@ -1,6 +1,6 @@
 //! Points in time and spans as ghz prints them.
 
-use super::template::World;
+use drumfire_compile::Host;
 use drumfire_data::rfc3339;
 use std::fmt::Write as _;
 
@@ -18,9 +18,9 @@ pub(super) fn span(ns: u64) -> String {
 }
 
 /// A point in time to the second, in RFC 3339, as clocks show it here.
-pub(super) fn seconds(world: &dyn World, unix_ns: u64) -> String {
+pub(super) fn seconds(host: &dyn Host, unix_ns: u64) -> String {
     let unix_seconds = i64::try_from(unix_ns / S).unwrap_or(i64::MAX);
-    let zone = world.zone("Local", unix_seconds);
+    let zone = host.zone("Local", unix_seconds);
     let offset = zone.map_or(0, |zone| i64::from(zone.offset_seconds));
     let shown = unix_ns.saturating_add_signed(offset * S as i64);
     let mut text = String::new();
@@ -46,8 +46,8 @@ fn push_offset(text: &mut String, seconds: i64) {
 const SECONDS_LENGTH: usize = "2006-01-02T15:04:05".len();
 
 /// A point in time to the nanosecond, in RFC 3339, without the fraction's last zeros.
-pub(super) fn nanos(world: &dyn World, unix_ns: u64) -> String {
-    let mut text = seconds(world, unix_ns);
+pub(super) fn nanos(host: &dyn Host, unix_ns: u64) -> String {
+    let mut text = seconds(host, unix_ns);
     let fraction = format!(".{:09}", unix_ns % S);
     let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
     text.insert_str(SECONDS_LENGTH, fraction);
@@ -57,8 +57,7 @@ pub(super) fn nanos(world: &dyn World, unix_ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ghz::ZoneTime;
-    use crate::ghz::template::Bare;
+    use drumfire_compile::{Bare, ZoneTime};
 
     #[test]
     fn spans_take_their_unit_by_size() {
@@ -79,16 +78,12 @@ mod tests {
     #[derive(Debug)]
     struct East(i32);
 
-    impl World for East {
+    impl Host for East {
         fn zone(&self, place: &str, _: i64) -> Option<ZoneTime> {
             (place == "Local").then(|| ZoneTime {
                 offset_seconds: self.0,
                 abbreviation: "X".to_owned(),
             })
-        }
-
-        fn variable(&self, _: &str) -> Option<String> {
-            None
         }
     }
 

@@ -1,4 +1,4 @@
-//! A go-wrk command line to a plan.
+//! A go-wrk command line to a document.
 //!
 //! Checks come in go-wrk's order, because each of its endings has its own stream and exit code:
 //! the playback file, `-v`, `-help`, then the banner, the body, the certificates.
@@ -6,21 +6,29 @@
 use super::args::{self, Args};
 use super::render::{Presentation, Shape};
 use super::request::RequestParts;
-use super::targets::Targets;
+use super::targets::{Target, Targets};
 use super::{EXPECT, PROGRAM, VERSION};
 use crate::go_text::open_failed;
-use crate::outcome::LastWords;
-use crate::{Defaults, Source};
-use drumfire_plan::{
-    Connections, Host, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Load,
-    Plan, Redirects, ReusedClosed, Samples, Scheme, Spin, Spread, Stop, Timeouts, Tls, Url, Verify,
+use crate::outcome::{LastWords, Run};
+use crate::written::Tool;
+use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_plan::document::{
+    Connections, Document, Expect, Generator, Http, Load, Payload, Placed, Pool, Reach, Settings,
+    Stop, Text, Timeouts, Tls,
 };
+use drumfire_plan::{Host as UrlHost, HttpRequest, Plan, Scheme};
 use drumfire_units::Nanos;
 use std::io;
 use std::sync::Arc;
 
+/// Where values of the document were written.
+pub(super) const TOOL: Tool = Tool(PROGRAM);
+
 /// How many redirects `-redir` follows.
 const REDIRECTS: u32 = 10;
+
+/// The most that one compressed body may decode to.
+const DECODED_MAX: &str = "1GiB";
 
 /// How long a user waits at most before it dials a refusing target again. go-wrk does not wait
 /// at all, and counts millions of refusals a second.
@@ -32,22 +40,12 @@ const USERS_MAX: u32 = 1_000_000;
 /// Requests at a time on one connection of HTTP/2; Go's servers allow more, many others just this.
 const STREAMS: u32 = 100;
 
-/// What a command line comes to.
-pub(super) struct Lowered {
-    /// Over HTTP/1.1.
-    pub(super) plan: Plan,
-    /// The same over HTTP/2, where the command line wants that if the server does.
-    pub(super) http2: Option<Box<Plan>>,
-    pub(super) presentation: Presentation,
-}
+/// How long the server may take to say whether it chooses HTTP/2.
+const VERSION_LIMIT: Nanos = Nanos::from_secs(5);
 
-/// Makes the plan and the shape of the report, or says what go-wrk prints in place of a run.
-pub(super) fn lower(
-    args: &Args,
-    source: &dyn Source,
-    defaults: Defaults,
-) -> Result<Lowered, LastWords> {
-    let targets = Targets::find(args, source)?;
+/// Makes the run, or says what go-wrk prints in place of one.
+pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords> {
+    let targets = Targets::find(args, &**host)?;
     if args.version {
         return Err(LastWords::on_stdout(format!("Version: {VERSION}\n"), 0));
     }
@@ -59,24 +57,49 @@ pub(super) fn lower(
     let parts = RequestParts::of(args).map_err(mistake)?;
     let presentation = presentation(args, &targets, &urls, &parts);
     let banner = presentation.banner();
-    let body = body(args, source, &banner)?;
-    let http = http_options(args, &parts, tls(args, source, &banner)?);
+    let body = body(args, &**host, &banner)?;
+    let tls = tls(args, &**host, &banner)?;
     let users = match user_count(args.users).map_err(mistake)? {
         Some(users) if args.seconds > 0 => users,
         // go-wrk starts nobody, or nobody starts a request.
         _ => return Err(LastWords::on_stdout(presentation.empty_report(), 0)),
     };
-    let requests = parts.requests(urls, body.as_ref());
-    let connections = connections(args, users, defaults);
-    let plan = plan(args, requests, http, connections);
-    match plan.check().first() {
-        Some(diagnostic) => Err(mistake(diagnostic)),
-        None => Ok(Lowered {
-            http2: wants_http2(args, &plan).then(|| Box::new(upgraded(&plan))),
-            plan,
-            presentation,
-        }),
+    let pool = Pool {
+        requests: parts.requests(&urls),
+        ..pool(args, &parts, users, tls)
+    };
+    let document = document(args, host.cores(), users, with_body(pool, body, &parts));
+    let plan = compile(&document, host).map_err(refused)?;
+    if wants_http2(args, &plan) {
+        let upgraded = upgraded(document.clone(), args, users);
+        let over_http2 = compile(&upgraded, host).map_err(refused)?;
+        let limit = plan.timeouts.total.min(VERSION_LIMIT);
+        let chosen = host.chooses_http2(&over_http2, limit);
+        if chosen.map_err(|error| mistake(error.message))? {
+            return Ok(Run {
+                document: upgraded,
+                plan: over_http2,
+                presentation: presentation.into(),
+            });
+        }
     }
+    Ok(Run {
+        document,
+        plan,
+        presentation: presentation.into(),
+    })
+}
+
+/// What is wrong with the first thing that is.
+fn refused(found: Vec<Diagnostic>) -> LastWords {
+    let first = found.into_iter().next();
+    mistake(first.map_or_else(String::new, |found| {
+        Diagnostic {
+            remedy: String::new(),
+            ..found
+        }
+        .to_string()
+    }))
 }
 
 /// Whether HTTP/2 is used if the server chooses it: where `-http` is said, and without a word of
@@ -92,54 +115,99 @@ fn wants_http2(args: &Args, plan: &Plan) -> bool {
 }
 
 /// The same over HTTP/2: users share connections, as they do in Go's client.
-fn upgraded(plan: &Plan) -> Plan {
-    let mut plan = plan.clone();
-    plan.http.version = HttpVersion::Http2;
-    if plan.connections.keep_alive == KeepAlive::No {
-        return plan;
+fn upgraded(mut document: Document, args: &Args, users: u32) -> Document {
+    let settings = &mut document.pools[0].settings;
+    settings.http.http = Some(TOOL.text("-http", &2));
+    if args.no_keep_alive {
+        return document;
     }
-    let users = plan.connections.count;
-    plan.connections.count = users.div_ceil(STREAMS);
-    plan.connections.streams = users.div_ceil(plan.connections.count);
-    plan.connections.threads = plan.connections.threads.min(plan.connections.count);
-    plan
+    let count = users.div_ceil(STREAMS);
+    let connections = &mut settings.connections;
+    connections.connections = Some(TOOL.count("-c", count));
+    connections.streams = Some(TOOL.count("-c", users.div_ceil(count)));
+    if let Some(threads) = &mut document.generator.threads {
+        threads.value = threads.value.min(count.into());
+    }
+    document
 }
 
 /// As many users as connections, each as fast as it can, for so many seconds.
-fn plan(
-    args: &Args,
-    requests: Vec<HttpRequest>,
-    http: HttpOptions,
-    connections: Connections,
-) -> Plan {
-    Plan {
-        requests,
-        load: Load::Closed {
-            users: connections.count,
-            think_time: Nanos::ZERO,
-        },
-        users: None,
+fn document(args: &Args, cores: u32, users: u32, pool: Pool) -> Document {
+    let threads = u32::try_from(args.cpus).ok().filter(|&cpus| cpus > 0);
+    let threads = threads.unwrap_or(cores).clamp(1, users);
+    Document {
+        pools: vec![pool],
         stop: Stop {
-            duration: Some(span_of(args.seconds, 1_000_000_000)),
+            after: Some(TOOL.text("-d", &span_of(args.seconds, 1_000_000_000))),
             ..Stop::default()
         },
-        warmup: Nanos::ZERO,
-        http,
-        connections,
-        timeouts: timeouts(args.timeout_ms),
-        expect: EXPECT,
-        samples: Samples::Forget,
-        thresholds: Vec::new(),
-        seed: 0, // nothing in a go-wrk run is drawn
-        interval: Nanos::from_secs(1),
+        generator: Generator {
+            threads: Some(TOOL.count("-cpus", threads)),
+            // Nothing in a go-wrk run is drawn.
+            seed: Some(Placed::new(0, TOOL.at(""))),
+            ..Generator::default()
+        },
+        ..Document::default()
     }
+}
+
+/// Everything of the pool but what it sends.
+fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
+    Pool {
+        name: TOOL.text("", &"main"),
+        load: Load {
+            users: Some(TOOL.text("-c", &users)),
+            ..Load::default()
+        },
+        settings: Settings {
+            reach: Reach {
+                proxy: Some(TOOL.text("", &"none")),
+                ..Reach::default()
+            },
+            http: Http {
+                compressed: parts
+                    .is_compressed(args)
+                    .then(|| TOOL.text("-no-c", &"gzip")),
+                max_decoded: parts
+                    .is_compressed(args)
+                    .then(|| TOOL.text("-no-c", &DECODED_MAX)),
+                redirects: Some(match args.redirects {
+                    true => TOOL.text("-redir", &REDIRECTS),
+                    false => TOOL.text("-redir", &"refuse"),
+                }),
+                expect: Expect {
+                    status: Some(TOOL.text("", &EXPECT)),
+                },
+                ..Http::default()
+            },
+            connections: Connections {
+                connections: Some(TOOL.count("-c", users)),
+                keepalive: args.no_keep_alive.then(|| TOOL.switch("-no-ka", false)),
+                connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
+                ..Connections::default()
+            },
+            timeouts: timeouts(args.timeout_ms),
+            tls,
+            ..Settings::default()
+        },
+        ..Pool::default()
+    }
+}
+
+/// The pool with headers and a body. Methods that usually have one announce an empty one, as Go's
+/// client does.
+fn with_body(mut pool: Pool, body: Option<Payload>, parts: &RequestParts) -> Pool {
+    let announced = || Payload::Text(TOOL.text("-body", &""));
+    pool.settings.fields.headers = parts.fields();
+    pool.settings.body = body.or_else(|| parts.announces_body().then(announced));
+    pool
 }
 
 /// How the run and its result are shown.
 fn presentation(
     args: &Args,
     targets: &Targets,
-    urls: &[(String, Url)],
+    urls: &[Target],
     parts: &RequestParts,
 ) -> Presentation {
     Presentation {
@@ -157,29 +225,13 @@ fn presentation(
 }
 
 /// The host that all URLs share, as an error text names it.
-fn one_host(urls: &[(String, Url)]) -> Option<String> {
-    let (_, first) = urls.first()?;
-    let host = &first.origin.host;
-    let same = urls.iter().all(|(_, url)| url.origin.host == *host);
+fn one_host(urls: &[Target]) -> Option<String> {
+    let host = &urls.first()?.url.origin.host;
+    let same = urls.iter().all(|target| target.url.origin.host == *host);
     same.then(|| match host {
-        Host::Name(name) => name.clone(),
-        Host::Address(address) => address.to_string(),
+        UrlHost::Name(name) => name.clone(),
+        UrlHost::Address(address) => address.to_string(),
     })
-}
-
-/// How requests travel.
-fn http_options(args: &Args, parts: &RequestParts, tls: Tls) -> HttpOptions {
-    HttpOptions {
-        version: HttpVersion::Http1,
-        compressed: parts.compressed(args),
-        redirects: if args.redirects {
-            Redirects::Follow(REDIRECTS)
-        } else {
-            Redirects::Refuse
-        },
-        tls,
-        ..HttpOptions::default()
-    }
 }
 
 /// A mistake in what a flag says, told as this program tells it.
@@ -203,80 +255,56 @@ fn span_of(count: i64, nanos_per_unit: u64) -> Nanos {
     Nanos(count.unsigned_abs().saturating_mul(nanos_per_unit))
 }
 
-/// One connection for each user, as go-wrk has it.
-fn connections(args: &Args, users: u32, defaults: Defaults) -> Connections {
-    let threads = u32::try_from(args.cpus)
-        .ok()
-        .filter(|&cpus| cpus > 0)
-        .unwrap_or(defaults.cores);
-    Connections {
-        count: users,
-        streams: 1,
-        keep_alive: if args.no_keep_alive {
-            KeepAlive::No
-        } else {
-            KeepAlive::Yes
-        },
-        reused_closed: ReusedClosed::Fail,
-        hints: KeepAliveHints::Ignore,
-        affinity: drumfire_plan::Affinity::Shared,
-        backoff_max: BACKOFF_MAX,
-        spread: Spread::Turn,
-        ping: None,
-        threads: threads.clamp(1, users),
-        spin: Spin::No,
-    }
-}
-
 /// `-T` bounds the whole exchange and so every phase of it.
 fn timeouts(milliseconds: i64) -> Timeouts {
-    let span = if milliseconds > 0 {
-        span_of(milliseconds, 1_000_000)
-    } else {
-        Nanos::MAX
+    let span = match milliseconds > 0 {
+        true => span_of(milliseconds, 1_000_000),
+        false => Nanos::MAX,
     };
+    let bound = || Some(TOOL.bound("-T", span));
     Timeouts {
-        total: span,
-        connect: span,
-        tls: span,
-        head: span,
+        timeout: bound(),
+        connect_timeout: bound(),
+        tls_timeout: bound(),
+        head_timeout: bound(),
     }
 }
 
 /// The request's body; `None` when it is empty.
-fn body(args: &Args, source: &dyn Source, banner: &str) -> Result<Option<Arc<[u8]>>, LastWords> {
-    let bytes = match args.body.strip_prefix('@') {
-        None => args.body.clone().into_bytes(),
-        Some(path) => source.read(path).map_err(|error| {
-            let (path, why) = (crate::go_text::quoted(path), open_failed(path, &error));
-            LastWords::on_stdout(format!("{banner}could not read file {path}: {why}\n"), 1)
-        })?,
+fn body(args: &Args, host: &dyn Host, banner: &str) -> Result<Option<Payload>, LastWords> {
+    let Some(path) = args.body.strip_prefix('@') else {
+        let given = !args.body.is_empty();
+        return Ok(given.then(|| Payload::Text(TOOL.text("-body", &args.body))));
     };
-    Ok((!bytes.is_empty()).then(|| bytes.into()))
+    let bytes = host.read(path).map_err(|error| {
+        let (path, why) = (crate::go_text::quoted(path), open_failed(path, &error));
+        LastWords::on_stdout(format!("{banner}could not read file {path}: {why}\n"), 1)
+    })?;
+    Ok((!bytes.is_empty()).then(|| TOOL.payload("-body", path, &bytes, host)))
 }
 
 /// The settings for https targets.
-fn tls(args: &Args, source: &dyn Source, banner: &str) -> Result<Tls, LastWords> {
+fn tls(args: &Args, host: &dyn Host, banner: &str) -> Result<Tls, LastWords> {
     let fail = |message: String| LastWords {
         stdout: banner.to_owned(),
         stderr: format!("{message}\n"),
         exit: 1,
     };
-    let identity_pem = match (args.cert.as_str(), args.key.as_str()) {
-        ("", "") => None,
+    let pair = |name: &'static str, path: &str| -> Result<Option<Text>, LastWords> {
+        host.read(path).map_err(|error| {
+            let why = open_failed(path, &error);
+            let (cert, key) = (&args.cert, &args.key);
+            fail(format!(
+                "Unable to load cert tried to load {cert} and {key} but got {why}"
+            ))
+        })?;
+        Ok(Some(TOOL.text(name, &path)))
+    };
+    let (cert, key) = match (args.cert.as_str(), args.key.as_str()) {
+        ("", "") => (None, None),
         ("", _) => return Err(fail("client certificate can't be empty".to_owned())),
         (_, "") => return Err(fail("client key can't be empty".to_owned())),
-        (cert, key) => {
-            let read = |path: &str| {
-                source.read(path).map_err(|error| {
-                    let why = open_failed(path, &error);
-                    fail(format!(
-                        "Unable to load cert tried to load {cert} and {key} but got {why}"
-                    ))
-                })
-            };
-            Some((read(cert)?.into(), read(key)?.into()))
-        }
+        (cert, key) => (pair("-cert", cert)?, pair("-key", key)?),
     };
     let trusted = |error: io::Error| {
         fail(format!(
@@ -284,32 +312,27 @@ fn tls(args: &Args, source: &dyn Source, banner: &str) -> Result<Tls, LastWords>
             open_failed(&args.ca, &error)
         ))
     };
-    let ca_pem = match args.ca.as_str() {
+    let cacert = match args.ca.as_str() {
         "" => None,
-        path => Some(source.read(path).map_err(trusted)?.into()),
+        path => {
+            host.read(path).map_err(trusted)?;
+            Some(TOOL.text("-ca", &path))
+        }
     };
     Ok(Tls {
-        verify: if args.no_verify {
-            Verify::No
-        } else {
-            Verify::Yes
-        },
-        ca_pem,
-        identity_pem,
+        insecure: args.no_verify.then(|| TOOL.switch("-no-vr", true)),
+        cacert,
+        cert,
+        key,
         ..Tls::default()
     })
 }
 
 /// What go-wrk's report has no place for.
-fn notes(
-    args: &Args,
-    targets: &Targets,
-    urls: &[(String, Url)],
-    parts: &RequestParts,
-) -> Vec<String> {
+fn notes(args: &Args, targets: &Targets, urls: &[Target], parts: &RequestParts) -> Vec<String> {
     let https = urls
         .iter()
-        .any(|(_, url)| url.origin.scheme == Scheme::Https);
+        .any(|target| target.url.origin.scheme == Scheme::Https);
     let mut notes = Vec::new();
     if args.http2 == Some(true) && !https {
         notes.push("-http: HTTP/1.1 is used; HTTP/2 is chosen in TLS only".to_owned());

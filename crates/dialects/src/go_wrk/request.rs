@@ -2,12 +2,10 @@
 
 use super::PROGRAM;
 use super::args::Args;
-use drumfire_plan::{Body, Compressed, Header, HeaderError, HttpRequest, Method, Url};
-use drumfire_units::ByteSize;
-use std::sync::Arc;
-
-/// The most that one compressed body may decode to.
-const DECODED_MAX: ByteSize = ByteSize(1 << 30);
+use super::lower::TOOL;
+use super::targets::Target;
+use drumfire_plan::document::{Ask, Field, Request};
+use drumfire_plan::{Header, HeaderError, Method};
 
 /// Fields that say where a message ends. Go's client makes them itself and leaves out the user's.
 const FRAMING: [&str; 3] = ["Content-Length", "Trailer", "Transfer-Encoding"];
@@ -62,43 +60,34 @@ impl RequestParts {
 
     /// Whether to ask for gzip. Like Go's client, not where the user speaks of encodings or
     /// ranges, and not where no body comes back.
-    pub(super) fn compressed(&self, args: &Args) -> Compressed {
+    pub(super) fn is_compressed(&self, args: &Args) -> bool {
         let spoken_of = |name: &str| self.headers.iter().any(|header| header.is(name));
         let bodiless = self.method.as_str() == "HEAD";
-        if args.no_compression || bodiless || spoken_of("Accept-Encoding") || spoken_of("Range") {
-            Compressed::AsSent
-        } else {
-            Compressed::DecodeGzip(DECODED_MAX)
-        }
+        !(args.no_compression || bodiless || spoken_of("Accept-Encoding") || spoken_of("Range"))
+    }
+
+    /// The fields of every request.
+    pub(super) fn fields(&self) -> Vec<Field> {
+        let text = |header: &Header| String::from_utf8_lossy(header.value()).into_owned();
+        let field = |header: &Header| TOOL.field("-H", header.name(), &text(header));
+        self.headers.iter().map(field).collect()
     }
 
     /// One request for each URL, with its text as the name of its step.
-    pub(super) fn requests(
-        &self,
-        urls: Vec<(String, Url)>,
-        body: Option<&Arc<[u8]>>,
-    ) -> Vec<HttpRequest> {
-        let body = self.body(body);
-        urls.into_iter()
-            .map(|(step, url)| HttpRequest {
-                url,
-                method: self.method.clone(),
-                headers: self.headers.clone(),
-                body: body.clone(),
-                step,
-                call: None,
+    pub(super) fn requests(&self, urls: &[Target]) -> Vec<Request> {
+        let request = |target: &Target| Request {
+            name: Some(TOOL.text("", &target.step)),
+            ..Request::new(Ask::Url {
+                method: TOOL.text("-M", &self.method.as_str()),
+                url: TOOL.text("", &target.written),
             })
-            .collect()
+        };
+        urls.iter().map(request).collect()
     }
 
-    /// The body. Methods that usually have one announce an empty one, as Go's client does.
-    fn body(&self, body: Option<&Arc<[u8]>>) -> Body {
-        let announced = matches!(self.method.as_str(), "PATCH" | "POST" | "PUT");
-        Body(match body {
-            Some(bytes) => Some(Arc::clone(bytes)),
-            None if announced => Some(Arc::from([])),
-            None => None,
-        })
+    /// Whether an empty body is announced: methods that usually have one do so in Go's client.
+    pub(super) fn announces_body(&self) -> bool {
+        matches!(self.method.as_str(), "PATCH" | "POST" | "PUT")
     }
 }
 
@@ -150,7 +139,7 @@ mod tests {
                 ..Args::default()
             };
             let parts = RequestParts::of(&args).unwrap();
-            parts.compressed(&args) != Compressed::AsSent
+            parts.is_compressed(&args)
         };
         assert!(asks(&[], "GET"));
         assert!(!asks(&["accept-encoding: br"], "GET"));

@@ -2,11 +2,21 @@
 
 use super::args::Args;
 use super::lower::mistake;
-use crate::Source;
 use crate::go_text::open_failed;
 use crate::outcome::LastWords;
+use drumfire_compile::Host;
 use drumfire_plan::Url;
 use std::fmt::Write as _;
+
+/// A URL that is requested.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// The text that stands for it in reports.
+    pub(super) step: String,
+    /// As it can be sent.
+    pub(super) written: String,
+    pub(super) url: Url,
+}
 
 /// URLs as they were written, and where.
 pub(super) struct Targets {
@@ -21,9 +31,9 @@ pub(super) struct Targets {
 impl Targets {
     /// Finds what to request; `None` when the command line names nothing. The playback file
     /// stands above the URL.
-    pub(super) fn find(args: &Args, source: &dyn Source) -> Result<Option<Self>, LastWords> {
+    pub(super) fn find(args: &Args, host: &dyn Host) -> Result<Option<Self>, LastWords> {
         if let Some(path) = &args.playback {
-            return Self::in_file(path, args, source).map(Some);
+            return Self::in_file(path, args, host).map(Some);
         }
         let mut words = args.words.iter().cloned();
         Ok(words.next().filter(|url| !url.is_empty()).map(|url| Self {
@@ -34,8 +44,8 @@ impl Targets {
     }
 
     /// The lines of the playback file: one URL each, blank ones skipped.
-    fn in_file(path: &str, args: &Args, source: &dyn Source) -> Result<Self, LastWords> {
-        let bytes = source
+    fn in_file(path: &str, args: &Args, host: &dyn Host) -> Result<Self, LastWords> {
+        let bytes = host
             .read(path)
             .map_err(|error| LastWords::on_stdout(format!("{}\n", open_failed(path, &error)), 1))?;
         let text = String::from_utf8(bytes)
@@ -57,26 +67,31 @@ impl Targets {
         })
     }
 
-    /// The URLs, each with the text that stands for it in reports.
-    pub(super) fn urls(&self) -> Result<Vec<(String, Url)>, LastWords> {
+    /// The URLs.
+    pub(super) fn urls(&self) -> Result<Vec<Target>, LastWords> {
         self.lines
             .iter()
             .map(|(number, text)| {
-                let url = Url::parse(&sendable(text)).map_err(|error| {
+                let written = sendable(text);
+                let url = Url::parse(&written).map_err(|error| {
                     mistake(match &self.file {
                         Some(file) => format!("{file} line {number}: {error}"),
                         None => error.to_string(),
                     })
                 })?;
-                Ok((shown(text, &url), url))
+                Ok(Target {
+                    step: shown(text, &url),
+                    written,
+                    url,
+                })
             })
             .collect()
     }
 
     /// What the banner calls the target, which these URLs came from.
-    pub(super) fn title(&self, urls: &[(String, Url)]) -> String {
+    pub(super) fn title(&self, urls: &[Target]) -> String {
         match (&self.file, urls) {
-            (_, [(text, _)]) => text.clone(),
+            (_, [target]) => target.step.clone(),
             (file, urls) => {
                 let file = file.as_deref().unwrap_or_default();
                 format!("{file} ({} URLs)", urls.len())
@@ -135,7 +150,7 @@ mod tests {
     #[test]
     fn only_what_a_request_line_cannot_carry_is_escaped() {
         for (url, expected) in [
-            ("http://h/p?a=hello world", "http://h/p?a=hello+world"),
+            ("http://h/p?a=hello host", "http://h/p?a=hello+host"),
             ("http://h/a b?c d", "http://h/a%20b?c+d"),
             ("http://h/?q=a%20b&x=a=b=c", "http://h/?q=a%20b&x=a=b=c"),
             ("http://h/?flag&a=1", "http://h/?flag&a=1"),

@@ -1,15 +1,24 @@
 //! A case file: a sentence on what it shows, then sections.
 
-use drumfire_dialects::{Dialect, Source, for_program};
+use crate::plan_text::plan_text;
+use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
+use drumfire_dialects::{Dialect, for_program};
+use drumfire_plan::Plan;
+use drumfire_schema::Schema;
+use drumfire_units::Nanos;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// One case.
+#[derive(Debug)]
 pub(crate) struct Case {
     /// What the case shows.
     preamble: String,
     /// Titles and texts, in their order.
     pub(crate) sections: Vec<(String, String)>,
+    /// What the world was asked for, as sections.
+    asked: Mutex<Vec<(String, String)>>,
 }
 
 impl Case {
@@ -26,7 +35,11 @@ impl Case {
             }
         }
         assert!(!preamble.trim().is_empty(), "{path:?} says what it shows");
-        Self { preamble, sections }
+        Self {
+            preamble,
+            sections,
+            asked: Mutex::default(),
+        }
     }
 
     /// Replaces the file's sections.
@@ -55,13 +68,51 @@ impl Case {
     }
 }
 
-impl Source for Case {
+impl Case {
+    /// What the world was asked for.
+    pub(crate) fn asked(&self) -> Vec<(String, String)> {
+        let asked = self.asked.lock();
+        asked.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn ask(&self, title: &str, text: String) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.push((title.to_owned(), text));
+    }
+}
+
+impl Host for Case {
     /// A file of the case; what it does not have is missing.
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match self.section(&format!("file {path}")) {
             Some(text) => Ok(text.as_bytes().to_vec()),
             None => Err(io::Error::from_raw_os_error(2)),
         }
+    }
+
+    fn look(&self, path: &str) -> Found {
+        match self.section(&format!("file {path}")) {
+            Some(_) => Found::File,
+            None => Found::Nothing,
+        }
+    }
+
+    fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
+        self.ask("plan", plan_text(question.reach));
+        self.ask("wanted", format!("{:?}\n", question.wanted));
+        Err(HostError {
+            message: "asked".to_owned(),
+            remedy: String::new(),
+        })
+    }
+
+    fn chooses_http2(&self, _: &Plan, _: Nanos) -> Result<bool, HostError> {
+        self.ask("chosen", "HTTP/2\n".to_owned());
+        Ok(true)
+    }
+
+    fn cores(&self) -> u32 {
+        2
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn head(report: &Report) -> String {
     let _ = write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>ghz - {name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n<p>{}</p>\n",
-        seconds(&*report.world, report.date),
+        seconds(&*report.machine, report.date),
         name = text(name),
     );
     out.push_str("<nav><a href=\"#summary\">Summary</a><a href=\"#histogram\">Histogram</a><a href=\"#latency\">Latency Distribution</a><a href=\"#status\">Status Distribution</a>");
@@ -77,7 +77,7 @@ pub(super) fn head(report: &Report) -> String {
 pub(super) fn row(report: &Report, result: &CallResult) -> String {
     format!(
         "<tr><td class=\"d\">{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"e\">{}</td></tr>\n",
-        nanos(&*report.world, report.started + result.end.0),
+        nanos(&*report.machine, report.started + result.end.0),
         span(result.latency.0),
         result.status(),
         text(&result.error)

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Everything before the details.
 pub(super) fn head(report: &Report) -> String {
     let mut out = String::from("{\"date\":");
-    push_string(&mut out, &time_text::seconds(&*report.world, report.date));
+    push_string(&mut out, &time_text::seconds(&*report.machine, report.date));
     if !report.name.is_empty() {
         out.push_str(",\"name\":");
         push_string(&mut out, &report.name);
@@ -54,7 +54,7 @@ pub(super) fn detail(report: &Report, result: &CallResult) -> String {
     let mut out = String::from("{\"timestamp\":");
     push_string(
         &mut out,
-        &time_text::nanos(&*report.world, report.started + result.end.0),
+        &time_text::nanos(&*report.machine, report.started + result.end.0),
     );
     let _ = write!(out, ",\"latency\":{},\"error\":", result.latency.0);
     push_string(&mut out, &result.error);

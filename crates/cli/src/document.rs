@@ -1,0 +1,160 @@
+//! From flags to a document: what was written, with the flag as its place.
+//!
+//! Nothing is checked here but what a document can't hold; that is the compiler's business.
+
+mod grpc;
+mod http;
+mod load;
+mod transport;
+
+use crate::exit::Failure;
+use crate::input;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use drumfire_compile::{Diagnostic, flag};
+use drumfire_plan::document::{
+    Count, Document, Field, Generator, Outputs, Payload, Place, Placed, Pool, Switch, Text,
+};
+use std::fmt::Display;
+
+pub(crate) use grpc::of as of_grpc;
+pub(crate) use http::of as of_http;
+
+use crate::flags::{LoadFlags, OutputFlags};
+
+/// The name of the one pool that a command line makes.
+const POOL: &str = "main";
+
+/// What a flag says, by the key that it sets.
+fn text(key: &str, value: &impl Display) -> Text {
+    Placed::new(value.to_string(), flag(key))
+}
+
+/// The same of a flag that may be missing.
+fn some(key: &str, value: Option<&impl Display>) -> Option<Text> {
+    value.map(|value| text(key, value))
+}
+
+/// The same of a flag that may be given several times.
+fn texts<T: Display>(key: &str, values: &[T]) -> Vec<Text> {
+    values.iter().map(|value| text(key, value)).collect()
+}
+
+/// What a flag with a number says.
+fn count<T: Into<u64>>(key: &str, value: Option<T>) -> Option<Count> {
+    value.map(|value| Placed::new(value.into(), flag(key)))
+}
+
+/// What a flag without a value says when it is given; nothing when it is not.
+fn switch(key: &str, given: bool, means: bool) -> Option<Switch> {
+    given.then(|| Placed::new(means, flag(key)))
+}
+
+/// `Name: value`.
+fn field(key: &str, line: &str) -> Result<Field, Failure> {
+    // Names of HTTP/2's own fields begin with a colon; they are refused later, by name.
+    let rest = line.strip_prefix(':').unwrap_or(line);
+    let start = line.len() - rest.len();
+    let Some(at) = rest.find(':') else {
+        let shown: String = line.chars().take(64).collect();
+        let shown = shown.escape_default();
+        let message = format!("`{shown}` has no colon; write `Name: value`");
+        return Err(Failure::usage(Diagnostic::new(&flag(key), message)));
+    };
+    let (name, value) = (&line[..start + at], &line[start + at + 1..]);
+    Ok(Field {
+        name: text(key, &name.trim()),
+        value: text(key, &value.trim_matches(|c: char| c.is_ascii_whitespace())),
+    })
+}
+
+/// `Name: value`, several times.
+fn fields(key: &str, lines: &[String]) -> Result<Vec<Field>, Failure> {
+    lines.iter().map(|line| field(key, line)).collect()
+}
+
+/// A value that is a file's content after `@`, standard input after `@-`, or the text itself.
+/// What comes from standard input is put into the document, for it can't be read again.
+fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
+    match value.strip_prefix('@') {
+        None => Ok(Payload::Text(text(key, &value))),
+        Some("-") => {
+            let place = match flag(key) {
+                Place::Flag { name } => Place::Stdin { flag: name },
+                place => place,
+            };
+            let bytes = input::stdin(&place.to_string())?;
+            Ok(match String::from_utf8(bytes) {
+                Ok(text) => Payload::Text(Placed::new(text, place)),
+                Err(error) => {
+                    Payload::Base64(Placed::new(STANDARD.encode(error.as_bytes()), place))
+                }
+            })
+        }
+        Some(path) => Ok(Payload::File(text(key, &path))),
+    }
+}
+
+/// What every kind of load can be told beside its pool.
+fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
+    Document {
+        pools: vec![Pool {
+            name: Placed::new(POOL.to_owned(), Place::Nowhere),
+            load: load::load(load),
+            ..pool
+        }],
+        stop: load::stop(load),
+        thresholds: texts("thresholds", &output.threshold),
+        outputs: outputs(output),
+        generator: Generator {
+            threads: count("threads", load.threads),
+            seed: count("seed", load.seed),
+            warmup: some("warmup", load.warmup.as_ref()),
+            spin: switch("spin", load.spin, true),
+            interval: some("interval", output.interval.as_ref()),
+        },
+        ..Document::default()
+    }
+}
+
+/// Where results go.
+fn outputs(flags: &OutputFlags) -> Outputs {
+    let path = |key, path: &Option<std::path::PathBuf>| {
+        path.as_ref().map(|path| text(key, &path.display()))
+    };
+    Outputs {
+        json: path("json", &flags.json),
+        csv: path("csv", &flags.csv),
+        explain: switch("explain", flags.explain, true),
+        live: switch("live", flags.no_tui, false),
+        quiet: switch("quiet", flags.quiet, true),
+        strict: switch("strict", flags.strict, true),
+    }
+}
+
+/// A document with what flags of `drumfire run` say beside its own word.
+pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Document {
+    let Outputs {
+        json,
+        csv,
+        explain,
+        live,
+        quiet,
+        strict,
+    } = outputs(flags);
+    let own = document.outputs;
+    document.outputs = Outputs {
+        json: json.or(own.json),
+        csv: csv.or(own.csv),
+        explain: explain.or(own.explain),
+        live: live.or(own.live),
+        quiet: quiet.or(own.quiet),
+        strict: strict.or(own.strict),
+    };
+    let interval = some("interval", flags.interval.as_ref());
+    document.generator.interval = interval.or(document.generator.interval);
+    document
+        .thresholds
+        .extend(texts("thresholds", &flags.threshold));
+    document
+}

@@ -1,0 +1,170 @@
+//! The machine and its servers, as the compiler asks for them.
+
+use crate::exit::Failure;
+use crate::input;
+use crate::reflect;
+use drumfire_compile::{Found, Host, HostError, SchemaQuestion, TlsFault, ZoneTime};
+use drumfire_net::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
+use drumfire_plan::{Origin, Plan, Tls};
+use drumfire_schema::Schema;
+use drumfire_schema::reflection::Wanted;
+use drumfire_units::Nanos;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::collections::HashMap;
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The machine that this program runs on.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// Where relative paths lead from; the working directory when it is empty.
+    folder: PathBuf,
+    /// `TZ`, or else the system's zone; `None` where there are no zone data.
+    local: Option<TimeZone>,
+    /// What servers have said of themselves, by what they were asked for. A document that is
+    /// compiled twice asks once.
+    told: Mutex<Vec<Told>>,
+    /// What came through pipes, which can't be read again.
+    passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
+}
+
+/// What a server has said of itself.
+#[derive(Debug)]
+struct Told {
+    server: Origin,
+    wanted: Wanted,
+    schema: Schema,
+}
+
+impl Machine {
+    /// The machine, seen from its working directory.
+    pub(crate) fn here() -> Arc<dyn Host> {
+        Self::in_folder(PathBuf::new())
+    }
+
+    /// The machine, seen from a folder.
+    pub(crate) fn in_folder(folder: PathBuf) -> Arc<dyn Host> {
+        Arc::new(Self {
+            folder,
+            local: TimeZone::try_system().ok(),
+            told: Mutex::default(),
+            passed: Mutex::default(),
+        })
+    }
+}
+
+impl Host for Machine {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let path = self.locate(path);
+        if path.is_file() {
+            return input::read(&path);
+        }
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = passed.get(&path) {
+            return Ok(bytes.clone());
+        }
+        let bytes = input::read(&path)?;
+        passed.insert(path, bytes.clone());
+        Ok(bytes)
+    }
+
+    fn look(&self, path: &str) -> Found {
+        let path = self.locate(path);
+        if path.is_dir() {
+            Found::Folder
+        } else if path.is_file() {
+            Found::File
+        } else {
+            Found::Nothing
+        }
+    }
+
+    fn locate(&self, path: &str) -> PathBuf {
+        match self.folder.as_os_str().is_empty() {
+            true => path.into(),
+            false => self.folder.join(path),
+        }
+    }
+
+    fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
+        let server = &question.reach.requests[0].url.origin;
+        let known = |told: &&Told| told.server == *server && told.wanted == *question.wanted;
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = told.iter().find(known) {
+            return Ok(known.schema.clone());
+        }
+        let schema = reflect::schema(question).map_err(host_error)?;
+        told.push(Told {
+            server: server.clone(),
+            wanted: question.wanted.clone(),
+            schema: schema.clone(),
+        });
+        Ok(schema)
+    }
+
+    fn chooses_http2(&self, plan: &Plan, limit: Nanos) -> Result<bool, HostError> {
+        reflect::chooses_http2(plan, limit).map_err(host_error)
+    }
+
+    fn check_tls(&self, tls: &Tls) -> Result<(), TlsFault> {
+        let fault = |roots: Option<&[u8]>, identity| {
+            let options = TlsOptions {
+                name: "localhost",
+                roots,
+                identity,
+                verify: roots.map_or(TlsVerify::No, |_| TlsVerify::Yes),
+                alpn: &[],
+                resume: false,
+            };
+            TlsConfig::new(&options).err().map(|error| match error {
+                TlsSetupError::Roots(text) | TlsSetupError::Identity(text) => text,
+                other => other.to_string(),
+            })
+        };
+        if let Some(reason) = tls.ca_pem.as_ref().and_then(|pem| fault(Some(pem), None)) {
+            return Err(TlsFault::Roots(reason));
+        }
+        let identity = tls.identity_pem.as_ref();
+        let identity = identity.and_then(|(chain, key)| fault(None, Some((&**chain, &**key))));
+        identity.map_or(Ok(()), |reason| Err(TlsFault::Identity(reason)))
+    }
+
+    fn has_address(&self, address: IpAddr) -> bool {
+        is_own_address(address)
+    }
+
+    fn cores(&self) -> u32 {
+        std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+    }
+
+    fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
+        let zone = match place {
+            "Local" => self.local.clone()?,
+            name => TimeZone::get(name).ok()?,
+        };
+        let shown = zone.to_offset_info(Timestamp::from_second(unix_seconds).ok()?);
+        Some(ZoneTime {
+            offset_seconds: shown.offset().seconds(),
+            abbreviation: shown.abbreviation().to_owned(),
+        })
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        Some(std::env::var(name).unwrap_or_default())
+    }
+}
+
+fn host_error(failure: Failure) -> HostError {
+    HostError {
+        message: failure.message,
+        remedy: failure.remedy,
+    }
+}
+
+/// The folder that a plan's file lies in, which its paths are relative to.
+pub(crate) fn folder_of(plan: &Path) -> PathBuf {
+    plan.parent().map(Path::to_owned).unwrap_or_default()
+}

@@ -1,0 +1,271 @@
+//! Plans as files: what a command line prints runs as the command line does, and what a person
+//! writes is read, or refused with its line.
+
+use crate::docs::{LIMIT, Line, Stage, command_lines, commands_side_by_side, page, shortened};
+use crate::support::program::words;
+use crate::support::{Folder, Process, Report, Run, Serve, drumfire};
+use drumfire_compile::form;
+use std::fs;
+
+/// Parts of a report that say what was run.
+const SAME: [&str; 6] = [
+    "run.plan",
+    "run.model",
+    "run.target",
+    "run.seed",
+    "requests.intended",
+    "verdict.thresholds",
+];
+
+/// A line of a page without what belongs to the shell, and with an end after three requests.
+fn brief(text: &str) -> String {
+    let text = text.split(" # ").next().unwrap().trim_end();
+    let text = text.split(" | ").next().unwrap();
+    let text = text.replace(" --strict", "").replace(" --print-plan", "");
+    let text = shortened(&text);
+    let ends = [" -n ", " --iterations ", " --order once", "ghz ", "go-wrk "];
+    match ends.iter().any(|end| text.contains(end)) {
+        true => text.replacen(" -n 100 ", " -n 3 ", 1),
+        false => text.replacen("drumfire http ", "drumfire http -n 3 ", 1),
+    }
+}
+
+/// What differs between a line and the plan that it prints, if anything does.
+fn compare(stage: &Stage, Line { place, text }: &Line) -> Option<String> {
+    let text = brief(text);
+    let wrong = |what: String| Some(format!("{place}: {text}\n{what}"));
+    let printed = stage.run_as_it_is(&format!("{text} --print-plan"));
+    if printed.code != Some(0) {
+        return wrong(format!("--print-plan: {}", printed.stderr));
+    }
+    let (folder, plan) = (
+        Folder::new(),
+        format!("plan-{}.yaml", place.replace(['/', ':'], "-")),
+    );
+    stage.folder.write(&plan, &printed.stdout);
+    let again = stage.run_as_it_is(&format!("drumfire run {plan} --print-plan"));
+    if again.stdout != printed.stdout {
+        return wrong(format!("printed anew:\n{}{}", again.stdout, again.stderr));
+    }
+    let [direct, written] = ["direct.json", "written.json"].map(|name| folder.at(name));
+    let piped = format!("drumfire run - --json {written} < {plan}");
+    let piped = stage.run_as_it_is(&piped);
+    if !text.starts_with("drumfire http ") && !text.starts_with("drumfire grpc ") {
+        return (piped.code != Some(0)).then(|| format!("{place}: {text}\n{}", piped.stderr));
+    }
+    let direct_run = stage.run_as_it_is(&format!("{} --json {direct}", without_json(&text)));
+    // Of three requests that may be dropped, it is the machine's matter whether all are.
+    let ran = |run: &Run| match run.code {
+        Some(0 | 1) => None,
+        other => Some(other),
+    };
+    if ran(&piped) != ran(&direct_run) {
+        let codes = (direct_run.code, piped.code);
+        return wrong(format!("{codes:?}: {}{}", direct_run.stderr, piped.stderr));
+    }
+    let (direct, written) = (Report::read(&direct), Report::read(&written));
+    let names = |report: &Report| -> Vec<String> {
+        let steps = report.at("steps").as_array().unwrap();
+        steps.iter().map(|step| step["name"].to_string()).collect()
+    };
+    let rules = |report: &Report| -> Vec<String> {
+        let rules = report.at("verdict.thresholds").as_array().unwrap();
+        rules
+            .iter()
+            .map(|rule| rule["expression"].to_string())
+            .collect()
+    };
+    let differing = SAME.into_iter().filter(|key| match *key {
+        "verdict.thresholds" => rules(&direct) != rules(&written),
+        key => direct.at(key) != written.at(key),
+    });
+    let mut differing: Vec<String> = differing
+        .map(|key| format!("{key}: {:#} {:#}", direct.at(key), written.at(key)))
+        .collect();
+    if names(&direct) != names(&written) {
+        differing.push("steps".to_owned());
+    }
+    match differing.is_empty() {
+        true => None,
+        false => wrong(differing.join("\n")),
+    }
+}
+
+/// A line without a place for its JSON.
+fn without_json(text: &str) -> String {
+    match text.split_once(" --json ") {
+        None => text.to_owned(),
+        Some((before, after)) => {
+            let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
+            format!("{before} {rest}")
+        }
+    }
+}
+
+#[test]
+fn what_a_command_line_prints_runs_as_it_does() {
+    let stage = Stage::new();
+    let runs = |line: &Line| {
+        let text = &line.text;
+        let loads = ["http ", "grpc ", "ghz ", "go-wrk "];
+        let is_load = loads
+            .iter()
+            .any(|word| text.starts_with(&format!("drumfire {word}")));
+        let left_out = [" --list", " --describe", "# exit ", "# not run"];
+        is_load && !left_out.iter().any(|word| text.contains(word))
+    };
+    let lines: Vec<Line> = command_lines().into_iter().filter(runs).collect();
+    assert!(lines.len() > 60, "only {} lines", lines.len());
+    let wrong = commands_side_by_side(&lines, |line| compare(&stage, line));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The YAML blocks of a page that are whole plans.
+fn plans_of(page: &str) -> Vec<String> {
+    let blocks = page.split("```yaml\n").skip(1);
+    let blocks = blocks.map(|rest| rest.split("```").next().unwrap().to_owned());
+    blocks
+        .filter(|text| text.starts_with("drumfire: 1"))
+        .collect()
+}
+
+#[test]
+fn every_plan_of_the_manual_runs() {
+    let stage = Stage::new();
+    let plans = plans_of(&page("docs/manual/plans.md").1);
+    assert!(plans.len() >= 3, "{plans:?}");
+    for (n, plan) in plans.iter().enumerate() {
+        let name = format!("manual-{n}.yaml");
+        let plan = stage.addressed(plan).replace("after: 10s", "after: 1s");
+        stage.folder.write(&name, &plan);
+        let run = stage.run_as_it_is(&format!("drumfire run {name}"));
+        assert_eq!(run.code, Some(0), "{plan}\n{}{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn every_key_is_in_the_manual() {
+    let manual = page("docs/manual/plans.md").1;
+    let lacking: Vec<&str> = form::keys()
+        .into_iter()
+        .filter(|key| !manual.contains(&format!("`{key}`")))
+        .collect();
+    assert!(lacking.is_empty(), "plans.md explains nowhere: {lacking:?}");
+}
+
+/// Runs `drumfire run` on a plan in a folder.
+fn run(folder: &Folder, plan: &str, flags: &str) -> Run {
+    let path = folder.write("plan.yaml", plan);
+    let mut command = drumfire(["run", &path]);
+    command.args(words(flags));
+    Process::start(&mut command).finish(LIMIT)
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_with_its_place() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let url = &serve.url;
+    for (plan, expected) in [
+        (
+            "drumfire: 1\npool: {}\nstop: { afer: 1s, requests: -1 }\n".to_owned(),
+            vec![
+                "plan.yaml:2:1: a plan has no key `pool`; did you mean `pools`?",
+                "plan.yaml:3:9: `stop` has no key `afer`; did you mean `after`?",
+                "plan.yaml:3:29: requests: `-1` is not a whole number",
+            ],
+        ),
+        (
+            format!(
+                "drumfire: 1\npools:\n  a:\n    rate: 5x/s\n    late: never\n    timeout: soon\n    \
+                 body_file: none.json\n    requests:\n    - get: {url}\n    - get: /\n    - post: localhost\n\
+                 thresholds: [ 'p99<50' ]\ngenerator: {{ threads: 0, interval: 0 }}\n"
+            ),
+            vec![
+                "plan.yaml:4:11: rate: `5x/s` is neither a rate nor a law",
+                "plan.yaml:5:11: late: `never` is not a policy",
+                "plan.yaml:6:14: timeout: `soon` is not a duration",
+                "plan.yaml:7:16: body_file: can't read none.json: No such file",
+                "plan.yaml:10:12: get: a path needs a `target`",
+                "plan.yaml:11:13: post: `localhost` has no scheme",
+                "plan.yaml:12:15: thresholds: `50` can't be the bound",
+                "plan.yaml:13:23: threads: 0 threads do nothing",
+                "plan.yaml:13:36: interval: an interval of 0 holds nothing",
+            ],
+        ),
+        (
+            "drumfire: 1\npools:\n  a: { requests: [ { get: x } ] }\n  b: {}\n".to_owned(),
+            vec!["plan.yaml:4:3: a run has one pool as yet", "has no scheme"],
+        ),
+        ("drumfire: 1\n".to_owned(), vec!["there is nothing to send"]),
+        (
+            "drumfire: 1\npools:\n  a:\n    target: 127.0.0.1:1\n    requests:\n    - { call: a.B/C, compress: zip }\n    - get: /\n"
+                .to_owned(),
+            vec!["plan.yaml:7:12: get: a pool sends HTTP requests or makes calls"],
+        ),
+    ] {
+        let run = run(&folder, &plan, "");
+        let says = |part: &&str| run.stderr.contains(*part);
+        assert!(
+            run.code == Some(2) && run.stdout.is_empty() && expected.iter().all(says),
+            "{plan}\nwanted {expected:#?}\n{}",
+            run.stderr
+        );
+    }
+    assert_eq!(serve.count("requests"), 0, "nothing is sent");
+}
+
+#[test]
+fn a_plan_finds_its_files_beside_it() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    folder.write("body.json", "{\"n\":1}");
+    folder.write("urls.txt", format!("{}a\n{}b\n", serve.url, serve.url));
+    let plan = "drumfire: 1\npools:\n  a:\n    users: 1\n    body_file: body.json\n    requests: [ { list: urls.txt, method: PUT } ]\nstop: { requests: 4 }\n";
+    let json = folder.at("a.json");
+    let ran = run(&folder, plan, &format!("--json {json}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = Report::read(&json);
+    assert_eq!(report.n("requests.ok"), 4);
+    assert_eq!(report.at("steps").as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn flags_of_output_stand_above_the_plans() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let (own, other) = (folder.at("own.json"), folder.at("other.json"));
+    let url = &serve.url;
+    let plan = format!(
+        "drumfire: 1\npools: {{ a: {{ users: 1, requests: [ {{ get: {url} }} ] }} }}\n\
+         stop: {{ requests: 3 }}\nthresholds: [ 'failed<1%' ]\noutputs: {{ json: {own}, quiet: true }}\n"
+    );
+    let ran = run(&folder, &plan, "");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(Report::read(&own).n("requests.sent"), 3);
+    fs::remove_file(&own).unwrap();
+    let ran = run(
+        &folder,
+        &plan,
+        &format!("--json {other} --threshold 'rate<0/s'"),
+    );
+    assert_eq!(ran.code, Some(99), "{}", ran.stderr);
+    let rules = Report::read(&other);
+    assert_eq!(rules.at("verdict.thresholds").as_array().unwrap().len(), 2);
+    assert!(!std::path::Path::new(&own).exists());
+}
+
+#[test]
+fn what_came_from_standard_input_stands_in_the_plan() {
+    let folder = Folder::new();
+    for (bytes, expected) in [
+        (&b"{\"n\":1}"[..], "body: '{\"n\":1}'"),
+        (&b"\xff\x00"[..], "body_base64: /wA="),
+    ] {
+        let path = folder.write("in", bytes);
+        let mut command = drumfire(["http", "-d", "@-", "http://127.0.0.1:9/", "--print-plan"]);
+        command.stdin(fs::File::open(&path).unwrap());
+        let printed = Process::start(&mut command).finish(LIMIT);
+        assert!(printed.stdout.contains(expected), "{printed:?}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What is wrong with a run, as ghz says it.
+
+use super::options::Options;
+use super::setup::{Given, GivenMetadata};
+use crate::grammar::go_json;
+use drumfire_compile::{Diagnostic, is_go_template};
+use drumfire_plan::document::Place;
+
+/// What the words need to know of the command line.
+pub(super) struct Words<'a> {
+    pub(super) options: &'a Options,
+    pub(super) data: &'a Given,
+    pub(super) metadata: &'a GivenMetadata,
+}
+
+impl Words<'_> {
+    /// The first thing that is wrong.
+    pub(super) fn of(&self, found: &[Diagnostic]) -> String {
+        let Some(first) = found.first() else {
+            return String::new();
+        };
+        let message = first.message.as_str();
+        match &first.place {
+            Place::Dialect { name, .. } => match *name {
+                "--data" | "--data-file" | "--binary" | "--binary-file" => self.of_data(message),
+                "--metadata-file" => self.of_metadata(message),
+                "--metadata" | "--reflect-metadata" => of_field(message),
+                "--protoset" => self.of_protoset(message),
+                "--threshold" => {
+                    let line = message.lines().next().unwrap_or_default();
+                    format!("threshold: {line}")
+                }
+                _ => message.to_owned(),
+            },
+            _ => message.to_owned(),
+        }
+    }
+
+    /// JSON that can't be used is shown with what is wrong with it; a template's error speaks for
+    /// itself.
+    fn of_data(&self, message: &str) -> String {
+        let Given::Json(text) = self.data else {
+            return message.to_owned();
+        };
+        if text.trim().is_empty() {
+            return "no data provided for request".to_owned();
+        }
+        if !self.options.no_templates && is_go_template(text) {
+            return message.to_owned();
+        }
+        let path = &self.options.data_file;
+        let prefix = format!("{path}: ");
+        let why = message.strip_prefix(&prefix).unwrap_or(message);
+        format!("Error creating message from data. Data: '{text}' Error: {why}")
+    }
+
+    fn of_metadata(&self, message: &str) -> String {
+        match self.metadata {
+            GivenMetadata::Raw(text) => match go_json::text_map(text) {
+                Err(why) if !is_go_template(text) => {
+                    format!("error unmarshaling metadata '{}': {why}", text.trim())
+                }
+                _ => of_field(message),
+            },
+            GivenMetadata::Texts(_) => of_field(message),
+        }
+    }
+
+    fn of_protoset(&self, message: &str) -> String {
+        let path = &self.options.protoset;
+        let prefix = format!("{path}: ");
+        let why = message.strip_prefix(&prefix).unwrap_or(message);
+        let path = crate::go_text::quoted(path);
+        format!("could not load protoset file {path}: {why}")
+    }
+}
+
+/// A field that can't be sent, or a template in it.
+fn of_field(message: &str) -> String {
+    match message.starts_with("metadata") || message.starts_with("template:") {
+        true => message.to_owned(),
+        false => format!("metadata: {message}"),
+    }
+}

@@ -1,0 +1,71 @@
+//! Values of a document, with the flag of another tool as their place.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use drumfire_compile::{Found, Host};
+use drumfire_plan::document::{Count, Field, Payload, Place, Placed, Switch, Text};
+use drumfire_units::Nanos;
+
+/// The flags of one tool, as places.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tool(pub(crate) &'static str);
+
+impl Tool {
+    /// After a flag.
+    pub(crate) const fn at(self, name: &'static str) -> Place {
+        Place::Dialect { tool: self.0, name }
+    }
+
+    /// What a flag says.
+    pub(crate) fn text(self, name: &'static str, value: &impl ToString) -> Text {
+        Placed::new(value.to_string(), self.at(name))
+    }
+
+    /// What a flag with a number says.
+    pub(crate) fn count(self, name: &'static str, value: impl Into<u64>) -> Count {
+        Placed::new(value.into(), self.at(name))
+    }
+
+    /// What a flag without a value says.
+    pub(crate) const fn switch(self, name: &'static str, value: bool) -> Switch {
+        Placed::new(value, self.at(name))
+    }
+
+    /// A bound in time, which 0 takes away.
+    pub(crate) fn bound(self, name: &'static str, span: Nanos) -> Text {
+        match span {
+            Nanos::MAX => self.text(name, &0),
+            span => self.text(name, &span),
+        }
+    }
+
+    /// A field of a header, or of metadata.
+    pub(crate) fn field(self, name: &'static str, key: &str, value: &str) -> Field {
+        Field {
+            name: self.text(name, &key),
+            value: self.text(name, &value),
+        }
+    }
+
+    /// Bytes that were read from a path: the path, unless it can't be read once more.
+    pub(crate) fn payload(
+        self,
+        name: &'static str,
+        path: &str,
+        bytes: &[u8],
+        host: &dyn Host,
+    ) -> Payload {
+        match host.look(path) {
+            Found::File => Payload::File(self.text(name, &path)),
+            Found::Folder | Found::Nothing => self.inline(name, bytes),
+        }
+    }
+
+    /// Bytes as they are.
+    pub(crate) fn inline(self, name: &'static str, bytes: &[u8]) -> Payload {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Payload::Text(self.text(name, &text)),
+            Err(_) => Payload::Base64(self.text(name, &STANDARD.encode(bytes))),
+        }
+    }
+}
