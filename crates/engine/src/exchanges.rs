@@ -3,11 +3,12 @@
 //!
 //! It knows what an exchange asks for, when what happened to it, and what its response must be. It
 //! knows no sockets. Wires report through [`Hearing`], which changes the exchange and nothing else:
-//! what follows from that is a [`Todo`], which the worker takes after the transport has returned.
+//! what follows from that is an [`End`] or a [`Todo`], which the worker takes after the transport
+//! has returned.
 //! So no end of an exchange starts another.
 //!
 //! ```text
-//!   start ─► (transport: submit) ─► Hearing … ─┬─► Todo::End ─► finish: the sample, the seat
+//!   start ─► (transport: submit) ─► Hearing … ─┬─► End ─► finish: the sample, the seat
 //!                ▲                             ├─► Todo::Resend ─┐
 //!                └─────────────────────────────┴─► Todo::Follow ─┴─ submit again
 //! ```
@@ -32,7 +33,7 @@ use crate::prepare::{Message, Prepared, Request, TargetForm, message};
 use crate::users::Turn;
 use crate::wire::{Cancelled, Phase, Seen};
 use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
-use drumfire_plan::{HttpVersion, Origin};
+use drumfire_plan::{HttpVersion, Origin, Timeouts};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -95,11 +96,9 @@ struct Exchange {
     call: Option<Box<CallState>>,
 }
 
-/// What the worker is to do about an exchange.
-#[derive(Debug)]
+/// What the worker is to do about an exchange that is not over.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Todo {
-    /// It is over.
-    End(End),
     /// It is to be submitted once more, after a pause.
     Resend {
         id: ExchangeId,
@@ -148,6 +147,9 @@ pub(crate) struct Exchanges {
     prepared: Arc<Prepared>,
     list: Vec<Exchange>,
     free: Vec<ExchangeId>,
+    /// Exchanges that are over and not yet finished.
+    ended: VecDeque<End>,
+    /// What is to be done about others.
     todo: VecDeque<Todo>,
     tools: Tools,
     /// How many are under way.
@@ -156,6 +158,7 @@ pub(crate) struct Exchanges {
     next_scan: Nanos,
     /// Exchanges whose intended start lies before this are the warm-up's.
     measure_from: Nanos,
+    timeouts: Timeouts,
 }
 
 impl Exchanges {
@@ -163,10 +166,12 @@ impl Exchanges {
     pub(crate) fn new(prepared: Arc<Prepared>, room: usize) -> Self {
         Self {
             measure_from: prepared.plan.warmup,
+            timeouts: prepared.plan.timeouts,
             prepared,
             list: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
-            todo: VecDeque::with_capacity(64),
+            ended: VecDeque::with_capacity(64),
+            todo: VecDeque::new(),
             tools: Tools::default(),
             open: 0,
             next_scan: Nanos::MAX,
@@ -226,7 +231,7 @@ impl Exchanges {
         now: Nanos,
     ) -> ExchangeId {
         let request = &self.prepared.requests[task.request as usize];
-        let deadline = now + request.limit(self.prepared.plan.timeouts.total);
+        let deadline = now + request.limit(self.timeouts.total);
         let times = Times {
             intended,
             due,
@@ -278,20 +283,27 @@ impl Exchanges {
         ExchangeId((self.list.len() - 1) as u32)
     }
 
-    /// What is to be done next.
+    /// The next exchange that is over.
+    #[inline]
+    pub(crate) fn next_ended(&mut self) -> Option<End> {
+        self.ended.pop_front()
+    }
+
+    /// What is to be done next about another.
     #[inline]
     pub(crate) fn next_todo(&mut self) -> Option<Todo> {
         self.todo.pop_front()
     }
 
-    /// Ends an exchange from outside of any wire.
+    /// Ends an exchange.
+    #[inline]
     pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
-        self.todo.push_back(Todo::End(End {
+        self.ended.push_back(End {
             id,
             now,
             failure,
             rest: Nanos::ZERO,
-        }));
+        });
     }
 
     /// Makes the record of an exchange that is over, and frees its id. Messages that its call had
@@ -320,8 +332,7 @@ impl Exchanges {
         exchange.open = false;
         exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
-        exchange.reader = None;
-        exchange.follow = None;
+        exchange.drop_response();
         self.open -= 1;
         self.free.push(id);
         Finished {
@@ -359,7 +370,7 @@ impl Exchanges {
 
     /// Ends an exchange whose time is up, after the transport has let go of it.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
-        let limit = self.request_of(id).limit(self.prepared.plan.timeouts.total);
+        let limit = self.request_of(id).limit(self.timeouts.total);
         let is_call = self.request_of(id).call().is_some();
         let exchange = self.get_mut(id);
         exchange.note_seen(cancelled.seen);
@@ -461,7 +472,20 @@ impl Exchange {
         self.has_head = false;
         self.is_sent = false;
         self.body_sent = 0;
-        self.reader = None;
+        if self.reader.is_some() {
+            self.reader = None;
+        }
+    }
+
+    /// Drops what its response needed; mostly there is nothing.
+    #[inline]
+    fn drop_response(&mut self) {
+        if self.reader.is_some() {
+            self.reader = None;
+        }
+        if self.follow.is_some() {
+            self.follow = None;
+        }
     }
 
     #[inline]

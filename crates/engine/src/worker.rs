@@ -108,8 +108,8 @@ pub struct Worker<I> {
     waiting: Waiting,
     course: Course,
     affinity: Affinity,
-    /// Exchanges started before the transport has its turn.
-    starts_per_turn: u32,
+    /// Whether connections carry many exchanges, and one may end for want of more.
+    multiplexes: bool,
 }
 
 /// Lends the transport what it works with.
@@ -155,10 +155,7 @@ impl<I: Io> Worker<I> {
                 measure_from: plan.warmup,
             },
             affinity: plan.connections.affinity,
-            starts_per_turn: match plan.http.version {
-                HttpVersion::Http1 => STARTS_PER_TURN,
-                HttpVersion::Http2 => STREAMS_PER_TURN,
-            },
+            multiplexes: plan.http.version == HttpVersion::Http2,
             io,
             prepared,
             control,
@@ -324,7 +321,12 @@ impl<I: Io> Worker<I> {
 
     /// Starts what is due, as far as seats are free, in bounded portions.
     fn dispatch(&mut self, now: Nanos) {
-        for _ in 0..self.starts_per_turn {
+        let portion = if self.multiplexes {
+            STREAMS_PER_TURN
+        } else {
+            STARTS_PER_TURN
+        };
+        for _ in 0..portion {
             if !self.start_next(now) {
                 return;
             }
@@ -436,23 +438,25 @@ impl<I: Io> Worker<I> {
         let since = seat.since.max(self.users.free_since());
         let due = arrival.intended.max(since);
         let id = self.exchanges.start(task, arrival.intended, due, now);
-        self.transport.is_last = self.arrivals.is_exhausted();
+        if self.multiplexes {
+            self.transport.is_last = self.arrivals.is_exhausted();
+        }
         self.transport.submit(context!(self), id, seat.share, now);
     }
 
     /// Does what exchanges have left to be done, until there is nothing more; then writes.
     #[inline]
     fn settle(&mut self) {
-        let mut settled = false;
-        while let Some(todo) = self.exchanges.next_todo() {
-            settled = true;
-            match todo {
-                Todo::End(end) => self.end(end),
-                other => self.go_on(other),
+        loop {
+            if let Some(end) = self.exchanges.next_ended() {
+                self.end(end);
+            } else if let Some(todo) = self.exchanges.next_todo() {
+                self.go_on(todo);
+            } else if self.transport.has_output() {
+                self.transport.flush(context!(self));
+            } else {
+                return;
             }
-        }
-        if settled || self.transport.has_output() {
-            self.transport.flush(context!(self));
         }
     }
 
@@ -460,7 +464,6 @@ impl<I: Io> Worker<I> {
     #[cold]
     fn go_on(&mut self, todo: Todo) {
         match todo {
-            Todo::End(end) => self.end(end),
             Todo::Resend { id, pause, now } if pause == Nanos::ZERO => self.submit(id, now),
             Todo::Resend { id, pause, now } => {
                 let wake = Wake::Exchange(id, self.exchanges.generation(id));
@@ -670,10 +673,8 @@ impl<I: Io> Worker<I> {
             self.exchanges
                 .end(id, Failure::of(Outcome::LocalCancelled), now);
         }
-        while let Some(todo) = self.exchanges.next_todo() {
-            if let Todo::End(end) = todo {
-                self.account(end);
-            }
+        while let Some(end) = self.exchanges.next_ended() {
+            self.account(end);
         }
     }
 
@@ -687,10 +688,8 @@ impl<I: Io> Worker<I> {
     /// Accounts for everything, once.
     fn finish(mut self) {
         self.transport.drain_input(context!(self));
-        while let Some(todo) = self.exchanges.next_todo() {
-            if let Todo::End(end) = todo {
-                self.account(end);
-            }
+        while let Some(end) = self.exchanges.next_ended() {
+            self.account(end);
         }
         let now = self.io.now();
         self.roll(now);

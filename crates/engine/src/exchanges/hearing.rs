@@ -36,12 +36,12 @@ impl Handler for Hearing<'_> {
         self.exchanges
             .begin_call(id, connection, now, unix_time)
             .map_err(|reason| {
-                self.exchanges.todo.push_back(Todo::End(End {
+                self.exchanges.ended.push_back(End {
                     id,
                     now,
                     failure: Failure::with(Outcome::BadData, reason),
                     rest: BACKOFF_MIN,
-                }));
+                });
                 GivenUp
             })
     }
@@ -128,7 +128,7 @@ impl Handler for Hearing<'_> {
 
     #[inline]
     fn written(&mut self, id: ExchangeId, bytes: usize, whole: bool, now: Nanos) {
-        let limit = self.exchanges.prepared.plan.timeouts.head;
+        let limit = self.exchanges.timeouts.head;
         let exchange = self.exchanges.get_mut(id);
         exchange.bytes_sent = exchange.bytes_sent.saturating_add(bytes as u32);
         if whole {
@@ -140,7 +140,7 @@ impl Handler for Hearing<'_> {
 
     #[inline]
     fn sent(&mut self, id: ExchangeId, now: Nanos) {
-        let limit = self.exchanges.prepared.plan.timeouts.head;
+        let limit = self.exchanges.timeouts.head;
         let exchange = self.exchanges.get_mut(id);
         exchange.times.sent = exchange.times.sent.min(now);
         let deadline = exchange.expect_head(limit, now);
@@ -159,7 +159,7 @@ impl Handler for Hearing<'_> {
         self.exchanges.get(id).reader.is_some()
     }
 
-    #[inline]
+    #[inline(always)]
     fn heard(&mut self, id: ExchangeId, heard: Heard<'_>, now: Nanos) -> Then {
         match heard {
             Heard::Head {
@@ -212,7 +212,7 @@ impl Hearing<'_> {
         ahead: Ahead,
         now: Nanos,
     ) -> Then {
-        let total = self.exchanges.prepared.plan.timeouts.total;
+        let total = self.exchanges.timeouts.total;
         let request =
             &self.exchanges.prepared.requests[self.exchanges.get(id).task.request as usize];
         let (limit, is_call) = (request.limit(total), request.call().is_some());
