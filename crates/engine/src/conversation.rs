@@ -1,24 +1,31 @@
-//! One gRPC stream before the run: what is asked of a server at start-up.
-//!
-//! It travels as the run's own calls do (addresses, TLS, sockets), and measures nothing.
+//! A question that is put to a server before the run: one exchange on a [`Transport`], as the run's
+//! own calls are, without a sample.
 
-use crate::blame::{During, call_verdict, http2_failure, io_failure, stream_failure};
-use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT, authority, routes_of};
+use crate::blame::{Failure, call_verdict};
+use crate::id::{ExchangeId, LaneId, ShareId};
+use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT};
+use crate::prepare::{authority, routes_of};
+use crate::timers::{Timers, Wake};
+use crate::transport::{Context, Lane, Lanes, Transport};
+use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Opening, Pump};
+use crate::wire::{Settings, Then};
 use drumfire_grpc::{
     Code, Decompressor, Encoding, Keep, Replies, Reply, ReplySettings, Status, write_message,
 };
-use drumfire_http2::{Connection, EndStream, Event, Head, Indexing, Settings, StreamRef};
+use drumfire_http2::{Head, Indexing};
 use drumfire_measure::Outcome;
-use drumfire_net::{Fault, Io, IoError, Progress, Readiness, Received, Slot};
-use drumfire_plan::{Header, Plan};
+use drumfire_net::{Fault, Io, Readiness, Slot, TlsConfig};
+use drumfire_plan::{Header, HttpVersion, Plan};
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// The one connection's place.
+/// The one exchange.
+const EXCHANGE: ExchangeId = ExchangeId(0);
+/// The share whose connection carries it.
+const SHARE: ShareId = ShareId(0);
+/// The slot of that connection.
 const SLOT: Slot = Slot(0);
-/// The one stream's token.
-const TOKEN: u32 = 0;
-/// A message of a reply may be so large: a server's whole schema.
+/// The largest message of a reply: a server's whole schema.
 const MESSAGE_BYTES: u32 = 32 * 1024 * 1024;
 
 /// What is said and heard on the stream.
@@ -82,7 +89,7 @@ impl std::error::Error for ConversationError {}
 /// # Errors
 /// When the way to the server, the call or the speaker fails.
 pub fn converse<I: Io>(
-    mut io: I,
+    io: I,
     plan: &Plan,
     resolver: &Resolver,
     (path, metadata): (&str, &[Header]),
@@ -95,35 +102,31 @@ pub fn converse<I: Io>(
         let text = "a server's schema can't be asked for through a proxy; name --proto files";
         return Err(ConversationError::Speaker(text.to_owned()));
     }
-    for config in tls {
-        io.add_tls(config);
-    }
     let head = head(plan, path, metadata).map_err(ConversationError::Speaker)?;
-    let mut conversation = Conversation::new(io, limit);
-    conversation.connect(&route)?;
-    let result = conversation.talk(&head, speaker);
-    conversation.io.close(SLOT);
+    let mut call = Call::new(&head, speaker);
+    let mut line = Line::new(io, route, tls, plan, limit);
+    let result = line.speak(&mut call);
+    line.transport.close_all(&mut line.io);
     result
 }
 
 /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS. A target
 /// that can't be reached, or is behind a proxy, does not; what is wrong with it shows in the run.
-pub fn chooses_http2<I: Io>(mut io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
-    let Ok((routes, tls)) = routes_of(plan, resolver) else {
+pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
+    let Ok((mut routes, tls)) = routes_of(plan, resolver) else {
         return false;
     };
-    for config in tls {
-        io.add_tls(config);
+    if routes.is_empty() || routes[0].tls.is_none() || routes[0].tunnel.is_some() {
+        return false;
     }
-    match routes.first() {
-        Some(route) if route.tls.is_some() && route.tunnel.is_none() => {
-            let mut conversation = Conversation::new(io, limit);
-            let connected = conversation.connect(route);
-            conversation.io.close(SLOT);
-            connected.is_ok()
-        }
-        _ => false,
-    }
+    let Ok(head) = head(plan, "/", &[]) else {
+        return false;
+    };
+    let mut nothing = Nothing;
+    let mut line = Line::new(io, routes.swap_remove(0), tls, plan, limit);
+    let chosen = line.choose(&mut Call::new(&head, &mut nothing));
+    line.transport.close_all(&mut line.io);
+    chosen
 }
 
 fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
@@ -149,42 +152,155 @@ fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Why an address was not reached.
-enum Undialed {
-    /// The address's own failure; another may do better.
-    Io(IoError),
-    /// Time was up, or the driver failed.
-    Wait(ConversationError),
-}
-
-impl From<IoError> for Undialed {
-    fn from(error: IoError) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// One stream on one connection.
-struct Conversation<I> {
+/// A transport with one connection to a target, and the time that it has.
+struct Line<I> {
     io: I,
-    deadline: Nanos,
+    transport: Transport,
+    timers: Timers,
     ready: Vec<Readiness>,
-    machine: Connection,
-    reply: Reply,
-    decompressor: Decompressor,
-    stream: Option<StreamRef>,
-    /// Messages that the stream has not taken yet.
-    unsent: Vec<u8>,
-    ended: Option<Status>,
+    deadline: Nanos,
 }
 
-impl<I: Io> Conversation<I> {
-    /// Nothing is said yet; it may take so long in all.
-    fn new(io: I, limit: Nanos) -> Self {
+impl<I: Io> Line<I> {
+    fn new(mut io: I, route: Route, tls: Vec<TlsConfig>, plan: &Plan, limit: Nanos) -> Self {
+        for config in tls {
+            io.add_tls(config);
+        }
+        let mut settings = Settings::of(&plan.http, &plan.connections, &plan.timeouts, 1);
+        settings.version = HttpVersion::Http2;
+        settings.streams = 1;
+        settings.ping = None;
+        // The conversation's own limit is what holds.
+        (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
+        let mut transport = Transport::new(Lanes::new(vec![Lane::new(route, settings)]));
+        transport.add_planned_share(LaneId(0), 0, 0);
+        transport.is_last = true;
         Self {
             deadline: io.now() + limit,
             io,
+            transport,
+            timers: Timers::default(),
             ready: Vec::new(),
-            machine: Connection::new(&Settings::default()),
+        }
+    }
+
+    /// Dials, and tells whether the connection came to speak HTTP/2.
+    fn choose(&mut self, call: &mut Call<'_>) -> bool {
+        let now = self.io.now();
+        let mut cx = Context {
+            io: &mut self.io,
+            handler: &mut *call,
+            timers: &mut self.timers,
+        };
+        self.transport.dial(&mut cx, SLOT, now);
+        while self.transport.is_unsecured(SLOT) {
+            if self.turn(call).is_err() {
+                return false;
+            }
+        }
+        self.transport.speaks_http2(SLOT)
+    }
+
+    /// Carries a call out.
+    fn speak(&mut self, call: &mut Call<'_>) -> Result<(), ConversationError> {
+        let now = self.io.now();
+        let mut cx = Context {
+            io: &mut self.io,
+            handler: &mut *call,
+            timers: &mut self.timers,
+        };
+        self.transport.submit(&mut cx, EXCHANGE, SHARE, now);
+        loop {
+            call.collect()?;
+            let now = self.io.now();
+            let mut cx = Context {
+                io: &mut self.io,
+                handler: &mut *call,
+                timers: &mut self.timers,
+            };
+            self.transport.send_more(&mut cx, EXCHANGE, now);
+            self.transport.flush(&mut cx);
+            if call.speaker.is_done() {
+                return Ok(());
+            }
+            if let Some(ended) = call.ended.take() {
+                return ended;
+            }
+            self.turn(call)?;
+        }
+    }
+
+    /// Waits once, and moves on what is ready and due.
+    fn turn<H: Handler>(&mut self, handler: &mut H) -> Result<(), ConversationError> {
+        let pressed = self.transport.is_pressed();
+        let until = if pressed { Nanos::ZERO } else { self.deadline };
+        let until = until.min(self.timers.next());
+        let mut ready = std::mem::take(&mut self.ready);
+        let waited = self.io.wait(until, &mut ready);
+        waited.map_err(ConversationError::Driver)?;
+        let unread = self.transport.unread_count();
+        let mut cx = Context {
+            io: &mut self.io,
+            handler,
+            timers: &mut self.timers,
+        };
+        for readiness in &ready {
+            self.transport.handle_ready(&mut cx, *readiness);
+        }
+        for _ in 0..unread {
+            self.transport.read_on(&mut cx);
+        }
+        while self.transport.read_broken(&mut cx) {}
+        let now = cx.io.now();
+        while let Some(wake) = cx.timers.due(now) {
+            if let Wake::Dial(slot) = wake {
+                self.transport.wake(&mut cx, slot, now);
+            }
+        }
+        self.transport.flush(&mut cx);
+        let is_late = ready.is_empty() && now >= self.deadline;
+        self.ready = ready;
+        if is_late {
+            return Err(ConversationError::TimedOut);
+        }
+        Ok(())
+    }
+}
+
+/// Says nothing: the connection alone is asked about.
+struct Nothing;
+
+impl Speaker for Nothing {
+    fn next(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn is_done(&self) -> bool {
+        true
+    }
+
+    fn hear(&mut self, _: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The call of a conversation.
+struct Call<'a> {
+    head: &'a Head,
+    speaker: &'a mut dyn Speaker,
+    reply: Reply,
+    decompressor: Decompressor,
+    /// Messages that the stream has not taken yet.
+    unsent: Vec<u8>,
+    /// How the conversation ended.
+    ended: Option<Result<(), ConversationError>>,
+}
+
+impl<'a> Call<'a> {
+    fn new(head: &'a Head, speaker: &'a mut dyn Speaker) -> Self {
+        Self {
+            head,
+            speaker,
             reply: Reply::new(&ReplySettings {
                 replies: Replies::Many,
                 receive_limit: MESSAGE_BYTES,
@@ -192,183 +308,124 @@ impl<I: Io> Conversation<I> {
                 keep: Keep::Payload,
             }),
             decompressor: Decompressor::default(),
-            stream: None,
             unsent: Vec::new(),
             ended: None,
         }
     }
 
-    /// Opens the connection, at the first address that answers.
-    fn connect(&mut self, route: &Route) -> Result<(), ConversationError> {
-        let mut last = IoError::Unreachable;
-        for choice in 0..route.width() {
-            match self.dial(route, choice) {
-                Ok(()) => return self.secure(route),
-                Err(Undialed::Io(error)) => last = error,
-                Err(Undialed::Wait(error)) => return Err(error),
-            }
-            self.io.close(SLOT);
-        }
-        Err(failed(io_failure(last, During::Connect)))
-    }
-
-    /// Tries one address.
-    fn dial(&mut self, route: &Route, choice: usize) -> Result<(), Undialed> {
-        let address = route.address(choice).map_err(|_| IoError::Unreachable)?;
-        let mut progress = self.io.dial(SLOT, &address)?;
-        while progress == Progress::Pending {
-            self.wait().map_err(Undialed::Wait)?;
-            if self.ready.iter().any(|ready| ready.writable) {
-                progress = self.io.finish_dial(SLOT)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn secure(&mut self, route: &Route) -> Result<(), ConversationError> {
-        let Some(config) = route.tls else {
-            return Ok(());
-        };
-        let failed = |error| failed(io_failure(error, During::Tls));
-        let mut progress = self.io.start_tls(SLOT, config).map_err(failed)?;
-        while progress == Progress::Pending {
-            self.wait()?;
-            progress = self.io.handshake(SLOT).map_err(failed)?;
-        }
-        if self.io.agreed(SLOT, b"h2") {
-            Ok(())
-        } else {
-            Err(ConversationError::Failed(Outcome::TlsAlpn, None))
-        }
-    }
-
-    /// Waits for readiness; fails when time is up.
-    fn wait(&mut self) -> Result<(), ConversationError> {
-        let mut ready = std::mem::take(&mut self.ready);
-        let waited = self.io.wait(self.deadline, &mut ready);
-        self.ready = ready;
-        waited.map_err(ConversationError::Driver)?;
-        if self.ready.is_empty() && self.io.now() >= self.deadline {
-            return Err(ConversationError::TimedOut);
-        }
-        Ok(())
-    }
-
-    fn talk(&mut self, head: &Head, speaker: &mut dyn Speaker) -> Result<(), ConversationError> {
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            if self.stream.is_none() && self.machine.capacity() > 0 {
-                self.stream = self.machine.open(TOKEN, head, &[], EndStream::No).ok();
-            }
-            self.say(speaker)?;
-            self.flush()?;
-            if speaker.is_done() {
-                return Ok(());
-            }
-            match self.io.receive(SLOT, &mut buffer) {
-                Ok(Received::Bytes { length, .. }) => self.hear(&buffer[..length], speaker)?,
-                Ok(Received::Nothing) => self.wait()?,
-                Ok(Received::End) => {
-                    let ended = self.machine.handle_end();
-                    ended.map_err(|error| failed(http2_failure(&error)))?;
-                    return Err(ConversationError::Failed(Outcome::Closed, None));
-                }
-                Err(error) => return Err(failed(io_failure(error, During::Send))),
-            }
-            if let Some(status) = self.ended.take() {
-                return match status.is_ok() {
-                    true => Ok(()),
-                    false => {
-                        let code = status.code;
-                        let text = call_verdict(status).detail;
-                        Err(ConversationError::Status(code, text.unwrap_or_default()))
-                    }
-                };
-            }
-        }
-    }
-
-    /// Sends what the speaker has to say, as far as the stream takes it.
-    fn say(&mut self, speaker: &mut dyn Speaker) -> Result<(), ConversationError> {
-        let Some(stream) = self.stream else {
-            return Ok(());
-        };
-        while let Some(message) = speaker.next() {
+    /// Takes over what the speaker has to say.
+    fn collect(&mut self) -> Result<(), ConversationError> {
+        while let Some(message) = self.speaker.next() {
             write_message(&mut self.unsent, &message)
                 .map_err(|_| ConversationError::Speaker("a question is too long".to_owned()))?;
         }
-        // A stream that is gone wants no more; its status says why.
-        if !self.unsent.is_empty()
-            && let Ok(taken) = self.machine.send_data(stream, &self.unsent, EndStream::No)
-        {
-            self.unsent.drain(..taken);
-        }
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), ConversationError> {
-        while !self.machine.output().is_empty() {
-            match self.io.send(SLOT, self.machine.output()) {
-                Ok(0) => self.wait()?,
-                Ok(sent) => self.machine.output_sent(sent),
-                Err(error) => return Err(failed(io_failure(error, During::Send))),
-            }
-        }
-        Ok(())
+    /// The call is over with a status.
+    fn end(&mut self, status: Status) -> Then {
+        self.ended = Some(if status.is_ok() {
+            Ok(())
+        } else {
+            let code = status.code;
+            let text = call_verdict(status).detail;
+            Err(ConversationError::Status(code, text.unwrap_or_default()))
+        });
+        Then::GiveUp
     }
 
-    fn hear(
-        &mut self,
-        mut input: &[u8],
-        speaker: &mut dyn Speaker,
-    ) -> Result<(), ConversationError> {
-        loop {
-            let step = match self.machine.handle_input(input) {
-                Ok(step) => step,
-                Err(error) => return Err(failed(http2_failure(&error))),
-            };
-            input = &input[step.consumed..];
-            match step.event {
-                Event::NeedInput => return Ok(()),
-                Event::Head {
-                    status,
-                    headers,
-                    end,
-                    ..
-                } => {
-                    if end {
-                        self.ended = Some(self.reply.trailers_only(status, headers.iter()));
-                    } else if let Err(violation) = self.reply.head(status, headers.iter()) {
-                        self.ended = Some(violation.into());
-                    }
-                }
-                Event::Data { bytes, end, .. } => {
-                    let mut heard = Ok(());
-                    let fed = self.reply.data(bytes, &mut self.decompressor, |message| {
-                        if heard.is_ok() {
-                            heard = speaker.hear(message.payload);
-                        }
-                    });
-                    heard.map_err(ConversationError::Speaker)?;
-                    match fed {
-                        Err(violation) => self.ended = Some(violation.into()),
-                        Ok(()) if end => self.ended = Some(self.reply.handle_end()),
-                        Ok(()) => {}
-                    }
-                }
-                Event::Trailers { headers, .. } => {
-                    self.ended = Some(self.reply.trailers(headers.iter()));
-                }
-                Event::StreamFailed { error, .. } => return Err(failed(stream_failure(error))),
-                Event::Unprocessed { .. } => {
-                    return Err(ConversationError::Failed(Outcome::H2GoAway, None));
-                }
-                _ => {}
+    fn fail(&mut self, error: ConversationError) -> Then {
+        self.ended = Some(Err(error));
+        Then::GiveUp
+    }
+
+    /// Bytes of the server's messages.
+    fn data(&mut self, bytes: &[u8], end: bool) -> Then {
+        let mut heard = Ok(());
+        let speaker = &mut *self.speaker;
+        let fed = self.reply.data(bytes, &mut self.decompressor, |message| {
+            if heard.is_ok() {
+                heard = speaker.hear(message.payload);
             }
+        });
+        match (heard, fed) {
+            (Err(text), _) => self.fail(ConversationError::Speaker(text)),
+            (Ok(()), Err(violation)) => self.end(violation.into()),
+            (Ok(()), Ok(())) if end => {
+                let status = self.reply.handle_end();
+                self.end(status)
+            }
+            (Ok(()), Ok(())) => Then::GoOn,
         }
     }
 }
 
-fn failed(failure: crate::blame::Failure) -> ConversationError {
-    ConversationError::Failed(failure.outcome, failure.detail)
+impl Handler for Call<'_> {
+    fn begin(
+        &mut self,
+        _: ExchangeId,
+        _: u32,
+        _: Nanos,
+        _: impl FnOnce() -> u64,
+    ) -> Result<(), GivenUp> {
+        Ok(())
+    }
+
+    fn opening(&self, _: ExchangeId) -> Option<Opening<'_>> {
+        Some(Opening {
+            head: self.head,
+            extra: &[],
+            has_body: true,
+        })
+    }
+
+    fn body(&self, _: ExchangeId) -> Option<Chunk<'_>> {
+        (!self.unsent.is_empty()).then_some(Chunk {
+            bytes: &self.unsent,
+            end: false,
+        })
+    }
+
+    fn body_taken(&mut self, _: ExchangeId, taken: usize, _: Nanos) -> Pump {
+        self.unsent.drain(..taken);
+        Pump::Wait
+    }
+
+    fn body_refused(&mut self, _: ExchangeId) {
+        // The status says why.
+        self.unsent.clear();
+    }
+
+    fn heard(&mut self, _: ExchangeId, heard: Heard<'_>, _: Nanos) -> Then {
+        match heard {
+            Heard::Head {
+                status,
+                fields: Fields::Http2(headers),
+                ahead: Ahead::Nothing,
+            } => {
+                let status = self.reply.trailers_only(status, headers.iter());
+                self.end(status)
+            }
+            Heard::Head {
+                status,
+                fields: Fields::Http2(headers),
+                ..
+            } => match self.reply.head(status, headers.iter()) {
+                Ok(()) => Then::GoOn,
+                Err(violation) => self.end(violation.into()),
+            },
+            Heard::Data { bytes, end } => self.data(bytes, end),
+            Heard::Trailers {
+                fields: Fields::Http2(headers),
+            } => {
+                let status = self.reply.trailers(headers.iter());
+                self.end(status)
+            }
+            Heard::Failed { failure, .. } => {
+                let Failure { outcome, detail } = failure;
+                self.fail(ConversationError::Failed(outcome, detail))
+            }
+            _ => Then::GoOn,
+        }
+    }
 }

@@ -212,7 +212,8 @@ pub(crate) enum Note {
     HeldBack(u32),
 }
 
-/// What wires and the transport call back.
+/// What wires and the transport call back. What has a default here is of use to those that measure
+/// or that speak HTTP/1.1.
 pub(crate) trait Handler {
     /// A connection has taken the exchange: makes what varies in its request. `unix_time` is asked
     /// for only where that needs the calendar clock.
@@ -228,7 +229,9 @@ pub(crate) trait Handler {
     ) -> Result<(), GivenUp>;
 
     /// Its request as HTTP/1.1 sends it; `None` where it has none in that form.
-    fn message(&self, id: ExchangeId) -> Option<&Rendered>;
+    fn message(&self, _id: ExchangeId) -> Option<&Rendered> {
+        None
+    }
 
     /// Its request as HTTP/2 opens it; `None` where it has none in that form.
     fn opening(&self, id: ExchangeId) -> Option<Opening<'_>>;
@@ -243,25 +246,27 @@ pub(crate) trait Handler {
     fn body_refused(&mut self, id: ExchangeId);
 
     /// Bytes of it were written or queued; `whole` when the request is complete with them.
-    fn written(&mut self, id: ExchangeId, bytes: usize, whole: bool, now: Nanos);
+    fn written(&mut self, _id: ExchangeId, _bytes: usize, _whole: bool, _now: Nanos) {}
 
     /// Its first bytes are handed to the kernel now.
-    fn sent(&mut self, id: ExchangeId, now: Nanos);
+    fn sent(&mut self, _id: ExchangeId, _now: Nanos) {}
 
     /// Bytes of its response have come.
-    fn received(&mut self, id: ExchangeId, bytes: usize, now: Nanos);
+    fn received(&mut self, _id: ExchangeId, _bytes: usize, _now: Nanos) {}
 
     /// Whether the bytes of its response's body are looked at.
-    fn reads_body(&self, id: ExchangeId) -> bool;
+    fn reads_body(&self, _id: ExchangeId) -> bool {
+        true
+    }
 
     /// The connection says something of it.
     fn heard(&mut self, id: ExchangeId, heard: Heard<'_>, now: Nanos) -> Then;
 
     /// It has a connection, or room on one, that it waited for until `now`.
-    fn seated(&mut self, id: ExchangeId, now: Nanos);
+    fn seated(&mut self, _id: ExchangeId, _now: Nanos) {}
 
     /// Counts a fact about a connection.
-    fn note(&mut self, note: Note);
+    fn note(&mut self, _note: Note) {}
 }
 
 /// The exchange is over before anything of it was sent.

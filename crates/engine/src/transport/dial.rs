@@ -305,6 +305,17 @@ impl Transport {
         first.iter().filter(|slot| slot.is_opening()).count()
     }
 
+    /// Whether a slot's connection is being opened and its handshake is not over.
+    pub(crate) fn is_unsecured(&self, slot: Slot) -> bool {
+        let wire = &self.connections[slot.0 as usize].wire;
+        matches!(wire, Wire::Dialing | Wire::Tunneling(_) | Wire::Securing)
+    }
+
+    /// Whether a slot's connection has come to speak HTTP/2.
+    pub(crate) fn speaks_http2(&self, slot: Slot) -> bool {
+        matches!(self.connections[slot.0 as usize].wire, Wire::Http2(_))
+    }
+
     /// How many slots there are.
     pub(crate) fn slot_count(&self) -> usize {
         self.connections.len()
