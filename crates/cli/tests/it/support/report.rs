@@ -110,7 +110,8 @@ impl Report {
     }
 
     /// intended = sent + dropped + pending; sent = ok + failed + in flight; every failure has a
-    /// kind, and every request that was ok or timed out has a latency.
+    /// kind. Every request that was ok, timed out or had no end yet has a response time, and a
+    /// service time if it was sent.
     pub(crate) fn balances(&self) {
         let n = |key: &str| self.n(&format!("requests.{key}"));
         assert_eq!(
@@ -128,9 +129,10 @@ impl Report {
         let errors = self.at("errors").as_array().unwrap();
         let failed: u64 = errors.iter().map(|e| e["count"].as_u64().unwrap()).sum();
         assert_eq!(failed, n("failed"), "errors add up: {:#}", self.short());
+        let served = n("ok") + n("timed_out") + n("in_flight");
         for (distribution, count) in [
-            ("response_time", n("ok") + n("timed_out")),
-            ("service_time", n("ok") + n("timed_out")),
+            ("response_time", served + n("pending")),
+            ("service_time", served),
             ("failed", n("failed")),
         ] {
             let path = format!("latency.{distribution}.count");
