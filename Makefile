@@ -6,6 +6,9 @@ FUZZ_SECONDS ?= 600
 # Where the inputs of property tests come from. A change is judged by the same ones each time;
 # `make unit SEED=2` looks for others.
 SEED ?= 1
+# How many tests of a program run side by side: more than there are cores, since those that take
+# long wait for servers, timeouts and schedules.
+TEST_THREADS ?= 8
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk
@@ -44,7 +47,7 @@ suites:
 	tools/install-suites.sh
 
 unit:
-	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --locked --no-fail-fast
+	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast
 
 # The laws of the code alone, with the advice that fails no test.
 tidy:

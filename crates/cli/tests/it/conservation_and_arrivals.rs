@@ -4,7 +4,7 @@ use crate::support::certificates::VALID;
 use crate::support::peers::Nginx;
 use crate::support::script::{Peer, field};
 use crate::support::{
-    Authority, Folder, Process, Report, Script, Serve, alone, drumfire, lab, load, load_of,
+    Authority, Folder, Process, Report, Script, Serve, drumfire, lab, load, load_of,
 };
 use std::collections::BTreeMap;
 use std::net::{IpAddr, TcpStream};
@@ -77,7 +77,6 @@ fn check_arrivals(report: &Report, arrivals: &[u64], due: impl Fn(usize) -> f64)
 
 #[test]
 fn ten_thousand_a_second_arrive_to_the_last() {
-    let _turn = alone();
     let serve = Serve::new("--arrival-log");
     let report = load(&format!("-r 10000/s -n 20000 -c 64 {}", serve.url));
     assert_eq!(report.n("requests.ok"), 20_000, "{:#}", report.short());
@@ -90,7 +89,6 @@ fn ten_thousand_a_second_arrive_to_the_last() {
 /// The n-th of constant arrivals comes when the schedule says, however late the one before was.
 #[test]
 fn constant_arrivals_keep_their_beat() {
-    let _turn = alone();
     let serve = Serve::new("--arrival-log");
     let report = load(&format!("-r 250/s -n 500 -c 8 {}", serve.url));
     let arrivals = serve.arrivals();
@@ -108,7 +106,6 @@ const POISSON: [u32; 24] = [
 
 #[test]
 fn poisson_arrivals_come_when_their_seed_says() {
-    let _turn = alone();
     let serve = Serve::new("--arrival-log");
     for threads in [1, 2] {
         let before = serve.arrivals().len();

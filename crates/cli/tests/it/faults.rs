@@ -3,7 +3,7 @@
 use crate::support::lab::{self, CpuLimit, Namespace};
 use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::{
-    Folder, PATIENCE, Process, Report, Serve, alone, drumfire, load, load_of, wait_until,
+    Folder, PATIENCE, Process, Report, Serve, drumfire, load, load_of, wait_until,
 };
 use rustix::net::{AddressFamily, SocketType, bind, connect, getsockname, listen, socket};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -18,7 +18,6 @@ const fn ms(millis: u64) -> Duration {
 /// A listener whose queue is full gives no answer to whoever comes next.
 #[test]
 fn a_full_backlog_is_a_timeout_of_the_connection() {
-    let _turn = alone();
     let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
     listen(&listener, 1).unwrap();
@@ -96,7 +95,6 @@ impl Link {
 
 #[test]
 fn a_black_hole_is_a_timeout_of_the_connection() {
-    let _turn = alone();
     let Some(link) = Link::new() else { return };
     link.cut();
     let line = "-c 4 -n 8 --connect-timeout 400ms http://127.0.0.1:9000/";
@@ -108,7 +106,6 @@ fn a_black_hole_is_a_timeout_of_the_connection() {
 /// A peer that vanishes without a word: requests time out, nothing hangs.
 #[test]
 fn a_vanished_peer_costs_timeouts_and_no_hang() {
-    let _turn = alone();
     let Some(link) = Link::new() else { return };
     let _serve = serve_in(&link.0);
     let line = "-r 50/s -c 8 -z 4s --timeout 500ms --connect-timeout 500ms http://127.0.0.1:9000/";
@@ -126,7 +123,6 @@ fn a_vanished_peer_costs_timeouts_and_no_hang() {
 /// A link that is away for half a second costs time, and no request.
 #[test]
 fn a_flapping_link_costs_time_and_no_request() {
-    let _turn = alone();
     let Some(link) = Link::new() else { return };
     let _serve = serve_in(&link.0);
     let process = start_in(&link.0, "-r 50/s -c 4 -n 200 http://127.0.0.1:9000/");
@@ -148,7 +144,6 @@ fn a_flapping_link_costs_time_and_no_request() {
 /// The kernel has 16 ports to give away: whoever lacks the 17th is this machine.
 #[test]
 fn exhausted_ports_are_our_own_fault() {
-    let _turn = alone();
     let Some(namespace) = Namespace::new() else {
         return;
     };
@@ -200,7 +195,6 @@ fn check_limited(report: &Report, kind: &str) {
 /// Too few descriptors are seen before the run, with the number that is needed.
 #[test]
 fn too_few_descriptors_are_refused_at_the_start() {
-    let _turn = alone();
     let serve = Serve::new("");
     let run = |connections: u32, limit: u32| {
         let mut command = neutral(Command::new("sh"));
@@ -250,7 +244,6 @@ fn traced(options: &str, line: &str) -> Option<Process> {
 
 #[test]
 fn descriptors_that_run_out_are_our_own_fault() {
-    let _turn = alone();
     let serve = Serve::new("");
     for (errno, kind) in [
         ("EMFILE", "local:fds"),
@@ -279,7 +272,6 @@ fn descriptors_that_run_out_are_our_own_fault() {
 /// the error says.
 #[test]
 fn what_this_machine_refuses_is_our_own_fault() {
-    let _turn = alone();
     let serve = Serve::new("");
     for (call, errno, words) in [
         ("epoll_ctl", "ENOSPC", "fs.epoll.max_user_watches"),
@@ -313,7 +305,6 @@ fn what_this_machine_refuses_is_our_own_fault() {
 /// A kernel before 5.11, or a sandbox that does not know the call, has no `epoll_pwait2`.
 #[test]
 fn without_epoll_pwait2_a_run_is_as_any_other() {
-    let _turn = alone();
     let serve = Serve::new("");
     for errno in ["ENOSYS", "EPERM"] {
         for line in ["-c 4 -n 200 --no-keepalive", "-c 4 -r 300/s -z 1s"] {
@@ -336,7 +327,6 @@ fn without_epoll_pwait2_a_run_is_as_any_other() {
 /// A loop that can't wait has measured nothing but itself: no report, and no blame on the target.
 #[test]
 fn a_wait_that_fails_ends_the_run_with_its_reason() {
-    let _turn = alone();
     let serve = Serve::new("");
     let options = "-e trace=epoll_pwait2 -e inject=epoll_pwait2:error=EINVAL:when=9+";
     let line = format!("-c 2 -n 100000 {}", serve.url);
@@ -353,7 +343,6 @@ fn a_wait_that_fails_ends_the_run_with_its_reason() {
 /// one more turn of the loop.
 #[test]
 fn interrupted_calls_lose_nothing() {
-    let _turn = alone();
     let folder = Folder::new();
     let ca = folder.at("ca.pem");
     let plain = Serve::new("");
@@ -379,7 +368,6 @@ fn interrupted_calls_lose_nothing() {
 /// A generator that gets a tenth of a core says that it was the limit.
 #[test]
 fn a_starved_generator_says_so() {
-    let _turn = alone();
     let Some(limit) = CpuLimit::new(5_000) else {
         return;
     };
@@ -401,7 +389,6 @@ fn a_starved_generator_says_so() {
 /// and every byte of them arrives.
 #[test]
 fn short_writes_and_reads_lose_nothing() {
-    let _turn = alone();
     if !lab::has("strace") {
         return;
     }
@@ -470,7 +457,6 @@ impl Drop for MemoryLimit {
 /// decoded ones as well.
 #[test]
 fn bodies_pass_through_little_memory() {
-    let _turn = alone();
     let Some(limit) = MemoryLimit::new(24 << 20) else {
         return;
     };

@@ -5,7 +5,7 @@ use crate::support::peers::{self, Nginx};
 use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::script::{Peer, field};
 use crate::support::{
-    Authority, Folder, Process, Run, Script, Serve, Signal, alone, drumfire, wait_until,
+    Authority, Folder, Process, Run, Script, Serve, Signal, drumfire, wait_until,
 };
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -97,7 +97,6 @@ fn check(text: &str, mask: &str) {
 /// of ten.
 #[test]
 fn the_seeds_command_line_runs_as_it_stands() {
-    let _turn = alone();
     let folder = Folder::new();
     let link = folder.at("go-wrk");
     symlink(PATH, &link).unwrap();
@@ -122,7 +121,6 @@ fn the_seeds_command_line_runs_as_it_stands() {
 
 #[test]
 fn the_older_shape_has_no_overall_lines_and_always_a_map() {
-    let _turn = alone();
     let serve = Serve::new("");
     let mask = report(1, 5, &serve.url)
         .replace(OVERALL, "")
@@ -153,7 +151,6 @@ fn failure(host: &str, users: u32) -> String {
 /// What a server does, and the error's text; the exit code is 0 all the same.
 #[test]
 fn errors_have_go_s_texts() {
-    let _turn = alone();
     let refused = go_wrk("-c 2 -d 1 http://127.0.0.1:9/");
     let last = "Error Counts:\t\tconnection refused={count}\n";
     check(&refused.stdout, &(failure("127.0.0.1:9", 2) + last));
@@ -369,7 +366,6 @@ fn http2_is_used_where_the_server_chooses_it() {
 
 #[test]
 fn an_interrupt_says_stopping_and_reports() {
-    let _turn = alone();
     let serve = Serve::new("");
     for signal in [Signal::INT, Signal::TERM] {
         let before = serve.count("requests");

@@ -1,7 +1,7 @@
 //! HTTP/2 and HPACK as an outside suite sees them: a server that breaks the rules in many ways,
 //! and what `drumfire http --http2` does then.
 
-use crate::support::{Folder, lab};
+use crate::support::{Folder, lab, turn};
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -120,6 +120,7 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
 
 /// What the suite says, without what it says in an endless row when it ends.
 fn run(command: &mut Command) -> String {
+    turn::share();
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let stdout = BufReader::new(child.stdout.take().unwrap());
     let mut report = String::new();

@@ -3,7 +3,7 @@
 use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::{self, Nginx, Peer, Processes};
 use crate::support::{
-    Authority, Folder, Process, Report, Signal, alone, drumfire, http, lab, load, load_of,
+    Authority, Folder, Process, Report, Signal, drumfire, http, lab, load, load_of,
 };
 use std::thread::sleep;
 use std::time::Duration;
@@ -347,7 +347,6 @@ fn servers_without_http2_are_named() {
 /// connection, and the run goes on.
 #[test]
 fn a_server_that_dies_and_returns_costs_what_was_under_way() {
-    let _turn = alone();
     let Some(authority) = Authority::new() else {
         return;
     };
@@ -394,7 +393,6 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
 /// The server stands still for a while: within the timeout that costs time and nothing else.
 #[test]
 fn a_stall_costs_time_or_is_a_timeout() {
-    let _turn = alone();
     let Some(authority) = Authority::new() else {
         return;
     };
@@ -433,7 +431,6 @@ fn a_stall_costs_time_or_is_a_timeout() {
 /// failed long before its own time is up, and the run goes on when it is back.
 #[test]
 fn a_connection_without_a_sign_of_life_is_given_up() {
-    let _turn = alone();
     let Some(authority) = Authority::new() else {
         return;
     };

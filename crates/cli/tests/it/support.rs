@@ -14,6 +14,7 @@ pub(crate) mod report;
 pub(crate) mod script;
 pub(crate) mod serve;
 pub(crate) mod tap;
+pub(crate) mod turn;
 pub(crate) mod wire;
 
 pub(crate) use certificates::Authority;
@@ -26,11 +27,4 @@ pub(crate) use report::Report;
 pub(crate) use script::Script;
 pub(crate) use serve::Serve;
 pub(crate) use tap::Tap;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Tests that must not share the machine's two cores with each other.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
+pub(crate) use turn::alone;

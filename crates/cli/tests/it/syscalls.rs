@@ -1,7 +1,7 @@
 //! How many system calls a request costs.
 
 use crate::support::program::{LIMIT, PATH, neutral, words};
-use crate::support::{Folder, Process, Report, Serve, lab};
+use crate::support::{Folder, Process, Report, Serve, alone, lab};
 
 /// Total calls of a run of so many requests, as `strace -c` counts them.
 fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
@@ -42,6 +42,7 @@ fn a_request_costs_two_system_calls_and_a_bit() {
     if !lab::has("strace") {
         return;
     }
+    let _turn = alone();
     let (folder, serve) = (Folder::new(), Serve::new(""));
     let (few, many) = (5_000, 25_000);
     let mut measured = Vec::new();

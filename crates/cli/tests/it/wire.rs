@@ -3,7 +3,7 @@
 
 use crate::support::lab::Namespace;
 use crate::support::wire::Wire;
-use crate::support::{Report, alone, load_of};
+use crate::support::{Report, load_of};
 
 /// Runs `drumfire http LINE URL` over the wire.
 fn load(wire: &Wire, line: &str) -> Report {
@@ -28,7 +28,6 @@ fn check_ok_or_timeout(report: &Report, faults: &str) {
 
 #[test]
 fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
-    let _turn = alone();
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("");
     // The faults, and the least and the most that they add to a round trip.
@@ -62,7 +61,6 @@ fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
 
 #[test]
 fn losses_cost_time_and_at_most_a_timeout() {
-    let _turn = alone();
     let Some(mut wire) = Wire::new() else { return };
     let serve = wire.serve("");
     for faults in ["-l 1", "-l 5", "-l 20"] {
@@ -84,7 +82,6 @@ fn losses_cost_time_and_at_most_a_timeout() {
 
 #[test]
 fn duplicates_and_disorder_are_not_seen() {
-    let _turn = alone();
     let Some(mut wire) = Wire::new() else { return };
     let serve = wire.serve("--size 20000");
     for faults in ["-D 2", "-d 5+4 -N", "-D 1 -d 5+4 -N"] {
@@ -107,7 +104,6 @@ fn duplicates_and_disorder_are_not_seen() {
 
 #[test]
 fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
-    let _turn = alone();
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("--size 25000");
     // A megabit a second, and 250 kB of bodies: two seconds.
@@ -124,7 +120,6 @@ fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
 
 #[test]
 fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
-    let _turn = alone();
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("--size 10000");
     // 576 bytes and some for headers. Nobody is told that longer ones vanish.
@@ -141,7 +136,6 @@ fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
 /// none pass.
 #[test]
 fn damage_is_caught_below_us() {
-    let _turn = alone();
     let Some(mut wire) = Wire::new() else { return };
     for (flags, insecure, scheme) in [("", "", "http"), ("--tls", "-k", "https")] {
         let _serve = wire.serve(&format!("--size 1000 {flags}"));

@@ -1,5 +1,6 @@
 //! A process that ends with its test, and what it said.
 
+use super::turn;
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt as _;
@@ -71,6 +72,7 @@ impl Process {
 
     /// Starts a command whose streams are set up already.
     pub(crate) fn start_as_it_is(command: &mut Command) -> Self {
+        turn::share();
         let what = format!("{command:?}");
         let mut child = command
             .spawn()

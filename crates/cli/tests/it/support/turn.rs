@@ -1,0 +1,143 @@
+//! Which tests run at the same time.
+//!
+//! Most tests wait for servers, timeouts and schedules, so many run side by side (`TEST_THREADS` in
+//! the Makefile). A test shares the machine from its first process on until its thread ends. A test
+//! that measures what others would distort runs [`alone`].
+
+use std::cell::RefCell;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The machine that all tests run on.
+static MACHINE: Machine = Machine::new();
+
+thread_local! {
+    /// The turn of the test that runs on this thread.
+    static OWN: RefCell<Option<Turn>> = const { RefCell::new(None) };
+}
+
+/// Who uses a machine, and a signal for those that wait.
+#[derive(Debug)]
+struct Machine {
+    users: Mutex<Users>,
+    changed: Condvar,
+}
+
+/// How many tests share a machine, and whether one has it alone.
+#[derive(Debug)]
+struct Users {
+    sharing: usize,
+    is_taken: bool,
+}
+
+impl Machine {
+    const fn new() -> Self {
+        Self {
+            users: Mutex::new(Users {
+                sharing: 0,
+                is_taken: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn users(&self) -> MutexGuard<'_, Users> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a test may run in this way.
+    fn take(&'static self, way: Way) -> Turn {
+        let is_blocked = |users: &mut Users| match way {
+            Way::Shared => users.is_taken,
+            Way::Alone => users.is_taken || users.sharing > 0,
+        };
+        let waited = self.changed.wait_while(self.users(), is_blocked);
+        let mut users = waited.unwrap_or_else(PoisonError::into_inner);
+        match way {
+            Way::Shared => users.sharing += 1,
+            Way::Alone => users.is_taken = true,
+        }
+        drop(users);
+        Turn { machine: self, way }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Shared,
+    Alone,
+}
+
+/// A test's use of a machine, which ends with it.
+#[derive(Debug)]
+struct Turn {
+    machine: &'static Machine,
+    way: Way,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut users = self.machine.users();
+        match self.way {
+            Way::Shared => users.sharing -= 1,
+            Way::Alone => users.is_taken = false,
+        }
+        self.machine.changed.notify_all();
+    }
+}
+
+/// The machine for one test, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Alone(());
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        OWN.take();
+    }
+}
+
+/// Waits until no other test uses the machine, and keeps the others from it.
+pub(crate) fn alone() -> Alone {
+    // A test that waited with a share of its own would wait for itself.
+    OWN.take();
+    OWN.set(Some(MACHINE.take(Way::Alone)));
+    Alone(())
+}
+
+/// Begins the share of the test on this thread, unless it has a turn already. Threads that a test
+/// starts belong to its turn; they have no names, and those of tests have.
+pub(crate) fn share() {
+    let has_turn = OWN.with_borrow(Option::is_some);
+    if !has_turn && thread::current().name().is_some() {
+        OWN.set(Some(MACHINE.take(Way::Shared)));
+    }
+}
+
+#[test]
+fn tests_share_the_machine_or_have_it_alone() {
+    static OURS: Machine = Machine::new();
+    let seen = || {
+        let users = OURS.users();
+        (users.sharing, users.is_taken)
+    };
+    // What one who takes a turn sees then, after all of these have ended.
+    let after = |turns: Vec<Turn>, way: Way| {
+        let waiting = thread::spawn(move || {
+            let _turn = OURS.take(way);
+            seen()
+        });
+        // Time enough for a turn that is given too early; one that has to wait is never late.
+        thread::sleep(Duration::from_millis(50));
+        drop(turns);
+        waiting.join().unwrap()
+    };
+    let shared = || OURS.take(Way::Shared);
+    let two = [shared(), shared()];
+    assert_eq!(seen(), (2, false));
+    drop(two);
+    assert_eq!(after(vec![shared(), shared()], Way::Alone), (0, true));
+    assert_eq!(after(vec![OURS.take(Way::Alone)], Way::Alone), (0, true));
+    assert_eq!(after(vec![OURS.take(Way::Alone)], Way::Shared), (1, false));
+    assert_eq!(seen(), (0, false));
+}
