@@ -156,6 +156,26 @@ fn frames_that_the_standard_does_not_know_are_errors() {
     );
 }
 
+/// RFC 1951 section 2: no distance reaches before the start. Three bytes are copied from two before
+/// the end of `a`; the sums are right for a decoder that finds zeros there.
+#[test]
+fn nothing_is_copied_from_before_the_start() {
+    let bare = b"\x4b\x04\x42\0";
+    let head = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
+    let gzip = [&head[..], bare, b"\x9c\x15\x38\xde\x04\0\0\0"].concat();
+    let zlib = [b"\x78\x9c", &bare[..], b"\x02\x4a\0\xc3"].concat();
+    for (coding, coded) in [
+        (Coding::Deflate, &bare[..]),
+        (Coding::Deflate, &zlib),
+        (Coding::Gzip, &gzip),
+    ] {
+        for size in [1, coded.len()] {
+            let decoded = decode(coding.name(), coded.chunks(size), LIMIT);
+            assert_eq!(decoded, Err(Error::Decode(coding)));
+        }
+    }
+}
+
 #[test]
 fn what_follows_the_end_is_an_error() {
     for coding in CODINGS {
