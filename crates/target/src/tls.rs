@@ -2,6 +2,8 @@
 
 use crate::error::StartError;
 use crate::options::{ClientCertificate, TlsOptions};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
@@ -53,11 +55,24 @@ pub(crate) fn configure(
     )?;
     let config = server_config(options, &authority, server.der().clone(), &server_key)?;
     let material = TlsMaterial {
-        authority: authority.pem(),
-        client_certificate: client.pem(),
-        client_key: client_key.serialize_pem(),
+        authority: pem("CERTIFICATE", authority.der()),
+        client_certificate: pem("CERTIFICATE", client.der()),
+        client_key: pem("PRIVATE KEY", &client_key.serialize_der()),
     };
     Ok((Arc::new(config), material))
+}
+
+/// Bytes as text under a label (RFC 7468): base64 in lines of 64.
+fn pem(label: &str, bytes: &[u8]) -> String {
+    let mut text = format!("-----BEGIN {label}-----\n");
+    let coded = STANDARD.encode(bytes);
+    for (at, letter) in coded.chars().enumerate() {
+        if at > 0 && at % 64 == 0 {
+            text.push('\n');
+        }
+        text.push(letter);
+    }
+    text + &format!("\n-----END {label}-----\n")
 }
 
 type Authority = CertifiedIssuer<'static, KeyPair>;
@@ -192,5 +207,22 @@ impl Session {
     /// Whether the handshake is still under way.
     pub(crate) fn is_handshaking(&self) -> bool {
         self.0.is_handshaking()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::pki_types::pem::PemObject as _;
+
+    #[test]
+    fn what_is_written_as_text_is_read_again() {
+        for length in [0, 1, 47, 48, 49, 96, 1000] {
+            let bytes: Vec<u8> = (0..length).map(|n| n as u8).collect();
+            let text = pem("CERTIFICATE", &bytes);
+            let read = CertificateDer::from_pem_slice(text.as_bytes()).unwrap();
+            assert_eq!(read.as_ref(), bytes);
+            assert!(text.lines().all(|line| line.len() <= 64), "{text}");
+        }
     }
 }
