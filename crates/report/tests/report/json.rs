@@ -35,7 +35,7 @@ fn every_run_satisfies_the_schema() {
         let document = document(&run);
         let faults: Vec<_> = validator
             .iter_errors(&document)
-            .map(|fault| format!("{}: {fault}", fault.instance_path))
+            .map(|fault| format!("{}: {fault}", fault.instance_path()))
             .collect();
         assert!(faults.is_empty(), "{name}: {faults:#?}");
     }
