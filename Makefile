@@ -13,7 +13,7 @@ BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk
 
-.PHONY: demo install test peers suites platforms format lint unit bench fuzz docs tidy drawing
+.PHONY: demo install test peers suites platforms format lint unit bench fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result.
 demo:
@@ -26,13 +26,21 @@ install:
 	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
 
 # What must pass before a change is merged.
-test: format lint platforms peers suites unit
+test: format lint deny platforms peers suites unit
 
 format:
 	cargo fmt --all -- --check
 
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Licenses, versions and sources of what is linked in, where cargo-deny is installed.
+deny:
+	tools/check-dependencies.sh
+
+# The same, and known vulnerabilities: each week, and before a release. Fetches RustSec's database.
+advisories:
+	tools/check-dependencies.sh advisories
 
 # The rooms that other systems have too, checked for these without their compilers.
 platforms:
