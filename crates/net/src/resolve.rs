@@ -72,12 +72,18 @@ pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Vec<SocketAddr>,
     }
 }
 
-/// The standard library keeps the resolver's code only within the text.
+/// The standard library keeps the resolver's code only within the text, which is the C library's:
+/// of glibc, of musl, of macOS and the BSDs.
 fn classify(error: &io::Error) -> ResolveError {
     let text = error.to_string();
-    if text.contains("not known") || text.contains("nodename nor servname") {
+    let is_any = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+    if is_any(&[
+        "not known",
+        "Name does not resolve",
+        "nodename nor servname",
+    ]) {
         ResolveError::NotFound
-    } else if text.contains("No address associated") {
+    } else if is_any(&["No address associated", "Name has no usable address"]) {
         ResolveError::Empty
     } else {
         ResolveError::Failed(text)
@@ -102,5 +108,35 @@ mod tests {
             matches!(refused, ResolveError::NotFound | ResolveError::Failed(_)),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn every_c_library_is_understood() {
+        let classified = |text: &str| {
+            let text = format!("failed to lookup address information: {text}");
+            classify(&io::Error::other(text))
+        };
+        for text in [
+            "Name or service not known",
+            "Name does not resolve",
+            "nodename nor servname provided, or not known",
+            "hostname nor servname provided, or not known",
+        ] {
+            assert_eq!(classified(text), ResolveError::NotFound, "{text}");
+        }
+        for text in [
+            "No address associated with hostname",
+            "Name has no usable address",
+        ] {
+            assert_eq!(classified(text), ResolveError::Empty, "{text}");
+        }
+        for text in [
+            "Temporary failure in name resolution",
+            "Try again",
+            "Non-recoverable error",
+        ] {
+            let failed = classified(text);
+            assert!(matches!(&failed, ResolveError::Failed(said) if said.ends_with(text)));
+        }
     }
 }
