@@ -94,6 +94,8 @@ struct Exchange {
     follow: Option<Box<Follow>>,
     /// What a call needs; kept for the next exchange with this id.
     call: Option<Box<CallState>>,
+    /// What there is to say of how it ended.
+    detail: Option<String>,
 }
 
 /// What the worker is to do about an exchange that is not over.
@@ -111,12 +113,12 @@ pub(crate) enum Todo {
     Message { id: ExchangeId, at: Nanos },
 }
 
-/// How an exchange ended.
-#[derive(Debug)]
+/// How an exchange ended; what there is to say beyond that, the exchange keeps.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) id: ExchangeId,
     pub(crate) now: Nanos,
-    pub(crate) failure: Failure,
+    pub(crate) outcome: Outcome,
     /// How long its seat rests, so that a plan whose requests can't be made spins no core.
     pub(crate) rest: Nanos,
 }
@@ -159,6 +161,8 @@ pub(crate) struct Exchanges {
     /// Exchanges whose intended start lies before this are the warm-up's.
     measure_from: Nanos,
     timeouts: Timeouts,
+    /// Whether any request is made anew each time.
+    varies: bool,
 }
 
 impl Exchanges {
@@ -167,6 +171,10 @@ impl Exchanges {
         Self {
             measure_from: prepared.plan.warmup,
             timeouts: prepared.plan.timeouts,
+            varies: prepared
+                .requests
+                .iter()
+                .any(|request| request.call().is_some()),
             prepared,
             list: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
@@ -279,6 +287,7 @@ impl Exchanges {
             reader: None,
             follow: None,
             call: None,
+            detail: None,
         });
         ExchangeId((self.list.len() - 1) as u32)
     }
@@ -298,11 +307,21 @@ impl Exchanges {
     /// Ends an exchange.
     #[inline]
     pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
+        self.end_and_rest(id, failure, now, Nanos::ZERO);
+    }
+
+    /// Ends an exchange whose seat rests after it.
+    #[inline]
+    fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos, rest: Nanos) {
+        let Failure { outcome, detail } = failure;
+        if detail.is_some() {
+            self.get_mut(id).detail = detail;
+        }
         self.ended.push_back(End {
             id,
             now,
-            failure,
-            rest: Nanos::ZERO,
+            outcome,
+            rest,
         });
     }
 
@@ -311,14 +330,14 @@ impl Exchanges {
     #[inline]
     pub(crate) fn finish(&mut self, end: End, interval: &mut Figures) -> Finished {
         let End {
-            id, now, failure, ..
+            id, now, outcome, ..
         } = end;
         let request = &self.prepared.requests[self.list[id.index()].task.request as usize];
         let exchange = &mut self.list[id.index()];
         let mut status = exchange.status;
         if let Some(call) = request.call() {
-            if status == 0 && failure.outcome != Outcome::Ok {
-                status = GRPC_STATUS + grpc_code(failure.outcome);
+            if status == 0 && outcome != Outcome::Ok {
+                status = GRPC_STATUS + grpc_code(outcome);
             }
             if exchange.times.intended >= self.measure_from {
                 let unsent = exchange.messages_unsent(call, self.prepared.plan.seed);
@@ -328,17 +347,22 @@ impl Exchanges {
             }
         }
         interval.interim += u64::from(exchange.interim);
-        let sample = exchange.sample(now, failure.outcome, status, request.step);
+        let sample = exchange.sample(now, outcome, status, request.step);
         exchange.open = false;
         exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
         exchange.drop_response();
+        let detail = match exchange.detail {
+            Some(_) => exchange.detail.take(),
+            None => None,
+        };
+        let task = exchange.task;
         self.open -= 1;
         self.free.push(id);
         Finished {
             sample,
-            detail: failure.detail,
-            task: self.list[id.index()].task,
+            detail,
+            task,
         }
     }
 

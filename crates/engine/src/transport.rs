@@ -73,6 +73,8 @@ pub(crate) struct Transport {
     /// Whether nothing more will be submitted that is not under way: a connection that ends has no
     /// successor.
     pub(crate) is_last: bool,
+    /// Whether an exchange has ever waited for a connection that was serving another.
+    has_waited: bool,
     /// How often servers said that our pings are too many: each time, half as many go out.
     pings_halved: u32,
 }
@@ -98,6 +100,7 @@ impl Transport {
             spares: Vec::new(),
             next_scan: Nanos::MAX,
             is_last: false,
+            has_waited: false,
             pings_halved: 0,
         }
     }
@@ -163,10 +166,14 @@ impl Transport {
                 self.board_http2(cx, id, share, slot, now);
             }
             wire => {
-                if let Wire::Http2(http2) = wire
-                    && let Some(allowed) = http2.allowed()
-                {
-                    cx.handler.note(Note::HeldBack(allowed));
+                match wire {
+                    Wire::Http1(_) => self.has_waited = true,
+                    Wire::Http2(http2) => {
+                        if let Some(allowed) = http2.allowed() {
+                            cx.handler.note(Note::HeldBack(allowed));
+                        }
+                    }
+                    _ => {}
                 }
                 self.wait(cx, id, share, now);
             }
@@ -182,6 +189,7 @@ impl Transport {
         now: Nanos,
     ) {
         self.carriages[id.index()] = Carriage::waiting(share);
+        self.has_waited |= !self.shares[share.index()].is_clear();
         self.shares[share.index()].waiting.push_back(id);
         self.call_for_connection(cx, share, now);
     }
@@ -463,6 +471,13 @@ impl Transport {
     /// for it, if users share it.
     #[inline]
     fn serve_next<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        if self.has_waited {
+            self.serve_waiting(cx, slot);
+        }
+    }
+
+    #[cold]
+    fn serve_waiting<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         let share = self.connections[slot.0 as usize].share;
         if !self.shares[share.index()].is_clear() {
             let now = cx.io.now();

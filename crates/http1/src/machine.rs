@@ -128,7 +128,8 @@ impl Machine {
     /// # Errors
     /// When the response breaks the protocol or a limit. [`Error::Unsolicited`] for input while
     /// idle. The connection must be closed; [`Machine::status`] says how far it came.
-    #[inline]
+    // Nearly all calls are those of one loop over responses, where it pays to be inlined.
+    #[inline(always)]
     pub fn handle_input<'a>(
         &mut self,
         input: &'a [u8],

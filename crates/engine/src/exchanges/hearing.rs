@@ -1,7 +1,7 @@
 //! What exchanges do when wires report: the one implementation of [`Handler`] in a run.
 
 use super::response::{BodyReader, judge};
-use super::{End, Exchanges, Todo};
+use super::{Exchanges, Todo};
 use crate::blame::{Failure, call_verdict};
 use crate::id::ExchangeId;
 use crate::leniency::leniencies;
@@ -30,18 +30,14 @@ impl Handler for Hearing<'_> {
         now: Nanos,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), GivenUp> {
-        if self.exchanges.request_of(id).call().is_none() {
+        if !self.exchanges.varies {
             return Ok(());
         }
         self.exchanges
             .begin_call(id, connection, now, unix_time)
             .map_err(|reason| {
-                self.exchanges.ended.push_back(End {
-                    id,
-                    now,
-                    failure: Failure::with(Outcome::BadData, reason),
-                    rest: BACKOFF_MIN,
-                });
+                let failure = Failure::with(Outcome::BadData, reason);
+                self.exchanges.end_and_rest(id, failure, now, BACKOFF_MIN);
                 GivenUp
             })
     }
@@ -126,7 +122,7 @@ impl Handler for Hearing<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn written(&mut self, id: ExchangeId, bytes: usize, whole: bool, now: Nanos) {
         let limit = self.exchanges.timeouts.head;
         let exchange = self.exchanges.get_mut(id);
@@ -138,7 +134,7 @@ impl Handler for Hearing<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn sent(&mut self, id: ExchangeId, now: Nanos) {
         let limit = self.exchanges.timeouts.head;
         let exchange = self.exchanges.get_mut(id);
@@ -147,7 +143,7 @@ impl Handler for Hearing<'_> {
         self.exchanges.next_scan = self.exchanges.next_scan.min(deadline);
     }
 
-    #[inline]
+    #[inline(always)]
     fn received(&mut self, id: ExchangeId, bytes: usize, now: Nanos) {
         let exchange = self.exchanges.get_mut(id);
         exchange.times.first_byte = exchange.times.first_byte.min(now);
@@ -203,7 +199,7 @@ impl Handler for Hearing<'_> {
 
 impl Hearing<'_> {
     /// A response's head.
-    #[inline]
+    #[inline(always)]
     fn head(
         &mut self,
         id: ExchangeId,
@@ -268,7 +264,7 @@ impl Hearing<'_> {
     }
 
     /// Bytes of a body.
-    #[inline]
+    #[inline(always)]
     fn data(&mut self, id: ExchangeId, bytes: &[u8], end: bool, now: Nanos) -> Then {
         if self.exchanges.request_of(id).call().is_some() {
             return self.messages(id, bytes, end, now);
@@ -352,7 +348,7 @@ impl Hearing<'_> {
     }
 
     /// The end of a response of HTTP/1.1.
-    #[inline]
+    #[inline(always)]
     fn end_of_response(&mut self, id: ExchangeId, notices: Notices, now: Nanos) -> Then {
         let exchange = self.exchanges.get_mut(id);
         exchange.leniencies.0 |= leniencies(notices).0;
@@ -367,7 +363,7 @@ impl Hearing<'_> {
     }
 
     /// A response that is no call's is complete: it is judged, or leads elsewhere.
-    #[inline]
+    #[inline(always)]
     fn whole(&mut self, id: ExchangeId, now: Nanos) -> Then {
         let expect = self.exchanges.prepared.plan.expect;
         let exchange = self.exchanges.get(id);
@@ -399,7 +395,7 @@ impl Hearing<'_> {
     }
 
     /// The exchange is over, and its response was read to the end.
-    #[inline]
+    #[inline(always)]
     fn over(&mut self, id: ExchangeId, failure: Failure, now: Nanos) -> Then {
         let cut = !self.exchanges.get(id).is_sent;
         self.exchanges.end(id, failure, now);
