@@ -8,7 +8,7 @@ use drumfire_plan::document::{
     Connections as Written, Reach, Settings, Text, Timeouts as WrittenTimeouts, Tls as WrittenTls,
 };
 use drumfire_plan::{
-    Affinity, Compressed, Connections, ExpectContinue, HttpOptions, HttpVersion, KeepAlive,
+    Affinity, Compressed, Connections, ExpectContinue, Growth, HttpOptions, HttpVersion, KeepAlive,
     KeepAliveHints, Ping, Redirects, Resumption, ReusedClosed, Spin, Spread, Timeouts, Tls,
     Unresolved, Url, Verify,
 };
@@ -243,6 +243,7 @@ pub(crate) fn connections(
             true => KeepAliveHints::Respect,
             false => KeepAliveHints::Ignore,
         },
+        growth: Growth::Ahead,
         affinity: affinity.unwrap_or_default(),
         backoff_max: backoff.unwrap_or(BACKOFF_DEFAULT),
         spread: spread.unwrap_or_default(),

@@ -24,6 +24,15 @@ pub struct Shard {
     pub of: u32,
 }
 
+impl Shard {
+    /// The number of a worker's `n`-th thing among those of all workers, which are dealt in turn:
+    /// 0, 1, 2, … without gaps.
+    #[inline]
+    pub(crate) const fn number(self, n: u32) -> u32 {
+        n.wrapping_mul(self.of).wrapping_add(self.index)
+    }
+}
+
 /// The ends of a run's load, over all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {

@@ -111,6 +111,34 @@ impl Transport {
         self.lanes.get_mut(lane).add_share(share);
     }
 
+    /// Takes a seat of a lane, and adds a share for it where that is needed and may be. Share `n` of
+    /// a worker has the number that `number_of` gives it.
+    #[inline]
+    pub(crate) fn take_seat(
+        &mut self,
+        lane: LaneId,
+        number_of: impl FnOnce(u32) -> u32,
+    ) -> Option<Seat> {
+        let seat = self.lanes.get_mut(lane).take();
+        if seat.is_none() && self.lanes.get(lane).can_grow() {
+            return Some(self.grow(lane, number_of));
+        }
+        seat
+    }
+
+    #[cold]
+    fn grow(&mut self, lane: LaneId, number_of: impl FnOnce(u32) -> u32) -> Seat {
+        let number = number_of(self.lanes.get(lane).shares().len() as u32);
+        let share = self.add_share(lane, number, number);
+        let lane = self.lanes.get_mut(lane);
+        lane.add_share(share);
+        let since = Nanos::ZERO;
+        for _ in 1..lane.settings.streams {
+            lane.give(Seat { share, since });
+        }
+        Seat { share, since }
+    }
+
     /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` says with which of
     /// the lane's addresses its connection begins.
     fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {

@@ -27,7 +27,7 @@ use crate::users::{Turn, Users};
 use crate::wire::Settings;
 use drumfire_measure::{Interval, Kept, Outcome};
 use drumfire_net::{Fault, Io, Readiness, Slot};
-use drumfire_plan::{Affinity, Drain, HttpVersion, Spread};
+use drumfire_plan::{Affinity, Drain, Growth, HttpVersion, Spread};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -107,6 +107,7 @@ pub struct Worker<I> {
     lookup: Lookup,
     waiting: Waiting,
     course: Course,
+    shard: Shard,
     affinity: Affinity,
     /// Whether connections carry many exchanges, and one may end for want of more.
     multiplexes: bool,
@@ -154,6 +155,7 @@ impl<I: Io> Worker<I> {
                 last_end: Nanos::ZERO,
                 measure_from: plan.warmup,
             },
+            shard: extent.shard,
             affinity: plan.connections.affinity,
             multiplexes: plan.http.version == HttpVersion::Http2,
             io,
@@ -346,14 +348,15 @@ impl<I: Io> Worker<I> {
             return true;
         }
         if self.waiting.lanes.len() == 1 {
-            let lane = self.transport.lanes.get_mut(LaneId(0));
-            if lane.is_full() {
+            if self.transport.lanes.get(LaneId(0)).is_full() {
                 return false;
             }
             let Some(arrival) = self.arrivals.take(now) else {
                 return false;
             };
-            let Some(seat) = lane.take() else {
+            let shard = self.shard;
+            let seat = self.transport.take_seat(LaneId(0), |n| shard.number(n));
+            let Some(seat) = seat else {
                 return false;
             };
             self.start(seat, arrival, now);
@@ -366,7 +369,8 @@ impl<I: Io> Worker<I> {
             return false;
         };
         let lane = self.prepared.requests[self.request_of(arrival)].lane;
-        match self.transport.lanes.get_mut(lane).take() {
+        let shard = self.shard;
+        match self.transport.take_seat(lane, |n| shard.number(n)) {
             Some(seat) => self.start(seat, arrival, now),
             None => {
                 self.waiting.lanes[lane.index()].push_back(arrival);
@@ -393,6 +397,7 @@ impl<I: Io> Worker<I> {
 
     /// Gives an arrival that waits to a free seat of its lane; `false` when there is none.
     fn start_waiting(&mut self, now: Nanos) -> bool {
+        let shard = self.shard;
         for index in 0..self.waiting.lanes.len() {
             let lane = LaneId(index as u16);
             while !self.transport.lanes.get(lane).is_full()
@@ -400,7 +405,7 @@ impl<I: Io> Worker<I> {
             {
                 self.waiting.count -= 1;
                 if self.arrivals.still_wanted(arrival, now)
-                    && let Some(seat) = self.transport.lanes.get_mut(lane).take()
+                    && let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n))
                 {
                     self.start(seat, arrival, now);
                     return true;
@@ -737,8 +742,13 @@ fn transport_of(prepared: &Prepared, extent: &Extent) -> Transport {
             Spread::Turn => 1,
             Spread::First => transport.lanes.get(lane).route.width() as u32,
         };
+        if plan.connections.growth == Growth::AsNeeded {
+            let lane = transport.lanes.get_mut(lane);
+            lane.make_room(extent.connections as usize);
+            continue;
+        }
         for n in 0..extent.connections {
-            let number = n * extent.shard.of + extent.shard.index;
+            let number = extent.shard.number(n);
             transport.add_planned_share(lane, number, number.wrapping_mul(stride));
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::nearest::suggestion;
 use crate::{
-    Body, Connections, ExpectContinue, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Law,
-    Load, Metric, Plan, Sequence,
+    Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
+    KeepAliveHints, Law, Load, Metric, Plan, Sequence,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -236,6 +236,11 @@ fn check_connections(connections: &Connections, found: &mut Findings) {
         connections.count == 0,
         "connections.count",
         "0 connections send nothing; write at least 1",
+    );
+    found.note_if(
+        connections.growth == Growth::AsNeeded && connections.affinity == Affinity::User,
+        "connections.session",
+        "users keep to connections that are there; write a number of connections",
     );
     found.note_if(
         connections.streams == 0,

@@ -294,6 +294,8 @@ pub struct Proxy {
 pub struct Connections {
     /// How many are open at most; at least 1.
     pub count: u32,
+    /// When they are opened.
+    pub growth: Growth,
     /// How many exchanges each carries at a time; at least 1, and 1 with HTTP/1.1. A server may
     /// allow fewer.
     pub streams: u32,
@@ -315,6 +317,18 @@ pub struct Connections {
     pub threads: u32,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
+}
+
+/// When connections are opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Growth {
+    /// All of them before the run's start.
+    #[default]
+    Ahead,
+    /// One more whenever a request finds none free, up to the count. Of several that are free, the
+    /// one that was used last is taken, as a service's many callers do it. Goes with
+    /// [`Affinity::Shared`].
+    AsNeeded,
 }
 
 /// Whether a user keeps to one connection.

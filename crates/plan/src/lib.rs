@@ -27,9 +27,9 @@ pub use call::{
 pub use check::Diagnostic;
 pub use expect::{Expect, ParseExpectError};
 pub use http::{
-    Affinity, Body, Compressed, Connections, ExpectContinue, Header, HeaderError, HttpOptions,
-    HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Ping, Proxy, Redirects,
-    Resumption, ReusedClosed, Spin, Spread, Timeouts, Tls, Unresolved, Verify,
+    Affinity, Body, Compressed, Connections, ExpectContinue, Growth, Header, HeaderError,
+    HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Method, Pem, Ping, Proxy,
+    Redirects, Resumption, ReusedClosed, Spin, Spread, Timeouts, Tls, Unresolved, Verify,
 };
 pub use law_text::ReadTrace;
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};

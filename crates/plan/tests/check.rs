@@ -43,6 +43,7 @@ fn plan() -> Plan {
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
+            growth: drumfire_plan::Growth::Ahead,
             affinity: drumfire_plan::Affinity::Shared,
             backoff_max: Nanos::from_secs(1),
             spread: Spread::Turn,

@@ -71,6 +71,7 @@ fn draft(load: Load) -> Draft {
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
+            growth: drumfire_plan::Growth::Ahead,
             affinity: drumfire_plan::Affinity::Shared,
             backoff_max: Nanos::from_millis(100),
             spread: Spread::Turn,

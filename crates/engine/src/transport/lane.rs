@@ -25,6 +25,8 @@ pub(crate) struct Lane {
     pub(crate) is_transient: bool,
     /// Its shares.
     shares: Vec<ShareId>,
+    /// How many shares it may have, where they are added as they are needed.
+    room: usize,
     /// Seats that no exchange has.
     free: VecDeque<Seat>,
     /// For each address, until when it is tried last.
@@ -37,6 +39,7 @@ impl Lane {
             down_until: vec![Nanos::ZERO; route.width()],
             is_transient: false,
             shares: Vec::new(),
+            room: 0,
             free: VecDeque::new(),
             route,
             settings,
@@ -59,15 +62,30 @@ impl Lane {
         self.shares[user.index() % self.shares.len()]
     }
 
-    /// Whether every seat has an exchange.
-    #[inline]
-    pub(crate) fn is_full(&self) -> bool {
-        self.free.is_empty()
+    /// Lets this many shares be added as they are needed.
+    pub(crate) fn make_room(&mut self, shares: usize) {
+        self.room = shares;
     }
 
-    /// Takes the seat that has been free for longest.
+    /// Whether a share may be added.
+    #[inline]
+    pub(crate) fn can_grow(&self) -> bool {
+        self.shares.len() < self.room
+    }
+
+    /// Whether every seat has an exchange and there will be no others.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.free.is_empty() && !self.can_grow()
+    }
+
+    /// Takes the seat that has been free for longest; where seats are added as they are needed,
+    /// the one that was used last, so that there are no more than needed.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Seat> {
+        if self.room > 0 {
+            return self.free.pop_back();
+        }
         self.free.pop_front()
     }
 

@@ -4,6 +4,7 @@
 mod bodies;
 mod counts;
 mod failures;
+mod growth;
 mod grpc;
 mod http2;
 mod identity;

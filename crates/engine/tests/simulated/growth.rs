@@ -1,0 +1,82 @@
+//! Connections that are opened as they are needed.
+
+use crate::{failures, ms, run, secs};
+use drumfire_plan::Growth;
+use drumfire_testkit::{Draft, Http2, Law, Network, Server, World, open};
+use drumfire_units::Nanos;
+
+/// An open load on as many connections as it needs, up to a bound.
+fn growing(law: &str, bound: u32) -> Draft {
+    open(law)
+        .connections(bound)
+        .with(|plan| plan.connections.growth = Growth::AsNeeded)
+}
+
+fn takes(time: Nanos) -> World {
+    World::of(Server::new().takes(Law::Const(time)))
+}
+
+#[test]
+fn there_are_as_many_connections_as_requests_at_a_time() {
+    // By Little's law 100/s of 35 ms each are 3.5 at a time.
+    let result = run(growing("const(100/s,5s)", 1000), takes(ms(35)));
+    failures(&result.summary, &[]);
+    let total = &result.summary.total;
+    assert_eq!((total.counts.ok, result.log.connections), (500, 4));
+    assert_eq!(total.latency.response_time.max(), ms(35));
+    assert_eq!(total.latency.waiting.max(), ms(0));
+}
+
+#[test]
+fn a_slow_load_uses_one_connection_over_and_over() {
+    let result = run(growing("const(10/s,5s)", 1000), takes(ms(35)));
+    assert_eq!(result.summary.total.counts.ok, 50);
+    assert_eq!(result.log.connections, 1);
+}
+
+#[test]
+fn the_time_to_connect_is_part_of_the_wait() {
+    let far = takes(ms(30)).network(Network::each_way(ms(20)));
+    let result = run(growing("const(10/s,2s)", 1000), far);
+    failures(&result.summary, &[]);
+    let latency = &result.summary.total.latency;
+    // There and back for the connection, there and back for the request, and the work.
+    assert_eq!(latency.response_time.max(), ms(40 + 40 + 30));
+    assert_eq!(latency.waiting.max(), ms(40));
+    assert_eq!(latency.lag.max(), ms(0));
+}
+
+#[test]
+fn the_bound_holds_and_what_exceeds_it_waits() {
+    for threads in [1, 2] {
+        let plan = growing("const(100/s,1s)", 2).threads(threads);
+        let result = run(plan, takes(ms(100)));
+        failures(&result.summary, &[]);
+        assert_eq!(result.log.connections, 2, "{threads} threads");
+        assert!(result.summary.total.latency.waiting.max() > ms(500));
+    }
+}
+
+#[test]
+fn each_origin_has_as_many_as_it_needs() {
+    let world = takes(ms(35))
+        .host("10.0.0.2:80", Server::new().takes(Law::Const(ms(15))))
+        .name("other", &["10.0.0.2:80"]);
+    let plan = growing("const(100/s,4s)", 100).to(&["http://sut/", "http://other/"]);
+    let result = run(plan, world);
+    failures(&result.summary, &[]);
+    // Fifty a second to each, every 20 ms: two at a time, and one.
+    assert_eq!(result.log.connections, 2 + 1);
+}
+
+#[test]
+fn streams_fill_a_connection_before_there_is_another() {
+    let server = Server::http2(Http2::new()).takes(Law::Const(ms(100)));
+    let plan = growing("const(50/s,2s)", 100).http2(4);
+    let result = run(plan, World::of(server));
+    failures(&result.summary, &[]);
+    // Five at a time, four on each.
+    assert_eq!(result.summary.total.counts.ok, 100);
+    assert_eq!(result.log.connections, 2);
+    assert!(result.summary.duration >= secs(2));
+}
