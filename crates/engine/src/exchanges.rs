@@ -33,7 +33,7 @@ use crate::prepare::{Message, Prepared, Request, TargetForm, message};
 use crate::users::Turn;
 use crate::wire::{Cancelled, Phase, Seen};
 use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
-use drumfire_plan::{HttpVersion, Origin, Timeouts};
+use drumfire_plan::{Compressed, HttpVersion, Origin, Timeouts};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -149,8 +149,9 @@ pub(crate) struct Exchanges {
     prepared: Arc<Prepared>,
     list: Vec<Exchange>,
     free: Vec<ExchangeId>,
-    /// Exchanges that are over and not yet finished.
-    ended: VecDeque<End>,
+    /// Exchanges that are over; those before `settled` are finished.
+    ended: Vec<End>,
+    settled: usize,
     /// What is to be done about others.
     todo: VecDeque<Todo>,
     tools: Tools,
@@ -163,6 +164,8 @@ pub(crate) struct Exchanges {
     timeouts: Timeouts,
     /// Whether any request is made anew each time.
     varies: bool,
+    /// Whether bodies are decoded.
+    decodes: bool,
 }
 
 impl Exchanges {
@@ -171,6 +174,7 @@ impl Exchanges {
         Self {
             measure_from: prepared.plan.warmup,
             timeouts: prepared.plan.timeouts,
+            decodes: prepared.plan.http.compressed != Compressed::AsSent,
             varies: prepared
                 .requests
                 .iter()
@@ -178,7 +182,8 @@ impl Exchanges {
             prepared,
             list: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
-            ended: VecDeque::with_capacity(64),
+            ended: Vec::with_capacity(64),
+            settled: 0,
             todo: VecDeque::new(),
             tools: Tools::default(),
             open: 0,
@@ -295,7 +300,13 @@ impl Exchanges {
     /// The next exchange that is over.
     #[inline]
     pub(crate) fn next_ended(&mut self) -> Option<End> {
-        self.ended.pop_front()
+        let end = self.ended.get(self.settled).copied()?;
+        self.settled += 1;
+        if self.settled == self.ended.len() {
+            self.ended.clear();
+            self.settled = 0;
+        }
+        Some(end)
     }
 
     /// What is to be done next about another.
@@ -317,7 +328,7 @@ impl Exchanges {
         if detail.is_some() {
             self.get_mut(id).detail = detail;
         }
-        self.ended.push_back(End {
+        self.ended.push(End {
             id,
             now,
             outcome,

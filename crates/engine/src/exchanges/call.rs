@@ -155,7 +155,6 @@ impl Exchanges {
     ///
     /// # Errors
     /// In words, when its data can't be rendered.
-    #[inline]
     pub(super) fn begin_call(
         &mut self,
         id: ExchangeId,

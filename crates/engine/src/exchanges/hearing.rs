@@ -22,7 +22,7 @@ pub(crate) struct Hearing<'a> {
 }
 
 impl Handler for Hearing<'_> {
-    #[inline]
+    #[inline(always)]
     fn begin(
         &mut self,
         id: ExchangeId,
@@ -226,6 +226,7 @@ impl Hearing<'_> {
         match ahead {
             Ahead::Nothing => self.whole(id, now),
             Ahead::NoBody => Then::GoOn,
+            Ahead::Body if !self.exchanges.decodes => Then::GoOn,
             Ahead::Body => {
                 let compressed = self.exchanges.prepared.plan.http.compressed;
                 match BodyReader::new(compressed, &fields) {
