@@ -22,6 +22,7 @@ mod dial;
 mod lane;
 mod origins;
 mod share;
+mod silence;
 
 pub(crate) use connection::Connection;
 pub(crate) use lane::{Lane, Lanes, Seat};
@@ -34,10 +35,9 @@ use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
 use crate::timers::Timers;
 use crate::wire::{
     Cancelled, Carriage, Fate, Going, Handler, Heard, Heed, Input, Note, Phase, Port, Reading,
-    Resend, Seen, Silence, Terms, Wire,
+    Resend, Seen, Terms, Wire,
 };
 use drumfire_http1 as h1;
-use drumfire_measure::Outcome;
 use drumfire_net::{Io, Readiness, Received, Slot};
 use drumfire_plan::KeepAliveHints;
 use drumfire_units::Nanos;
@@ -734,41 +734,6 @@ impl Transport {
                     }
                 }
             }
-        }
-    }
-
-    /// A connection carries exchanges from now on: sets when its silence is looked at first.
-    fn watch(&mut self, slot: Slot, now: Nanos) {
-        let halved = self.pings_halved;
-        let connection = &mut self.connections[slot.0 as usize];
-        let ping = self.lanes.get(connection.lane).ping(halved);
-        if let Wire::Http2(http2) = &mut connection.wire {
-            http2.watch(now);
-        }
-        self.set_deadline(slot, ping.map_or(Nanos::MAX, |ping| now + ping.after));
-    }
-
-    fn look_at_silence<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        slot: Slot,
-        now: Nanos,
-    ) {
-        let halved = self.pings_halved;
-        let connection = &mut self.connections[slot.0 as usize];
-        let Some(ping) = self.lanes.get(connection.lane).ping(halved) else {
-            return;
-        };
-        let Wire::Http2(http2) = &mut connection.wire else {
-            return;
-        };
-        match http2.look_at_silence(ping, now) {
-            Silence::Until(at) => self.set_deadline(slot, at),
-            Silence::Pinged(answer_due) => {
-                self.mark(slot);
-                self.set_deadline(slot, answer_due);
-            }
-            Silence::Dead => self.lost(cx, slot, now, Failure::of(Outcome::TimeoutPing)),
         }
     }
 
