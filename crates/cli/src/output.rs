@@ -1,6 +1,8 @@
 //! What goes out: text to the terminal, results to files.
 
 use crate::exit::Failure;
+use crate::terminal;
+use drumfire_report::untrusted::Untrusted;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,13 +18,29 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes a remark to standard error, as it is.
-pub(crate) fn remark(text: &str) {
+/// Writes lines to standard output whose text is somebody else's.
+pub(crate) fn print_foreign(lines: &[String]) -> Result<(), Failure> {
+    let unicode = terminal::stdout_style().unicode;
+    let lines = lines.iter();
+    let lines: String = lines
+        .map(|line| Untrusted::new(line).escaped(unicode) + "\n")
+        .collect();
+    print(lines.as_bytes())
+}
+
+/// Writes to standard error as it is: what moves the terminal's cursor is our own.
+pub(crate) fn draw(text: &str) {
     let mut stderr = io::stderr().lock();
     // There is nobody left to tell.
     let _closed = stderr
         .write_all(text.as_bytes())
         .and_then(|()| stderr.flush());
+}
+
+/// Writes a remark to standard error, without anything in it that a terminal would obey: parts of
+/// it may come from a server.
+pub(crate) fn remark(text: &str) {
+    draw(&Untrusted::new(text).escaped_lines());
 }
 
 /// Says on standard error what is wrong.

@@ -7,6 +7,8 @@ use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
 use drumfire_net::{Clock, Native, NativeOptions, Waiting, resolve};
 use drumfire_plan::{Plan, Scheme};
+use drumfire_report::style::Unicode;
+use drumfire_report::untrusted::Untrusted;
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Session;
 use drumfire_units::Nanos;
@@ -128,5 +130,7 @@ fn failed(plan: &Plan, reason: &str) -> Failure {
         }
         (None, None) => "the server".to_owned(),
     };
+    // The reason may be the server's own words.
+    let reason = Untrusted::new(reason).escaped(Unicode::On);
     Failure::failed(format!("the schema can't be had from {place}: {reason}"))
 }

@@ -31,7 +31,23 @@ impl<'a> Untrusted<'a> {
         self.escaped_up_to(usize::MAX, unicode)
     }
 
-    /// The same, of at most `limit` characters of the original; a cut is marked.
+    /// The same, with the text's own line ends and tabs: for texts of several lines, in which a
+    /// foreign part is one that was escaped before.
+    #[must_use]
+    pub fn escaped_lines(&self) -> String {
+        let mut out = String::with_capacity(self.0.len());
+        for c in self.0.chars() {
+            if is_dangerous(c) && !matches!(c, '\n' | '\t') {
+                push_escape(&mut out, c);
+            } else {
+                out.push(c);
+            }
+        }
+        out
+    }
+
+    /// The same as [`Untrusted::escaped`], of at most `limit` characters of the original; a cut is
+    /// marked.
     #[must_use]
     pub fn escaped_up_to(&self, limit: usize, unicode: Unicode) -> String {
         let mut out = String::with_capacity(self.0.len().min(limit));
@@ -70,7 +86,8 @@ fn push_escape(out: &mut String, c: char) {
 
 /// Whether a character can move the cursor, reorder its neighbours or stay unseen: C0, DEL, C1,
 /// bidirectional controls, zero-width characters, fillers, tags and variation selectors.
-pub(crate) const fn is_dangerous(c: char) -> bool {
+#[must_use]
+pub const fn is_dangerous(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{1f}'
         | '\u{7f}'..='\u{9f}'
@@ -116,6 +133,12 @@ mod tests {
     }
 
     #[test]
+    fn lines_may_stay_lines() {
+        let text = Untrusted::new("a\tb\nc\r\u{1b}[2J\u{202e}");
+        assert_eq!(text.escaped_lines(), "a\tb\nc\\r\\x1b[2J\\u{202e}");
+    }
+
+    #[test]
     fn bounds_what_it_shows() {
         let long = Untrusted::new("abcdef");
         assert_eq!(long.escaped_up_to(3, Unicode::On), "abc…");
@@ -136,6 +159,8 @@ mod tests {
         fn never_lets_a_control_through(raw in ".*", bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
             for text in [Untrusted::new(&raw), Untrusted::from_bytes(&bytes)] {
                 prop_assert!(!text.escaped(Unicode::On).chars().any(|c| c.is_control() || is_dangerous(c)));
+                let lines = text.escaped_lines();
+                prop_assert!(!lines.chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
                 prop_assert!(text.escaped(Unicode::Off).chars().all(|c| matches!(c, ' '..='~')));
             }
         }

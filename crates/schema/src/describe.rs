@@ -1,30 +1,31 @@
-//! Symbols as a `.proto` file would have them.
+//! Symbols as a `.proto` file would have them, line by line. The names in a line are those of the
+//! schema, whatever they hold.
 
 use crate::{SchemaError, lookup};
 use prost_reflect::{
     Cardinality, DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor,
     MethodDescriptor, ServiceDescriptor, Syntax,
 };
-use std::fmt::Write;
+use std::collections::BTreeSet;
 
 /// Every service with its methods, sorted.
-pub(crate) fn list(pool: &DescriptorPool) -> String {
+pub(crate) fn list(pool: &DescriptorPool) -> Vec<String> {
     let mut lines: Vec<String> = pool
         .services()
         .flat_map(|service| service.methods().collect::<Vec<_>>())
         .map(|method| {
             let service = method.parent_service().full_name().to_owned();
-            format!("{service}/{}\n", signature(&method))
+            format!("{service}/{}", signature(&method))
         })
         .collect();
     lines.sort();
-    lines.concat()
+    lines
 }
 
 /// A service, method, message or enum.
-pub(crate) fn describe(pool: &DescriptorPool, symbol: &str) -> Result<String, SchemaError> {
+pub(crate) fn describe(pool: &DescriptorPool, symbol: &str) -> Result<Vec<String>, SchemaError> {
     let name = symbol.strip_prefix('.').unwrap_or(symbol);
-    let mut out = String::new();
+    let mut out = Vec::new();
     if let Some(service) = pool.get_service_by_name(name) {
         write_service(&service, &mut out);
     } else if let Some(message) = pool.get_message_by_name(name) {
@@ -32,7 +33,7 @@ pub(crate) fn describe(pool: &DescriptorPool, symbol: &str) -> Result<String, Sc
     } else if let Some(found) = pool.get_enum_by_name(name) {
         write_enum(&found, 0, &mut out);
     } else if let Some(method) = find_method(pool, name) {
-        let _ = writeln!(out, "rpc {};", signature(&method));
+        out.push(format!("rpc {};", signature(&method)));
     } else {
         return Err(no_symbol(pool, name));
     }
@@ -76,25 +77,23 @@ fn signature(method: &MethodDescriptor) -> String {
     )
 }
 
-// Writing to a string does not fail, so what `writeln!` says is passed over below.
-
-fn write_service(service: &ServiceDescriptor, out: &mut String) {
-    let _ = writeln!(out, "service {} {{", service.full_name());
+fn write_service(service: &ServiceDescriptor, out: &mut Vec<String>) {
+    out.push(format!("service {} {{", service.full_name()));
     for method in service.methods() {
-        let _ = writeln!(out, "  rpc {};", signature(&method));
+        out.push(format!("  rpc {};", signature(&method)));
     }
-    out.push_str("}\n");
+    out.push("}".to_owned());
 }
 
 /// A message with the messages and enums inside it. Decoding has bounded how deep they lie.
-fn write_message(message: &MessageDescriptor, depth: usize, out: &mut String) {
+fn write_message(message: &MessageDescriptor, depth: usize, out: &mut Vec<String>) {
     let indent = "  ".repeat(depth);
     let name = if depth == 0 {
         message.full_name()
     } else {
         message.name()
     };
-    let _ = writeln!(out, "{indent}message {name} {{");
+    out.push(format!("{indent}message {name} {{"));
     for inner in message
         .child_messages()
         .filter(|inner| !inner.is_map_entry())
@@ -104,37 +103,35 @@ fn write_message(message: &MessageDescriptor, depth: usize, out: &mut String) {
     for inner in message.child_enums() {
         write_enum(&inner, depth + 1, out);
     }
-    let mut choices = Vec::new();
+    let mut choices = BTreeSet::new();
     for field in message.fields() {
         match field
             .containing_oneof()
             .filter(|oneof| !oneof.is_synthetic())
         {
             None => write_field(&field, depth + 1, out),
-            Some(oneof) if choices.iter().any(|seen| *seen == oneof.full_name()) => {}
+            Some(oneof) if !choices.insert(oneof.full_name().to_owned()) => {}
             Some(oneof) => {
-                let _ = writeln!(out, "{indent}  oneof {} {{", oneof.name());
+                out.push(format!("{indent}  oneof {} {{", oneof.name()));
                 for field in oneof.fields() {
                     write_field(&field, depth + 2, out);
                 }
-                let _ = writeln!(out, "{indent}  }}");
-                choices.push(oneof.full_name().to_owned());
+                out.push(format!("{indent}  }}"));
             }
         }
     }
-    let _ = writeln!(out, "{indent}}}");
+    out.push(format!("{indent}}}"));
 }
 
-fn write_field(field: &FieldDescriptor, depth: usize, out: &mut String) {
+fn write_field(field: &FieldDescriptor, depth: usize, out: &mut Vec<String>) {
     let indent = "  ".repeat(depth);
-    let _ = writeln!(
-        out,
+    out.push(format!(
         "{indent}{}{} {} = {};",
         label(field),
         type_name(field),
         field.name(),
         field.number()
-    );
+    ));
 }
 
 fn label(field: &FieldDescriptor) -> &'static str {
@@ -175,16 +172,16 @@ fn kind_name(kind: &Kind) -> String {
     }
 }
 
-fn write_enum(found: &EnumDescriptor, depth: usize, out: &mut String) {
+fn write_enum(found: &EnumDescriptor, depth: usize, out: &mut Vec<String>) {
     let indent = "  ".repeat(depth);
     let name = if depth == 0 {
         found.full_name()
     } else {
         found.name()
     };
-    let _ = writeln!(out, "{indent}enum {name} {{");
+    out.push(format!("{indent}enum {name} {{"));
     for value in found.values() {
-        let _ = writeln!(out, "{indent}  {} = {};", value.name(), value.number());
+        out.push(format!("{indent}  {} = {};", value.name(), value.number()));
     }
-    let _ = writeln!(out, "{indent}}}");
+    out.push(format!("{indent}}}"));
 }

@@ -7,9 +7,10 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(pub String);
 
+/// On one line, whatever names there are in it.
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.0.replace('\r', "\\r").replace('\n', "\\n"))
     }
 }
 

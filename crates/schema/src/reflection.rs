@@ -305,10 +305,9 @@ fn not_found(name: &str, services: Vec<String>) -> SchemaError {
     SchemaError(format!("Symbol not found: {name}{near}"))
 }
 
-/// A server's words, shortened and without what a terminal would obey.
+/// A server's words, shortened.
 fn shown(error: &ErrorResponse) -> String {
     const CHARACTERS: usize = 200;
-    let text = error.error_message.chars().take(CHARACTERS);
-    let plain: String = text.map(|c| if c.is_control() { ' ' } else { c }).collect();
-    format!("{plain} (code {})", error.error_code)
+    let text: String = error.error_message.chars().take(CHARACTERS).collect();
+    format!("{text} (code {})", error.error_code)
 }

@@ -75,16 +75,18 @@ impl Schema {
     }
 
     /// Every service with its methods, one a line: `pkg.Service/Method(Input) returns (Output)`.
+    /// Names are as they came, and may hold anything.
     #[must_use]
-    pub fn list(&self) -> String {
+    pub fn list(&self) -> Vec<String> {
         describe::list(&self.pool)
     }
 
-    /// A service, method, message or enum as a `.proto` file would have it.
+    /// A service, method, message or enum as a `.proto` file would have it, in lines. Names are as
+    /// they came, and may hold anything.
     ///
     /// # Errors
     /// When there is none of this name; the nearest is given.
-    pub fn describe(&self, symbol: &str) -> Result<String, SchemaError> {
+    pub fn describe(&self, symbol: &str) -> Result<Vec<String>, SchemaError> {
         describe::describe(&self.pool, symbol)
     }
 }

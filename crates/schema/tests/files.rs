@@ -199,7 +199,7 @@ fn imports_are_looked_for_where_files_lie_and_on_the_paths() {
         let described = schema.and_then(|schema| schema.describe("e.M"));
         assert_eq!(
             described.as_deref(),
-            Ok("message e.M {\n}\n"),
+            Ok(["message e.M {".to_owned(), "}".to_owned()].as_slice()),
             "{root} {lies}"
         );
     }
@@ -233,7 +233,7 @@ message A {
 service S { rpc M(stream A) returns (A); rpc N(A) returns (stream A); }";
     let schema = compile(&[("a.proto", text)], &[]).unwrap();
     assert_eq!(
-        schema.describe("p.A").unwrap(),
+        schema.describe("p.A").unwrap().join("\n"),
         "message p.A {
   message In {
     string x = 1;
@@ -250,22 +250,25 @@ service S { rpc M(stream A) returns (A); rpc N(A) returns (stream A); }";
     bool yes = 5;
     bytes no = 6;
   }
-}
-"
+}"
     );
-    let service = "service p.S {\n  rpc M(stream p.A) returns (p.A);\n  rpc N(p.A) returns (stream p.A);\n}\n";
-    assert_eq!(schema.describe(".p.S").unwrap(), service);
+    let service =
+        "service p.S {\n  rpc M(stream p.A) returns (p.A);\n  rpc N(p.A) returns (stream p.A);\n}";
+    assert_eq!(schema.describe(".p.S").unwrap().join("\n"), service);
     assert_eq!(
         schema.describe("p.S/M").unwrap(),
-        "rpc M(stream p.A) returns (p.A);\n"
+        ["rpc M(stream p.A) returns (p.A);"]
     );
     assert_eq!(
         schema.describe("p.A.E").unwrap(),
-        "enum p.A.E {\n  ZERO = 0;\n  ONE = 1;\n}\n"
+        ["enum p.A.E {", "  ZERO = 0;", "  ONE = 1;", "}"]
     );
     assert_eq!(
         schema.list(),
-        "p.S/M(stream p.A) returns (p.A)\np.S/N(p.A) returns (stream p.A)\n"
+        [
+            "p.S/M(stream p.A) returns (p.A)",
+            "p.S/N(p.A) returns (stream p.A)"
+        ]
     );
     assert_eq!(schema.services(), ["p.S"]);
 }

@@ -288,7 +288,7 @@ fn lies_are_told() {
     check("nothing", "it answers nothing", &|_| Answer::default());
     check(
         "refused",
-        "it gives no file for \"zoo.v1.Zoo\": no [31m such thing (code 7)",
+        "it gives no file for \"zoo.v1.Zoo\": no\u{1b}[31m such thing (code 7)",
         &|_| refusal(7),
     );
     check(
@@ -301,7 +301,7 @@ fn lies_are_told() {
     );
     check(
         "missing",
-        "the file \"b.proto\" is imported and missing: no [31m such thing (code 5)",
+        "the file \"b.proto\" is imported and missing: no\u{1b}[31m such thing (code 5)",
         &|asked| match asked.file {
             None => files([file("a.proto", &["b.proto"])]),
             Some(_) => refusal(5),

@@ -17,16 +17,16 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
         schema_of(&document, &wanted, &host).map_err(|found| Failure::of(&found))
     };
     if flags.list {
-        output::print(schema(Wanted::Everything)?.list().as_bytes())?;
+        output::print_foreign(&schema(Wanted::Everything)?.list())?;
         return Ok(Exit::Done);
     }
     if let Some(symbol) = &flags.describe {
         // A method may be written as for --call.
         let symbol = symbol.replace('/', ".");
         let schema = schema(Wanted::Symbol(symbol.clone()))?;
-        let text = schema.describe(&symbol);
-        let text = text.map_err(|error| Failure::usage(format!("--describe: {error}")))?;
-        output::print(text.as_bytes())?;
+        let lines = schema.describe(&symbol);
+        let lines = lines.map_err(|error| Failure::usage(format!("--describe: {error}")))?;
+        output::print_foreign(&lines)?;
         return Ok(Exit::Done);
     }
     if flags.call.is_none() {

@@ -76,15 +76,18 @@ impl Watch {
                     rates: &self.rates,
                 };
                 let text = line(interval, &progress, &terminal::stderr_style());
-                output::remark(&format!("\r\x1b[K{}", text.trim_end()));
+                output::draw(&format!("\r\x1b[K{}", text.trim_end()));
             }
             RunEvent::Draining => {
                 self.draining = true;
                 let said = stopping(usize::from(terminal::columns()));
-                output::remark(&format!("\r\x1b[K{said}"));
+                output::draw(&format!("\r\x1b[K{said}"));
             }
-            RunEvent::Warning(text) => output::remark(&format!("\r\x1b[K{text}\n")),
-            RunEvent::Finished(_) => output::remark("\r\x1b[K"),
+            RunEvent::Warning(text) => {
+                output::draw("\r\x1b[K");
+                output::remark(&format!("{text}\n"));
+            }
+            RunEvent::Finished(_) => output::draw("\r\x1b[K"),
             RunEvent::Started(_) | RunEvent::Kept(_) => {}
         }
     }

@@ -3,7 +3,8 @@
 
 use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::{self, Nginx};
-use crate::support::{Authority, Process, Script, lab, load, wait_until};
+use crate::support::program::{LIMIT, words};
+use crate::support::{Authority, Process, Script, drumfire, lab, load, wait_until};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
@@ -105,4 +106,59 @@ fn in_pieces(near: &TcpStream, port: u16) {
         let _ended = near.shutdown(Shutdown::Both);
         let _ended = far.shutdown(Shutdown::Both);
     });
+}
+
+/// A gRPC server whose every word is meant for the client's terminal, and its port.
+fn hostile() -> Option<(Process, u16)> {
+    if !lab::has_python("grpc") {
+        return None;
+    }
+    let port = lab::port();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/support/hostile.py");
+    let mut command = lab::python();
+    let process = Process::start(command.args([script, &port.to_string()]));
+    wait_until("it listens", || {
+        TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+    Some((process, port))
+}
+
+/// What the program prints, whatever becomes of it: nothing that a terminal would obey, and of the
+/// server's words something.
+#[track_caller]
+fn printed(line: &str) -> String {
+    let run = Process::start(&mut drumfire(words(line))).finish(LIMIT);
+    assert!(run.code.is_some(), "{line}: {}", run.stderr);
+    for text in [&run.stdout, &run.stderr] {
+        let obeyed = |c: &char| {
+            c.is_control() && !matches!(c, '\n' | '\t')
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+                || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+        };
+        let found = text.chars().find(obeyed);
+        assert_eq!(found, None, "{line}: {text:?}");
+    }
+    let all = run.stdout + &run.stderr;
+    assert!(all.contains("pwn"), "{line}: {all}");
+    all
+}
+
+#[test]
+fn names_from_reflection_do_nothing_to_a_terminal() {
+    let Some((_server, port)) = hostile() else {
+        return;
+    };
+    let at = format!("127.0.0.1:{port}");
+    for line in [
+        "grpc --plaintext --list",
+        "grpc --plaintext --describe t.M",
+        "grpc --plaintext --describe t.S",
+        "grpc --plaintext --describe t.Refused",
+        "grpc --plaintext --call t.S/X",
+        "ghz --insecure --call t.S/X",
+        "ghz --insecure --call t.Refused/X",
+    ] {
+        let text = printed(&format!("{line} {at}"));
+        assert!(text.contains("\\x1b[31m \\r\\nline"), "{line}: {text}");
+    }
 }
