@@ -5,6 +5,7 @@ use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::{self, Nginx};
 use crate::support::program::{LIMIT, words};
 use crate::support::{Authority, Process, Script, drumfire, lab, load, wait_until};
+use serde_json::Value;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::thread;
@@ -160,5 +161,30 @@ fn names_from_reflection_do_nothing_to_a_terminal() {
     ] {
         let text = printed(&format!("{line} {at}"));
         assert!(text.contains("\\x1b[31m \\r\\nline"), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_status_does_nothing_to_a_terminal() {
+    let Some((_server, port)) = hostile() else {
+        return;
+    };
+    let at = format!("127.0.0.1:{port}");
+    let call = "--call t.S/U -n 3 -c 1";
+    let own = printed(&format!("grpc --plaintext {call} {at}"));
+    assert!(own.contains("\\u{1b}[31m"), "{own}");
+    for format in ["summary", "csv", "html", "json", "pretty", "influx-details"] {
+        let text = printed(&format!("ghz --insecure {call} -O {format} {at}"));
+        if matches!(format, "json" | "pretty") {
+            // Escaped as JSON is: a reader has the very text.
+            let json: Value = serde_json::from_str(&text).unwrap();
+            let error = json["details"][0]["error"].as_str().unwrap();
+            assert!(
+                error.ends_with("\u{202e} \u{200b} \u{feff} \u{e0041}"),
+                "{error:?}"
+            );
+        } else {
+            assert!(text.contains("\\x1b[31m"), "{format}: {text}");
+        }
     }
 }

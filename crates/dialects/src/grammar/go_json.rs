@@ -1,5 +1,6 @@
 //! JSON as Go reads and writes it: its words for a mistake, its escapes, its numbers, its indents.
 
+use drumfire_report::untrusted::is_dangerous;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -236,7 +237,8 @@ fn end() -> Mistake {
     "unexpected end of JSON input".to_owned()
 }
 
-/// Appends a text as Go writes it, so that it may also stand in HTML.
+/// Appends a text as Go writes it, so that it may also stand in HTML. Beyond that, what could act on
+/// a terminal is escaped: a reader has the same text.
 pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -251,6 +253,11 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\x1f' => {
                 // Writing to a String can't fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c if is_dangerous(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
             }
             c => out.push(c),
         }
@@ -405,6 +412,9 @@ mod tests {
         let mut out = String::new();
         push_string(&mut out, "a\"<b>&\n\x01");
         assert_eq!(out, r#""a\"\u003cb\u003e\u0026\n\u0001""#);
+        let mut out = String::new();
+        push_string(&mut out, "ä\u{9b}\u{202e}\u{e0041}");
+        assert_eq!(out, r#""ä\u009b\u202e\udb40\udc41""#);
         for (value, text) in [
             (199.79, "199.79"),
             (0.0, "0"),

@@ -1,6 +1,7 @@
 //! A row for each result.
 
 use super::super::result::CallResult;
+use drumfire_report::untrusted::Untrusted;
 
 /// What stands above the rows.
 pub(super) const HEAD: &str = "\nduration (ms),status,error\n";
@@ -11,12 +12,14 @@ pub(super) fn row(result: &CallResult) -> String {
     format!("{time:.2},{},{}\n", result.status(), cell(&result.error))
 }
 
-/// A cell that may hold commas, quotes and line ends (RFC 4180 section 2).
+/// A cell that may hold commas, quotes and line ends (RFC 4180 section 2). A server may have made
+/// it: what could act on a terminal is escaped.
 fn cell(text: &str) -> String {
+    let text = Untrusted::new(text).escaped_lines();
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_owned()
+        text
     }
 }
 
@@ -37,6 +40,11 @@ mod tests {
         };
         assert_eq!(row(""), "4.83,OK,\n");
         assert_eq!(row("plain"), "4.83,Internal,plain\n");
+        assert_eq!(row("größe\n\t"), "4.83,Internal,\"größe\n\t\"\n");
+        assert_eq!(
+            row("\u{1b}[31m\r\u{202e}"),
+            "4.83,Internal,\\x1b[31m\\r\\u{202e}\n"
+        );
         assert_eq!(row("a, \"b\""), "4.83,Internal,\"a, \"\"b\"\"\"\n");
     }
 }

@@ -4,6 +4,7 @@ use super::super::report::Report;
 use super::super::result::CallResult;
 use super::super::time_text::{nanos, seconds, span};
 use crate::grammar::go_json::Indent;
+use drumfire_report::untrusted::Untrusted;
 use std::fmt::Write as _;
 
 /// Light or dark as the reader's system is. Tables that are too wide scroll by themselves.
@@ -162,9 +163,12 @@ fn options(out: &mut String, report: &Report) {
     );
 }
 
-/// A text inside of an element or an attribute.
+/// A text inside of an element or an attribute. A server may have made it: what could act on a
+/// terminal, or turn the page's text around, is escaped.
 fn text(text: &str) -> String {
-    text.replace('&', "&amp;")
+    Untrusted::new(text)
+        .escaped_lines()
+        .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")

@@ -4,6 +4,7 @@ use super::super::report::Report;
 use super::super::result::CallResult;
 use super::super::settings::{LOAD_KEYS, Setting, WORKER_KEYS, is_const};
 use crate::grammar::go_json::push_string;
+use drumfire_report::untrusted::Untrusted;
 use std::fmt::Write as _;
 
 /// The line of the run.
@@ -41,11 +42,13 @@ pub(super) fn detail(report: &Report, tags: &str, result: &CallResult) -> String
     )
 }
 
-/// What a text field's value escapes, without its quotes. A line end would end the point.
+/// What a text field's value escapes, without its quotes. A line end would end the point. A server
+/// may have made it: what could act on a terminal is escaped.
 fn text_field(text: &str) -> String {
-    text.replace('\\', "\\\\")
+    Untrusted::new(&text.replace(['\n', '\r'], " "))
+        .escaped_lines()
+        .replace('\\', "\\\\")
         .replace('"', "\\\"")
-        .replace(['\n', '\r'], " ")
 }
 
 /// The settings as tags, in ghz's order.

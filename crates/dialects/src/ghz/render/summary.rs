@@ -2,6 +2,8 @@
 
 use super::super::report::Report;
 use super::super::time_text::span;
+use drumfire_report::style::Unicode;
+use drumfire_report::untrusted::Untrusted;
 use std::fmt::Write as _;
 
 /// How many bars the longest row of the histogram has.
@@ -49,10 +51,9 @@ pub(super) fn render(report: &Report) -> String {
     out
 }
 
-/// A text that a server may have made, without what moves a terminal's cursor.
+/// A text that a server may have made, on one line, without what could act on a terminal.
 fn shown(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(plain).collect()
+    Untrusted::new(text).escaped(Unicode::On)
 }
 
 fn histogram(out: &mut String, report: &Report) {
