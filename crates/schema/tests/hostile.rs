@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod wild;
+
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::{Session, Wanted};
 use prost::Message;
@@ -388,4 +390,27 @@ fn parts_have_a_limit() {
         ..file(vec![message("M", Vec::new())])
     };
     check_fine(&[fine], "t.M", "message t.M {\n}");
+}
+
+/// Numbers that look random and are the same every time (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
+
+#[test]
+fn no_descriptors_break_anything() {
+    for seed in 0..400 {
+        let mut random = Random(seed);
+        let length = random.next() % 3000;
+        let bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let taken = std::panic::catch_unwind(|| wild::run(&bytes));
+        assert!(taken.is_ok(), "seed {seed}");
+    }
 }
