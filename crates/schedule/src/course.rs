@@ -9,7 +9,7 @@ const MARK_EVERY: u32 = 1_024;
 
 /// What changes at a time of the run.
 #[derive(Clone, Debug)]
-pub enum Turn {
+pub enum CourseChange {
     /// Another law takes the place of the one before; its own time begins at 0.
     Follow(Schedule),
     /// The law's time stops. Nothing where it stands already.
@@ -23,15 +23,15 @@ pub enum Turn {
 /// # The rule
 /// A law has a time of its own, which begins when the law takes over and stands still in pauses.
 /// What its schedule has at l is due in the run at l, plus the law's beginning, plus the pauses
-/// since. A turn holds from its time on: an arrival due before it stays due, one due then or later
+/// since. A change holds from its time on: an arrival due before it stays due, one due then or later
 /// is never due (`Follow`) or after the resumption, as long as it had still to wait (`Pause`).
 /// A law that follows in a pause begins with the resumption.
 ///
 /// Arrivals are numbered over all laws, and each worker has those with n ≡ worker (mod of). So a
-/// worker counts everybody's arrivals before a turn, by one inversion for each piece; those of a
+/// worker counts everybody's arrivals before a change, by one inversion for each piece; those of a
 /// random law are drawn.
 ///
-/// A turn may be given at any time before it is passed ([`Course::pass`]). All workers must be
+/// A change may be given at any time before it is passed ([`Course::pass`]). All workers must be
 /// given the same.
 #[derive(Clone, Debug)]
 pub struct Course {
@@ -47,15 +47,15 @@ pub struct Course {
     /// Since when the law's time stands.
     paused_at: Option<Nanos>,
     /// What is not passed, ascending.
-    turns: VecDeque<Pending>,
+    changes: VecDeque<Pending>,
     mark: Mark,
 }
 
-/// A turn and its time.
+/// A change and its time.
 #[derive(Clone, Debug)]
 struct Pending {
     at: Nanos,
-    turn: Turn,
+    change: CourseChange,
 }
 
 /// A place in a random law from which everybody's arrivals can be drawn again: those that lie
@@ -79,7 +79,7 @@ impl Course {
             origin: Nanos::ZERO,
             base: 0,
             paused_at: None,
-            turns: VecDeque::new(),
+            changes: VecDeque::new(),
             mark: Mark::default(),
         }
     }
@@ -93,39 +93,41 @@ impl Course {
         self
     }
 
-    /// Adds a turn. Of several at one time the one added last comes last.
-    pub fn turn(&mut self, at: Nanos, turn: Turn) {
-        let place = self.turns.partition_point(|pending| pending.at <= at);
-        self.turns.insert(place, Pending { at, turn });
+    /// Adds a change. Of several at one time the one added last comes last.
+    pub fn change(&mut self, at: Nanos, change: CourseChange) {
+        let place = self.changes.partition_point(|pending| pending.at <= at);
+        self.changes.insert(place, Pending { at, change });
     }
 
-    /// When the next turn comes; [`Nanos::MAX`] is never.
+    /// When the next change comes; [`Nanos::MAX`] is never.
     #[inline]
     #[must_use]
-    pub fn next_turn(&self) -> Nanos {
-        self.turns.front().map_or(Nanos::MAX, |pending| pending.at)
+    pub fn next_change(&self) -> Nanos {
+        self.changes
+            .front()
+            .map_or(Nanos::MAX, |pending| pending.at)
     }
 
     /// When the law ends, if nothing that is known changes that before: `None` where it runs on,
-    /// stands still, or turns.
+    /// stands still, or is changed.
     #[must_use]
     pub fn end(&self) -> Option<Nanos> {
         let end = self.origin + self.schedule.duration()?;
-        (self.paused_at.is_none() && end < self.next_turn()).then_some(end)
+        (self.paused_at.is_none() && end < self.next_change()).then_some(end)
     }
 
     /// Whether nothing of this share comes any more: the law has no further arrival for it, and
-    /// neither stands still nor turns.
+    /// neither stands still nor is changed.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
-        let turns = match self.schedule.duration() {
-            Some(duration) => self.next_turn() <= self.origin + duration,
-            None => self.next_turn() != Nanos::MAX,
+        let is_changed = match self.schedule.duration() {
+            Some(duration) => self.next_change() <= self.origin + duration,
+            None => self.next_change() != Nanos::MAX,
         };
-        self.paused_at.is_none() && !turns && self.peek() == Next::End
+        self.paused_at.is_none() && !is_changed && self.peek() == Next::End
     }
 
-    /// The law's arrival with this number of the whole run would be due then, if nothing turned.
+    /// The law's arrival with this number of the whole run would be due then, if nothing changed.
     /// Costs as [`Schedule::start_of`] does.
     #[must_use]
     pub fn start_of(&self, n: u64) -> Option<Nanos> {
@@ -139,22 +141,22 @@ impl Course {
         self.schedule.is_random()
     }
 
-    /// What comes before the next turn; [`Next::End`] is nothing.
+    /// What comes before the next change; [`Next::End`] is nothing.
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Next {
         if self.paused_at.is_some() {
             return Next::End;
         }
-        let turn = self.next_turn();
+        let change = self.next_change();
         match self.segment.peek() {
-            Next::At(due) if due.at + self.origin < turn => Next::At(Due {
+            Next::At(due) if due.at + self.origin < change => Next::At(Due {
                 index: self.base + due.index,
                 at: self.origin + due.at,
             }),
-            Next::Unlimited { from, until } if from + self.origin < turn => Next::Unlimited {
+            Next::Unlimited { from, until } if from + self.origin < change => Next::Unlimited {
                 from: self.origin + from,
-                until: turn.min(self.origin + until),
+                until: change.min(self.origin + until),
             },
             _ => Next::End,
         }
@@ -171,14 +173,14 @@ impl Course {
         }
     }
 
-    /// Passes what is over at `now` and is no arrival: the end of an unlimited piece, or a turn
+    /// Passes what is over at `now` and is no arrival: the end of an unlimited piece, or a change
     /// before which nothing is left. Whether there was anything.
     pub fn pass(&mut self, now: Nanos) -> bool {
-        let turn = self.next_turn();
+        let change = self.next_change();
         if self.paused_at.is_none() {
             match self.segment.peek() {
-                Next::At(due) if due.at + self.origin < turn => return false,
-                Next::Unlimited { until, .. } if until + self.origin < turn => {
+                Next::At(due) if due.at + self.origin < change => return false,
+                Next::Unlimited { until, .. } if until + self.origin < change => {
                     let is_over = until + self.origin <= now;
                     if is_over {
                         self.segment.advance();
@@ -188,10 +190,10 @@ impl Course {
                 _ => {}
             }
         }
-        let pending = self.turns.pop_front_if(|pending| pending.at <= now);
+        let pending = self.changes.pop_front_if(|pending| pending.at <= now);
         let is_time = pending.is_some();
         if let Some(pending) = pending {
-            self.take_turn(pending);
+            self.take_change(pending);
         }
         is_time
     }
@@ -203,7 +205,7 @@ impl Course {
         loop {
             match self.peek() {
                 Next::At(due) if due.at < end => {
-                    let until = end.min(self.next_turn()) - self.origin;
+                    let until = end.min(self.next_change()) - self.origin;
                     passed += self.skip_in_law(until);
                 }
                 Next::At(_) => return passed,
@@ -213,13 +215,13 @@ impl Course {
         }
     }
 
-    /// Passes over this share's arrivals that are due before `end` and before any turn, within the
+    /// Passes over this share's arrivals that are due before `end` and before any change, within the
     /// current piece of the law, but for the last of them, and over no more than `at_most`. Gives
     /// their number. Nothing is passed of a random law.
     pub fn skip_to_last_before(&mut self, end: Nanos, at_most: u64) -> u64 {
         match self.peek() {
             Next::At(due) if due.at < end => {
-                let until = end.min(self.next_turn()) - self.origin;
+                let until = end.min(self.next_change()) - self.origin;
                 self.segment.skip_to_last_before(until, at_most)
             }
             _ => 0,
@@ -241,27 +243,27 @@ impl Course {
         passed
     }
 
-    fn take_turn(&mut self, Pending { at, turn }: Pending) {
-        match turn {
-            Turn::Pause => {
+    fn take_change(&mut self, Pending { at, change }: Pending) {
+        match change {
+            CourseChange::Pause => {
                 self.paused_at.get_or_insert(at);
             }
-            Turn::Resume => {
+            CourseChange::Resume => {
                 if let Some(paused_at) = self.paused_at.take() {
                     self.origin += at - paused_at;
                 }
             }
-            Turn::Follow(schedule) => {
+            CourseChange::Follow(schedule) => {
                 let stands_at = self.paused_at.unwrap_or(at) - self.origin;
                 let passed = self.count_before(stands_at);
                 self.base = self.base.saturating_add(passed).min(self.limit);
                 self.origin = at;
                 self.paused_at = self.paused_at.map(|_| at);
                 let (worker, of) = (u64::from(self.worker), u64::from(self.of));
-                let turn = (worker + of - self.base % of) % of;
+                let index = (worker + of - self.base % of) % of;
                 // Below `of`, which is one.
-                let turn = u32::try_from(turn).unwrap_or_default();
-                let segment = schedule.segment(turn, self.of);
+                let index = u32::try_from(index).unwrap_or_default();
+                let segment = schedule.segment(index, self.of);
                 self.segment = segment.limit(self.limit - self.base);
                 self.schedule = schedule;
                 self.mark = Mark::default();

@@ -28,7 +28,7 @@ mod sine;
 mod stairs;
 mod wide;
 
-pub use course::{Course, Turn};
+pub use course::{Course, CourseChange};
 pub use error::{RANDOM_RATE_MAX, ScheduleError};
 pub use schedule::Schedule;
 pub use segment::{Due, Next, Segment, share};

@@ -3,14 +3,14 @@
 mod random_laws;
 
 use drumfire_plan::{Arrivals, Law, Sequence};
-use drumfire_schedule::{Course, Due, Next, Schedule, Turn};
+use drumfire_schedule::{Course, CourseChange, Due, Next, Schedule};
 use drumfire_units::{Nanos, Rate};
 use proptest::prelude::*;
 use random_laws::{any_arrivals, any_sequence};
 
 const MILLI: u64 = 1_000_000;
 
-/// A turn that is not compiled yet.
+/// A change that is not compiled yet.
 #[derive(Clone, Debug)]
 enum Change {
     Follow(Sequence),
@@ -18,13 +18,13 @@ enum Change {
     Resume,
 }
 
-/// What turns when, ascending, after a first law.
+/// What changes when, ascending, after a first law.
 #[derive(Clone, Debug)]
 struct Script {
     first: Sequence,
     kind: Arrivals,
     seed: u64,
-    turns: Vec<(u64, Change)>,
+    changes: Vec<(u64, Change)>,
 }
 
 impl Script {
@@ -32,17 +32,17 @@ impl Script {
         Schedule::new(law, self.kind, self.seed ^ number).expect("a schedule")
     }
 
-    /// The turns with their schedules, which are numbered so that each has a seed of its own.
-    fn turns(&self) -> Vec<(Nanos, Turn)> {
-        let turn = |((at, change), number): (&(u64, Change), u64)| {
-            let turn = match change {
-                Change::Follow(law) => Turn::Follow(self.schedule(law, number)),
-                Change::Pause => Turn::Pause,
-                Change::Resume => Turn::Resume,
+    /// The changes with their schedules, which are numbered so that each has a seed of its own.
+    fn changes(&self) -> Vec<(Nanos, CourseChange)> {
+        let compiled = |((at, change), number): (&(u64, Change), u64)| {
+            let change = match change {
+                Change::Follow(law) => CourseChange::Follow(self.schedule(law, number)),
+                Change::Pause => CourseChange::Pause,
+                Change::Resume => CourseChange::Resume,
             };
-            (Nanos(*at), turn)
+            (Nanos(*at), change)
         };
-        self.turns.iter().zip(1..).map(turn).collect()
+        self.changes.iter().zip(1..).map(compiled).collect()
     }
 
     fn course(&self, worker: u32, of: u32) -> Course {
@@ -56,17 +56,19 @@ fn any_script() -> impl Strategy<Value = Script> {
         1 => Just(Change::Pause),
         1 => Just(Change::Resume),
     ];
-    let turns = proptest::collection::vec((0..900 * MILLI, change), 0..8);
-    (any_sequence(), any_arrivals(), any::<u64>(), turns).prop_map(|(first, kind, seed, turns)| {
-        let mut turns = turns;
-        turns.sort_by_key(|(at, _)| *at);
-        Script {
-            first,
-            kind,
-            seed,
-            turns,
-        }
-    })
+    let changes = proptest::collection::vec((0..900 * MILLI, change), 0..8);
+    (any_sequence(), any_arrivals(), any::<u64>(), changes).prop_map(
+        |(first, kind, seed, changes)| {
+            let mut changes = changes;
+            changes.sort_by_key(|(at, _)| *at);
+            Script {
+                first,
+                kind,
+                seed,
+                changes,
+            }
+        },
+    )
 }
 
 /// Takes what is due before `end`.
@@ -96,8 +98,8 @@ fn walk(mut course: Course) -> Vec<Due> {
 
 fn walk_all(script: &Script, worker: u32, of: u32, limit: u64) -> Vec<Due> {
     let mut course = script.course(worker, of).limit(limit);
-    for (at, turn) in script.turns() {
-        course.turn(at, turn);
+    for (at, change) in script.changes() {
+        course.change(at, change);
     }
     walk(course)
 }
@@ -107,7 +109,7 @@ fn walk_all(script: &Script, worker: u32, of: u32, limit: u64) -> Vec<Due> {
 fn expected(script: &Script) -> Vec<Due> {
     let mut due = Vec::new();
     let mut begins = vec![(0, &script.first, 0)];
-    for ((at, change), number) in script.turns.iter().zip(1..) {
+    for ((at, change), number) in script.changes.iter().zip(1..) {
         if let Change::Follow(law) = change {
             begins.push((*at, law, number));
         }
@@ -144,7 +146,7 @@ fn expected(script: &Script) -> Vec<Due> {
 /// When the clock stands still; the last pause may never end.
 fn pauses(script: &Script) -> Vec<(u64, u64)> {
     let mut pauses: Vec<(u64, u64)> = Vec::new();
-    for (at, change) in &script.turns {
+    for (at, change) in &script.changes {
         let stands = pauses.last().is_some_and(|(_, until)| *until == u64::MAX);
         match change {
             Change::Pause if !stands => pauses.push((*at, u64::MAX)),
@@ -186,15 +188,15 @@ proptest! {
         prop_assert_eq!(union, whole);
     }
 
-    /// It makes no difference how long before its time a turn is given.
+    /// It makes no difference how long before its time a change is given.
     #[test]
-    fn a_turn_may_be_given_late(script in any_script(), of in 1_u32..4, lead in 0..300 * MILLI) {
+    fn a_change_may_be_given_late(script in any_script(), of in 1_u32..4, lead in 0..300 * MILLI) {
         for worker in 0..of {
             let mut course = script.course(worker, of);
             let mut taken = Vec::new();
-            for (at, turn) in script.turns() {
+            for (at, change) in script.changes() {
                 take_before(&mut course, at - Nanos(lead), &mut taken);
-                course.turn(at, turn);
+                course.change(at, change);
             }
             take_before(&mut course, Nanos::MAX, &mut taken);
             prop_assert_eq!(taken, walk_all(&script, worker, of, u64::MAX));
@@ -208,8 +210,8 @@ proptest! {
         mut ends in proptest::collection::vec(0..1_500 * MILLI, 1..6),
     ) {
         let mut walking = script.course(0, of);
-        for (at, turn) in script.turns() {
-            walking.turn(at, turn);
+        for (at, change) in script.changes() {
+            walking.change(at, change);
         }
         let mut skipping = walking.clone();
         ends.sort_unstable();
@@ -238,12 +240,12 @@ fn even(law: &Sequence) -> Schedule {
 #[test]
 fn a_law_follows_at_its_time_and_goes_on_where_it_stood() {
     let mut course = even(&constant(10, Nanos::MAX)).course(0, 1).limit(17);
-    course.turn(
+    course.change(
         Nanos(1_050 * MILLI),
-        Turn::Follow(even(&constant(100, Nanos::MAX))),
+        CourseChange::Follow(even(&constant(100, Nanos::MAX))),
     );
-    course.turn(Nanos(1_075 * MILLI), Turn::Pause);
-    course.turn(Nanos(2_000 * MILLI), Turn::Resume);
+    course.change(Nanos(1_075 * MILLI), CourseChange::Pause);
+    course.change(Nanos(2_000 * MILLI), CourseChange::Resume);
     let at: Vec<u64> = walk(course).iter().map(|due| due.at.0 / MILLI).collect();
     let first = [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000];
     assert_eq!(at[..11], first);
@@ -255,23 +257,23 @@ fn the_end_moves_with_pauses_and_laws() {
     let second = Nanos::from_secs(1);
     let mut course = even(&constant(10, second)).course(1, 3);
     assert_eq!(course.end(), Some(second));
-    course.turn(Nanos(500 * MILLI), Turn::Pause);
+    course.change(Nanos(500 * MILLI), CourseChange::Pause);
     assert_eq!(course.end(), None, "who knows until when");
     course.skip_before(Nanos(500 * MILLI));
     assert!(!course.is_exhausted(), "it goes on some day");
-    course.turn(Nanos(700 * MILLI), Turn::Resume);
+    course.change(Nanos(700 * MILLI), CourseChange::Resume);
     course.skip_before(Nanos(800 * MILLI));
     assert_eq!(course.end(), Some(Nanos(1_200 * MILLI)));
-    course.turn(
+    course.change(
         Nanos(1_200 * MILLI),
-        Turn::Follow(even(&constant(1, second))),
+        CourseChange::Follow(even(&constant(1, second))),
     );
     assert_eq!(course.end(), None, "at its end another law follows");
     course.skip_before(Nanos(1_300 * MILLI));
     assert_eq!(course.end(), Some(Nanos(2_200 * MILLI)));
-    course.turn(
+    course.change(
         Nanos(2_201 * MILLI),
-        Turn::Follow(even(&constant(1, second))),
+        CourseChange::Follow(even(&constant(1, second))),
     );
     assert!(
         course.is_exhausted(),
