@@ -5,6 +5,7 @@
 
 mod call;
 mod check;
+mod command;
 pub mod document;
 mod expect;
 mod host;
@@ -25,6 +26,7 @@ pub use call::{
     Streaming,
 };
 pub use check::Diagnostic;
+pub use command::{Change, Command, StopReason};
 pub use expect::{Expect, ParseExpectError};
 pub use http::{
     Affinity, Body, Compressed, Connections, ExpectContinue, Growth, Header, HeaderError,

@@ -1,0 +1,72 @@
+//! What may be changed while a run goes on.
+
+use crate::{Sequence, Users};
+use drumfire_units::Nanos;
+
+/// A change of a run, from a time of the run on.
+///
+/// All workers apply it at that very time, whatever they are busy with: what is due before it is
+/// due by the load as it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// From when it holds. A time that is over, or so near that a worker might not hear of it
+    /// before, is moved to the next possible one.
+    pub at: Nanos,
+    /// What changes.
+    pub change: Change,
+}
+
+/// What a [`Command`] changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The rate of an open load follows another law, whose time begins now.
+    Rate {
+        /// The law.
+        law: Sequence,
+    },
+    /// The users of a closed load follow another law, whose time begins now.
+    Users {
+        /// How many.
+        law: Users,
+    },
+    /// The load's own time stops: nothing becomes due. What was due before is still sent.
+    Pause,
+    /// The load's own time goes on, and the load where it stood.
+    Resume,
+    /// Nothing; observers see it.
+    Mark {
+        /// What is remarkable.
+        text: String,
+    },
+    /// No request starts any more; what is in flight may finish.
+    Stop {
+        /// Why.
+        reason: StopReason,
+    },
+}
+
+/// Why no request starts any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// A signal asked for it.
+    Signal,
+    /// The plan's duration, or that of its load, is over.
+    Duration,
+    /// As many requests have started as the plan has.
+    Counted,
+    /// A threshold says that it is not worth going on.
+    Threshold,
+    /// A command asked for it.
+    Command,
+}
+
+impl Command {
+    /// A change from the next possible time on.
+    #[must_use]
+    pub const fn soon(change: Change) -> Self {
+        Self {
+            at: Nanos::ZERO,
+            change,
+        }
+    }
+}
