@@ -1,19 +1,19 @@
 //! One run from a plan to its summary: limits of the machine, signals, and what is shown meanwhile.
 
 mod describe;
+mod signals;
 mod watch;
 
+pub(crate) use signals::ignores_hangup;
 pub(crate) use watch::Watch;
 
 use crate::exit::{Exit, Failure};
-use drumfire_engine::{Control, PrepareError, Prepared, prepare, run};
+use drumfire_engine::{PrepareError, Prepared, Run, RunError, Shares, prepare};
 use drumfire_measure::{RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::{raise_descriptor_limit, resolve};
-use drumfire_plan::Plan;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
+use drumfire_plan::{Plan, StopReason};
+use signals::Signals;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Descriptors that the program needs beside its connections.
 const DESCRIPTORS_SPARE: u64 = 64;
@@ -23,9 +23,6 @@ pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:
 
 /// What a report says of a run that did not come to its planned end.
 const INTERRUPTED: &str = "a signal ended the run before its plan did";
-
-/// Exit code after a second SIGINT or SIGTERM.
-const INTERRUPTED_TWICE: i32 = 130;
 
 /// Runs a plan. `begun` is told what the run is, `observe` what happens in it.
 pub(crate) fn execute(
@@ -40,20 +37,34 @@ pub(crate) fn execute(
     })?;
     check_descriptors(&prepared)?;
     let prepared = Arc::new(prepared);
-    let control = Control::with_flag(on_signals()?);
+    let signals = Signals::watch()
+        .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
     let info = Arc::new(describe::info(&prepared));
     begun(&info);
-    let mut interrupted = false;
-    let mut observe = |event: &RunEvent| {
-        interrupted |= matches!(event, RunEvent::Draining);
-        observe(event);
-    };
-    let summary = run(&prepared, &info, &control, &mut observe).map_err(Failure::failed)?;
-    Ok(if interrupted {
+    let shares = Shares::all(&prepared.plan);
+    let run = Run::start(prepared, info, shares).map_err(failure)?;
+    signals.end(run.control());
+    let mut stopped = None;
+    for event in run.events() {
+        if let RunEvent::Stopping { reason } = event {
+            stopped.get_or_insert(reason);
+        }
+        observe(&event);
+    }
+    let summary = run.join().map_err(failure)?;
+    Ok(if stopped == Some(StopReason::Signal) {
         noted(summary, INTERRUPTED)
     } else {
         summary
     })
+}
+
+/// Why a run could not take place: the plan's fault, or the system's.
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::Schedule(_) => Failure::usage(error),
+        RunError::Driver(_) | RunError::Thread(_) => Failure::failed(error),
+    }
 }
 
 /// The summary with one note more.
@@ -89,36 +100,4 @@ fn check_descriptors(prepared: &Prepared) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// One SIGINT or SIGTERM sets the flag, which drains the run; another one exits at once.
-///
-/// A terminal that goes away (SIGHUP) drains it too, unless whoever started the program said that
-/// it may (nohup). It may say so twice, by the kernel and by the shell, so a second one is no wish
-/// for haste. SIGQUIT stays what it is everywhere: the end, at once.
-fn on_signals() -> Result<Arc<AtomicBool>, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let watch = || {
-        for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_shutdown(signal, INTERRUPTED_TWICE, Arc::clone(&flag))?;
-            flag::register(signal, Arc::clone(&flag))?;
-        }
-        if !ignores_hangup() {
-            flag::register(SIGHUP, Arc::clone(&flag))?;
-        }
-        Ok(())
-    };
-    watch().map_err(|error: std::io::Error| {
-        Failure::failed(format!("can't watch for signals: {error}"))
-    })?;
-    Ok(flag)
-}
-
-/// Whether SIGHUP was ignored when the program started. Where the kernel does not tell, it was not.
-pub(crate) fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // A bit for each signal, the first for number 1.
-    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 1)
 }

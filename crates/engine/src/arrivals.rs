@@ -4,16 +4,28 @@
 //! much of the time that was asked for is used. `take` gives what may start now and `ended` returns
 //! a user; `stop` is called once, before the drain. `tally` counts what became due, apart from what
 //! was taken. Knows nothing of requests, connections and what became of an exchange.
+//!
+//! `apply` changes the load from a time on. An order comes long enough before its time, as long as
+//! a worker takes nothing that is due later than [`HEED_WITHIN`] after it last looked for orders:
+//! `look` says when that was, and everything else keeps within it.
 
 mod closed;
 mod open;
+mod order;
+mod whole;
+
+pub(crate) use order::Order;
+pub(crate) use whole::WholeLoad;
 
 use crate::id::UserId;
+use crate::limits::HEED_WITHIN;
 use closed::Closed;
-use drumfire_plan::{Load, Plan, Users};
-use drumfire_schedule::{Schedule, ScheduleError};
+use drumfire_plan::{Change, Command, Plan, StopReason};
+use drumfire_schedule::CourseChange;
 use drumfire_units::Nanos;
 use open::Open;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Which part of a run's load a worker has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +93,17 @@ pub(crate) struct Tally {
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     model: Model,
-    /// When the plan's duration ends.
+    shard: Shard,
+    /// When time is up.
     end: Nanos,
+    /// Why it is up then.
+    end_reason: StopReason,
     /// When starting ended because time was up or the run was stopped.
     stopped_at: Option<Nanos>,
+    /// No order that is not known yet holds from this time or earlier.
+    horizon: Nanos,
+    /// Commands whose time has not come, ascending; only one worker keeps them.
+    coming: VecDeque<Arc<Command>>,
 }
 
 #[derive(Debug)]
@@ -94,52 +113,73 @@ enum Model {
     Closed(Closed),
 }
 
-/// The plan's schedule; `None` in the closed model.
-///
-/// # Errors
-/// When it can't be computed.
-pub(crate) fn schedule_of(plan: &Plan) -> Result<Option<Schedule>, ScheduleError> {
-    match &plan.load {
-        Load::Closed { .. } => Ok(None),
-        Load::Open { rate, arrivals, .. } => Schedule::new(rate, *arrivals, plan.seed).map(Some),
-    }
-}
-
 impl Arrivals {
-    /// A worker's share of a plan's load.
-    ///
-    /// # Errors
-    /// When the plan's schedule can't be computed.
-    pub(crate) fn new(plan: &Plan, shard: Shard) -> Result<Self, ScheduleError> {
-        let bounds = Bounds::of(plan);
-        let model = match &plan.load {
-            Load::Open {
-                rate,
-                arrivals,
-                late,
-            } => {
-                let schedule = Schedule::new(rate, *arrivals, plan.seed)?;
-                let open = Open::new(&schedule, *late, shard, bounds, plan.warmup);
-                Model::Open(open.counted_to_end(&schedule, *arrivals))
-            }
-            Load::Closed { users, think_time } => {
-                let changing = plan.users.clone();
-                let users = changing.unwrap_or_else(|| Users::constant(*users));
-                let users = users.share(shard.index, shard.of);
-                let closed = Closed::new(users, *think_time, shard, bounds, plan.warmup);
-                Model::Closed(closed)
-            }
-        };
-        Ok(Self {
+    fn new(model: Model, shard: Shard, end: Nanos) -> Self {
+        Self {
             model,
-            end: bounds.end,
+            shard,
+            end,
+            end_reason: StopReason::Duration,
             stopped_at: None,
-        })
+            horizon: HEED_WITHIN,
+            coming: VecDeque::new(),
+        }
+    }
+
+    /// Notes that all orders that were given before `now` have been applied.
+    #[inline]
+    pub(crate) fn look(&mut self, now: Nanos) {
+        self.horizon = now + HEED_WITHIN;
+    }
+
+    /// Changes the load. The order's time is later than any that was looked at.
+    pub(crate) fn apply(&mut self, order: &Order) {
+        let at = order.command.at;
+        match (&order.command.change, &order.schedule, &mut self.model) {
+            (_, Some(schedule), Model::Open(open)) => {
+                open.change(at, &CourseChange::Follow(schedule.clone()));
+            }
+            (Change::Pause, _, Model::Open(open)) => open.change(at, &CourseChange::Pause),
+            (Change::Resume, _, Model::Open(open)) => open.change(at, &CourseChange::Resume),
+            (Change::Users { .. } | Change::Pause | Change::Resume, _, Model::Closed(closed)) => {
+                closed.change(at, &order.command.change)
+            }
+            (Change::Stop { reason }, _, model) if at < self.end => {
+                (self.end, self.end_reason) = (at, *reason);
+                match model {
+                    Model::Open(open) => open.end_at(at),
+                    Model::Closed(closed) => closed.end_at(at),
+                }
+            }
+            _ => {}
+        }
+        if self.shard.index == 0 && !order.is_stop() {
+            let place = self.coming.partition_point(|command| command.at <= at);
+            self.coming.insert(place, Arc::clone(&order.command));
+        }
+    }
+
+    /// The next command whose time has come, once; for the worker that is to report it.
+    pub(crate) fn next_change(&mut self, now: Nanos) -> Option<Arc<Command>> {
+        self.coming.pop_front_if(|command| command.at <= now)
+    }
+
+    /// Why no request starts any more, as soon as that is so by itself or by an order.
+    #[inline]
+    pub(crate) fn stop_reason(&self, now: Nanos) -> Option<StopReason> {
+        if self.is_counted_out() && self.stopped_at.is_none() {
+            Some(StopReason::Counted)
+        } else if self.is_timed_out(now) || self.is_over(now) {
+            Some(self.end_reason)
+        } else {
+            None
+        }
     }
 
     /// Takes the next request that may start now.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
+        let now = now.min(self.horizon);
         match &mut self.model {
             Model::Open(open) => open.take(now),
             Model::Closed(closed) => closed.take(now),
@@ -240,6 +280,7 @@ impl Arrivals {
     /// What became due before `end` and what was dropped, of arrivals due at or after the start
     /// of measuring, since this was last asked.
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
+        let end = end.min(self.horizon);
         match &mut self.model {
             Model::Open(open) => open.tally(end),
             Model::Closed(closed) => closed.tally(),

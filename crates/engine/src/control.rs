@@ -1,36 +1,295 @@
-//! The only way back from outside: stopping a run.
+//! The way back from outside: what is changed while a run goes on, and its end.
+//!
+//! A command holds from a stated time of the run, so that all workers apply it at the same instant
+//! and their shares stay a partition of the whole. [`Control::send`] announces that there will be
+//! an order *before* it reads the clock, and puts the order's time at least [`COMMAND_LEAD`] later.
+//! A worker reads its clock *before* it looks whether anything is announced, and takes nothing that
+//! is due later than [`crate::limits::HEED_WITHIN`] after that. So whoever has not heard of an
+//! order has taken nothing that it concerns, however long a thread was kept from running in
+//! between. Where nothing is announced, looking is one load.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::arrivals::{Arrivals, Order, WholeLoad};
+use crate::channel::{Message, Note, Reporter};
+use crate::limits::{COMMAND_LEAD, COMMANDS_MAX};
+use drumfire_net::Clock;
+use drumfire_plan::{Change, Command, Plan, StopReason};
+use drumfire_schedule::ScheduleError;
+use drumfire_units::Nanos;
+use std::fmt;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A handle that stops a run from any thread, or from a signal handler.
-#[derive(Clone, Debug, Default)]
+/// Requests start.
+const GOES_ON: u8 = 0;
+/// No request starts any more.
+const STOPS: u8 = 1;
+/// What is in flight is not waited for either.
+const ENDS: u8 = 2;
+
+/// A handle on a run, for any thread: changes its load and stops it.
+#[derive(Clone)]
 pub struct Control {
-    stop: Arc<AtomicBool>,
+    shared: Arc<Shared>,
 }
 
+struct Shared {
+    stage: AtomicU8,
+    /// How many orders there are, or will be in a moment.
+    announced: AtomicUsize,
+    book: Mutex<Book>,
+}
+
+/// Everything that is not looked at in each turn.
+struct Book {
+    load: WholeLoad,
+    /// In the order in which they were given.
+    orders: Vec<Order>,
+    /// The run's time; `None` before the start, and under virtual time.
+    clock: Option<RunClock>,
+    /// Where the collector hears of a stop at once.
+    notes: Option<Sender<Note>>,
+    stop_reason: Option<StopReason>,
+    is_over: bool,
+}
+
+/// A clock that counts from the run's start.
+#[derive(Clone, Copy, Debug)]
+struct RunClock {
+    clock: Clock,
+    start: Nanos,
+}
+
+/// Why a command can't be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// The run is over.
+    Over,
+    /// The load has ended before the command's time.
+    TooLate {
+        /// When it ends.
+        end: Nanos,
+    },
+    /// A load of users has no rate.
+    NoRate,
+    /// A load with a rate has no users of its own.
+    NoUsers,
+    /// The law can't be scheduled.
+    Schedule(ScheduleError),
+    /// There were [`COMMANDS_MAX`] commands already.
+    TooMany,
+}
+
+impl fmt::Display for ControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Over => f.write_str("the run is over"),
+            Self::TooLate { end } => write!(f, "the load ends before that, at {end}"),
+            Self::NoRate => f.write_str("users start when they are free: change their number"),
+            Self::NoUsers => f.write_str("requests start at a rate: change that"),
+            Self::Schedule(error) => error.fmt(f),
+            Self::TooMany => write!(f, "a run takes no more than {COMMANDS_MAX} commands"),
+        }
+    }
+}
+
+impl std::error::Error for ControlError {}
+
 impl Control {
-    /// A handle for a run that goes on until its plan's stop.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    /// A handle for a run of a plan.
+    ///
+    /// # Errors
+    /// When the plan's schedule can't be computed.
+    pub fn new(plan: &Plan) -> Result<Self, ScheduleError> {
+        let book = Book {
+            load: WholeLoad::of(plan)?,
+            orders: Vec::new(),
+            clock: None,
+            notes: None,
+            stop_reason: None,
+            is_over: false,
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                stage: AtomicU8::new(GOES_ON),
+                announced: AtomicUsize::new(0),
+                book: Mutex::new(book),
+            }),
+        })
     }
 
-    /// A handle whose flag a signal handler sets.
-    #[must_use]
-    pub fn with_flag(stop: Arc<AtomicBool>) -> Self {
-        Self { stop }
+    /// Changes the run, and gives the time from which that holds: the command's own, or the next
+    /// possible one.
+    ///
+    /// # Errors
+    /// When it would change nothing or can't be carried out. Nothing has changed then.
+    pub fn send(&self, command: Command) -> Result<Nanos, ControlError> {
+        let mut book = self.lock();
+        let schedule = match (&command.change, book.load.is_open()) {
+            _ if book.is_over => return Err(ControlError::Over),
+            _ if book.orders.len() >= COMMANDS_MAX => return Err(ControlError::TooMany),
+            (Change::Users { .. }, true) => return Err(ControlError::NoUsers),
+            (Change::Rate { law }, _) => {
+                let number = book.orders.len() as u64 + 1;
+                let schedule = book.load.schedule(law, number);
+                let schedule = schedule.ok_or(ControlError::NoRate)?;
+                Some(schedule.map_err(ControlError::Schedule)?)
+            }
+            _ => None,
+        };
+        let count = book.orders.len();
+        self.shared.announced.store(count + 1, Ordering::SeqCst);
+        let soonest = book
+            .clock
+            .map_or(Nanos::ZERO, |clock| clock.now() + COMMAND_LEAD);
+        let at = command.at.max(soonest);
+        let end = book.load.end_before(at, &book.orders);
+        let is_stop = matches!(command.change, Change::Stop { .. });
+        if at > end || at == end && is_stop {
+            self.shared.announced.store(count, Ordering::SeqCst);
+            return Err(ControlError::TooLate { end });
+        }
+        book.orders.push(Order {
+            command: Arc::new(Command { at, ..command }),
+            schedule,
+        });
+        Ok(at)
     }
 
-    /// Starts no further request; what is in flight may finish.
-    pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+    /// Starts no further request, from now on and not from a stated time; what is in flight may
+    /// finish. The first reason counts.
+    pub fn stop(&self, reason: StopReason) {
+        let mut book = self.lock();
+        self.shared.stage.fetch_max(STOPS, Ordering::Relaxed);
+        if book.stop_reason.is_none() {
+            book.stop_reason = Some(reason);
+            if let Some(notes) = &book.notes {
+                // The send fails only if the collector is gone.
+                let _over = notes.send(Note::Stop(reason));
+            }
+        }
     }
 
-    /// Whether the run was asked to stop.
+    /// Waits no longer for what is in flight: the run ends at once, with what it has.
+    pub fn end(&self, reason: StopReason) {
+        self.stop(reason);
+        self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
+    }
+
+    /// Ends a run that has no account, for something of it has failed.
+    pub(crate) fn abandon(&self) {
+        self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
+    }
+
+    /// One worker's share of the load.
+    pub(crate) fn arrivals(&self, shard: crate::Shard) -> Arrivals {
+        self.lock().load.share(shard)
+    }
+
+    /// The orders as a worker reads them, and where it reports.
+    pub(crate) fn orders(&self, reporter: Reporter) -> Orders {
+        Orders {
+            control: self.clone(),
+            read: 0,
+            reporter,
+            has_stopped: false,
+        }
+    }
+
+    /// Lets the collector hear of a stop at once, also of one that was before.
+    pub(crate) fn report_to(&self, notes: Sender<Note>) {
+        let mut book = self.lock();
+        if let Some(reason) = book.stop_reason {
+            // The send fails only if the collector is gone.
+            let _over = notes.send(Note::Stop(reason));
+        }
+        book.notes = Some(notes);
+    }
+
+    /// The run started at this time of a clock, so that commands hold from the run's own time.
+    pub(crate) fn started(&self, clock: Clock, start: Nanos) {
+        self.lock().clock = Some(RunClock { clock, start });
+    }
+
+    /// No command is taken any more.
+    pub(crate) fn over(&self) {
+        let mut book = self.lock();
+        book.is_over = true;
+        book.notes = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        // Nothing that could panic is done under the lock.
+        self.shared
+            .book
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = self.shared.stage.load(Ordering::Relaxed);
+        f.debug_struct("Control").field("stage", &stage).finish()
+    }
+}
+
+impl RunClock {
+    /// The time since the run's start.
+    fn now(self) -> Nanos {
+        self.clock.now() - self.start
+    }
+}
+
+/// What a worker hears of [`Control`].
+pub(crate) struct Orders {
+    control: Control,
+    /// How many it has read.
+    read: usize,
+    reporter: Reporter,
+    /// Whether it was reported that nothing starts any more.
+    has_stopped: bool,
+}
+
+impl Orders {
+    /// Whether no request is to start any more, from whatever time on.
     #[inline]
-    #[must_use]
-    pub fn is_stopping(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.control.shared.stage.load(Ordering::Relaxed) >= STOPS
+    }
+
+    /// Whether what is in flight is waited for no longer.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.control.shared.stage.load(Ordering::Relaxed) >= ENDS
+    }
+
+    /// Applies the orders that were given since the last time, and reports what has come of the
+    /// load until `now`, which was read before.
+    #[inline]
+    pub(crate) fn carry_out(&mut self, arrivals: &mut Arrivals, now: Nanos) {
+        if self.control.shared.announced.load(Ordering::SeqCst) != self.read {
+            self.read_on(arrivals);
+        }
+        arrivals.look(now);
+        while let Some(command) = arrivals.next_change(now) {
+            self.reporter.tell(Message::Changed(command));
+        }
+        if !self.has_stopped
+            && let Some(reason) = arrivals.stop_reason(now)
+        {
+            self.has_stopped = true;
+            self.reporter.tell(Message::Stopping(reason));
+        }
+    }
+
+    #[cold]
+    fn read_on(&mut self, arrivals: &mut Arrivals) {
+        let book = self.control.lock();
+        for order in book.orders.iter().skip(self.read) {
+            arrivals.apply(order);
+        }
+        self.read = book.orders.len();
     }
 }

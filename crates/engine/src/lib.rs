@@ -1,10 +1,11 @@
 //! Moves bytes for a plan, on time, and makes samples.
 //!
 //! Knows plans, schedules, protocols and the I/O seam, and brings them together. Must not know
-//! stdout, files or formatting. Start reading at [`run`], then [`Worker`].
+//! stdout, files or formatting. Start reading at [`Run`], then at its worker.
 
 mod arrivals;
 mod blame;
+mod channel;
 mod control;
 mod conversation;
 mod exchanges;
@@ -22,8 +23,7 @@ mod wire;
 mod worker;
 
 pub use arrivals::Shard;
-pub use control::Control;
+pub use control::{Control, ControlError};
 pub use conversation::{ConversationError, Speaker, chooses_http2, converse};
 pub use prepare::{PrepareError, Prepared, Resolver, check_metadata, prepare};
-pub use run::{RunError, run, run_over, thread_count};
-pub use worker::{Message, Worker};
+pub use run::{Events, Run, RunError, Shares, run_over, thread_count};

@@ -39,6 +39,24 @@ pub const WAITING_MAX: usize = 64 * 1024;
 /// A worker wakes at least this often, to see a signal.
 pub const WAIT_MAX: Nanos = Nanos::from_millis(50);
 
+/// A worker that has looked for orders takes nothing that is due later than this after it, before
+/// it has looked once more: what a turn of its loop takes is far less.
+pub const HEED_WITHIN: Nanos = Nanos::from_millis(50);
+
+/// From when on a command holds that is to hold at once: later than [`HEED_WITHIN`] after it is
+/// given, so that no worker has taken anything due then; and later than [`WAIT_MAX`], so that
+/// workers are awake.
+pub const COMMAND_LEAD: Nanos = Nanos::from_millis(100);
+
+const _: () = assert!(COMMAND_LEAD.0 > HEED_WITHIN.0 && COMMAND_LEAD.0 > WAIT_MAX.0);
+
+/// Commands of one run, of whatever kind.
+pub const COMMANDS_MAX: usize = 10_000;
+
+/// Intervals that wait for one observer. Beyond them the newest is merged into the last one: an
+/// observer that is slow sees longer intervals, and everything in them. Each is 3 MiB.
+pub const OBSERVER_INTERVALS: usize = 8;
+
 /// How often a pending look-up of a redirect's name is asked for its answer.
 pub const LOOK_UP: Nanos = Nanos::from_millis(2);
 

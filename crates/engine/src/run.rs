@@ -1,26 +1,32 @@
 //! A whole run: workers on threads, and the one place where their intervals become events.
+//!
+//! [`Run::start`] gives a handle: commands go in through [`Control`], events come out through
+//! [`Events`], and [`Run::join`] waits for the end. The workers and the collector have threads of
+//! their own, so that whoever holds the handle may take its time.
 
 mod collect;
+mod crew;
+mod events;
 mod gate;
 mod single;
 
+pub use events::Events;
 pub use single::run_over;
 
 use crate::Control;
-use crate::arrivals::{Arrivals, Shard, schedule_of};
+use crate::arrivals::Shard;
 use crate::prepare::Prepared;
-use crate::users::Users as WorkerUsers;
-use crate::worker::{Channel, Extent, Message, Worker};
 use collect::Collector;
-use drumfire_measure::{RunEvent, RunInfo, Summary};
-use drumfire_net::{Clock, Fault, Io, Native, NativeOptions, Waiting};
-use drumfire_plan::{Affinity, Load, Plan, Spin, Users};
+use crew::{Post, Work, conduct, worker};
+use drumfire_measure::{RunInfo, Summary};
+use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
+use drumfire_plan::{Load, Plan, Spin};
 use drumfire_schedule::ScheduleError;
+use events::Hub;
 use gate::Gate;
 use std::fmt;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 /// Why a prepared run could not take place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,94 +65,107 @@ pub fn thread_count(plan: &Plan) -> u32 {
         .max(1)
 }
 
-/// One worker's part of `count` things dealt out in turn.
-fn part(count: u32, shard: Shard) -> u32 {
-    count / shard.of + u32::from(shard.index < count % shard.of)
+/// Which shares of a run's load are kept here: those from `first` on, `count` of them, of all `of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// The first one, from 0.
+    pub first: u32,
+    /// How many; each has a worker of its own.
+    pub count: u32,
+    /// How many there are, here and elsewhere.
+    pub of: u32,
 }
 
-impl<I: Io> Worker<I> {
-    /// A worker for a share of a run over a driver, and what it says. The second channel takes
-    /// used intervals back.
+impl Shares {
+    /// The whole load of a plan, on as many threads as it has.
+    #[must_use]
+    pub fn all(plan: &Plan) -> Self {
+        let of = thread_count(plan);
+        Self {
+            first: 0,
+            count: of,
+            of,
+        }
+    }
+
+    fn shards(self) -> impl Iterator<Item = Shard> {
+        let indices = self.first..self.first + self.count;
+        indices.map(move |index| Shard { index, of: self.of })
+    }
+}
+
+/// A run under way.
+#[derive(Debug)]
+pub struct Run {
+    control: Control,
+    hub: Arc<Hub>,
+    thread: JoinHandle<Result<Arc<Summary>, RunError>>,
+}
+
+impl Run {
+    /// Starts a plan's run on threads of its own. It goes on until the plan's end or a command's,
+    /// whether or not anybody watches.
     ///
     /// # Errors
-    /// When the plan's schedule can't be computed.
-    pub fn new(
-        io: I,
-        prepared: &Arc<Prepared>,
-        control: &Control,
-        shard: Shard,
-        out: Sender<Message>,
-        back: Receiver<Box<drumfire_measure::Interval>>,
+    /// When the schedule can't be computed or no thread can be started.
+    pub fn start(
+        prepared: Arc<Prepared>,
+        info: Arc<RunInfo>,
+        shares: Shares,
     ) -> Result<Self, RunError> {
-        let plan = &prepared.plan;
-        let arrivals = Arrivals::new(plan, shard).map_err(RunError::Schedule)?;
-        let law = match plan.load {
-            Load::Open { .. } => plan.users.as_ref(),
-            Load::Closed { .. } => None,
+        let control = Control::new(&prepared.plan).map_err(RunError::Schedule)?;
+        let hub = Arc::new(Hub::new(Arc::clone(&info)));
+        let body = {
+            let (control, hub) = (control.clone(), Arc::clone(&hub));
+            move || hub.until_end(|hub| run_natively(&prepared, &info, shares, &control, hub))
         };
-        let law = law.map(|users| users.share(shard.index, shard.of));
-        // A user that keeps to a connection takes no seat, so that users are what bounds them.
-        let seats = part(plan.connections.count, shard) * plan.connections.streams;
-        let law = match (plan.connections.affinity, &plan.load) {
-            (Affinity::User, Load::Open { .. }) => {
-                Some(law.unwrap_or_else(|| Users::constant(seats)))
-            }
-            _ => law,
-        };
-        let extent = Extent {
-            connections: part(plan.connections.count, shard),
-            shard,
-            users: WorkerUsers::new(law, shard),
-        };
-        let channel = Channel { out, back };
-        Ok(Self::assemble(
-            io,
-            Arc::clone(prepared),
-            control.clone(),
-            arrivals,
-            channel,
-            extent,
-        ))
+        let thread = thread::Builder::new().name("collector".to_owned());
+        let thread = thread.spawn(body).map_err(RunError::of_thread)?;
+        Ok(Self {
+            control,
+            hub,
+            thread,
+        })
+    }
+
+    /// The way to change the run and to stop it.
+    #[must_use]
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// What happens from now on. What happened before the first call is not lost: it comes first.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        self.hub.subscribe()
+    }
+
+    /// Waits for the run's end.
+    ///
+    /// # Errors
+    /// When a driver or a thread could not be made or failed: there is no account of such a run.
+    /// A target that does not answer is no error but a result.
+    pub fn join(self) -> Result<Arc<Summary>, RunError> {
+        let ended = self.thread.join();
+        ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-/// What the workers agree on before the start.
-struct Line {
-    gate: Gate,
-    failure: FirstFailure,
-}
-
-/// The first failure of a worker, which is the run's.
-#[derive(Default)]
-struct FirstFailure(Mutex<Option<RunError>>);
-
-impl FirstFailure {
-    fn put(&self, error: RunError) {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert(error);
-    }
-
-    fn take(self) -> Result<(), RunError> {
-        let first = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        first.map_or(Ok(()), Err)
+impl RunError {
+    fn of_thread(error: std::io::Error) -> Self {
+        Self::Thread(error.to_string())
     }
 }
 
-/// Runs a plan on threads of its own and merges what they measure. Blocks until the drain is over;
-/// `observer` is called on the calling thread.
-///
-/// # Errors
-/// When no worker could be started, or a driver failed. A target that does not answer is no error
-/// but a result.
-pub fn run(
+/// Runs workers over sockets and one clock, and merges what they measure on this thread.
+fn run_natively(
     prepared: &Arc<Prepared>,
     info: &Arc<RunInfo>,
+    shares: Shares,
     control: &Control,
-    observer: &mut dyn FnMut(&RunEvent),
+    hub: &Hub,
 ) -> Result<Arc<Summary>, RunError> {
     let plan = &prepared.plan;
-    let of = thread_count(plan);
-    schedule_of(plan).map_err(RunError::Schedule)?;
     let clock = Clock::start();
     let options = NativeOptions {
         clock,
@@ -157,65 +176,23 @@ pub fn run(
         },
         tls: prepared.tls.clone(),
     };
-    let line = Line {
-        gate: Gate::new(of),
-        failure: FirstFailure::default(),
+    let gate = Gate::new(shares.count);
+    let work = || {
+        let ticket = gate.ticket(move || clock.now());
+        let work = |post: Post| {
+            let io = Native::new(&options).map_err(RunError::Driver)?;
+            let control = post.control.clone();
+            let mut worker = worker(io, prepared, post);
+            worker.open_connections().map_err(RunError::Driver)?;
+            // All start at the same moment, which the last of them names.
+            let start = ticket.pass();
+            control.started(clock, start);
+            worker.begin_at(start);
+            worker.run().map_err(RunError::Driver)
+        };
+        (control.clone(), Box::new(work) as Work<'_>)
     };
-    let mut collector = Collector::new(plan, info, of);
-    observer(&RunEvent::Started(Arc::clone(info)));
-    thread::scope(|scope| {
-        for worker in 0..of {
-            let (out, messages) = mpsc::channel();
-            let back = collector.add(messages);
-            let shard = Shard { index: worker, of };
-            let (options, line) = (&options, &line);
-            let body = move || run_worker(options, prepared, control, shard, (out, back), line);
-            let started = thread::Builder::new()
-                .name(format!("worker-{worker}"))
-                .spawn_scoped(scope, body);
-            if let Err(error) = started {
-                // There is no run without it; those who wait for it are let go, to stop at once.
-                control.stop();
-                line.gate.excuse(of - worker, || clock.now());
-                return Err(RunError::Thread(error.to_string()));
-            }
-        }
-        collector.collect(control, observer);
-        Ok(())
-    })?;
-    line.failure.take()?;
-    let summary = Arc::new(collector.finish(plan));
-    observer(&RunEvent::Finished(Arc::clone(&summary)));
-    Ok(summary)
-}
-
-/// One worker's thread.
-fn run_worker(
-    options: &NativeOptions,
-    prepared: &Arc<Prepared>,
-    control: &Control,
-    shard: Shard,
-    (out, back): (Sender<Message>, Receiver<Box<drumfire_measure::Interval>>),
-    line: &Line,
-) {
-    let made = Native::new(options)
-        .map_err(RunError::Driver)
-        .and_then(|io| Worker::new(io, prepared, control, shard, out, back));
-    let worker = made.and_then(|mut worker| {
-        worker.open_connections().map_err(RunError::Driver)?;
-        Ok(worker)
-    });
-    if worker.is_err() {
-        control.stop();
-    }
-    // All start at the same moment, which the last of them names.
-    let start = line.gate.pass(|| options.clock.now());
-    let ended = worker.and_then(|mut worker| {
-        worker.begin_at(start);
-        worker.run().map_err(RunError::Driver)
-    });
-    if let Err(error) = ended {
-        line.failure.put(error);
-        control.stop();
-    }
+    let crew = shares.shards().map(|shard| (shard, work())).collect();
+    let collector = Collector::new(plan, info);
+    conduct(collector, crew, prepared, &mut |event| hub.publish(event))
 }

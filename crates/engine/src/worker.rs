@@ -11,41 +11,27 @@
 //! lets the transport read, and settles what came of that. [`Worker::settle`] is the only place
 //! where an exchange ends, and after it ended the only place where the next one starts at once.
 
-use crate::Control;
 use crate::arrivals::{Arrival, Arrivals, Shard};
 use crate::blame::Failure;
+use crate::channel::{Channel, Message};
+use crate::control::Orders;
 use crate::exchanges::{Due, End, Exchanges, Hearing, Task, Todo};
 use crate::id::{ExchangeId, LaneId, ShareId, UserId};
 use crate::limits::{
     DIALS_AT_ONCE, DRAIN_MAX, OPENING_MAX, STARTS_PER_TURN, STREAMS_PER_TURN, WAIT_MAX, WAITING_MAX,
 };
 use crate::prepare::{Lookup, Prepared};
-use crate::recorder::{Recorder, Sink};
+use crate::recorder::Recorder;
 use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Lane, Lanes, Seat, Transport};
 use crate::users::{Turn, Users};
 use crate::wire::Settings;
-use drumfire_measure::{Interval, Kept, Outcome};
+use drumfire_measure::Outcome;
 use drumfire_net::{Fault, Io, Readiness, Slot};
 use drumfire_plan::{Affinity, Drain, Growth, HttpVersion, Spread};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
-
-/// What a worker tells the collector.
-#[derive(Debug)]
-pub enum Message {
-    /// An interval has ended.
-    Interval(Box<Interval>),
-    /// Every sample of the interval that ends next.
-    Kept(Vec<Kept>),
-    /// The worker has ended.
-    Done {
-        /// When the last exchange ended, from the run's start.
-        end: Nanos,
-    },
-}
 
 /// How large a worker's part is.
 pub(crate) struct Extent {
@@ -53,27 +39,6 @@ pub(crate) struct Extent {
     pub(crate) connections: u32,
     pub(crate) shard: Shard,
     pub(crate) users: Users,
-}
-
-/// The channel as a sink, with the used intervals' way back.
-pub(crate) struct Channel {
-    pub(crate) out: Sender<Message>,
-    pub(crate) back: Receiver<Box<Interval>>,
-}
-
-impl Sink for Channel {
-    fn closed(&mut self, interval: Box<Interval>) {
-        // The send fails only if the collector is gone.
-        let _given_up = self.out.send(Message::Interval(interval));
-    }
-
-    fn kept(&mut self, samples: Vec<Kept>) {
-        let _given_up = self.out.send(Message::Kept(samples));
-    }
-
-    fn spare(&mut self) -> Option<Box<Interval>> {
-        self.back.try_recv().ok()
-    }
 }
 
 /// How far a worker's part of the run is.
@@ -94,10 +59,10 @@ struct Waiting {
 }
 
 /// One worker over one driver.
-pub struct Worker<I> {
+pub(crate) struct Worker<I> {
     io: I,
     prepared: Arc<Prepared>,
-    control: Control,
+    orders: Orders,
     arrivals: Arrivals,
     users: Users,
     exchanges: Exchanges,
@@ -131,7 +96,7 @@ impl<I: Io> Worker<I> {
     pub(crate) fn assemble(
         io: I,
         prepared: Arc<Prepared>,
-        control: Control,
+        orders: Orders,
         arrivals: Arrivals,
         channel: Channel,
         extent: Extent,
@@ -160,7 +125,7 @@ impl<I: Io> Worker<I> {
             multiplexes: plan.http.version == HttpVersion::Http2,
             io,
             prepared,
-            control,
+            orders,
             arrivals,
             users: extent.users,
             transport,
@@ -191,7 +156,7 @@ impl<I: Io> Worker<I> {
                 under_way += 1;
             }
             let all = next == wanted && under_way == 0;
-            if all || now > started + OPENING_MAX || self.control.is_stopping() {
+            if all || now > started + OPENING_MAX || self.orders.is_stopping() {
                 break;
             }
             let until = self.transport.next_timeout();
@@ -227,14 +192,15 @@ impl<I: Io> Worker<I> {
     ///
     /// # Errors
     /// When the driver can't wait: there is no account of such a run.
-    pub fn run(mut self) -> Result<(), Fault> {
+    pub(crate) fn run(mut self) -> Result<(), Fault> {
         let times = self.io.thread_times();
         self.recorder.begin(times);
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
         loop {
             let now = self.io.now();
+            self.orders.carry_out(&mut self.arrivals, now);
             self.roll(now);
-            let stops = self.arrivals.is_timed_out(now) || self.control.is_stopping();
+            let stops = self.arrivals.is_timed_out(now) || self.orders.is_stopping();
             if stops && self.course.drain_until.is_none() {
                 self.stop(now);
             }
@@ -604,8 +570,9 @@ impl<I: Io> Worker<I> {
         };
         let end = match self.course.drain_until {
             Some(until) => until,
-            None => self.arrivals.next_end(now).min(now + WAIT_MAX),
+            None => self.arrivals.next_end(now),
         };
+        let end = end.min(now + WAIT_MAX);
         due.min(self.users.next_change())
             .min(end)
             .min(self.timers.next())
@@ -684,6 +651,9 @@ impl<I: Io> Worker<I> {
     }
 
     fn is_done(&self, now: Nanos) -> bool {
+        if self.orders.is_ending() {
+            return true;
+        }
         if self.exchanges.open() > 0 {
             return self.course.drain_until.is_some_and(|until| now >= until);
         }
@@ -710,8 +680,7 @@ impl<I: Io> Worker<I> {
             self.course.last_end.max(self.arrivals.used_time(now))
         };
         let channel = self.recorder.finish(now, times);
-        // The send fails only if the collector is gone.
-        let _given_up = channel.out.send(Message::Done { end });
+        channel.reporter.tell(Message::Done { end });
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is known of a run before it ends, and the one stream of events that it makes.
 
 use crate::{Histogram, Interval, Kept, Latency, Step, Summary};
+use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -115,10 +116,14 @@ pub enum RunEvent {
     /// Every sample of the interval that closes next, in the order of their ends within a worker:
     /// a channel of its own, only where the plan asks for it.
     Kept(Vec<Kept>),
-    /// Something that a person should know now.
-    Warning(String),
-    /// No new requests are sent; what is in flight may finish.
-    Draining,
+    /// A command holds from now on, and not before its time.
+    Changed(Arc<Command>),
+    /// No new requests are sent; what is in flight may finish. The first one says why; a signal
+    /// that comes later is said too.
+    Stopping {
+        /// Why.
+        reason: StopReason,
+    },
     /// The run is over.
     Finished(Arc<Summary>),
 }

@@ -1,9 +1,10 @@
 //! A run in a simulated world.
 
 use crate::{Draft, Log, World};
-use drumfire_engine::{RunError, prepare, run_over, thread_count};
+use drumfire_engine::{Control, ControlError, RunError, prepare, run_over, thread_count};
 use drumfire_measure::{GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary};
-use drumfire_plan::{Load, Plan};
+use drumfire_plan::{Change, Command, Load, Plan};
+use drumfire_units::Nanos;
 use std::sync::{Arc, PoisonError};
 
 /// A plan and the world in which it runs.
@@ -13,6 +14,7 @@ pub struct Simulation {
     world: World,
     keeps: bool,
     first_stream_id: u32,
+    commands: Vec<Command>,
 }
 
 /// What came of a simulation.
@@ -24,6 +26,8 @@ pub struct Simulated {
     pub log: Log,
     /// Every interval, where they are kept.
     pub intervals: Vec<Arc<Interval>>,
+    /// All other events, in their order.
+    pub events: Vec<RunEvent>,
 }
 
 impl Simulation {
@@ -35,7 +39,26 @@ impl Simulation {
             world,
             keeps: false,
             first_stream_id: 1,
+            commands: Vec::new(),
         }
+    }
+
+    /// Changes the run from a time on. All commands are given before the start, in this order.
+    #[must_use]
+    pub fn command(mut self, at: Nanos, change: Change) -> Self {
+        self.commands.push(Command { at, change });
+        self
+    }
+
+    /// Whether each command is taken, for a run that is not begun.
+    ///
+    /// # Panics
+    /// When the plan can't run.
+    #[must_use]
+    pub fn give_commands(&self) -> Vec<Result<Nanos, ControlError>> {
+        let control = control(&self.plan);
+        let given = self.commands.iter();
+        given.map(|command| control.send(command.clone())).collect()
     }
 
     /// Keeps every interval: 3 MiB each.
@@ -87,16 +110,26 @@ impl Simulation {
         let mut drivers = Vec::new();
         let mut logs = Vec::new();
         for worker in 0..of {
-            let (io, control, log) = self.world.driver(worker);
+            // Each worker's time is its own, and so is what it hears of.
+            let control = control(&prepared.plan);
+            for command in &self.commands {
+                if let Err(error) = control.send(command.clone()) {
+                    panic!("{command:?}: {error}");
+                }
+            }
+            let (io, log) = self.world.driver(worker, &control);
             drivers.push((io, control));
             logs.push(log);
         }
         let info = Arc::new(info(&prepared.plan, &prepared.steps));
         let mut intervals = Vec::new();
-        let result = run_over(&prepared, &info, drivers, &mut |event| {
-            if let (RunEvent::IntervalClosed(interval), true) = (event, self.keeps) {
+        let mut events = Vec::new();
+        let result = run_over(&prepared, &info, drivers, &mut |event| match event {
+            RunEvent::IntervalClosed(interval) if self.keeps => {
                 intervals.push(Arc::clone(interval));
             }
+            RunEvent::IntervalClosed(_) => {}
+            other => events.push(other.clone()),
         });
         let summary = result?;
         let mut log = Log::default();
@@ -118,7 +151,17 @@ impl Simulation {
             summary,
             log,
             intervals,
+            events,
         })
+    }
+}
+
+/// The way to change and to stop a run of a plan.
+#[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
+fn control(plan: &Plan) -> Control {
+    match Control::new(plan) {
+        Ok(control) => control,
+        Err(error) => panic!("the plan can't run: {error}"),
     }
 }
 

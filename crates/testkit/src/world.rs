@@ -6,6 +6,7 @@ use crate::server::Host;
 use crate::{Client, Network, Random, Server};
 use drumfire_engine::{Control, Resolver};
 use drumfire_net::ResolveError;
+use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -121,13 +122,12 @@ impl World {
         })
     }
 
-    /// One worker's driver, its way to be stopped, and where its log will be.
-    pub(crate) fn driver(&self, worker: u32) -> (SimIo, Control, Arc<Mutex<Log>>) {
-        let control = Control::new();
+    /// One worker's driver, whose run the control stops, and where its log will be.
+    pub(crate) fn driver(&self, worker: u32, control: &Control) -> (SimIo, Arc<Mutex<Log>>) {
         let mut hooks = self.hooks.clone();
         if let Some(stop) = self.stop {
             let control = control.clone();
-            hooks.push((stop, Arc::new(move || control.stop())));
+            hooks.push((stop, Arc::new(move || control.stop(StopReason::Signal))));
         }
         let handed = Arc::new(Mutex::new(Log::default()));
         let io = SimIo::new(Parts {
@@ -140,7 +140,7 @@ impl World {
             keeps: self.keeps,
             handed: Arc::clone(&handed),
         });
-        (io, control, handed)
+        (io, handed)
     }
 }
 

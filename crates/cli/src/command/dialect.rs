@@ -8,7 +8,7 @@ use drumfire_compile::form;
 use drumfire_dialects::{Dialect, Outcome, Presentation, parse};
 use drumfire_measure::RunEvent;
 use drumfire_net::Clock;
-use drumfire_plan::Plan;
+use drumfire_plan::{Plan, StopReason};
 use std::path::Path;
 
 /// The flag of our own that every dialect has.
@@ -82,7 +82,10 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
             &mut |event| {
                 let mut shown = shown.borrow_mut();
                 shown.observe(event);
-                if matches!(event, RunEvent::Draining) {
+                if let RunEvent::Stopping {
+                    reason: StopReason::Signal,
+                } = event
+                {
                     // A closed stdout shows itself when the result is written.
                     let _shown = output::print(shown.render_interrupted().as_bytes());
                 }

@@ -3,7 +3,7 @@
 use crate::output;
 use crate::terminal;
 use drumfire_measure::{Model, RunEvent};
-use drumfire_plan::{Load, Plan};
+use drumfire_plan::{Load, Plan, StopReason};
 use drumfire_report::live::{Progress, line};
 use drumfire_units::Nanos;
 
@@ -78,17 +78,18 @@ impl Watch {
                 let text = line(interval, &progress, &terminal::stderr_style());
                 output::draw(&format!("\r\x1b[K{}", text.trim_end()));
             }
-            RunEvent::Draining => {
+            RunEvent::Stopping {
+                reason: StopReason::Signal,
+            } => {
                 self.draining = true;
                 let said = stopping(usize::from(terminal::columns()));
                 output::draw(&format!("\r\x1b[K{said}"));
             }
-            RunEvent::Warning(text) => {
-                output::draw("\r\x1b[K");
-                output::remark(&format!("{text}\n"));
-            }
             RunEvent::Finished(_) => output::draw("\r\x1b[K"),
-            RunEvent::Started(_) | RunEvent::Kept(_) => {}
+            RunEvent::Started(_)
+            | RunEvent::Kept(_)
+            | RunEvent::Changed(_)
+            | RunEvent::Stopping { .. } => {}
         }
     }
 }
@@ -96,8 +97,8 @@ impl Watch {
 /// What is said when a signal ended the load, in one line of the terminal.
 fn stopping(columns: usize) -> &'static str {
     const SAID: [&str; 3] = [
-        "stopping: waiting for what is in flight (again to quit)",
-        "stopping (again to quit)",
+        "stopping: waiting for what is in flight (again to report now)",
+        "stopping (again to report now)",
         "stopping",
     ];
     let fits = SAID.into_iter().find(|said| said.len() < columns);
@@ -110,8 +111,8 @@ mod tests {
 
     #[test]
     fn what_is_said_fits_the_line() {
-        assert!(stopping(80).ends_with("in flight (again to quit)"));
-        assert_eq!(stopping(40), "stopping (again to quit)");
+        assert!(stopping(80).ends_with("in flight (again to report now)"));
+        assert_eq!(stopping(40), "stopping (again to report now)");
         assert_eq!((stopping(10), stopping(3)), ("stopping", ""));
     }
 }

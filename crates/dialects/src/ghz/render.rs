@@ -19,7 +19,7 @@ use crate::Spool;
 use crate::grammar::go_json::Indent;
 use drumfire_compile::Host;
 use drumfire_measure::{RunEvent, Summary};
-use drumfire_plan::{Host as UrlHost, Load, Plan, Spread, Stop, Verify};
+use drumfire_plan::{Host as UrlHost, Load, Plan, Spread, Stop, StopReason, Verify};
 use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) struct Presentation {
     /// Where the results lie that a format shows one by one.
     spool: Option<BufWriter<Box<dyn Spool>>>,
     spool_failure: Option<io::Error>,
-    cancelled: bool,
+    stopped: Option<StopReason>,
     /// When the last call ended, from the run's start.
     last_end: Nanos,
     report: Option<Report>,
@@ -85,7 +85,7 @@ impl Presentation {
             tally: Tally::new(timed, options.skip_first),
             spool: None,
             spool_failure: None,
-            cancelled: false,
+            stopped: None,
             last_end: Nanos::ZERO,
             report: None,
             notes: notes(options, plan),
@@ -114,7 +114,10 @@ impl Presentation {
     /// Takes note of what happens.
     pub(crate) fn observe(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Draining => self.cancelled = true,
+            // What ends first is what ended the run.
+            RunEvent::Stopping { reason } => {
+                self.stopped.get_or_insert(*reason);
+            }
             RunEvent::Kept(kept) => {
                 let of = |kept| CallResult::of(kept, self.since, &self.peer);
                 let mut results: Vec<CallResult> = kept.iter().map(of).collect();
@@ -166,7 +169,10 @@ impl Presentation {
             .stop
             .duration
             .is_some_and(|time| summary.duration >= time);
-        match (self.cancelled, timed_out && !counted_out) {
+        match (
+            self.stopped == Some(StopReason::Signal),
+            timed_out && !counted_out,
+        ) {
             (true, _) => End::Cancel,
             (false, true) => End::Timeout,
             (false, false) => End::Normal,

@@ -2,7 +2,7 @@
 
 use super::{Arrival, Bounds, Shard, Tally};
 use crate::id::UserId;
-use drumfire_plan::Users;
+use drumfire_plan::{Change, Users};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -12,13 +12,16 @@ pub(crate) struct Closed {
     /// Users without a request under way, ascending by when they are ready; the pause is the same
     /// for all.
     ready: VecDeque<Ready>,
+    /// Users that rest while the load's time stands still, ascending: `at` counts from when it goes
+    /// on. Empty while it does.
+    held: VecDeque<Ready>,
     /// Users that have gone; the next to come takes the place of the last of them.
     gone: Vec<UserId>,
     /// How many users have come into being.
     count: u32,
-    /// When how many users come or go; those before are done.
-    changes: Users,
-    next_change: usize,
+    law: Law,
+    /// Users, pauses and resumptions to come, ascending.
+    changes: VecDeque<Pending>,
     /// How many users there are.
     present: u32,
     /// Users who are to go and still have a request under way.
@@ -26,11 +29,8 @@ pub(crate) struct Closed {
     think_time: Nanos,
     /// The number of the next request: ours are the shard's index and every `of`-th after it.
     next: u64,
-    of: u64,
-    /// The first number that the run has not.
-    limit: u64,
-    /// No request starts at or after this.
-    end: Nanos,
+    bounds: Bounds,
+    shard: Shard,
     measure_from: Nanos,
     intended: u64,
 }
@@ -42,58 +42,136 @@ struct Ready {
     user: UserId,
 }
 
+/// How many users there are over time, by a time of its own as [`drumfire_schedule::Course`] has it
+/// for rates.
+#[derive(Debug)]
+struct Law {
+    changes: Users,
+    /// Those before are done.
+    next: usize,
+    /// When the law's time was 0, all its pauses added.
+    origin: Nanos,
+    /// Since when the law's time stands.
+    paused_at: Option<Nanos>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    at: Nanos,
+    change: Change,
+}
+
 impl Closed {
-    /// Users who are free as they come, within the run's bounds.
+    /// Users of the whole run who are free as they come, of which this is a share, within the run's
+    /// bounds.
     pub(crate) fn new(
-        users: Users,
+        users: &Users,
         think_time: Nanos,
         shard: Shard,
         bounds: Bounds,
         measure_from: Nanos,
     ) -> Self {
+        let users = users.share(shard.index, shard.of);
         let mut closed = Self {
             ready: VecDeque::with_capacity(users.most() as usize + 1),
+            held: VecDeque::new(),
             gone: Vec::with_capacity(users.most() as usize),
             count: 0,
-            changes: users,
-            next_change: 0,
+            law: Law::new(users, Nanos::ZERO),
+            changes: VecDeque::new(),
             present: 0,
             leaving: 0,
             think_time,
             next: u64::from(shard.index),
-            of: u64::from(shard.of),
-            limit: bounds.limit,
-            end: bounds.end,
+            bounds,
+            shard,
             measure_from,
             intended: 0,
         };
-        closed.change(Nanos::ZERO);
+        closed.go_on(Nanos::ZERO);
         closed
     }
 
-    /// Lets the users come and go whose time has come.
+    /// Changes the load from a time on that is not over yet; users are those of the whole run.
+    pub(crate) fn change(&mut self, at: Nanos, change: &Change) {
+        let change = match change {
+            Change::Users { law } => {
+                let law = law.share(self.shard.index, self.shard.of);
+                let most = law.most() as usize + 1;
+                self.ready.reserve(most.saturating_sub(self.ready.len()));
+                Change::Users { law }
+            }
+            other => other.clone(),
+        };
+        let place = self.changes.partition_point(|pending| pending.at <= at);
+        self.changes.insert(place, Pending { at, change });
+    }
+
+    /// Lets everything happen whose time has come: changes, and users that come and go.
     #[cold]
-    fn change(&mut self, now: Nanos) {
-        while let Some(&(at, count)) = self.changes.changes().get(self.next_change)
-            && at <= now
-        {
-            self.next_change += 1;
-            for _ in self.present..count {
-                // A user that was to go may as well stay.
-                match self.leaving.checked_sub(1) {
-                    Some(leaving) => self.leaving = leaving,
-                    None => self.come(at),
+    fn go_on(&mut self, now: Nanos) {
+        loop {
+            let change = self.next_command();
+            if change <= now && change <= self.law.next_change() {
+                if let Some(Pending { at, change }) = self.changes.pop_front() {
+                    self.take_change(at, change);
                 }
+            } else if self.law.next_change() <= now {
+                let at = self.law.next_change();
+                let count = self.law.take();
+                self.set_present(count, at);
+            } else {
+                return;
             }
-            for _ in count..self.present {
-                // The user that pauses longest goes first; one with a request under way ends it.
-                match self.ready.pop_back() {
-                    Some(Ready { user, .. }) => self.gone.push(user),
-                    None => self.leaving += 1,
-                }
-            }
-            self.present = count;
         }
+    }
+
+    fn take_change(&mut self, at: Nanos, change: Change) {
+        match change {
+            Change::Users { law } => {
+                let paused_at = self.law.paused_at.map(|_| at);
+                self.law = Law::new(law, at);
+                self.law.paused_at = paused_at;
+            }
+            Change::Pause if self.law.paused_at.is_none() => {
+                self.law.paused_at = Some(at);
+                // Whoever was ready before may still start.
+                let resting = self.ready.partition_point(|ready| ready.at < at);
+                let resting = self.ready.drain(resting..);
+                self.held
+                    .extend(resting.map(|ready| ready.moved(|ready| ready - at)));
+            }
+            Change::Resume => {
+                if let Some(paused_at) = self.law.paused_at.take() {
+                    self.law.origin += at - paused_at;
+                    let held = self.held.drain(..);
+                    self.ready
+                        .extend(held.map(|held| held.moved(|rest| at + rest)));
+                }
+            }
+            // A pause within a pause, and what is no change of users.
+            _ => {}
+        }
+    }
+
+    /// Lets users come or go at a time until there are `count`. The law's time goes on, so that no
+    /// user is held.
+    fn set_present(&mut self, count: u32, at: Nanos) {
+        for _ in self.present..count {
+            // A user that was to go may as well stay.
+            match self.leaving.checked_sub(1) {
+                Some(leaving) => self.leaving = leaving,
+                None => self.come(at),
+            }
+        }
+        for _ in count..self.present {
+            // The user that pauses longest goes first; one with a request under way ends it.
+            match self.ready.pop_back() {
+                Some(Ready { user, .. }) => self.gone.push(user),
+                None => self.leaving += 1,
+            }
+        }
+        self.present = count;
     }
 
     /// A user comes and is ready from `at` on.
@@ -102,34 +180,34 @@ impl Closed {
             self.count += 1;
             UserId(self.count - 1)
         });
-        self.insert(Ready { at, user });
+        insert(&mut self.ready, Ready { at, user });
     }
 
-    /// Puts a user among those that are ready, in the order of time.
-    fn insert(&mut self, user: Ready) {
-        let place = self.ready.partition_point(|other| other.at <= user.at);
-        self.ready.insert(place, user);
+    #[inline]
+    fn next_command(&self) -> Nanos {
+        self.changes
+            .front()
+            .map_or(Nanos::MAX, |pending| pending.at)
     }
 
-    /// When the number of users changes next.
+    /// When something changes by itself.
     #[inline]
     fn next_change(&self) -> Nanos {
-        let change = self.changes.changes().get(self.next_change);
-        change.map_or(Nanos::MAX, |(at, _)| *at)
+        self.law.next_change().min(self.next_command())
     }
 
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
         if now >= self.next_change() {
-            self.change(now);
+            self.go_on(now);
         }
         let Ready { at: intended, user } = *self.ready.front().filter(|user| user.at <= now)?;
-        if self.next >= self.limit || now >= self.end {
+        if self.next >= self.bounds.limit || now >= self.bounds.end {
             return None;
         }
         self.ready.pop_front();
         let index = self.next;
-        self.next += self.of;
+        self.next += u64::from(self.shard.of);
         self.intended += u64::from(intended >= self.measure_from);
         Some(Arrival {
             index,
@@ -140,20 +218,27 @@ impl Closed {
 
     #[inline]
     pub(crate) fn ended(&mut self, user: UserId, ready: Nanos) {
+        if ready >= self.next_command() {
+            self.go_on(ready);
+        }
         let at = ready + self.think_time;
-        if self.leaving > 0 {
-            self.leaving -= 1;
-            self.gone.push(user);
-        } else if self.ready.back().is_none_or(|last| last.at <= at) {
-            self.ready.push_back(Ready { at, user });
-        } else {
-            self.insert(Ready { at, user });
+        match self.law.paused_at {
+            _ if self.leaving > 0 => {
+                self.leaving -= 1;
+                self.gone.push(user);
+            }
+            // What of the pause between two requests lies before the load's is over.
+            Some(paused_at) if at >= paused_at => {
+                let at = at - ready.max(paused_at);
+                insert(&mut self.held, Ready { at, user });
+            }
+            _ => insert(&mut self.ready, Ready { at, user }),
         }
     }
 
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
-        if self.next >= self.limit {
+        if self.next >= self.bounds.limit {
             return Nanos::MAX;
         }
         let ready = self.ready.front().map_or(Nanos::MAX, |user| user.at);
@@ -161,11 +246,16 @@ impl Closed {
     }
 
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.next >= self.limit
+        self.next >= self.bounds.limit
+    }
+
+    /// Lets no request start whose time is at `end` or later.
+    pub(crate) fn end_at(&mut self, end: Nanos) {
+        self.bounds.end = self.bounds.end.min(end);
     }
 
     pub(crate) fn stop(&mut self) {
-        self.limit = self.limit.min(self.next);
+        self.bounds.limit = self.bounds.limit.min(self.next);
     }
 
     /// A user's request is intended when it starts.
@@ -174,5 +264,52 @@ impl Closed {
             intended: std::mem::take(&mut self.intended),
             dropped: 0,
         }
+    }
+}
+
+impl Ready {
+    fn moved(self, time: impl Fn(Nanos) -> Nanos) -> Self {
+        Self {
+            at: time(self.at),
+            ..self
+        }
+    }
+}
+
+/// Puts a user among others, in the order of time.
+#[inline]
+fn insert(users: &mut VecDeque<Ready>, user: Ready) {
+    if users.back().is_none_or(|last| last.at <= user.at) {
+        users.push_back(user);
+    } else {
+        let place = users.partition_point(|other| other.at <= user.at);
+        users.insert(place, user);
+    }
+}
+
+impl Law {
+    fn new(changes: Users, origin: Nanos) -> Self {
+        Self {
+            changes,
+            next: 0,
+            origin,
+            paused_at: None,
+        }
+    }
+
+    /// When the number of users changes next.
+    #[inline]
+    fn next_change(&self) -> Nanos {
+        match self.changes.changes().get(self.next) {
+            Some((at, _)) if self.paused_at.is_none() => self.origin + *at,
+            _ => Nanos::MAX,
+        }
+    }
+
+    /// The next number of users.
+    fn take(&mut self) -> u32 {
+        let count = self.changes.changes().get(self.next).map(|(_, n)| *n);
+        self.next += 1;
+        count.unwrap_or_default()
     }
 }

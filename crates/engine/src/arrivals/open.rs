@@ -2,17 +2,17 @@
 
 use super::{Arrival, Bounds, Shard, Tally};
 use crate::limits::PENDING_PORTIONS;
-use drumfire_plan::{Arrivals, LatePolicy};
-use drumfire_schedule::{Due, Next, Schedule, Segment};
+use drumfire_plan::LatePolicy;
+use drumfire_schedule::{Course, CourseChange, Due, Next, Schedule};
 use drumfire_units::Nanos;
 
-/// One worker's share of a schedule.
+/// One worker's share of a schedule, and of those that follow it.
 #[derive(Debug)]
 pub(crate) struct Open {
     /// The next arrival that is neither sent nor dropped.
-    segment: Segment,
-    /// Runs ahead of `segment` over what is due and waits, only to count it.
-    ahead: Segment,
+    course: Course,
+    /// Runs ahead of `course` over what is due and waits, only to count it.
+    ahead: Course,
     late: LatePolicy,
     end: Nanos,
     measure_from: Nanos,
@@ -27,10 +27,6 @@ pub(crate) struct Open {
     following: u64,
     /// The same of the next request to be counted.
     counted: u64,
-    /// When the schedule itself ends.
-    schedule_end: Nanos,
-    /// When the first request would be due that the run's count leaves out.
-    counted_end: Nanos,
 }
 
 impl Open {
@@ -43,11 +39,10 @@ impl Open {
         measure_from: Nanos,
     ) -> Self {
         let Bounds { end, limit } = bounds;
-        let segment = schedule.segment(shard.index, shard.of);
-        let segment = segment.limit(limit).until(end);
+        let course = schedule.course(shard.index, shard.of).limit(limit);
         Self {
-            ahead: segment.clone(),
-            segment,
+            ahead: course.clone(),
+            course,
             late,
             end,
             measure_from,
@@ -58,39 +53,35 @@ impl Open {
             stopped: false,
             following: u64::from(shard.index),
             counted: u64::from(shard.index),
-            schedule_end: schedule.duration().unwrap_or(Nanos::MAX),
-            counted_end: Nanos::ZERO,
         }
     }
 
-    /// Computes until when the load lasts of which the run's count leaves a part out. Of random
-    /// arrivals it is not worth a walk over all before it.
-    pub(crate) fn counted_to_end(mut self, schedule: &Schedule, arrivals: Arrivals) -> Self {
-        if arrivals == Arrivals::Constant && self.limit < u64::MAX {
-            let left_out = schedule.start_of(self.limit);
-            self.counted_end = left_out.unwrap_or(Nanos::ZERO).min(self.end);
-        }
-        self
+    /// Changes the law from a time on that is not over yet.
+    pub(crate) fn change(&mut self, at: Nanos, change: &CourseChange) {
+        self.course.change(at, change.clone());
+        self.ahead.change(at, change.clone());
     }
 
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
         while !self.stopped && !self.is_counted_out() {
-            let due = match self.segment.peek() {
+            let due = match self.course.peek() {
                 Next::At(due) if due.at <= now && due.at < self.end => due,
-                Next::Unlimited { from, until } if from <= now => {
-                    if now < until.min(self.end) {
-                        return Some(self.take_unlimited(now));
-                    }
-                    self.segment.advance();
-                    continue;
+                Next::At(_) => return None,
+                Next::Unlimited { from, until } if from <= now && now < until.min(self.end) => {
+                    return Some(self.take_unlimited(now));
                 }
-                _ => return None,
+                Next::Unlimited { .. } | Next::End => {
+                    if self.course.pass(now) {
+                        continue;
+                    }
+                    return None;
+                }
             };
             if self.late != LatePolicy::Queue && self.drop_late(due.at, now) {
                 continue;
             }
-            self.segment.advance();
+            self.course.advance();
             let arrival = Arrival {
                 index: self.following,
                 intended: due.at,
@@ -116,10 +107,10 @@ impl Open {
         };
         let passed = match self.late {
             LatePolicy::Queue => 0,
-            LatePolicy::Drop(after) => self.segment.skip_before(bound.min(now - after)),
+            LatePolicy::Drop(after) => self.course.skip_before(bound.min(now - after)),
             LatePolicy::Skip => {
                 let end = bound.min(now + Nanos(1));
-                self.segment.skip_to_last_before(end, u64::MAX)
+                self.course.skip_to_last_before(end, u64::MAX)
             }
         };
         let dropped = numbered(&mut self.following, passed, self.of, self.limit);
@@ -135,23 +126,34 @@ impl Open {
             LatePolicy::Queue => true,
             LatePolicy::Drop(after) => now - arrival.intended <= after,
             // A tick stands until the next one is due.
-            LatePolicy::Skip => !matches!(self.segment.peek(), Next::At(next) if next.at <= now),
+            LatePolicy::Skip => {
+                while self.course.pass(now) {}
+                let next = self.course.peek();
+                !matches!(next, Next::At(next) if next.at <= now && next.at < self.end)
+            }
         };
         self.dropped += u64::from(!wanted && arrival.intended >= self.measure_from);
         wanted
     }
 
     pub(crate) fn next_due(&self) -> Nanos {
-        match self.segment.peek() {
+        let due = match self.course.peek() {
             _ if self.stopped || self.is_counted_out() => Nanos::MAX,
-            Next::At(Due { at, .. }) if at < self.end => at,
-            Next::Unlimited { from, .. } if from < self.end => from,
-            _ => Nanos::MAX,
-        }
+            Next::At(Due { at, .. }) => at,
+            Next::Unlimited { from, .. } => from,
+            // Only then it is known what follows.
+            Next::End => self.course.next_change(),
+        };
+        if due < self.end { due } else { Nanos::MAX }
     }
 
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.next_due() == Nanos::MAX
+        match self.course.peek() {
+            _ if self.stopped || self.is_counted_out() => true,
+            Next::At(Due { at, .. }) => at >= self.end,
+            Next::Unlimited { from, .. } => from >= self.end,
+            Next::End => self.course.is_exhausted(),
+        }
     }
 
     /// Whether the run's count of requests is used up, as far as it is ours.
@@ -161,17 +163,31 @@ impl Open {
 
     /// When the schedule itself ends; its last requests may still wait then.
     pub(crate) fn schedule_end(&self) -> Nanos {
-        self.schedule_end
+        self.course.end().unwrap_or(Nanos::MAX)
     }
 
-    /// Until when the load lasted that was asked for, where the run's count ended it.
+    /// Until when the load lasted that was asked for, where the run's count ended it: until the
+    /// first request would be due that it leaves out. Of random arrivals it is not worth a walk
+    /// over all before it.
     pub(crate) fn counted_end(&self) -> Nanos {
-        self.counted_end
+        let left_out = if self.course.is_random() {
+            None
+        } else {
+            self.course.start_of(self.limit)
+        };
+        left_out.map_or(Nanos::ZERO, |at| {
+            at.min(self.course.next_change()).min(self.end)
+        })
     }
 
     /// Lets no request start whose time is at `end` or later.
-    pub(crate) fn stop(&mut self, end: Nanos) {
+    pub(crate) fn end_at(&mut self, end: Nanos) {
         self.end = self.end.min(end);
+    }
+
+    /// The same, and nothing more is taken of what is due before.
+    pub(crate) fn stop(&mut self, end: Nanos) {
+        self.end_at(end);
         self.stopped = true;
     }
 
@@ -195,7 +211,7 @@ impl Open {
         let portion = (waiting / PENDING_PORTIONS + 1..)
             .find(|portion| are_coprime(*portion, requests))
             .unwrap_or(1);
-        let mut rest = self.segment.clone();
+        let mut rest = self.course.clone();
         let mut number = self.following;
         let (mut last, mut count) = (None, 0);
         let early = rest.skip_before(self.end.min(self.measure_from));
@@ -216,11 +232,11 @@ impl Open {
                         user: None,
                     });
                     number += self.of;
+                    rest.advance();
                 }
-                Next::Unlimited { until, .. } if until <= self.end => {}
+                Next::Unlimited { .. } | Next::End if rest.pass(self.end) => {}
                 _ => break,
             }
-            rest.advance();
             if count == portion
                 && let Some(last) = last.take()
             {

@@ -1,15 +1,15 @@
 //! The workers' intervals, merged in order.
 
-use crate::Control;
-use crate::worker::Message;
+use crate::channel::{Channel, Message, Note, Reporter};
 use drumfire_measure::{
     GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
 use drumfire_net::{StealTimes, steal_times};
-use drumfire_plan::{Plan, Spin};
+use drumfire_plan::{Plan, Spin, StopReason};
 use drumfire_units::Nanos;
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
 /// Used intervals that wait for a worker, beside the one that it records. More come about when this
 /// side was slow for a while, and go back to the system: each is 3 MiB.
@@ -17,11 +17,14 @@ const SPARES: usize = 1;
 
 /// Merges intervals of the same number, and hands them on when every worker has reported.
 pub(crate) struct Collector {
+    notes: Receiver<Note>,
+    /// The other end, for workers and controls to come.
+    sender: Sender<Note>,
     workers: Vec<Peer>,
+    /// What was said last of why no request starts any more.
+    stopped: Option<StopReason>,
     summary: Summary,
     windows: WindowedThresholds,
-    /// Every sample of the interval that closes next, where the plan asks for them.
-    kept: Vec<Kept>,
     end: Nanos,
     /// The machine's stolen time at the start; `None` where nobody asks.
     pub(crate) steal: Option<StealTimes>,
@@ -29,65 +32,129 @@ pub(crate) struct Collector {
 
 /// One worker as the collector sees it.
 struct Peer {
-    messages: Receiver<Message>,
+    /// What waits for the other workers' intervals of the same number.
+    closed: VecDeque<Closed>,
+    /// Every sample of the interval that closes next, where the plan asks for them.
+    kept: Vec<Kept>,
     spare: SyncSender<Box<Interval>>,
-    done: bool,
+    /// Why it starts no further request.
+    stopped: Option<StopReason>,
+    is_gone: bool,
+}
+
+/// An interval that one worker has closed, with its samples where the plan asks for them.
+struct Closed {
+    interval: Box<Interval>,
+    kept: Vec<Kept>,
 }
 
 impl Collector {
-    pub(crate) fn new(plan: &Plan, info: &Arc<RunInfo>, of: u32) -> Self {
+    pub(crate) fn new(plan: &Plan, info: &Arc<RunInfo>) -> Self {
+        let (sender, notes) = mpsc::channel();
         Self {
-            workers: Vec::with_capacity(of as usize),
+            notes,
+            sender,
+            workers: Vec::new(),
+            stopped: None,
             summary: Summary::new(Arc::clone(info)),
             windows: WindowedThresholds::new(&plan.thresholds, info),
-            kept: Vec::new(),
             end: Nanos::ZERO,
             steal: steal_times(),
         }
     }
 
-    /// Adds a worker by what it says; used intervals come back to it on the channel.
-    pub(crate) fn add(&mut self, messages: Receiver<Message>) -> Receiver<Box<Interval>> {
-        let (spare, back) = mpsc::sync_channel(SPARES);
-        self.workers.push(Peer {
-            messages,
-            spare,
-            done: false,
-        });
-        back
+    /// What is known of the run.
+    pub(crate) fn info(&self) -> Arc<RunInfo> {
+        Arc::clone(&self.summary.info)
     }
 
-    /// Takes what the workers say until all have ended.
-    pub(crate) fn collect(&mut self, control: &Control, observer: &mut dyn FnMut(&RunEvent)) {
-        let mut draining = false;
-        while let Some(interval) = self.next_interval() {
-            if control.is_stopping() && !draining {
-                draining = true;
-                observer(&RunEvent::Draining);
-            }
-            if !self.kept.is_empty() {
-                observer(&RunEvent::Kept(std::mem::take(&mut self.kept)));
-            }
-            let mut interval = interval;
-            interval.sum_up();
-            let interval = Arc::new(*interval);
-            self.summary.absorb(&interval);
-            self.windows.absorb(&interval);
-            observer(&RunEvent::IntervalClosed(Arc::clone(&interval)));
-            if let Ok(interval) = Arc::try_unwrap(interval) {
-                self.give_back(0, Box::new(interval));
+    /// Where the collector hears of everything.
+    pub(crate) fn notes(&self) -> Sender<Note> {
+        self.sender.clone()
+    }
+
+    /// Adds the worker with this index, which is the next. Used intervals come back to it on the
+    /// channel.
+    pub(crate) fn add(&mut self, index: u32) -> Channel {
+        let (spare, back) = mpsc::sync_channel(SPARES);
+        self.workers.push(Peer {
+            closed: VecDeque::new(),
+            kept: Vec::new(),
+            spare,
+            stopped: None,
+            is_gone: false,
+        });
+        let notes = self.notes();
+        let reporter = Reporter { index, notes };
+        Channel { reporter, back }
+    }
+
+    /// Takes what the workers say until all are gone.
+    pub(crate) fn collect(&mut self, observer: &mut dyn FnMut(RunEvent)) {
+        while self.workers.iter().any(|worker| !worker.is_gone) {
+            // One end is our own, so that the channel stays open.
+            let Ok(note) = self.notes.recv() else {
+                return;
+            };
+            match note {
+                Note::Worker { index, message } => self.hear(index as usize, message, observer),
+                Note::Stop(reason) => self.say_stopping(reason, observer),
             }
         }
     }
 
-    /// The next interval of the run, merged from every worker that still has one; `None` when all
-    /// have ended. Blocks.
-    fn next_interval(&mut self) -> Option<Box<Interval>> {
+    /// Takes what a worker says.
+    fn hear(&mut self, index: usize, message: Message, observer: &mut dyn FnMut(RunEvent)) {
+        let worker = &mut self.workers[index];
+        match message {
+            Message::Interval(interval) => {
+                let kept = std::mem::take(&mut worker.kept);
+                worker.closed.push_back(Closed { interval, kept });
+            }
+            Message::Kept(samples) => return worker.kept = samples,
+            Message::Changed(command) => return observer(RunEvent::Changed(command)),
+            Message::Stopping(reason) => {
+                worker.stopped = Some(reason);
+                let is_counted = |worker: &Peer| worker.stopped == Some(StopReason::Counted);
+                // One that has had its share of a count says nothing of the others.
+                if reason != StopReason::Counted || self.workers.iter().all(is_counted) {
+                    self.say_stopping(reason, observer);
+                }
+                return;
+            }
+            Message::Done { end } => return self.end = self.end.max(end),
+            Message::Gone => worker.is_gone = true,
+        }
+        while self.is_interval_complete() {
+            self.close_interval(observer);
+        }
+    }
+
+    /// Says once why the load ends, and once more when a signal comes after its end.
+    fn say_stopping(&mut self, reason: StopReason, observer: &mut dyn FnMut(RunEvent)) {
+        let is_news = self.stopped.is_none() || reason == StopReason::Signal;
+        if is_news && self.stopped != Some(reason) {
+            self.stopped = Some(reason);
+            observer(RunEvent::Stopping { reason });
+        }
+    }
+
+    /// Whether the next interval has come from every worker that has one to come.
+    fn is_interval_complete(&self) -> bool {
+        let waits = |worker: &Peer| worker.closed.is_empty();
+        let mut workers = self.workers.iter();
+        !workers.clone().all(waits) && workers.all(|worker| !waits(worker) || worker.is_gone)
+    }
+
+    /// Merges the next interval of each worker, and hands it on.
+    fn close_interval(&mut self, observer: &mut dyn FnMut(RunEvent)) {
         let mut merged: Option<Box<Interval>> = None;
+        let mut samples = Vec::new();
         for index in 0..self.workers.len() {
-            let Some(interval) = self.next_of(index) else {
+            let Some(Closed { interval, mut kept }) = self.workers[index].closed.pop_front() else {
                 continue;
             };
+            samples.append(&mut kept);
             match &mut merged {
                 None => merged = Some(interval),
                 Some(merged) => {
@@ -96,25 +163,20 @@ impl Collector {
                 }
             }
         }
-        merged
-    }
-
-    /// One worker's next interval; `None` when it has ended.
-    fn next_of(&mut self, index: usize) -> Option<Box<Interval>> {
-        let worker = &mut self.workers[index];
-        while !worker.done {
-            match worker.messages.recv() {
-                Ok(Message::Interval(interval)) => return Some(interval),
-                Ok(Message::Kept(mut samples)) => self.kept.append(&mut samples),
-                Ok(Message::Done { end }) => {
-                    worker.done = true;
-                    self.end = self.end.max(end);
-                }
-                // A worker that could not start has no last word.
-                Err(_) => worker.done = true,
-            }
+        let Some(mut interval) = merged else {
+            return;
+        };
+        if !samples.is_empty() {
+            observer(RunEvent::Kept(samples));
         }
-        None
+        interval.sum_up();
+        let interval = Arc::new(*interval);
+        self.summary.absorb(&interval);
+        self.windows.absorb(&interval);
+        observer(RunEvent::IntervalClosed(Arc::clone(&interval)));
+        if let Ok(interval) = Arc::try_unwrap(interval) {
+            self.give_back(0, Box::new(interval));
+        }
     }
 
     /// Empties an interval, here and not on the worker's time, and returns it for another use.

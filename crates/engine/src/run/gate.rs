@@ -30,8 +30,17 @@ impl Gate {
         }
     }
 
+    /// One worker's right to pass; one that is dropped excuses it.
+    pub(crate) const fn ticket<N: Fn() -> Nanos>(&self, now: N) -> Ticket<'_, N> {
+        Ticket {
+            gate: self,
+            now,
+            is_used: false,
+        }
+    }
+
     /// Waits until all have come; the last one names the moment.
-    pub(crate) fn pass(&self, now: impl FnOnce() -> Nanos) -> Nanos {
+    fn pass(&self, now: impl FnOnce() -> Nanos) -> Nanos {
         let mut state = self.lock();
         state.arrived += 1;
         self.open_if_complete(&mut state, now);
@@ -47,7 +56,7 @@ impl Gate {
     }
 
     /// Waits no more for so many who will never come.
-    pub(crate) fn excuse(&self, count: u32, now: impl FnOnce() -> Nanos) {
+    fn excuse(&self, count: u32, now: impl FnOnce() -> Nanos) {
         let mut state = self.lock();
         state.expected -= count;
         self.open_if_complete(&mut state, now);
@@ -63,6 +72,29 @@ impl Gate {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that could panic is done under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A right to pass a gate.
+pub(crate) struct Ticket<'a, N: Fn() -> Nanos> {
+    gate: &'a Gate,
+    now: N,
+    is_used: bool,
+}
+
+impl<N: Fn() -> Nanos> Ticket<'_, N> {
+    /// Waits until all have come, and gives the moment from which all start.
+    pub(crate) fn pass(mut self) -> Nanos {
+        self.is_used = true;
+        self.gate.pass(&self.now)
+    }
+}
+
+impl<N: Fn() -> Nanos> Drop for Ticket<'_, N> {
+    fn drop(&mut self) {
+        if !self.is_used {
+            self.gate.excuse(1, &self.now);
+        }
     }
 }
 
@@ -95,7 +127,7 @@ mod tests {
         let gate = Gate::new(2);
         thread::scope(|scope| {
             let one = scope.spawn(|| gate.pass(|| Nanos(1)));
-            gate.excuse(1, || Nanos(2));
+            drop(gate.ticket(|| Nanos(2)));
             assert!(matches!(one.join().unwrap(), Nanos(1 | 2)));
         });
     }

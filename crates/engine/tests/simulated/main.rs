@@ -2,6 +2,7 @@
 //! [`drumfire_testkit::Simulation::run`] checks that.
 
 mod bodies;
+mod control;
 mod counts;
 mod failures;
 mod growth;

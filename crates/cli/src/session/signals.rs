@@ -1,0 +1,99 @@
+//! Signals: the first stops the load, the second the wait for what is in flight, the third the
+//! program.
+
+use drumfire_engine::Control;
+use drumfire_plan::StopReason;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals as Iterator;
+use signal_hook::low_level;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Exit code after a third SIGINT or SIGTERM.
+const INTERRUPTED: i32 = 130;
+
+/// Signals of the whole process, from now until its end.
+///
+/// A terminal that goes away (SIGHUP) stops the load too, unless whoever started the program said
+/// that it may (nohup). It may say so twice, by the kernel and by the shell, so a second one is no
+/// wish for haste. SIGQUIT stays what it is everywhere: the end, at once.
+pub(crate) struct Signals {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How often somebody asked for an end.
+    count: u32,
+    control: Option<Control>,
+}
+
+impl Signals {
+    /// Watches for signals on a thread of its own, which does nothing else: whatever the program is
+    /// busy with, a signal is taken.
+    ///
+    /// # Errors
+    /// When the system does not let signals be watched for.
+    pub(crate) fn watch() -> io::Result<Self> {
+        let state: Arc<Mutex<State>> = Arc::default();
+        let mut watched = vec![SIGINT, SIGTERM];
+        if !ignores_hangup() {
+            watched.push(SIGHUP);
+        }
+        let mut signals = Iterator::new(watched)?;
+        let body = {
+            let state = Arc::clone(&state);
+            move || {
+                for signal in signals.forever() {
+                    lock(&state).take(signal);
+                }
+            }
+        };
+        thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(body)?;
+        Ok(Self { state })
+    }
+
+    /// Lets signals end a run, also those that came before.
+    pub(crate) fn end(&self, control: Control) {
+        let mut state = lock(&self.state);
+        state.control = Some(control);
+        state.act();
+    }
+}
+
+impl State {
+    fn take(&mut self, signal: i32) {
+        if signal == SIGHUP {
+            self.count = self.count.max(1);
+        } else {
+            self.count += 1;
+        }
+        self.act();
+    }
+
+    fn act(&self) {
+        match (self.count, &self.control) {
+            (0, _) | (1 | 2, None) => {}
+            (1, Some(control)) => control.stop(StopReason::Signal),
+            (2, Some(control)) => control.end(StopReason::Signal),
+            _ => low_level::exit(INTERRUPTED),
+        }
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Nothing that could panic is done under the lock.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether SIGHUP was ignored when the program started. Where the kernel does not tell, it was not.
+pub(crate) fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A bit for each signal, the first for number 1.
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 1)
+}

@@ -1,0 +1,21 @@
+//! A command as workers carry it out.
+
+use drumfire_plan::{Change, Command};
+use drumfire_schedule::Schedule;
+use std::sync::Arc;
+
+/// A command with what follows from it, computed once for all workers.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    /// The command, with the time from which it holds.
+    pub(crate) command: Arc<Command>,
+    /// The schedule of a new rate.
+    pub(crate) schedule: Option<Schedule>,
+}
+
+impl Order {
+    /// Whether it is the end of the load.
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self.command.change, Change::Stop { .. })
+    }
+}

@@ -1,0 +1,144 @@
+//! The load of a whole run, computed once for all workers.
+
+use super::closed::Closed;
+use super::open::Open;
+use super::{Arrivals, Bounds, Model, Order, Shard};
+use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
+use drumfire_schedule::{Schedule, ScheduleError};
+use drumfire_units::Nanos;
+
+/// A plan's load, before it is dealt out.
+#[derive(Clone, Debug)]
+pub(crate) struct WholeLoad {
+    model: WholeModel,
+    bounds: Bounds,
+    measure_from: Nanos,
+}
+
+#[derive(Clone, Debug)]
+enum WholeModel {
+    Open {
+        schedule: Schedule,
+        spread: Spread,
+        seed: u64,
+        late: LatePolicy,
+    },
+    Closed {
+        users: Users,
+        think_time: Nanos,
+    },
+}
+
+impl WholeLoad {
+    /// A plan's load.
+    ///
+    /// # Errors
+    /// When the plan's schedule can't be computed.
+    pub(crate) fn of(plan: &Plan) -> Result<Self, ScheduleError> {
+        let model = match &plan.load {
+            Load::Open {
+                rate,
+                arrivals,
+                late,
+            } => WholeModel::Open {
+                schedule: Schedule::new(rate, *arrivals, plan.seed)?,
+                spread: *arrivals,
+                seed: plan.seed,
+                late: *late,
+            },
+            Load::Closed { users, think_time } => WholeModel::Closed {
+                users: plan
+                    .users
+                    .clone()
+                    .unwrap_or_else(|| Users::constant(*users)),
+                think_time: *think_time,
+            },
+        };
+        Ok(Self {
+            model,
+            bounds: Bounds::of(plan),
+            measure_from: plan.warmup,
+        })
+    }
+
+    /// One worker's share.
+    pub(crate) fn share(&self, shard: Shard) -> Arrivals {
+        let (bounds, from) = (self.bounds, self.measure_from);
+        let model = match &self.model {
+            WholeModel::Open { schedule, late, .. } => {
+                Model::Open(Open::new(schedule, *late, shard, bounds, from))
+            }
+            WholeModel::Closed { users, think_time } => {
+                Model::Closed(Closed::new(users, *think_time, shard, bounds, from))
+            }
+        };
+        Arrivals::new(model, shard, bounds.end)
+    }
+
+    /// Whether the model is open, so that there is a rate.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.model, WholeModel::Open { .. })
+    }
+
+    /// The schedule of a rate that follows as the `number`-th, from 1; each draws random arrivals
+    /// of its own. `None` in the closed model.
+    ///
+    /// # Errors
+    /// When it can't be computed.
+    pub(crate) fn schedule(
+        &self,
+        law: &Sequence,
+        number: u64,
+    ) -> Option<Result<Schedule, ScheduleError>> {
+        match &self.model {
+            WholeModel::Open { spread, seed, .. } => {
+                Some(Schedule::new(law, *spread, seed.wrapping_add(number)))
+            }
+            WholeModel::Closed { .. } => None,
+        }
+    }
+
+    /// Until when the load lasts, with these orders, of which only those are looked at that hold
+    /// at `at` or earlier. An order from later than that would change nothing.
+    pub(crate) fn end_before(&self, at: Nanos, orders: &[Order]) -> Nanos {
+        let mut orders: Vec<&Order> = orders
+            .iter()
+            .filter(|order| order.command.at <= at)
+            .collect();
+        orders.sort_by_key(|order| order.command.at);
+        let stop = orders.iter().find(|order| order.is_stop());
+        let stop = stop.map_or(self.bounds.end, |order| {
+            order.command.at.min(self.bounds.end)
+        });
+        let WholeModel::Open { schedule, .. } = &self.model else {
+            return stop;
+        };
+        let mut length = schedule.duration();
+        let (mut origin, mut paused_at) = (Nanos::ZERO, None);
+        for Order { command, schedule } in orders {
+            let is_over = length.is_some_and(|length| origin + length < command.at);
+            if is_over && paused_at.is_none() {
+                break;
+            }
+            match (&command.change, schedule) {
+                (Change::Pause, _) => {
+                    paused_at.get_or_insert(command.at);
+                }
+                (Change::Resume, _) => {
+                    if let Some(paused_at) = paused_at.take() {
+                        origin += command.at - paused_at;
+                    }
+                }
+                (_, Some(schedule)) => {
+                    (origin, length) = (command.at, schedule.duration());
+                    paused_at = paused_at.map(|_| command.at);
+                }
+                _ => {}
+            }
+        }
+        match (paused_at, length) {
+            (None, Some(length)) => stop.min(origin + length),
+            _ => stop,
+        }
+    }
+}

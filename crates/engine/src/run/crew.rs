@@ -1,0 +1,128 @@
+//! The workers' threads, from the first to the last.
+
+use super::RunError;
+use super::collect::Collector;
+use crate::Control;
+use crate::arrivals::Shard;
+use crate::channel::Channel;
+use crate::prepare::Prepared;
+use crate::users::Users;
+use crate::worker::{Extent, Worker};
+use drumfire_measure::{RunEvent, Summary};
+use drumfire_net::Io;
+use drumfire_plan::{Affinity, Load, Users as UserCount};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// What a worker is given.
+pub(crate) struct Post {
+    pub(crate) shard: Shard,
+    pub(crate) control: Control,
+    pub(crate) channel: Channel,
+}
+
+/// What a thread does: makes a driver and a worker, and runs it.
+pub(crate) type Work<'a> = Box<dyn FnOnce(Post) -> Result<(), RunError> + Send + 'a>;
+
+/// One worker's part of `count` things dealt out in turn.
+fn part(count: u32, shard: Shard) -> u32 {
+    count / shard.of + u32::from(shard.index < count % shard.of)
+}
+
+/// A worker for a share of a run over a driver.
+pub(crate) fn worker<I: Io>(io: I, prepared: &Arc<Prepared>, post: Post) -> Worker<I> {
+    let Post {
+        shard,
+        control,
+        channel,
+    } = post;
+    let plan = &prepared.plan;
+    let law = match plan.load {
+        Load::Open { .. } => plan.users.as_ref(),
+        Load::Closed { .. } => None,
+    };
+    let law = law.map(|users| users.share(shard.index, shard.of));
+    // A user that keeps to a connection takes no seat, so that users are what bounds them.
+    let seats = part(plan.connections.count, shard) * plan.connections.streams;
+    let law = match (plan.connections.affinity, &plan.load) {
+        (Affinity::User, Load::Open { .. }) => {
+            Some(law.unwrap_or_else(|| UserCount::constant(seats)))
+        }
+        _ => law,
+    };
+    let extent = Extent {
+        connections: part(plan.connections.count, shard),
+        shard,
+        users: Users::new(law, shard),
+    };
+    let orders = control.orders(channel.reporter.clone());
+    let arrivals = control.arrivals(shard);
+    Worker::assemble(io, Arc::clone(prepared), orders, arrivals, channel, extent)
+}
+
+/// The first failure of a worker, which is the run's.
+#[derive(Default)]
+struct FirstFailure(Mutex<Option<RunError>>);
+
+impl FirstFailure {
+    fn put(&self, error: RunError) {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+    }
+
+    fn take(self) -> Result<(), RunError> {
+        let first = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map_or(Ok(()), Err)
+    }
+}
+
+/// Does each worker's work on a thread of its own and merges what they measure on this one, until
+/// all are gone. Where one can't begin or go on, the others stop.
+///
+/// # Errors
+/// The first of a worker, or of its thread.
+pub(crate) fn conduct(
+    mut collector: Collector,
+    crew: Vec<(Shard, (Control, Work<'_>))>,
+    prepared: &Prepared,
+    observer: &mut dyn FnMut(RunEvent),
+) -> Result<Arc<Summary>, RunError> {
+    let controls: Vec<Control> = crew
+        .iter()
+        .map(|(_, (control, _))| control.clone())
+        .collect();
+    let abandon = || controls.iter().for_each(Control::abandon);
+    let failure = FirstFailure::default();
+    observer(RunEvent::Started(collector.info()));
+    thread::scope(|scope| {
+        for (index, (shard, (control, work))) in (0..).zip(crew) {
+            let channel = collector.add(index);
+            control.report_to(collector.notes());
+            let post = Post {
+                shard,
+                control,
+                channel,
+            };
+            let (failure, abandon) = (&failure, &abandon);
+            let body = move || {
+                if let Err(error) = work(post) {
+                    failure.put(error);
+                    abandon();
+                }
+            };
+            let thread = thread::Builder::new().name(format!("worker-{index}"));
+            if let Err(error) = thread.spawn_scoped(scope, body) {
+                // There is no run without it; those who wait for it are let go, to stop at once.
+                failure.put(RunError::of_thread(error));
+                abandon();
+                break;
+            }
+        }
+        collector.collect(observer);
+    });
+    controls.iter().for_each(Control::over);
+    failure.take()?;
+    let summary = Arc::new(collector.finish(&prepared.plan));
+    observer(RunEvent::Finished(Arc::clone(&summary)));
+    Ok(summary)
+}

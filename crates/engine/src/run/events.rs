@@ -1,0 +1,204 @@
+//! Observers of a run: each has a queue of its own, and none can hold up the run.
+
+use crate::limits::OBSERVER_INTERVALS;
+use drumfire_measure::{RunEvent, RunInfo};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+/// What happens in a run, as one observer takes it. Ends with the run.
+#[derive(Default)]
+pub struct Events {
+    queue: Arc<Queue>,
+}
+
+/// One observer's queue.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    events: VecDeque<RunEvent>,
+    /// How many of them are intervals.
+    intervals: usize,
+    is_closed: bool,
+}
+
+/// Where the events of a run are handed to its observers.
+pub(crate) struct Hub {
+    info: Arc<RunInfo>,
+    observers: Mutex<Observers>,
+}
+
+struct Observers {
+    /// The first one's, from the start: it may come a little later than the first event.
+    first: Option<Events>,
+    queues: Vec<Weak<Queue>>,
+    is_closed: bool,
+}
+
+/// Ends all queues when it goes.
+struct Closes<'a>(&'a Hub);
+
+impl Hub {
+    pub(crate) fn new(info: Arc<RunInfo>) -> Self {
+        let first = Events::default();
+        let queues = vec![Arc::downgrade(&first.queue)];
+        Self {
+            info,
+            observers: Mutex::new(Observers {
+                first: Some(first),
+                queues,
+                is_closed: false,
+            }),
+        }
+    }
+
+    /// One observer more. All but the first begin with [`RunEvent::Started`] and what happens next.
+    pub(crate) fn subscribe(&self) -> Events {
+        let mut observers = lock(&self.observers);
+        if let Some(first) = observers.first.take() {
+            return first;
+        }
+        let events = Events::default();
+        if observers.is_closed {
+            events.queue.close();
+        } else {
+            let started = RunEvent::Started(Arc::clone(&self.info));
+            lock(&events.queue.state).add(started);
+            observers.queues.push(Arc::downgrade(&events.queue));
+        }
+        events
+    }
+
+    /// Hands an event to all observers. Never waits for one.
+    pub(crate) fn publish(&self, event: RunEvent) {
+        let mut observers = lock(&self.observers);
+        observers.queues.retain(|queue| match queue.upgrade() {
+            Some(queue) => {
+                queue.add(event.clone());
+                true
+            }
+            None => false,
+        });
+    }
+
+    /// Does something after which nothing more happens: however it ends, observers hear of it.
+    pub(crate) fn until_end<T>(&self, does: impl FnOnce(&Self) -> T) -> T {
+        let _closes = Closes(self);
+        does(self)
+    }
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let observers = lock(&self.observers).queues.len();
+        f.debug_struct("Hub")
+            .field("observers", &observers)
+            .finish()
+    }
+}
+
+impl Drop for Closes<'_> {
+    fn drop(&mut self) {
+        let mut observers = lock(&self.0.observers);
+        observers.is_closed = true;
+        for queue in observers.queues.drain(..) {
+            if let Some(queue) = queue.upgrade() {
+                queue.close();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waiting = lock(&self.queue.state).events.len();
+        f.debug_struct("Events").field("waiting", &waiting).finish()
+    }
+}
+
+impl Iterator for Events {
+    type Item = RunEvent;
+
+    /// The next event; waits for it. `None` when the run is over.
+    fn next(&mut self) -> Option<RunEvent> {
+        let mut state = lock(&self.queue.state);
+        loop {
+            if let Some(event) = state.take() {
+                return Some(event);
+            }
+            if state.is_closed {
+                return None;
+            }
+            let changed = self.queue.changed.wait(state);
+            state = changed.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Events {
+    /// The next event, if one waits.
+    pub fn try_next(&mut self) -> Option<RunEvent> {
+        lock(&self.queue.state).take()
+    }
+}
+
+impl Queue {
+    fn add(&self, event: RunEvent) {
+        lock(&self.state).add(event);
+        self.changed.notify_one();
+    }
+
+    fn close(&self) {
+        lock(&self.state).is_closed = true;
+        self.changed.notify_all();
+    }
+}
+
+impl State {
+    fn take(&mut self) -> Option<RunEvent> {
+        let event = self.events.pop_front()?;
+        self.intervals -= usize::from(matches!(event, RunEvent::IntervalClosed(_)));
+        Some(event)
+    }
+
+    /// Adds an event, or merges it into the last one of its kind where the queue is full.
+    fn add(&mut self, event: RunEvent) {
+        let is_full = self.intervals >= OBSERVER_INTERVALS;
+        match event {
+            RunEvent::IntervalClosed(interval) if is_full => {
+                let last = self.events.iter_mut().rev().find_map(|event| match event {
+                    RunEvent::IntervalClosed(last) => Some(last),
+                    _ => None,
+                });
+                if let Some(last) = last {
+                    Arc::make_mut(last).merge(&interval);
+                }
+            }
+            RunEvent::Kept(mut kept) if is_full => {
+                // The last samples' interval is the one into which theirs will be merged.
+                let last = self.events.iter_mut().rev().find_map(|event| match event {
+                    RunEvent::Kept(last) => Some(last),
+                    _ => None,
+                });
+                match last {
+                    Some(last) => last.append(&mut kept),
+                    None => self.events.push_back(RunEvent::Kept(kept)),
+                }
+            }
+            event => {
+                self.intervals += usize::from(matches!(event, RunEvent::IntervalClosed(_)));
+                self.events.push_back(event);
+            }
+        }
+    }
+}
+
+/// Nothing that could panic is done under these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
