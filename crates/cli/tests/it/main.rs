@@ -31,6 +31,7 @@ mod output;
 mod plans;
 mod serve_http2;
 mod servers;
+mod signals;
 mod stall;
 mod support;
 mod syscalls;

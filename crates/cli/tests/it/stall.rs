@@ -6,7 +6,7 @@
 use crate::support::peers::{Nginx, Peer, Processes};
 use crate::support::process::Signal;
 use crate::support::program::{PATH, neutral};
-use crate::support::{PATIENCE, Process, Report, Serve, drumfire, lab, load, load_of, wait_until};
+use crate::support::{Process, Report, Serve, drumfire, lab, load, load_of, wait_until};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -224,26 +224,6 @@ fn one_signal_drains_and_reports() {
         process.signal(signal);
         let report = load_of(process);
         check_drained(&report, serve);
-    }
-}
-
-#[test]
-fn a_second_signal_ends_at_once() {
-    let serve = Serve::new("--delay const:5m");
-    for (first, second) in [(Signal::INT, Signal::INT), (Signal::TERM, Signal::INT)] {
-        let before = serve.count("requests");
-        let mut process = start(&format!("-c 4 -z 2m {}", serve.url));
-        serve.await_requests(before + 4);
-        process.signal(first);
-        sleep(ms(300));
-        assert!(process.is_running(), "it waits for what is in flight");
-        // The kernel makes one of two equal signals that come before the first is seen.
-        wait_until("it ends", || {
-            process.signal(second);
-            sleep(ms(100));
-            !process.is_running()
-        });
-        assert_eq!(process.finish(PATIENCE).code, Some(130));
     }
 }
 
