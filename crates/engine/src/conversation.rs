@@ -220,11 +220,11 @@ impl<I: Io> Line<I> {
             };
             self.transport.send_more(&mut cx, EXCHANGE, now);
             self.transport.flush(&mut cx);
-            if call.speaker.is_done() {
-                return Ok(());
-            }
             if let Some(ended) = call.ended.take() {
                 return ended;
+            }
+            if call.speaker.is_done() {
+                return Ok(());
             }
             self.turn(call)?;
         }
