@@ -291,7 +291,7 @@ impl Scene {
     }
 
     /// The server reads; whether it goes on.
-    fn hear(&mut self, peer: &mut Peer) -> bool {
+    fn hear(&self, peer: &mut Peer) -> bool {
         match peer.hear() {
             Ok(()) => true,
             Err(error) => {

@@ -345,7 +345,7 @@ pub(crate) fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let files = match script.byte() {
         255 => {
-            drop(Schema::from_protoset(script.0).map(|schema| look(&schema, &mut script)));
+            drop(Schema::from_protoset(script.0).map(|schema| look(&schema, &script)));
             answer(script.0);
             return;
         }
@@ -355,7 +355,7 @@ pub(crate) fn run(bytes: &[u8]) {
     };
     let set = FileDescriptorSet { file: files };
     if let Ok(schema) = Schema::from_protoset(&set.encode_to_vec()) {
-        look(&schema, &mut script);
+        look(&schema, &script);
     }
     reflect(&set.file, &mut script);
 }
@@ -411,7 +411,7 @@ fn reflect(files: &[FileDescriptorProto], script: &mut Script<'_>) {
     }
 }
 
-fn look(schema: &Schema, script: &mut Script<'_>) {
+fn look(schema: &Schema, script: &Script<'_>) {
     let mut shown = schema.list().concat();
     for symbol in [
         "t.M0",
@@ -438,7 +438,7 @@ fn look(schema: &Schema, script: &mut Script<'_>) {
 }
 
 /// What a call of the method would send, and what it makes of a reply.
-fn call(method: &Method, script: &mut Script<'_>) {
+fn call(method: &Method, script: &Script<'_>) {
     for text in TEXTS {
         drop(Input::json(method, text));
         drop(method.encode_input(text));
