@@ -90,8 +90,12 @@ fn statuses_and_deadlines_are_its_own() {
     let errors = report.at("errors").to_string();
     assert!(errors.contains("as you wish: 100 % \u{e4}"), "{errors}");
     let report = server.calls("Unary", "-H 'x-sleep: 0.3' --deadline 50ms");
-    // Its clock for deadlines goes by milliseconds, so that its word may come a little early.
-    let late = report.kind("timeout:total") + report.kind("grpc:deadline_exceeded");
+    // Its clock for deadlines goes by milliseconds, so that its status may come a little early. On
+    // a busy machine it sends a head on a stream that it has ended, which breaks the connection and
+    // is reported as that.
+    let late = report.kind("timeout:total")
+        + report.kind("grpc:deadline_exceeded")
+        + report.kind("h2:conn:stream_closed");
     assert_eq!(late, CALLS, "{:#}", report.short());
 }
 
