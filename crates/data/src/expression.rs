@@ -1,6 +1,6 @@
 //! The expressions that most templates are made of, without an interpreter.
 
-use crate::scene::Scene;
+use crate::render_context::RenderContext;
 use crate::{Sources, rfc3339};
 use drumfire_plan::DataError;
 use minijinja::Value;
@@ -76,31 +76,31 @@ impl Simple {
     /// Appends its value.
     pub(crate) fn render(
         &self,
-        scene: &mut Scene,
+        context: &mut RenderContext,
         sources: &Sources,
         out: &mut String,
     ) -> Result<(), DataError> {
-        let call = scene.call;
+        let call = context.call;
         match *self {
             Self::RequestNumber => push_integer(call.number, out),
-            Self::MessageNumber => push_integer(scene.message, out),
+            Self::MessageNumber => push_integer(context.message, out),
             Self::User => push_integer(call.user.into(), out),
             Self::Connection => push_integer(call.connection.into(), out),
             Self::Time => rfc3339(call.unix_time, out),
             Self::Unix => push_integer(call.unix_time / 1_000_000_000, out),
             Self::UnixMillis => push_integer(call.unix_time / 1_000_000, out),
             Self::UnixNanos => push_integer(call.unix_time, out),
-            Self::Uuid => scene.own().uuid(out),
-            Self::NewUuid => scene.random().uuid(out),
+            Self::Uuid => context.own().uuid(out),
+            Self::NewUuid => context.random().uuid(out),
             Self::RandomInt(min, max) => {
-                let drawn = scene.random().int(min, max);
+                let drawn = context.random().int(min, max);
                 if drawn < 0 {
                     out.push('-');
                 }
                 push_integer(drawn.unsigned_abs(), out);
             }
             // The length was checked to be at most LETTERS_MAX.
-            Self::RandomString(length) => scene.random().letters(length as usize, out),
+            Self::RandomString(length) => context.random().letters(length as usize, out),
             Self::Cell(feed, column) => {
                 let cell = sources.cell(feed, column, &call)?;
                 push_value(cell, out)?;
@@ -110,11 +110,11 @@ impl Simple {
     }
 
     /// Its value for the interpreter.
-    pub(crate) fn value(&self, scene: &mut Scene) -> Value {
-        let call = scene.call;
+    pub(crate) fn value(&self, context: &mut RenderContext) -> Value {
+        let call = context.call;
         match self {
             Self::RequestNumber => Value::from(call.number),
-            Self::MessageNumber => Value::from(scene.message),
+            Self::MessageNumber => Value::from(context.message),
             Self::User => Value::from(call.user),
             Self::Connection => Value::from(call.connection),
             Self::Unix => Value::from(call.unix_time / 1_000_000_000),
@@ -123,7 +123,7 @@ impl Simple {
             _ => {
                 let mut text = String::new();
                 // None of those left over draws on sources, so none fails.
-                match self.render(scene, &Sources::new(), &mut text) {
+                match self.render(context, &Sources::new(), &mut text) {
                     Ok(()) => Value::from(text),
                     Err(_) => Value::UNDEFINED,
                 }

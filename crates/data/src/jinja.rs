@@ -4,7 +4,7 @@
 //! what a rendering is of lies in a thread-local while it lasts. Renderings do not nest.
 
 use crate::expression::{LETTERS_MAX, Simple};
-use crate::scene::Scene;
+use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json};
 use drumfire_plan::DataError;
 use minijinja::value::{Object, ObjectRepr, ValueKind};
@@ -31,12 +31,12 @@ pub(crate) const FUNCTIONS: [&str; 5] = [
 
 thread_local! {
     /// The rendering that is under way on this thread.
-    static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
+    static RENDERING: RefCell<Option<Rendering>> = const { RefCell::new(None) };
 }
 
 /// What the interpreter's callbacks need to know of a rendering.
-struct Stage {
-    scene: Scene,
+struct Rendering {
+    context: RenderContext,
     /// Where the output stands, if it is JSON.
     place: Option<JsonPlace>,
     /// Whether the last value says of itself that it is written as it stands.
@@ -102,10 +102,10 @@ impl Jinja {
     pub(crate) fn expression(
         &self,
         name: &str,
-        scene: &mut Scene,
+        context: &mut RenderContext,
         out: &mut String,
     ) -> Result<bool, DataError> {
-        self.render(name, None, scene, out)
+        self.render(name, None, context, out)
     }
 
     /// Appends a whole template; in JSON, values are escaped inside strings.
@@ -113,25 +113,25 @@ impl Jinja {
         &self,
         name: &str,
         place: Option<JsonPlace>,
-        scene: &mut Scene,
+        context: &mut RenderContext,
         out: &mut String,
     ) -> Result<(), DataError> {
-        self.render(name, place, scene, out).map(drop)
+        self.render(name, place, context, out).map(drop)
     }
 
     fn render(
         &self,
         name: &str,
         place: Option<JsonPlace>,
-        scene: &mut Scene,
+        context: &mut RenderContext,
         out: &mut String,
     ) -> Result<bool, DataError> {
-        let stage = Stage {
-            scene: scene.clone(),
+        let rendering = Rendering {
+            context: context.clone(),
             place,
             safe: false,
         };
-        STAGE.with(|cell| cell.replace(Some(stage)));
+        RENDERING.with(|cell| cell.replace(Some(rendering)));
         let template = self.environment.get_template(name);
         let rendered = template
             .map_err(|error| describe(&error))
@@ -141,11 +141,13 @@ impl Jinja {
                     .map(drop)
                     .map_err(|error| in_template(template.source(), &error))
             });
-        let stage = STAGE.with(RefCell::take);
+        let rendering = RENDERING.with(RefCell::take);
         rendered.map_err(DataError)?;
-        let Some(stage) = stage else { return Ok(false) };
-        *scene = stage.scene;
-        Ok(stage.safe)
+        let Some(rendering) = rendering else {
+            return Ok(false);
+        };
+        *context = rendering.context;
+        Ok(rendering.safe)
     }
 }
 
@@ -178,9 +180,9 @@ fn describe(error: &Error) -> String {
 }
 
 /// Runs with the rendering under way.
-fn with_stage<T>(use_it: impl FnOnce(&mut Stage) -> T) -> Result<T, Error> {
-    STAGE.with(|cell| match cell.borrow_mut().as_mut() {
-        Some(stage) => Ok(use_it(stage)),
+fn with_rendering<T>(use_it: impl FnOnce(&mut Rendering) -> T) -> Result<T, Error> {
+    RENDERING.with(|cell| match cell.borrow_mut().as_mut() {
+        Some(rendering) => Ok(use_it(rendering)),
         None => Err(Error::new(
             ErrorKind::InvalidOperation,
             "nothing is being rendered",
@@ -191,9 +193,9 @@ fn with_stage<T>(use_it: impl FnOnce(&mut Stage) -> T) -> Result<T, Error> {
 /// Writes a value: texts and numbers as they are, others as JSON. It is escaped inside strings of
 /// JSON, unless it says that it needs no escaping.
 fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
-    let escape = with_stage(|stage| {
-        stage.safe = value.is_safe();
-        !stage.safe && stage.place.is_some_and(JsonPlace::in_string)
+    let escape = with_rendering(|rendering| {
+        rendering.safe = value.is_safe();
+        !rendering.safe && rendering.place.is_some_and(JsonPlace::in_string)
     })?;
     let json = match value.kind() {
         // Only an `if` without an `else` makes one that is no error.
@@ -222,8 +224,8 @@ impl io::Write for Sink<'_> {
         }
         // The interpreter writes whole strings.
         let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;
-        let _ = with_stage(|stage| {
-            if let Some(place) = &mut stage.place {
+        let _ = with_rendering(|rendering| {
+            if let Some(place) = &mut rendering.place {
                 place.read(text);
             }
         });
@@ -251,7 +253,7 @@ impl Object for Context {
 
     fn get_value_by_str(self: &Arc<Self>, name: &str) -> Option<Value> {
         if let Some(variable) = Simple::variable(name) {
-            return with_stage(|stage| variable.value(&mut stage.scene)).ok();
+            return with_rendering(|rendering| variable.value(&mut rendering.context)).ok();
         }
         let feed = self.0.find(name)?;
         Some(Value::from_object(Row {
@@ -271,7 +273,7 @@ struct Row {
 impl Object for Row {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let column = self.sources.feed(self.feed)?.column(key.as_str()?)?;
-        let call = with_stage(|stage| stage.scene.call).ok()?;
+        let call = with_rendering(|rendering| rendering.context.call).ok()?;
         match self.sources.cell(self.feed, column, &call) {
             Ok(cell) => Some(cell.clone()),
             Err(error) => Some(Error::new(ErrorKind::InvalidOperation, error.0).into()),
@@ -280,22 +282,22 @@ impl Object for Row {
 }
 
 fn new_uuid() -> Result<String, Error> {
-    with_stage(|stage| {
+    with_rendering(|rendering| {
         let mut text = String::with_capacity(36);
-        stage.scene.random().uuid(&mut text);
+        rendering.context.random().uuid(&mut text);
         text
     })
 }
 
 /// From `min` to `max`, both included.
 fn random_int(min: i64, max: i64) -> Result<i64, Error> {
-    with_stage(|stage| stage.scene.random().int(min, max))
+    with_rendering(|rendering| rendering.context.random().int(min, max))
 }
 
 /// From `min` up to `max`; 0 and 1 when they are left out.
 fn random_float(min: Option<f64>, max: Option<f64>) -> Result<f64, Error> {
     let (min, max) = (min.unwrap_or(0.0), max.unwrap_or(1.0));
-    with_stage(|stage| min + (max - min) * stage.scene.random().unit())
+    with_rendering(|rendering| min + (max - min) * rendering.context.random().unit())
 }
 
 /// Letters and digits.
@@ -304,9 +306,12 @@ fn random_string(length: u64) -> Result<String, Error> {
         let message = format!("a random string has at most {LETTERS_MAX} letters");
         return Err(Error::new(ErrorKind::InvalidOperation, message));
     }
-    with_stage(|stage| {
+    with_rendering(|rendering| {
         let mut text = String::new();
-        stage.scene.random().letters(length as usize, &mut text);
+        rendering
+            .context
+            .random()
+            .letters(length as usize, &mut text);
         text
     })
 }
@@ -318,6 +323,6 @@ fn choose(list: &Value) -> Result<Value, Error> {
         let message = "`choose` needs a list with an element";
         return Err(Error::new(ErrorKind::InvalidOperation, message));
     }
-    let index = with_stage(|stage| stage.scene.random().below(count))?;
+    let index = with_rendering(|rendering| rendering.context.random().below(count))?;
     list.get_item(&Value::from(index))
 }

@@ -4,7 +4,7 @@
 use crate::expression::Simple;
 use crate::jinja::{FUNCTIONS, Jinja, in_template};
 use crate::split::{Part, Split, split};
-use crate::{JsonPlace, Scene, Sources, TextTemplate, escape_json};
+use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
 use drumfire_plan::{CallContext, DataError};
 use std::fmt;
 use std::sync::Arc;
@@ -175,13 +175,17 @@ impl Template {
     ///
     /// # Errors
     /// When an expression fails for this call.
-    pub fn render_scene(&self, scene: &mut Scene, out: &mut String) -> Result<(), DataError> {
+    pub fn render_with(
+        &self,
+        context: &mut RenderContext,
+        out: &mut String,
+    ) -> Result<(), DataError> {
         let pieces = match &self.body {
             Body::Pieces(pieces) => pieces,
             Body::Whole => {
                 let place = (self.text == Text::Json).then(JsonPlace::default);
-                scene.enter(0);
-                return self.language.jinja.whole(WHOLE, place, scene, out);
+                context.enter(0);
+                return self.language.jinja.whole(WHOLE, place, context, out);
             }
         };
         for piece in pieces {
@@ -189,7 +193,7 @@ impl Template {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Expression(expression) => {
                     let start = out.len();
-                    let escaping = self.evaluate(expression, scene, out)?;
+                    let escaping = self.evaluate(expression, context, out)?;
                     let inside = self.text == Text::Json && expression.in_string;
                     if inside && escaping == Escaping::Needed {
                         escape_from(start, out);
@@ -207,17 +211,17 @@ impl Template {
     pub fn evaluate(
         &self,
         expression: &Expression,
-        scene: &mut Scene,
+        context: &mut RenderContext,
         out: &mut String,
     ) -> Result<Escaping, DataError> {
-        scene.enter(expression.place);
+        context.enter(expression.place);
         match &expression.how {
             How::Simple(simple) => {
-                simple.render(scene, &self.language.sources, out)?;
+                simple.render(context, &self.language.sources, out)?;
                 Ok(Escaping::Needed)
             }
             How::Interpreted(name) => {
-                let safe = self.language.jinja.expression(name, scene, out)?;
+                let safe = self.language.jinja.expression(name, context, out)?;
                 Ok(if safe {
                     Escaping::Done
                 } else {
@@ -230,7 +234,7 @@ impl Template {
 
 impl TextTemplate for Template {
     fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError> {
-        self.render_scene(&mut Scene::new(*call, message, message), out)
+        self.render_with(&mut RenderContext::new(*call, message, message), out)
     }
 }
 

@@ -9,7 +9,7 @@ mod rendered;
 pub use metadata::Metadata;
 
 use crate::{Method, json};
-use drumfire_data::{Order, Scene, Sources, Template, Text, TextTemplate};
+use drumfire_data::{Order, RenderContext, Sources, Template, Text, TextTemplate};
 use drumfire_plan::{CallContext, CallData, DataError, Header};
 use elements::Element;
 use prost_reflect::MessageDescriptor;
@@ -212,7 +212,11 @@ impl Input {
         if let Body::Elements(elements) = &self.body {
             for (n, element) in (1..).zip(elements) {
                 element
-                    .render(&self.descriptor, &mut Scene::new(*call, 0, 0), &mut out)
+                    .render(
+                        &self.descriptor,
+                        &mut RenderContext::new(*call, 0, 0),
+                        &mut out,
+                    )
                     .map_err(|error| {
                         if elements.len() > 1 {
                             in_element(n, &error)
@@ -289,8 +293,8 @@ impl CallData for Input {
             }
             Body::Elements(elements) => {
                 let index = self.index(call, n, elements.len() as u64)?;
-                let mut scene = Scene::new(*call, n, pass);
-                elements[index].render(&self.descriptor, &mut scene, out)
+                let mut context = RenderContext::new(*call, n, pass);
+                elements[index].render(&self.descriptor, &mut context, out)
             }
             Body::Rendered(text) => {
                 let list = text.get(&self.descriptor, call, pass)?;

@@ -2,7 +2,7 @@
 
 use super::program::Program;
 use crate::json;
-use drumfire_data::{JsonPlace, Piece, Scene, Template};
+use drumfire_data::{JsonPlace, Piece, RenderContext, Template};
 use drumfire_plan::DataError;
 use prost_reflect::MessageDescriptor;
 use std::cell::Cell;
@@ -35,11 +35,11 @@ impl Element {
         // What the text's reader refuses whatever the values are, such as two of a choice, the
         // program need not know.
         let program = Program::compile(descriptor, pieces).filter(|_| {
-            let mut scene = Scene::new(super::first_call(), 0, 0);
+            let mut context = RenderContext::new(super::first_call(), 0, 0);
             as_text(
                 &template,
                 descriptor,
-                &mut scene,
+                &mut context,
                 &mut String::new(),
                 &mut Vec::new(),
             )
@@ -52,7 +52,7 @@ impl Element {
     pub(super) fn render(
         &self,
         descriptor: &MessageDescriptor,
-        scene: &mut Scene,
+        context: &mut RenderContext,
         out: &mut Vec<u8>,
     ) -> Result<(), DataError> {
         let (template, program) = match self {
@@ -64,11 +64,11 @@ impl Element {
         };
         let mut text = TEXT.take();
         let rendered = match program {
-            Some(program) => program.render(template, scene, &mut text, out),
+            Some(program) => program.render(template, context, &mut text, out),
             None => Ok(false),
         };
         let rendered = match rendered {
-            Ok(false) => as_text(template, descriptor, scene, &mut text, out),
+            Ok(false) => as_text(template, descriptor, context, &mut text, out),
             other => other.map(drop),
         };
         TEXT.set(text);
@@ -80,12 +80,12 @@ impl Element {
 fn as_text(
     template: &Template,
     descriptor: &MessageDescriptor,
-    scene: &mut Scene,
+    context: &mut RenderContext,
     text: &mut String,
     out: &mut Vec<u8>,
 ) -> Result<(), DataError> {
     text.clear();
-    template.render_scene(scene, text)?;
+    template.render_with(context, text)?;
     json::encode(descriptor, text, out)
 }
 

@@ -16,7 +16,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use drumfire_data::{Escaping, Expression, Piece, Scene, Template};
+use drumfire_data::{Escaping, Expression, Piece, RenderContext, Template};
 use drumfire_plan::DataError;
 use prost_reflect::MessageDescriptor;
 use scalar::Scalar;
@@ -71,14 +71,14 @@ impl Program {
     pub(super) fn render(
         &self,
         template: &Template,
-        scene: &mut Scene,
+        context: &mut RenderContext,
         text: &mut String,
         out: &mut Vec<u8>,
     ) -> Result<bool, DataError> {
         let start = out.len();
         let mut making = Making {
             template,
-            scene,
+            context,
             text,
             out,
         };
@@ -95,7 +95,7 @@ impl Program {
 /// A message that is being made.
 struct Making<'a> {
     template: &'a Template,
-    scene: &'a mut Scene,
+    context: &'a mut RenderContext,
     text: &'a mut String,
     out: &'a mut Vec<u8>,
 }
@@ -133,7 +133,9 @@ impl Making<'_> {
                 Fragment::Text(text) => self.text.push_str(text),
                 Fragment::Expression(expression) => {
                     let start = self.text.len();
-                    let escaping = self.template.evaluate(expression, self.scene, self.text)?;
+                    let escaping = self
+                        .template
+                        .evaluate(expression, self.context, self.text)?;
                     // Escaped already: what it stands for is known when it is read as JSON.
                     let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
                     if escaping == Escaping::Done && self.text[start..].bytes().any(special) {

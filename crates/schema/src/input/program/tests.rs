@@ -2,7 +2,7 @@
 
 use super::Program;
 use crate::{Schema, json};
-use drumfire_data::{Feed, Order, Scene, Sources, Template, Text};
+use drumfire_data::{Feed, Order, RenderContext, Sources, Template, Text};
 use drumfire_plan::CallContext;
 use proptest::prelude::*;
 use prost_reflect::MessageDescriptor;
@@ -41,7 +41,7 @@ fn template(text: &str) -> Template {
     Template::compile(text, Text::Json, &Arc::new(sources)).unwrap()
 }
 
-fn scene(number: u64) -> Scene {
+fn context(number: u64) -> RenderContext {
     let call = CallContext {
         number,
         user: 1,
@@ -49,7 +49,7 @@ fn scene(number: u64) -> Scene {
         unix_time: 3_000_000_000,
         seed: 9,
     };
-    Scene::new(call, 0, 0)
+    RenderContext::new(call, 0, 0)
 }
 
 /// An encoded message's fields; those that have presence also when they have their default.
@@ -62,7 +62,7 @@ fn by_text(template: &Template, number: u64) -> Result<serde_json::Value, String
     let mut text = String::new();
     let mut bytes = Vec::new();
     template
-        .render_scene(&mut scene(number), &mut text)
+        .render_with(&mut context(number), &mut text)
         .map_err(|error| error.to_string())?;
     json::encode(&MESSAGE, &text, &mut bytes).map_err(|error| error.to_string())?;
     Ok(fields(&bytes))
@@ -72,7 +72,12 @@ fn by_text(template: &Template, number: u64) -> Result<serde_json::Value, String
 fn by_program(template: &Template, number: u64) -> Option<Result<serde_json::Value, String>> {
     let program = Program::compile(&MESSAGE, template.pieces()?)?;
     let mut bytes = b"x".to_vec();
-    match program.render(template, &mut scene(number), &mut String::new(), &mut bytes) {
+    match program.render(
+        template,
+        &mut context(number),
+        &mut String::new(),
+        &mut bytes,
+    ) {
         Ok(true) => Some(Ok(fields(&bytes[1..]))),
         Ok(false) => {
             assert_eq!(bytes, b"x", "what was begun is taken back");

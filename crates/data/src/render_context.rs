@@ -9,7 +9,7 @@ const OWN: u64 = u64::MAX;
 
 /// What a rendering is of.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct RenderContext {
     pub(crate) call: CallContext,
     /// The number of the message within the call.
     pub(crate) message: u64,
@@ -20,7 +20,7 @@ pub struct Scene {
     random: Option<Random>,
 }
 
-impl Scene {
+impl RenderContext {
     /// The `message`-th message of a call. Those with the same `pass` share what is random.
     #[must_use]
     pub const fn new(call: CallContext, message: u64, pass: u64) -> Self {
