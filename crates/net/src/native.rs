@@ -6,7 +6,7 @@
 use crate::error::local;
 use crate::poller::Poller;
 use crate::tls::{TlsIo, TlsStream};
-use crate::tsc::Hand;
+use crate::tsc::TscClock;
 use crate::{
     Address, Clock, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes,
     TlsConfig, socket,
@@ -44,7 +44,7 @@ pub struct NativeOptions {
 pub struct Native {
     clock: Clock,
     /// The cheap way to the same time; `None` where there is none.
-    hand: Option<Hand>,
+    tsc: Option<TscClock>,
     waiting: Waiting,
     poller: Poller,
     sockets: Vec<Socket>,
@@ -81,7 +81,7 @@ impl Native {
     pub fn new(options: &NativeOptions) -> Result<Self, Fault> {
         Ok(Self {
             clock: options.clock,
-            hand: Hand::new(|| options.clock.now().0),
+            tsc: TscClock::new(|| options.clock.now().0),
             waiting: options.waiting,
             poller: Poller::new()?,
             sockets: Vec::new(),
@@ -94,8 +94,8 @@ impl Native {
     /// The system's own clock.
     fn real_time(&self) -> Nanos {
         let now = self.clock.now();
-        match &self.hand {
-            Some(hand) => Nanos(hand.hold(now.0)),
+        match &self.tsc {
+            Some(tsc) => Nanos(tsc.hold(now.0)),
             None => now,
         }
     }
@@ -150,7 +150,7 @@ macro_rules! tls_parts {
 impl Io for Native {
     #[inline]
     fn now(&self) -> Nanos {
-        match self.hand.as_ref().and_then(Hand::read) {
+        match self.tsc.as_ref().and_then(TscClock::read) {
             Some(now) => Nanos(now),
             None => self.real_time(),
         }
@@ -162,7 +162,7 @@ impl Io for Native {
 
     fn set_epoch(&mut self, at: Nanos) {
         self.clock.set_epoch(at);
-        self.hand = Hand::new(|| self.clock.now().0);
+        self.tsc = TscClock::new(|| self.clock.now().0);
     }
 
     fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
@@ -290,10 +290,10 @@ impl Io for Native {
             }
             (_, Waiting::Spin) => self.spin(until, ready)?,
         }
-        if let Some(hand) = &self.hand
-            && hand.is_due()
+        if let Some(tsc) = &self.tsc
+            && tsc.is_due()
         {
-            hand.anchor(|| self.clock.now().0);
+            tsc.anchor(|| self.clock.now().0);
         }
         if self.tls_io.is_some() {
             self.flush_ready(ready);

@@ -1,4 +1,4 @@
-//! The processor's time-stamp counter, as a cheap hand between two looks at the real clock.
+//! The processor's time-stamp counter, as a cheap clock between two looks at the real clock.
 //!
 //! A look at the system's clock costs some 30 ns, which two stamps in every exchange would make a
 //! visible part of its cost; the counter costs a third of it. It is anchored to the real clock some
@@ -19,7 +19,7 @@ const ANCHOR_TICKS: u64 = 1_000_000;
 const LOOKS: u32 = 8;
 
 /// A look is close that takes no more ticks than this, a microsecond or less: the thread was not
-/// put aside between the two clocks, which is time by which the hand would be wrong.
+/// put aside between the two clocks, which is time by which this clock would be wrong.
 const CLOSE_TICKS: u64 = 2_000;
 
 /// The real clock and the counter at one moment: the closest of some looks at them.
@@ -40,7 +40,7 @@ fn look(clock: impl Fn() -> u64, ticks: impl Fn() -> Option<u64>) -> Option<(u64
 
 /// Nanoseconds by the counter, anchored to another clock.
 #[derive(Debug)]
-pub(crate) struct Hand {
+pub(crate) struct TscClock {
     /// Where the rate is measured from: nanoseconds and ticks.
     first: (u64, u64),
     anchor: Cell<(u64, u64)>,
@@ -50,8 +50,8 @@ pub(crate) struct Hand {
     latest: Cell<u64>,
 }
 
-impl Hand {
-    /// A hand that knows its rate after some milliseconds of anchors; `None` where the counter is
+impl TscClock {
+    /// A clock that knows its rate after some milliseconds of anchors; `None` where the counter is
     /// not to be trusted.
     pub(crate) fn new(clock: impl Fn() -> u64) -> Option<Self> {
         let source = std::fs::read_to_string(CLOCK_SOURCE).ok()?;
@@ -71,7 +71,7 @@ impl Hand {
         self.scale.get() == 0 || ticks().is_none_or(|now| now.wrapping_sub(count) > ANCHOR_TICKS)
     }
 
-    /// Sets the hand by the real clock.
+    /// Sets it by the real clock.
     pub(crate) fn anchor(&self, clock: impl Fn() -> u64) {
         let Some((now, ticks)) = look(clock, ticks) else {
             return;
@@ -102,7 +102,7 @@ impl Hand {
         Some(now)
     }
 
-    /// A reading of the real clock, held to what the hand has already shown.
+    /// A reading of the real clock, held to what it has already shown.
     #[inline]
     pub(crate) fn hold(&self, now: u64) -> u64 {
         let now = now.max(self.latest.get());
@@ -166,19 +166,19 @@ mod tests {
     fn follows_the_real_clock_and_never_runs_backwards() {
         let clock = Clock::start();
         let real = || clock.now().0;
-        let Some(hand) = Hand::new(real) else {
+        let Some(tsc) = TscClock::new(real) else {
             return;
         };
-        while hand.read().is_none() {
-            hand.anchor(real);
+        while tsc.read().is_none() {
+            tsc.anchor(real);
         }
         let (mut before, mut anchored) = (0, 0);
         for round in 0..100_000 {
             if round % 1_000 == 0 {
-                hand.anchor(real);
+                tsc.anchor(real);
                 anchored = real();
             }
-            let (early, read, late) = (real(), hand.read().unwrap(), real());
+            let (early, read, late) = (real(), tsc.read().unwrap(), real());
             assert!(read >= before);
             before = read;
             // 20 µs is much for a drift of some ppm, but for a thread that was put aside since the
