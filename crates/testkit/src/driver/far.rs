@@ -33,7 +33,7 @@ impl SimIo {
         link.far.received.extend(link.up.drain(..count));
         self.queue.add(at + way, Event::Room(wire, count));
         if self.hosts[link.host].server.http2.is_some() {
-            self.hear(wire, at);
+            self.receive(wire, at);
         } else {
             self.look(wire, at);
         }

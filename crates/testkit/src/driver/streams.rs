@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 impl SimIo {
     /// Takes what a connection has received.
-    pub(super) fn hear(&mut self, wire: Wire, at: Nanos) {
+    pub(super) fn receive(&mut self, wire: Wire, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let Some(script) = self.hosts[link.host].server.http2.clone() else {
             return;
@@ -28,7 +28,7 @@ impl SimIo {
             at: at - self.epoch,
             keeps: self.keeps,
         };
-        let used = session.hear(&far.received, &script, &mut ledger);
+        let used = session.receive(&far.received, &script, &mut ledger);
         far.received.drain(..used);
         if std::mem::take(&mut session.begun) {
             for (index, (after, _)) in script.events.iter().enumerate() {
@@ -115,9 +115,11 @@ impl SimIo {
             next += 1;
             match step {
                 Step::Head(block, ends) => {
-                    session.say(frame::HEADERS, id, block, *ends == Ends::Yes);
+                    session.send_frame(frame::HEADERS, id, block, *ends == Ends::Yes);
                 }
-                Step::Data(bytes, ends) => session.say(frame::DATA, id, bytes, *ends == Ends::Yes),
+                Step::Data(bytes, ends) => {
+                    session.send_frame(frame::DATA, id, bytes, *ends == Ends::Yes)
+                }
                 Step::Reset(code) => session.reset(id, *code),
                 Step::Pause(time) => {
                     self.queue.add(at + *time, Event::Step(wire, id, next));
@@ -153,7 +155,7 @@ impl SimIo {
             return;
         };
         match script.events[index].1 {
-            Announcement::Settings(name, value) => session.say_settings(&[(name, value)]),
+            Announcement::Settings(name, value) => session.send_settings(&[(name, value)]),
             Announcement::GoAway(last, code, farewell) => session.go_away(last, code, farewell),
         }
         self.speak(wire, at);

@@ -65,7 +65,7 @@ pub(crate) struct Stream {
     window: i64,
     granted: i64,
     /// Whether the request has ended, and the reply.
-    pub(crate) heard_all: bool,
+    pub(crate) received_all: bool,
     pub(crate) said_all: bool,
     pub(crate) reply: Option<Reply>,
 }
@@ -81,7 +81,7 @@ impl Stream {
             owed: 0,
             window: 0,
             granted: 0,
-            heard_all: false,
+            received_all: false,
             said_all: false,
             reply: None,
         }
@@ -141,7 +141,12 @@ impl Session {
     }
 
     /// Takes what has come; gives how much of it was used.
-    pub(crate) fn hear(&mut self, bytes: &[u8], script: &Http2, ledger: &mut Ledger<'_>) -> usize {
+    pub(crate) fn receive(
+        &mut self,
+        bytes: &[u8],
+        script: &Http2,
+        ledger: &mut Ledger<'_>,
+    ) -> usize {
         let mut used = 0;
         if !self.prefaced {
             if !bytes.starts_with(frame::PREFACE) {
@@ -151,7 +156,7 @@ impl Session {
             self.reason = script.reason;
             used = frame::PREFACE.len();
             if script.hello == Hello::Settings {
-                self.say_settings(&script.settings);
+                self.send_settings(&script.settings);
                 self.go_if_due(script);
             }
         }
@@ -166,7 +171,7 @@ impl Session {
     }
 
     /// Says SETTINGS.
-    pub(crate) fn say_settings(&mut self, settings: &[(u16, u32)]) {
+    pub(crate) fn send_settings(&mut self, settings: &[(u16, u32)]) {
         let mut payload = Vec::new();
         for (name, value) in settings {
             payload.extend_from_slice(&name.to_be_bytes());
@@ -275,12 +280,12 @@ impl Session {
         (stream.counted, stream.owed) = (0, 0);
         (stream.reply, stream.said_all) = (None, false);
         (stream.window, stream.granted) = (self.initial_window, self.granted);
-        stream.heard_all = flags & frame::END_STREAM != 0;
+        stream.received_all = flags & frame::END_STREAM != 0;
         if self.going.is_some_and(|last| *id > last) {
             log.unserved += 1;
             return self.spare.push(stream);
         }
-        if stream.heard_all || script.replies_at == RepliesAt::Head {
+        if stream.received_all || script.replies_at == RepliesAt::Head {
             self.ready.push(*id);
         }
         self.streams.push(stream);
@@ -301,7 +306,7 @@ impl Session {
         stream.owed += length;
         ledger.log.over_granted += u64::from(length > 0 && stream.granted < 0);
         stream.body.extend_from_slice(frame::content(frame));
-        stream.heard_all |= ends;
+        stream.received_all |= ends;
         stream.count_messages(ledger);
         if ends && at_end {
             self.ready.push(frame.stream);
@@ -318,7 +323,7 @@ impl Session {
         }
         for stream in &mut self.streams {
             let owed = std::mem::take(&mut stream.owed);
-            if owed > 0 && !stream.heard_all {
+            if owed > 0 && !stream.received_all {
                 stream.granted += i64::from(owed);
                 let more = owed.to_be_bytes();
                 frame::write(&mut self.out, frame::WINDOW_UPDATE, 0, stream.id, &more);
@@ -345,20 +350,20 @@ impl Session {
     }
 
     fn forget_if_done(&mut self, id: u32) {
-        let done = |stream: &mut Stream| stream.heard_all && stream.said_all;
+        let done = |stream: &mut Stream| stream.received_all && stream.said_all;
         if self.stream(id).is_some_and(done) {
             self.forget(id);
         }
     }
 
     /// Says a frame of a stream.
-    pub(crate) fn say(&mut self, kind: u8, id: u32, payload: &[u8], ends: bool) {
+    pub(crate) fn send_frame(&mut self, kind: u8, id: u32, payload: &[u8], ends: bool) {
         let end = if ends { frame::END_STREAM } else { 0 };
         if kind == frame::HEADERS {
             let flags = end | frame::END_HEADERS;
             frame::write(&mut self.out, kind, flags, id, payload);
         } else {
-            self.say_data(id, payload, end);
+            self.send_data(id, payload, end);
         }
         if ends && let Some(stream) = self.stream(id) {
             stream.said_all = true;
@@ -366,7 +371,7 @@ impl Session {
         }
     }
 
-    fn say_data(&mut self, id: u32, payload: &[u8], end: u8) {
+    fn send_data(&mut self, id: u32, payload: &[u8], end: u8) {
         let length = payload.len() as i64;
         self.window -= length;
         let Some(stream) = self.streams.iter_mut().find(|stream| stream.id == id) else {
