@@ -268,7 +268,7 @@ fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Statu
     };
     let name = String::from_utf8_lossy(name.as_bytes());
     let Some(encoding) = Encoding::parse(&name) else {
-        outlet.tell_encodings();
+        outlet.announce_encodings();
         let message = format!("`{}` is not understood", name.escape_default());
         return Err(Status::new(Code::UNIMPLEMENTED, message));
     };

@@ -224,7 +224,7 @@ impl Outlet {
     }
 
     /// Tells what encodings are understood.
-    pub(crate) fn tell_encodings(&mut self) {
+    pub(crate) fn announce_encodings(&mut self) {
         let names = HeaderValue::from_static(ACCEPTED);
         self.headers.insert("grpc-accept-encoding", names);
     }

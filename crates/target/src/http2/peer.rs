@@ -18,7 +18,7 @@ pub(crate) struct Peer {
     /// The last stream that is served; those after it are not.
     last: Cell<Option<u32>>,
     /// Whether the client was told so.
-    told: Cell<bool>,
+    announced: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
 
@@ -92,18 +92,18 @@ impl Peer {
     }
 
     /// The last stream that is served, as long as the client has not been told.
-    pub(crate) fn untold(&self) -> Option<u32> {
-        self.last.get().filter(|_| !self.told.get())
+    pub(crate) fn unannounced(&self) -> Option<u32> {
+        self.last.get().filter(|_| !self.announced.get())
     }
 
     /// The client has been told.
-    pub(crate) fn set_told(&self) {
-        self.told.set(true);
+    pub(crate) fn set_announced(&self) {
+        self.announced.set(true);
     }
 
     /// Whether the client was told, and has everything that it will get.
     pub(crate) fn is_over(&self) -> bool {
-        self.told.get() && self.open.get() == 0
+        self.announced.get() && self.open.get() == 0
     }
 
     fn wake(&self) {

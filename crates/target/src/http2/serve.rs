@@ -112,10 +112,10 @@ fn turn(
             None => break,
         }
     }
-    if let Some(last) = peer.untold()
+    if let Some(last) = peer.unannounced()
         && wire.interject(&goaway(last))
     {
-        peer.set_told();
+        peer.set_announced();
     }
     if peer.is_over() && wire.is_whole() {
         return Poll::Ready(News::Over);
