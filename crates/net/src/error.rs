@@ -8,7 +8,7 @@ impl From<Errno> for IoError {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::CONNREFUSED => Self::Refused,
-            // A Unix socket whose path does not exist is as closed as a port nobody listens at.
+            // A Unix socket whose path does not exist is as closed as a port without a listener.
             Errno::NOENT => Self::Refused,
             Errno::TIMEDOUT => Self::TimedOut,
             Errno::HOSTUNREACH
@@ -78,7 +78,7 @@ fn certificate(reason: &CertificateError) -> IoError {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             IoError::TlsName(text)
         }
-        // What has no class of its own is shown by its inner name alone.
+        // An error without a class of its own shows its inner name alone.
         CertificateError::Other(inner) => IoError::TlsUntrusted(match inner.0.to_string() {
             name if name == "CaUsedAsEndEntity" => {
                 "the server shows the certificate of an authority as its own".to_owned()

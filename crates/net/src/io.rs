@@ -41,7 +41,7 @@ pub struct Readiness {
     pub peer_closed: bool,
 }
 
-/// What came of an attempt to receive.
+/// The result of an attempt to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// This many bytes, at the buffer's start; `drained` when there are no more for now.
@@ -57,7 +57,7 @@ pub enum Received {
     Nothing,
 }
 
-/// What came of an attempt to open a connection or to secure it.
+/// The result of an attempt to open a connection or to secure it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Done.
@@ -99,7 +99,7 @@ pub enum IoError {
     TlsAlpn,
     /// The peer does not speak TLS as it should.
     TlsProtocol(String),
-    /// The peer ended the stream without TLS's own farewell: what came may be cut short.
+    /// The peer ended the stream without close_notify: its data may be truncated.
     TlsNoCloseNotify,
     /// Any other error of the operating system.
     Other(String),
@@ -144,7 +144,7 @@ pub trait Io {
     fn set_epoch(&mut self, at: Nanos);
 
     /// Starts to open a connection. On [`Progress::Pending`], writability follows and
-    /// [`Io::finish_dial`] tells how it went. The slot must hold none.
+    /// [`Io::finish_dial`] reports the result. The slot must hold none.
     ///
     /// # Errors
     /// When it fails at once; the slot stays empty.
@@ -194,7 +194,7 @@ pub trait Io {
     /// When the connection is broken.
     fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError>;
 
-    /// Closes the slot's connection, if it holds one, and forgets what is still to be sent.
+    /// Closes the slot's connection, if it holds one, and discards unsent bytes.
     fn close(&mut self, slot: Slot);
 
     /// Waits for readiness or until a point in time, and replaces the list's contents.

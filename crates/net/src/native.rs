@@ -59,7 +59,7 @@ struct Socket {
     fd: Option<OwnedFd>,
     /// Counts the slot's connections, so that a late event of an earlier one is recognised.
     generation: u32,
-    /// Whether an event has told that opening the connection failed.
+    /// Whether an event reported that opening the connection failed.
     troubled: bool,
     tls: Option<Box<TlsStream>>,
 }
@@ -100,7 +100,7 @@ impl Native {
         }
     }
 
-    /// One look at what is ready; `None` waits for an event for ever.
+    /// Polls for readiness once; `None` waits forever.
     fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         for event in self.poller.wait(timeout)? {
             let (slot, generation) = (event.token as u32, (event.token >> 32) as u32);
@@ -330,8 +330,8 @@ impl Native {
     }
 }
 
-/// What a receive into `room` bytes brought. Fewer bytes than there was room for are the last ones
-/// for now (epoll(7), question 9; kqueue tells of later ones in the same way).
+/// The result of a receive into `room` bytes. A short one has drained the socket for now (epoll(7),
+/// question 9; kqueue reports later bytes in the same way).
 #[inline]
 fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoError> {
     match result {

@@ -20,7 +20,7 @@ use rustix::time::Timespec;
 /// them is not kept waiting.
 const BATCH: usize = 128;
 
-/// What one wait says of one socket; no socket occurs twice.
+/// The readiness of one socket after one wait; no socket occurs twice.
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
@@ -53,7 +53,7 @@ mod tests {
 
     const TOKEN: u64 = 7 << 32 | 5;
 
-    /// A queue of each kind that this system has, and a pair of sockets whose one it watches.
+    /// A queue of each kind that this system has, and a pair of sockets of which it watches one.
     fn watched() -> Vec<(Poller, OwnedFd, OwnedFd)> {
         Poller::each().into_iter().map(watching).collect()
     }

@@ -1,4 +1,4 @@
-//! What the machine allows this process, and what it takes away.
+//! The limits of this process, and the CPU time that it waits for.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
@@ -20,7 +20,7 @@ pub fn raise_descriptor_limit() -> Option<u64> {
         setrlimit(Resource::Nofile, Rlimit { current, maximum })
     };
     if raise(limit.maximum).is_err() && limit.current.is_some_and(|now| now < OPEN_MAX) {
-        // A refusal leaves the limit as it was, which the return value then says.
+        // A refusal leaves the limit unchanged, and the return value reports that.
         let _refused = raise(Some(OPEN_MAX));
     }
     descriptor_limit()
@@ -44,7 +44,7 @@ pub struct StealTimes {
     pub total: u64,
 }
 
-/// CPU time since boot; `None` where the kernel does not tell.
+/// CPU time since boot; `None` where the kernel does not report it.
 #[must_use]
 pub fn steal_times() -> Option<StealTimes> {
     let text = fs::read_to_string("/proc/stat").ok()?;

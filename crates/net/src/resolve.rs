@@ -52,7 +52,7 @@ pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Vec<SocketAddr>,
             let found = (name.as_str(), port)
                 .to_socket_addrs()
                 .map(Iterator::collect);
-            // Nobody listens any more when time was up.
+            // The receiver is gone once the look-up has timed out.
             let _late = answer.send(found);
         })
         .map_err(|error| ResolveError::Failed(error.to_string()))?;

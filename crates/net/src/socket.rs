@@ -16,8 +16,8 @@ pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(target_vendor = "apple")]
 pub(crate) const SEND: SendFlags = SendFlags::empty();
 
-/// How bytes that nobody wants are received: Linux throws them away where they lie (tcp(7),
-/// `MSG_TRUNC`), other systems copy them.
+/// The flags for receiving bytes to discard: Linux drops them in the kernel (tcp(7), `MSG_TRUNC`),
+/// other systems copy them.
 #[cfg(target_os = "linux")]
 pub(crate) const DISCARD: RecvFlags = RecvFlags::TRUNC;
 #[cfg(not(target_os = "linux"))]

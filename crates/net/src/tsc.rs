@@ -1,4 +1,4 @@
-//! The processor's time-stamp counter, as a cheap clock between two looks at the real clock.
+//! The processor's time-stamp counter, as a cheap clock between two readings of the real one.
 //!
 //! A look at the system's clock costs some 30 ns, which two stamps in every exchange would make a
 //! visible part of its cost; the counter costs a third of it. It is anchored to the real clock some
@@ -12,7 +12,8 @@ const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current
 /// The rate is known well enough after this long: an error of 100 ns in 20 ms is 5 ppm.
 const CALIBRATION: u64 = 20_000_000;
 
-/// An anchor holds for so many ticks, half a millisecond or less: an error of 50 ppm is 25 ns then.
+/// An anchor holds for this many ticks, half a millisecond or less, in which an error of 50 ppm
+/// makes 25 ns.
 const ANCHOR_TICKS: u64 = 1_000_000;
 
 /// How often a look at both is made at most until one of them is close.
@@ -51,8 +52,8 @@ pub(crate) struct TscClock {
 }
 
 impl TscClock {
-    /// A clock that knows its rate after some milliseconds of anchors; `None` where the counter is
-    /// not to be trusted.
+    /// A clock that is usable once calibrated, after some 20 ms of anchors; `None` where the
+    /// counter is not to be trusted.
     pub(crate) fn new(clock: impl Fn() -> u64) -> Option<Self> {
         let source = std::fs::read_to_string(CLOCK_SOURCE).ok()?;
         let first = look(clock, ticks).filter(|_| source.trim() == "tsc")?;
@@ -102,7 +103,7 @@ impl TscClock {
         Some(now)
     }
 
-    /// A reading of the real clock, held to what it has already shown.
+    /// A reading of the real clock, held to the latest time handed out.
     #[inline]
     pub(crate) fn hold(&self, now: u64) -> u64 {
         let now = now.max(self.latest.get());
@@ -133,8 +134,8 @@ mod tests {
     use super::*;
     use crate::Clock;
 
-    /// Two clocks of the same pace, and a thread that is put aside for so long after each look at
-    /// the first.
+    /// Two clocks of the same rate, and a thread that is descheduled for `aside` after each reading
+    /// of the first.
     fn looked(aside: &[u64]) -> (u64, u64) {
         let (time, looks) = (Cell::new(0), Cell::new(0));
         let clock = || {

@@ -93,7 +93,7 @@ impl Poller {
         }
     }
 
-    /// Waits for events, at most so long; `None` is for ever. May end early without any.
+    /// Waits for events up to `timeout`; `None` waits forever. May end early without any.
     #[inline]
     pub(crate) fn wait(
         &mut self,
@@ -146,7 +146,7 @@ impl Poller {
             )
         };
         let count = usize::try_from(count).map_err(|_| last_errno())?;
-        // SAFETY: the kernel has written so many.
+        // SAFETY: the kernel has written `count` events.
         unsafe { self.events.set_len(count) };
         Ok(())
     }

@@ -17,7 +17,7 @@ use std::ptr::without_provenance_mut;
 /// A token travels as a pointer.
 const _: () = assert!(usize::BITS == 64, "a token needs 64 bits");
 
-/// No wait is longer: macOS refuses spans of some years, and whoever waits looks again anyway.
+/// The longest wait: macOS refuses spans of some years, and every caller waits in a loop.
 const WAIT_MAX: Nanos = Nanos::from_secs(86_400);
 
 /// One thread's queue.
@@ -61,7 +61,7 @@ impl Poller {
         added.map(|_| ()).map_err(local("kevent"))
     }
 
-    /// Waits for events, at most so long; `None` is for ever.
+    /// Waits for events up to `timeout`; `None` waits forever.
     #[expect(unsafe_code, reason = "kevent names sockets by their numbers")]
     pub(crate) fn wait(
         &mut self,
