@@ -177,8 +177,9 @@ impl Chunked {
         Ok(())
     }
 
-    /// Trailer fields are judged and dropped: nobody may merge them unasked (RFC 9110 section 6.5).
-    /// Whether the byte was the last of the section.
+    /// Trailer fields are checked and dropped: they may not be merged into the head unless their
+    /// definition allows it (RFC 9110 section 6.5). Returns whether the byte was the last of the
+    /// section.
     fn trailer(&mut self, byte: u8, limits: &Limits, notices: &mut Notices) -> Result<bool, Error> {
         self.trailer_bytes += 1;
         if self.trailer_bytes > limits.head_bytes {

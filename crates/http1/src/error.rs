@@ -1,4 +1,4 @@
-//! How a response fails, one variant per class, and what to tell the user about it.
+//! How a response fails: one variant per class, with a hint for the user.
 
 use crate::sniff::NotHttp;
 use std::fmt;
@@ -41,7 +41,7 @@ pub enum Error {
     Chunk,
     /// A trailer field is malformed (RFC 9112 section 7.1.2).
     Trailer,
-    /// A 101 that nobody asked for (RFC 9110 section 15.2.2).
+    /// A 101 to a request that asked for no upgrade (RFC 9110 section 15.2.2).
     Unexpected101,
     /// The stream ended within the body.
     Truncated(Cut),

@@ -7,7 +7,7 @@ use crate::{Head, Notices};
 pub struct Step<'a> {
     /// How many bytes from the input's start are done with.
     pub consumed: usize,
-    /// What they said.
+    /// Their meaning.
     pub event: Event<'a>,
 }
 

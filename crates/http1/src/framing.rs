@@ -1,4 +1,4 @@
-//! Which fields frame a message, and what they say together (RFC 9112 section 6).
+//! The fields that frame a message, and what they mean together (RFC 9112 section 6).
 
 use crate::{Error, Notice, Notices};
 
@@ -18,7 +18,7 @@ pub enum RequestKind {
 pub enum BodyKind {
     /// There is none.
     None,
-    /// After so many bytes.
+    /// After this many bytes.
     Length(u64),
     /// By its chunks.
     Chunked,
@@ -28,14 +28,14 @@ pub enum BodyKind {
     Tunnel,
 }
 
-/// What a final head says about the rest of its message.
+/// The rest of a message, as its final head announces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Framing {
     pub(crate) content_length: Option<u64>,
     pub(crate) body: BodyKind,
     pub(crate) status: u16,
     pub(crate) notices: Notices,
-    /// Whether the connection outlives the message, as far as the head says.
+    /// Whether the connection outlives the message, according to the head.
     pub(crate) persistent: bool,
 }
 

@@ -19,8 +19,8 @@ const FAST_FIELDS: usize = 64;
 
 /// Reads a head that is whole and beyond doubt; `None` leaves it to [`Scan`].
 ///
-/// httparse forgives an empty line before the head and lines that end in LF alone; both are
-/// passed on, so that what is left means the same to both readers.
+/// httparse forgives an empty line before the head and lines that end in LF alone; both are left to
+/// [`Scan`], so that both readers agree on all other heads.
 pub(crate) fn parse_fast(
     input: &[u8],
     limits: &Limits,
@@ -57,7 +57,7 @@ pub(crate) fn parse_fast(
     }))
 }
 
-/// Says what a head means that `scan` has found whole. `head` must be unfolded already.
+/// Interprets a head that `scan` has found complete. `head` must be unfolded already.
 pub(crate) fn interpret(scan: &Scan, head: &[u8], kind: RequestKind) -> Result<Framing, Error> {
     let mut facts = Fields::default();
     for (name, value) in Headers::new(head).iter() {

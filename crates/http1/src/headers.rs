@@ -11,15 +11,15 @@ pub struct Head<'a> {
     pub status: u16,
     /// The fields.
     pub headers: Headers<'a>,
-    /// What Content-Length says, where it says something that counts; a response to HEAD, or a
-    /// 304, may have one without a body.
+    /// The value of Content-Length, where it applies; a response to HEAD, or a 304, may have one
+    /// without a body.
     pub content_length: Option<u64>,
     /// How the body ends.
     pub body: BodyKind,
 }
 
 /// The fields of one head in their order. They are found in the raw bytes when asked for, so that
-/// a head whose fields nobody reads costs nothing.
+/// an unread head costs nothing.
 #[derive(Clone, Copy)]
 pub struct Headers<'a> {
     /// A whole head, with every field on one line.

@@ -23,7 +23,7 @@ use crate::{Cut, End, Error, Event, Notices, Step};
 pub enum Persistence {
     /// It may be used again if the server agrees.
     KeepAlive,
-    /// The request says `Connection: close`.
+    /// The request has `Connection: close`.
     Close,
 }
 
@@ -119,15 +119,16 @@ impl Machine {
         self.interim
     }
 
-    /// Takes a prefix of the input and says what it meant. Call it again with the rest, which may
-    /// be empty, until it answers [`Event::NeedInput`]; then all is consumed. After
-    /// [`Event::End`] there is no rest: what stands behind the response is excess, thrown away
-    /// with a notice, and the connection is not reusable. (Behind a 2xx to CONNECT the rest is the
+    /// Consumes a prefix of the input and returns its meaning. Call it again with the rest, which
+    /// may be empty, until it answers [`Event::NeedInput`]; then all is consumed. After
+    /// [`Event::End`] there is no rest: bytes behind the response are excess, discarded with a
+    /// notice, and the connection is not reusable. (Behind a 2xx to CONNECT the rest is the
     /// tunnel's, and left to the caller.)
     ///
     /// # Errors
     /// When the response breaks the protocol or a limit. [`Error::Unsolicited`] for input while
-    /// idle. The connection must be closed; [`Machine::status`] says how far it came.
+    /// idle. The connection must be closed; [`Machine::status`] tells whether a status line was
+    /// read.
     // Nearly all calls are those of one loop over responses, where it pays to be inlined.
     #[inline(always)]
     pub fn handle_input<'a>(

@@ -29,7 +29,7 @@ pub enum RequestError {
     Value(String),
     /// A Host field beside the host.
     DuplicateHost,
-    /// A Content-Length or Transfer-Encoding field that is not what the body's framing says.
+    /// A Content-Length or Transfer-Encoding field that contradicts the body's framing.
     Framing(String),
 }
 
@@ -60,9 +60,9 @@ impl fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
-/// Writes a request's head, its final empty line included, behind what `out` holds. `host` is
-/// the Host field's value (RFC 9112 section 3.2). A framing field among `headers` may say what
-/// `framing` says, and stands then in its place.
+/// Writes a request's head, its final empty line included, behind what `out` holds. `host` is the
+/// Host field's value (RFC 9112 section 3.2). A framing field among `headers` may agree with
+/// `framing`, and then takes its place.
 ///
 /// # Errors
 /// When the head would be ambiguous or malformed; `out` is then as before.
@@ -148,7 +148,7 @@ fn frames(name: &str) -> bool {
     name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding")
 }
 
-/// Whether a framing field says what the framing is.
+/// Whether a framing field agrees with the framing.
 fn agrees(name: &str, value: &[u8], framing: RequestFraming) -> bool {
     let is_length = name.eq_ignore_ascii_case("content-length");
     match framing {

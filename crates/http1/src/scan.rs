@@ -84,7 +84,7 @@ impl Scan {
                 (b'\n', _) => return Ok(Some(at + 1)),
                 (_, Some(b'\n')) => return Ok(Some(at + 2)),
                 (_, Some(_)) => return Err(Error::BareCr),
-                // A CR at the end of what is there: look at it again with more.
+                // A CR at the end of the input: its successor decides, once it is there.
                 (_, None) => {}
             }
         }

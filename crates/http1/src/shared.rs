@@ -59,7 +59,7 @@ impl Shared {
         self.spares.pop().unwrap_or_default()
     }
 
-    /// Takes an assembly back whose bytes are needed no more.
+    /// Takes back an assembly whose bytes are no longer needed.
     pub(crate) fn give_back(&mut self, mut assembly: Box<Assembly>) {
         if self.spares.len() < SPARES && assembly.bytes.capacity() <= SPARE_BYTES {
             assembly.bytes.clear();
@@ -75,8 +75,8 @@ impl Default for Shared {
     }
 }
 
-/// Remembers what the last heads meant. A head is read again only when it differs in a byte from
-/// all of them; equal bytes in answer to the same kind of request have equal meaning, so the
+/// A cache of recent heads and their meaning. A head is read again only when it differs in a byte
+/// from all of them; equal bytes in answer to the same kind of request have equal meaning, so the
 /// memory can't be wrong.
 #[derive(Debug, Default)]
 pub(crate) struct HeadMemory {

@@ -1,4 +1,4 @@
-//! What a peer speaks whose first bytes are not `HTTP/`.
+//! Identifies the protocol of a peer whose first bytes are not `HTTP/`.
 //!
 //! The verdict depends on a prefix of the stream whose length depends on nothing else, so it is
 //! the same however the bytes arrive.
@@ -8,7 +8,7 @@ use crate::Error;
 /// What an answer is that is not HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotHttp {
-    /// A TLS record: the target wants https.
+    /// A TLS record: the target expects https.
     Tls,
     /// An HTTP/2 SETTINGS frame.
     Http2,
@@ -18,7 +18,7 @@ pub enum NotHttp {
     Greeting(Box<str>),
 }
 
-/// Text without a line end is judged after so many bytes.
+/// Text without a line end is judged after this many bytes.
 const TEXT_BYTES: usize = 64;
 /// An HTTP/2 frame header.
 const FRAME_BYTES: usize = 9;

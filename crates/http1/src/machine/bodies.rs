@@ -1,11 +1,11 @@
-//! Bodies, by length, by chunks or until the peer closes, and what stands behind them.
+//! Bodies, by length, by chunks or until the peer closes, and the bytes behind them.
 
 use super::{Machine, State};
 use crate::chunked::{Chunked, Piece, clip};
 use crate::{Error, Event, Limits, Notice, Step};
 
 impl Machine {
-    /// A body with a Content-Length, or what is left of a response when its body is over.
+    /// A body with a Content-Length, or the rest of a response behind its body.
     #[inline]
     pub(super) fn counted<'a>(&mut self, input: &'a [u8], remaining: u64) -> Step<'a> {
         if remaining == 0 {
