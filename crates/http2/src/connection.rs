@@ -6,7 +6,7 @@
 //!   bytes ──► Frame ────────────────────►│ Data  ├────────────────►│ Skip │
 //!               │  ▲                     └───────┘                 └──────┘
 //!               │  └── every other frame, whole: from the input, or put together
-//!               └───── DATA that nobody waits for, frames of unknown types ──► Skip
+//!               └───── DATA of streams that were reset, frames of unknown types ──► Skip
 //! ```
 
 mod data;
@@ -32,9 +32,9 @@ use heads::Assembly;
 use input::Reading;
 use settings::Peer;
 
-/// The table that every decoder has unless it says otherwise (RFC 9113 section 6.5.2); we don't.
+/// The initial size of a decoder's table (RFC 9113 section 6.5.2); ours stays there.
 const TABLE_BYTES: usize = 4096;
-/// What a client says first (RFC 9113 section 3.4).
+/// The client's connection preface (RFC 9113 section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// One connection, client side.
@@ -73,8 +73,8 @@ pub struct Connection {
     failed: bool,
 }
 
-/// What was found in the input, before it is given out as an event that borrows it. Small, because
-/// every request passes through it twice; what is rare is kept in [`Rare`].
+/// A parsed frame, before it becomes an event that borrows the input. Small, because every request
+/// passes through it twice; rare variants are kept in [`Rare`].
 #[derive(Clone, Copy, Debug)]
 enum Found {
     Ready,
@@ -146,7 +146,7 @@ impl Default for Rare {
 }
 
 impl Connection {
-    /// A fresh connection. What it has to say first stands in [`Connection::output`] at once.
+    /// A new connection. [`Connection::output`] holds its preface at once.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let settings = settings::sane(*settings);
@@ -201,14 +201,14 @@ impl Connection {
         self.leaving || self.failed || self.goaway.is_some() || self.streams.ids_left() == 0
     }
 
-    /// How many streams are open, those included whose request goes on after its response.
+    /// The number of open streams, including those that still send after their response.
     #[inline]
     #[must_use]
     pub const fn streams_open(&self) -> u32 {
         self.streams.open()
     }
 
-    /// How many streams at a time the server allows; `None` when it has not said so.
+    /// SETTINGS_MAX_CONCURRENT_STREAMS of the server; `None` before it has sent one.
     #[must_use]
     pub const fn streams_max_peer(&self) -> Option<u32> {
         self.peer.streams_max
@@ -272,8 +272,8 @@ impl Connection {
         self.due.any() && !self.failed
     }
 
-    /// Takes a prefix of the input and says what it meant. Call it again with the rest, which may
-    /// be empty, until it answers [`Event::NeedInput`]; then all is consumed.
+    /// Consumes a prefix of the input and returns its meaning. Call it again with the rest, which
+    /// may be empty, until it answers [`Event::NeedInput`]; then all is consumed.
     ///
     /// # Errors
     /// When the server breaks the protocol, or a limit, in a way that concerns the connection as a
@@ -309,7 +309,7 @@ impl Connection {
     /// event.
     ///
     /// # Errors
-    /// When what came before was not HTTP/2, which only the end could show.
+    /// When the input so far was not HTTP/2, which only the end could show.
     pub fn handle_end(&mut self) -> Result<(), Error> {
         match self.judge_end() {
             Some(error) if !self.failed => {
@@ -320,7 +320,7 @@ impl Connection {
         }
     }
 
-    /// Lends what was found.
+    /// Turns a parsed frame into an event.
     #[inline]
     fn event<'a>(&'a self, found: Option<Found>, consumed: &'a [u8]) -> Event<'a> {
         let Some(found) = found else {
@@ -404,8 +404,8 @@ impl Connection {
         self.streams.close(index, Closing::Reset);
     }
 
-    /// Resets a stream because of what the server did; what to tell the caller, unless the
-    /// response was over already.
+    /// Resets a stream because of a mistake of the server. Returns the event for the caller, unless
+    /// the response was over already.
     #[cold]
     fn fail_stream(&mut self, index: Index, error: StreamError) -> Option<Found> {
         let stream = *self.streams.get(index);

@@ -1,4 +1,4 @@
-//! How a connection or a stream fails, and what to tell the user about it.
+//! How a connection or a stream fails, with a hint for the user.
 
 use crate::Limit;
 use std::fmt;
@@ -73,8 +73,8 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Why a connection can't go on. A GOAWAY that says so stands in its output; the connection is to
-/// be closed once that is sent.
+/// Why a connection can't go on. Its output ends with a GOAWAY of the same code; close the
+/// connection once that is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The answer is not HTTP/2.
@@ -133,7 +133,7 @@ pub enum NotHttp2 {
     Greeting(Box<str>),
     /// A status line of HTTP/1, escaped for a terminal.
     Http1(Box<str>),
-    /// A TLS record: the target wants https.
+    /// A TLS record: the target expects https.
     Tls,
 }
 
@@ -182,7 +182,7 @@ impl StreamError {
         }
     }
 
-    /// Whether the server says that it has done nothing for the request, so that it is safe to
+    /// Whether the server guarantees that it did not process the request, so that it is safe to
     /// send it again (RFC 9113 section 8.7).
     #[must_use]
     pub fn is_unprocessed(self) -> bool {

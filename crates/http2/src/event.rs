@@ -7,13 +7,13 @@ use crate::{ErrorCode, Headers, StreamError};
 pub struct Step<'a> {
     /// How many bytes from the input's start are done with.
     pub consumed: usize,
-    /// What they said.
+    /// Their meaning.
     pub event: Event<'a>,
 }
 
 /// What the bytes of a server say. A `token` is the one that the stream was opened with.
 ///
-/// A stream's response is over with an event that says `end`, with [`Event::Trailers`],
+/// A stream's response is over with an event that has `end`, with [`Event::Trailers`],
 /// [`Event::StreamFailed`] or [`Event::Unprocessed`]: one of these, once, unless the caller resets
 /// the stream or the connection ends before.
 #[derive(Clone, Copy, Debug)]

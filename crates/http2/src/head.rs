@@ -11,8 +11,8 @@ pub enum Indexing {
     Allowed,
     /// It is sent as it is: right for what differs from request to request.
     Without,
-    /// It is sent as it is, and nobody on the way may compress it: a secret (RFC 7541
-    /// section 7.1.3). `authorization`, `proxy-authorization` and `cookie` are always sent so.
+    /// A secret: sent literally, and marked so that no intermediary compresses it (RFC 7541 section
+    /// 7.1.3). `authorization`, `proxy-authorization` and `cookie` are always sent so.
     Never,
 }
 
@@ -108,7 +108,7 @@ const PSEUDO: [&[u8]; 5] = [
     b":protocol",
 ];
 
-/// What is wrong with a field behind those that are `before` it.
+/// The mistake in a field behind those that are `before` it.
 fn problem(before: &[Field], name: &[u8], value: &[u8]) -> Option<&'static str> {
     if name.first() == Some(&b':') {
         if !PSEUDO.contains(&name) {
@@ -155,7 +155,7 @@ pub(crate) fn is_value(value: &[u8]) -> bool {
 pub struct HeadError {
     /// The field's name, escaped for a terminal.
     pub name: Box<str>,
-    /// What is wrong with it: a predicate.
+    /// Its mistake: a predicate.
     pub problem: &'static str,
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 const PREFIX: usize = 8;
 
 /// The fields of one head or trailer section in their order, without pseudo-fields. They are found
-/// when asked for, so that a head whose fields nobody reads costs nothing.
+/// when asked for, so that an unread head costs nothing.
 #[derive(Clone, Copy)]
 pub struct Headers<'a> {
     list: &'a [u8],

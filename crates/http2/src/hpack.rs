@@ -1,7 +1,7 @@
 //! Header compression (RFC 7541). Public so that it can be tested and fuzzed by itself.
 //!
-//! The [`Decoder`] keeps the peer's dynamic table exactly, and says of each block whether it
-//! changed anything, so that an equal block need not be decoded again. The [`Encoder`] fills the
+//! The [`Decoder`] keeps the peer's dynamic table exactly, and reports for each block whether it
+//! changed the table, so that an equal block need not be decoded again. The [`Encoder`] fills the
 //! peer's table once and leaves it alone then: a request's block stays the same for good.
 
 mod decoder;

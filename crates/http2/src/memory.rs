@@ -1,4 +1,4 @@
-//! Remembers what the last header blocks meant.
+//! A cache of recent header blocks and their meaning.
 //!
 //! What a block means is a function of its bytes, of the dynamic table, of its role and of the
 //! limits, which are the connection's. So equal bytes mean the same while the table is the same,

@@ -1,9 +1,9 @@
-//! What is to be written, in order: frames of requests, and replies to the server.
+//! Output in order: frames of requests, and replies to the server.
 
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
 use crate::{EndStream, ErrorCode};
 
-/// Bytes at the buffer's start that are written already are moved away when they are so many.
+/// Bytes at the buffer's start that are written already are removed when they are this many.
 const COMPACT_BYTES: usize = 64 * 1024;
 
 /// Bytes that are due. Replies, which the server can make us queue, are counted so that they can

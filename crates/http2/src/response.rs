@@ -1,4 +1,4 @@
-//! Whether the fields of a response are what RFC 9113 section 8 allows, and what they say.
+//! Checks the fields of a response (RFC 9113 section 8), and interprets them.
 
 use crate::head::{is_name_byte, is_value};
 use crate::headers::{self, Headers};
@@ -12,7 +12,7 @@ pub(crate) enum Role {
     Trailers,
 }
 
-/// What a header block says that matters to the machine.
+/// The part of a header block that matters to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// 0 in trailers.
@@ -32,7 +32,7 @@ pub(crate) struct Fields {
     count: u32,
     /// RFC 9113 section 6.5.2: names, values and 32 for each field.
     size: usize,
-    /// What was wrong first; nothing is kept after it.
+    /// The first mistake; nothing is kept after it.
     problem: Option<StreamError>,
 }
 
@@ -96,7 +96,7 @@ impl Fields {
         }
     }
 
-    /// What the block says, once all fields have come.
+    /// The meaning of the block, once all fields are there.
     pub(crate) fn verdict(&self) -> Result<Verdict, StreamError> {
         match (self.problem, self.role, self.status) {
             (Some(problem), ..) => Err(problem),
@@ -146,7 +146,7 @@ impl Fields {
         if self.status.is_some() {
             return Err(malformed("two :status"));
         }
-        // A number that is no status is the caller's to judge, who knows it by its range.
+        // Whether the number is a status is for the caller to judge, by its range.
         if value.is_empty() || value.len() > 3 || !value.iter().all(u8::is_ascii_digit) {
             return Err(malformed(":status that is no number of three digits"));
         }

@@ -1,11 +1,11 @@
-//! What a peer speaks whose first byte can't begin an HTTP/2 connection.
+//! Identifies the protocol of a peer whose first byte can't begin an HTTP/2 connection.
 //!
 //! The verdict depends on a prefix of the stream whose length depends on nothing else, so it is
 //! the same however the bytes arrive.
 
 use crate::NotHttp2;
 
-/// Text without a line end is judged after so many bytes.
+/// Text without a line end is judged after this many bytes.
 pub(crate) const TEXT_BYTES: usize = 64;
 /// Enough of a TLS record's header to know it.
 const RECORD_BYTES: usize = 3;

@@ -1,8 +1,8 @@
 //! The streams of a connection, in a slab that a stream's id points into.
 //!
 //! A stream's slot is its id modulo the number of slots, so that a frame finds its stream by one
-//! comparison. Where the next id's slot is taken, the id is left out: ids need only grow
-//! (RFC 9113 section 5.1.1). The slab is half as large again as what is open, so few are.
+//! comparison. Where the next id's slot is taken, the id is left out: ids need only grow (RFC 9113
+//! section 5.1.1). The slab has half as many slots again as streams are open, so few are.
 
 use crate::frame::MAX_31;
 
@@ -14,7 +14,7 @@ const SLOTS_MIN: usize = 4;
 /// A body's length that is not known.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
-/// One stream, or what is known of the last one in its slot.
+/// One stream, or the remains of the last one in its slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stream {
     /// Its id; 0 in a slot that was never used.
@@ -33,7 +33,7 @@ pub(crate) struct Stream {
 
 const _: () = assert!(size_of::<Stream>() <= 32, "two streams fit a cache line");
 
-/// What may be said of a stream.
+/// The state of a stream, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flag(u8);
 

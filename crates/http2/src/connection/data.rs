@@ -29,7 +29,7 @@ impl Connection {
             Lookup::Open(index) => index,
             Lookup::Idle => return Err(Error::protocol("DATA on an idle stream")),
             lookup => {
-                // What comes for a stream that we have reset was on its way, and may be much.
+                // DATA of a stream that we have reset was on its way, and may be much.
                 if lookup != Lookup::Ignored || length == 0 {
                     self.unexpected(header.stream, lookup)?;
                 }
@@ -77,7 +77,7 @@ impl Connection {
         })
     }
 
-    /// Passes on what has come of DATA: `available` bytes at most.
+    /// Passes on received bytes of a DATA frame: `available` at most.
     #[inline]
     pub(super) fn data(&mut self, available: usize, at: &mut usize) -> Option<Found> {
         let Reading::Data {

@@ -23,7 +23,7 @@ impl Due {
     }
 }
 
-/// No more of requests' bodies is queued when so many bytes are due.
+/// Bodies of requests are queued up to this many bytes of output.
 pub(super) const QUEUE_BYTES: usize = 256 * 1024;
 
 impl Connection {

@@ -1,4 +1,4 @@
-//! Frames without a body or a head: what each must be (RFC 9113 section 6), and what it does.
+//! Frames without a body or a head: their rules (RFC 9113 section 6) and their effects.
 
 use super::due::QUEUE_BYTES;
 use super::{Connection, Found, Reading};

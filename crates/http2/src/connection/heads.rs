@@ -18,7 +18,7 @@ pub(super) struct Assembly {
     /// The stream that must go on; 0 when there is none.
     stream: u32,
     end: bool,
-    /// What HEADERS said wrongly about its priority.
+    /// Whether HEADERS makes its stream depend on itself.
     dependent: bool,
     block: Vec<u8>,
 }
@@ -272,7 +272,7 @@ impl Connection {
         Ok(Found::Trailers { token, list })
     }
 
-    /// The response is over, if it is as long as it says (section 8.1.1).
+    /// The response is over, if its length agrees with its Content-Length (section 8.1.1).
     #[inline]
     pub(super) fn ended(&mut self, index: Index) -> Result<(), StreamError> {
         let stream = self.streams.get(index);

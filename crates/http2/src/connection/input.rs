@@ -22,12 +22,12 @@ pub(super) enum Reading {
         /// Whether the stream ends with the frame.
         end: bool,
     },
-    /// So many bytes, at least 1, that mean nothing.
+    /// This many bytes without a meaning, at least 1.
     Skip(u32),
 }
 
 impl Reading {
-    /// Passes over so many bytes.
+    /// Skips this many bytes.
     pub(super) const fn skip(count: u32) -> Self {
         if count == 0 {
             Self::Frame
@@ -100,8 +100,8 @@ impl Connection {
         Ok(rest.get(..needed).map(|payload| (header, payload)))
     }
 
-    /// Refuses a frame for what its header says; otherwise how much of its payload is needed to
-    /// begin with it.
+    /// Refuses a frame for its header; otherwise returns how much of its payload is needed to begin
+    /// with it.
     #[inline]
     fn admit(&self, header: FrameHeader) -> Result<usize, Error> {
         if !self.peer.ready {
@@ -164,7 +164,7 @@ impl Connection {
         Ok(Collected::Whole(found))
     }
 
-    /// Whether the stream begins as no SETTINGS frame does; then what it is must be found out.
+    /// Whether the stream begins as no SETTINGS frame does; its protocol is then to be identified.
     fn is_foreign(&mut self, rest: &[u8], at: &mut usize) -> Result<bool, Error> {
         let first = self.partial.first().or_else(|| rest.first());
         if first.is_none_or(|&byte| byte == 0) {
@@ -179,18 +179,18 @@ impl Connection {
         }
     }
 
-    /// What the stream's end says of a beginning that was not clear.
+    /// The verdict on an ambiguous beginning, once the stream has ended.
     pub(super) fn judge_end(&self) -> Option<Error> {
         let foreign = !self.peer.ready && self.partial.first().is_some_and(|&byte| byte != 0);
         foreign.then(|| Error::NotHttp2(sniff::judge_ended(&self.partial)))
     }
 }
 
-/// What came of adding to a frame.
+/// The result of adding to a frame.
 enum Collected {
     /// All input is used up.
     Starved,
-    /// The frame is whole, and this is what it says.
+    /// The frame is whole, with its meaning.
     Whole(Option<Found>),
 }
 

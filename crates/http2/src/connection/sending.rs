@@ -18,7 +18,7 @@ impl StreamRef {
     }
 }
 
-/// Whether what is sent is the last of its request.
+/// Whether these bytes are the last of their request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndStream {
     /// More follows.
@@ -123,10 +123,10 @@ impl Connection {
         }
     }
 
-    /// Sends of a request's body what windows and the bound on queued output allow, and says how
-    /// many bytes that was. When it was less than all, [`crate::Event::Writable`] follows; until
-    /// then the rest would not be taken. With [`EndStream::Yes`] the request ends once all bytes
-    /// are taken; `bytes` may be empty.
+    /// Sends of a request's body what windows and the bound on queued output allow, and returns the
+    /// number of bytes. When it was less than all, [`crate::Event::Writable`] follows; until then
+    /// the rest would not be taken. With [`EndStream::Yes`] the request ends once all bytes are
+    /// taken; `bytes` may be empty.
     ///
     /// # Errors
     /// When the stream is closed or its request has ended: the rest is not wanted.

@@ -1,9 +1,9 @@
 //! The shortest way for what nearly every frame under load is: a header block that is remembered,
 //! or DATA without padding, whole in the input, with nothing else going on.
 //!
-//! It decides nothing by itself: what is not exactly so is left to the general way, untouched, and
-//! both mean the same. Input that comes byte by byte never passes here, so every test that
-//! compares it with input that comes whole compares the two ways.
+//! It decides nothing by itself: any other input is left to the general way, untouched, and both
+//! mean the same. Input that comes byte by byte never passes here, so every test that compares it
+//! with input that comes whole compares the two ways.
 
 use super::heads::bodiless;
 use super::{Connection, Found, List, Reading};
@@ -12,7 +12,7 @@ use crate::response::Role;
 use crate::streams::{HEAD_SEEN, REMOTE_ENDED, UNKNOWN};
 
 impl Connection {
-    /// What the frame at the input's start says, and its length, if it is as usual.
+    /// The meaning of the frame at the input's start, and its length, if it has the usual form.
     #[inline]
     pub(super) fn usual(&mut self, input: &[u8]) -> Option<(Found, usize)> {
         let (header, rest) = input.split_first_chunk()?;

@@ -147,7 +147,7 @@ impl Decoder {
         } else if index > static_table::LENGTH {
             *touched = true;
             let (name, _) = lookup(&self.table, index)?;
-            // Copied: the insertion may push the entry out whose name it takes (section 4.4).
+            // Copied: the insertion may evict the entry that has the name (section 4.4).
             self.name.clear();
             self.name.extend_from_slice(name);
             Text::Decoded

@@ -20,7 +20,7 @@ const BLOCK_BYTES: usize = 8 * 1024;
 /// The writing side of header compression.
 #[derive(Debug)]
 pub struct Encoder {
-    /// What is in the peer's table, the oldest first.
+    /// The entries of the peer's table, the oldest first.
     entries: Vec<Entry>,
     size: usize,
     size_max: usize,
@@ -76,7 +76,7 @@ impl Representation {
             write_string(&mut strings, name);
         }
         write_string(&mut strings, value);
-        // FNV-1a: it only has to tell most fields apart; bytes are compared after it.
+        // FNV-1a: it need only separate most fields; bytes are compared after it.
         let byte = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         let hash = name.iter().chain(&[0]).chain(value).fold(0x811c_9dc5, byte);
         Self::Literal {
@@ -108,8 +108,8 @@ impl Encoder {
         }
     }
 
-    /// The peer allows a table of this size (SETTINGS_HEADER_TABLE_SIZE); the next block says so
-    /// where it has to (RFC 7541 section 4.2).
+    /// The peer allows a table of this size (SETTINGS_HEADER_TABLE_SIZE); the next block announces
+    /// it where it has to (RFC 7541 section 4.2).
     pub fn resize(&mut self, size: u32) {
         let size = (size as usize).min(TABLE_BYTES);
         let smallest = self.resize.map_or(self.size_max, |(smallest, _)| smallest);
@@ -122,7 +122,7 @@ impl Encoder {
         self.size
     }
 
-    /// What must be in the peer's table, the newest first.
+    /// The entries that must be in the peer's table, the newest first.
     pub fn table(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.entries.iter().rev().map(|entry| {
             let field = &entry.prepared.fields[entry.field];
@@ -252,7 +252,7 @@ impl Encoder {
         fits
     }
 
-    /// Tells the peer the table's size, and lets go what no longer fits.
+    /// Announces the table's size to the peer, and evicts entries that no longer fit.
     #[cold]
     fn write_size_updates(&mut self, out: &mut Vec<u8>) {
         let Some((smallest, last)) = self.resize.take() else {

@@ -109,7 +109,7 @@ impl Table {
         }
     }
 
-    /// Moves what is left to the buffer's start.
+    /// Moves the remaining entries to the buffer's start.
     fn compact(&mut self) {
         let start = self
             .entries
