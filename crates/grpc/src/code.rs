@@ -57,9 +57,9 @@ impl Code {
     pub const INVALID_ARGUMENT: Self = Self(3);
     /// Time ran out.
     pub const DEADLINE_EXCEEDED: Self = Self(4);
-    /// What was asked for is not there.
+    /// The requested entity does not exist.
     pub const NOT_FOUND: Self = Self(5);
-    /// What was to be made is there already.
+    /// The entity to be created exists already.
     pub const ALREADY_EXISTS: Self = Self(6);
     /// The caller may not.
     pub const PERMISSION_DENIED: Self = Self(7);
@@ -79,7 +79,7 @@ impl Code {
     pub const UNAVAILABLE: Self = Self(14);
     /// Data is lost or broken.
     pub const DATA_LOSS: Self = Self(15);
-    /// The caller did not say who it is.
+    /// The caller has no valid credentials.
     pub const UNAUTHENTICATED: Self = Self(16);
 
     /// How many codes there are.
@@ -127,8 +127,8 @@ impl Code {
         }
     }
 
-    /// What the code of a reset means once the call's deadline has passed. A server whose own
-    /// clock for the call has run out cancels it, and may be first to say so.
+    /// The status of a reset stream once the call's deadline has passed. A server whose own timer
+    /// for the call has run out cancels it, and its reset may arrive before ours is due.
     #[must_use]
     pub const fn after_deadline(self) -> Self {
         match self {

@@ -80,8 +80,8 @@ impl Compressor {
         })
     }
 
-    /// Appends a message with its prefix. An empty one is not compressed, nor what the encoder
-    /// fails on; the prefix says so.
+    /// Appends a message with its prefix. An empty one is not compressed, nor one on which the
+    /// encoder fails; the prefix's flag is then 0.
     ///
     /// # Errors
     /// [`TooLong`], with nothing appended.
@@ -180,12 +180,12 @@ impl Scratch {
         Ok(&mut self.bytes[self.filled..end])
     }
 
-    /// So many bytes of the room are filled.
+    /// This many bytes of the room are filled.
     pub(crate) fn filled(&mut self, count: usize) {
         self.filled += count;
     }
 
-    /// What was filled in all.
+    /// All bytes that were filled.
     fn whole(&self) -> Result<&[u8], Failure> {
         if self.filled == self.bound {
             return Err(Failure::Limit);
@@ -193,7 +193,7 @@ impl Scratch {
         Ok(self.bytes())
     }
 
-    /// What was filled so far.
+    /// The bytes that were filled so far.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }

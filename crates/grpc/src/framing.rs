@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What stands before each message: a flag byte and the length, big-endian.
+/// The prefix of each message: a flag byte and the length, big-endian.
 pub const PREFIX_BYTES: usize = 5;
 
 /// A message of 4 GiB or more, which the prefix can't say.
@@ -29,8 +29,8 @@ pub fn write_message(out: &mut Vec<u8>, payload: &[u8]) -> Result<(), TooLong> {
     Ok(())
 }
 
-/// Leaves room for the prefix of a message that is encoded straight into `out`; the answer is what
-/// [`finish_message`] wants to know.
+/// Leaves room for the prefix of a message that is encoded straight into `out`; returns the start
+/// that [`finish_message`] takes.
 pub fn begin_message(out: &mut Vec<u8>) -> usize {
     let start = out.len();
     out.extend_from_slice(&[FLAG_PLAIN; PREFIX_BYTES]);
@@ -47,7 +47,7 @@ pub fn finish_message(out: &mut Vec<u8>, start: usize) -> Result<(), TooLong> {
 
 /// The message is not compressed.
 pub(crate) const FLAG_PLAIN: u8 = 0;
-/// The message is compressed as grpc-encoding says.
+/// The message is compressed with the coding in grpc-encoding.
 pub(crate) const FLAG_COMPRESSED: u8 = 1;
 
 /// As [`finish_message`], with either flag.

@@ -3,8 +3,8 @@
 //! Knows the gRPC protocol over HTTP/2, client side. Must not know I/O, clocks, plans, how
 //! HTTP/2 frames travel, or what a message means. Start reading at [`Reply`].
 //!
-//! A [`Reply`] is what has come of one call; all calls of a worker use one [`Decompressor`]. A
-//! call always ends with a [`Status`], also when the server sent none:
+//! A [`Reply`] is the state of one call; all calls of a worker use one [`Decompressor`]. A call
+//! always ends with a [`Status`], also when the server sent none:
 //!
 //! ```
 //! use drumfire_grpc::{Code, Decompressor, Reply, ReplySettings};

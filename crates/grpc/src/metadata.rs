@@ -74,7 +74,7 @@ pub(crate) fn is_valid_received(name: &[u8], value: &[u8]) -> bool {
     !is_binary(name) || is_base64(value)
 }
 
-/// Base64 without padding, as the protocol wants it sent.
+/// Base64 without padding, the form in which the protocol sends it.
 #[must_use]
 pub fn encode_binary(value: &[u8]) -> String {
     let mut text = String::with_capacity(value.len().div_ceil(3) * 4);

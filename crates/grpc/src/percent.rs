@@ -1,7 +1,7 @@
 //! The encoding of `grpc-message` ("Percent-Encoded" in gRPC over HTTP/2), read leniently.
 
-/// At most `limit` bytes of what the value says. A `%` that begins no escape stands for itself,
-/// and what is not UTF-8 becomes U+FFFD; the protocol forbids to fail on either.
+/// The decoded value, cut to `limit` bytes. A `%` that begins no escape stands for itself, and
+/// bytes that are not UTF-8 become U+FFFD; the protocol forbids to fail on either.
 pub(crate) fn decode(value: &[u8], limit: usize) -> String {
     let mut bytes = Vec::with_capacity(value.len().min(limit));
     let mut rest = value;
@@ -24,7 +24,7 @@ pub(crate) fn decode(value: &[u8], limit: usize) -> String {
         }
     }
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    // A character cut by the limit, and replacements longer than what they replace.
+    // A character cut by the limit, and replacements longer than the bytes they replace.
     text.truncate(text.floor_char_boundary(limit));
     text
 }

@@ -1,4 +1,4 @@
-//! What comes of one call: a head, messages, and a status at the end of it.
+//! The reply of one call: a head, messages, and a status at its end.
 //!
 //! ```text
 //!   head() ──► data()… ──┬── trailers() ─────► Status
@@ -24,11 +24,10 @@ pub enum Replies {
     Many,
 }
 
-/// The longest message that is accepted unless a call says otherwise; most implementations have it
-/// so.
+/// The longest message that is accepted by default, as in most implementations.
 const RECEIVE_LIMIT_BYTES: u32 = 4 * 1024 * 1024;
 
-/// What is expected of replies.
+/// The rules for replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplySettings {
     /// How many messages come.
@@ -53,7 +52,7 @@ impl Default for ReplySettings {
     }
 }
 
-/// What has come of one call. After its end it can be used for another ([`Reply::begin`]), and
+/// The reply of one call so far. After its end it can be used for another ([`Reply::begin`]), and
 /// keeps its buffer.
 #[derive(Debug)]
 pub struct Reply {
@@ -69,7 +68,7 @@ pub struct Reply {
     prefix_length: u8,
     /// How many bytes of the message are to come.
     remaining: u32,
-    /// What has come of a message in pieces, where it is needed as a whole.
+    /// The received pieces of a message that is needed as a whole.
     partial: Vec<u8>,
     messages: u64,
 }
@@ -177,8 +176,8 @@ impl Reply {
         }
     }
 
-    /// The trailers, which end the stream: how the call ended. It is OK only when the server says
-    /// so, and everything before it was as it must be.
+    /// The trailers, which end the stream: how the call ended. It is OK only when the server's
+    /// status is, and everything before it kept the rules.
     pub fn trailers<'h, N: AsRef<[u8]>>(
         &mut self,
         fields: impl IntoIterator<Item = (N, &'h [u8])>,
@@ -238,8 +237,8 @@ impl Reply {
     }
 }
 
-/// `application/grpc`, with `+proto` or without, and parameters ("Content-Type"). Another form
-/// of messages was not asked for, and other types come from what is no gRPC server.
+/// `application/grpc`, with `+proto` or without, and parameters ("Content-Type"). A server may not
+/// choose another form of messages, and other types come from servers that speak no gRPC.
 #[inline]
 fn check_content_type(value: &[u8]) -> Result<(), Violation> {
     const TYPE: &[u8] = b"application/grpc";

@@ -7,12 +7,12 @@ pub(crate) const MESSAGE_BYTES: usize = 1024;
 /// The longest `grpc-status-details-bin` that is kept, in bytes of base64.
 const DETAILS_BYTES: usize = 64 * 1024;
 
-/// How a call ended, as the server says or as its reply must be understood.
+/// How a call ended: the server's status, or the one that its reply amounts to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The code.
     pub code: Code,
-    /// What is wrong with the reply, when the status is not the server's own.
+    /// The mistake in the reply, when the status is not the server's own.
     pub violation: Option<Violation>,
     /// The server's words, percent-decoded, never empty, at most 1 KiB. They are the peer's:
     /// escape them before they are shown. `None` when the code is OK.
@@ -23,7 +23,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Done, as the server says.
+    /// The server's status for success.
     pub const OK: Self = Self::of_code(Code::OK);
 
     /// A status without words.
@@ -87,7 +87,7 @@ impl<'h> StatusFields<'h> {
         self.code.is_some()
     }
 
-    /// Whether the server says that the call failed.
+    /// Whether the call failed by the server's own status.
     pub(crate) fn is_failure(&self) -> bool {
         self.code.is_some_and(|code| code != Ok(Code::OK))
     }

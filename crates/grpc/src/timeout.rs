@@ -1,4 +1,4 @@
-//! The deadline of a call as the server is told it (`grpc-timeout`).
+//! The deadline of a call as sent to the server (`grpc-timeout`).
 
 use std::fmt;
 
@@ -22,8 +22,8 @@ pub struct TimeoutText {
     start: u8,
 }
 
-/// The value for so many nanoseconds, in the finest unit that can hold it, rounded up: the server
-/// never gives up before the client does.
+/// The value for this many nanoseconds, in the finest unit that can hold it, rounded up: the
+/// server's deadline is never before the client's.
 #[must_use]
 pub fn timeout_value(nanos: u64) -> TimeoutText {
     let fits = |&(unit, length): &(u8, u64)| {

@@ -57,7 +57,7 @@ impl Violation {
         }
     }
 
-    /// What is wrong, for people; without the number of [`Violation::HttpStatus`].
+    /// The mistake in words; without the number of [`Violation::HttpStatus`].
     const fn what(self) -> &'static str {
         match self {
             Self::HttpStatus(_) => "not a gRPC reply",

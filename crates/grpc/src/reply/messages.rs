@@ -16,10 +16,10 @@ pub struct Message<'a> {
     pub length_sent: u32,
 }
 
-/// What is wanted of messages.
+/// The part of messages that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Their lengths: what is not compressed is counted and thrown away, never kept.
+    /// Their lengths: bytes that are not compressed are counted and discarded, never kept.
     Length,
     /// All of them.
     Payload,
@@ -63,8 +63,8 @@ impl Reply {
         self.violation.map_or(Ok(()), Err)
     }
 
-    /// The uncompressed message that begins with `bytes`, if nothing is under way and it ends
-    /// there too, and what stands behind it.
+    /// The uncompressed message that begins with `bytes`, if nothing is under way and it ends there
+    /// too, and the bytes behind it.
     #[inline]
     fn plain<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
         let (prefix, rest) = bytes.split_first_chunk::<PREFIX_BYTES>()?;
@@ -81,7 +81,7 @@ impl Reply {
         }
     }
 
-    /// A message as the settings want it passed on.
+    /// A message in the form that the settings ask for.
     #[inline]
     fn message<'b>(&self, payload: &'b [u8], sent: &[u8]) -> Message<'b> {
         // Both were compared with a limit that is a u32.
@@ -96,7 +96,7 @@ impl Reply {
         }
     }
 
-    /// Takes as much of `bytes` as one message needs; what is left.
+    /// Takes as much of `bytes` as one message needs; returns the rest.
     #[cold]
     fn piece<'b>(
         &mut self,
@@ -130,7 +130,7 @@ impl Reply {
         Ok(after)
     }
 
-    /// Completes the prefix as far as `bytes` goes; what is left.
+    /// Completes the prefix as far as `bytes` goes; returns the rest.
     fn prefix<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let missing = &mut self.prefix[usize::from(self.prefix_length)..];
         let (taken, rest) = bytes.split_at(missing.len().min(bytes.len()));
