@@ -89,7 +89,7 @@ impl Decoder {
         }))
     }
 
-    /// Takes the next piece of the body and gives on what it decodes to.
+    /// Decodes the next piece of the body and passes the result on.
     ///
     /// # Errors
     /// [`Error::Decode`] and [`Error::Limit`]; the same again from then on.

@@ -40,14 +40,14 @@ impl Inflate {
     }
 }
 
-/// What is around a deflate stream.
+/// The wrapper around a deflate stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrapper {
     None,
     Zlib,
 }
 
-/// The coding `deflate`: the first two bytes tell its form.
+/// The coding `deflate`: the first two bytes identify its form.
 pub(crate) struct Deflate {
     /// The first two bytes, until they have gone into the stream.
     held: [u8; 2],

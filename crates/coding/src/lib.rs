@@ -1,7 +1,7 @@
-//! Content codings (RFC 9110 section 8.4): gzip, deflate, br and zstd bodies back to what they
-//! were, within a bound.
+//! Content codings (RFC 9110 section 8.4): decodes gzip, deflate, br and zstd bodies within a
+//! bound.
 //!
-//! Knows the codings. Must not know HTTP beyond the Content-Encoding value, nor who reads the
+//! Knows the codings. Must not know HTTP beyond the Content-Encoding value, nor the consumer of the
 //! result. Start reading at [`Decoder`].
 //!
 //! ```
