@@ -1,6 +1,6 @@
 //! What a case is.
 
-/// One response, how its stream ends, and what must come of it.
+/// One response, the end of its stream, and the outcome that a client must report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The file's name without its suffix.
@@ -15,9 +15,9 @@ pub struct Case {
     pub limits: Vec<(String, u64)>,
     /// What the server sends.
     pub pieces: Vec<Piece>,
-    /// What it does then.
+    /// How the stream ends.
     pub end: StreamEnd,
-    /// What must come of it.
+    /// The outcome that a client must report.
     pub expected: Expected,
 }
 
@@ -73,11 +73,11 @@ pub enum StreamEnd {
     Rst,
 }
 
-/// What must come of a case. What is `None` or empty is not said to be anything.
+/// The outcome of a case. `None` or empty means: not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// The outcome's stable name, such as `ok` or `proto:chunk`. A plan that accepts every valid
-    /// status is meant.
+    /// The outcome's stable name, such as `ok` or `proto:chunk`. It holds for a plan that accepts
+    /// every valid status.
     pub outcome: String,
     /// The outcome when the body is decoded by its Content-Encoding, where it differs.
     pub when_compressed: Option<String>,
@@ -95,6 +95,6 @@ pub struct Expected {
     pub notices: Vec<String>,
     /// Whether the connection may carry another request.
     pub reusable: Option<bool>,
-    /// What the user is told beside the outcome.
+    /// The hint that the user sees beside the outcome.
     pub hint: Option<String>,
 }

@@ -11,7 +11,7 @@ const CASE_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub struct CaseError {
     /// The line, from 1; 0 where something is missing.
     pub line: usize,
-    /// What is wrong and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
@@ -27,7 +27,7 @@ impl Case {
     /// Reads a case from its text.
     ///
     /// # Errors
-    /// With the line, when the text is not as `conformance/http1/README.md` says.
+    /// With the line, when the text breaks the form in `conformance/http1/README.md`.
     pub fn parse(name: &str, text: &str) -> Result<Self, CaseError> {
         let mut case = Self {
             name: name.to_owned(),
