@@ -17,7 +17,7 @@ pub struct Feed {
 pub struct FeedError {
     /// The line it was found in, from 1; 0 when it concerns the whole.
     pub line: u64,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
 }
 
@@ -155,7 +155,7 @@ fn check_columns(columns: &[String]) -> Result<(), FeedError> {
     Ok(())
 }
 
-/// What the reader says, with the line where it says it.
+/// The reader's error, with its line.
 fn csv_error(error: &csv::Error) -> FeedError {
     let line = error.position().map_or(0, csv::Position::line);
     let message = match error.kind() {

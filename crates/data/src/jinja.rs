@@ -1,7 +1,7 @@
 //! The interpreter behind templates: minijinja, with our variables and functions.
 //!
 //! minijinja hands a function its arguments and nothing of ours that would also reach macros, so
-//! what a rendering is of lies in a thread-local while it lasts. Renderings do not nest.
+//! the state of a rendering lies in a thread-local while it lasts. Renderings do not nest.
 
 use crate::expression::{LETTERS_MAX, Simple};
 use crate::render_context::RenderContext;
@@ -34,12 +34,12 @@ thread_local! {
     static RENDERING: RefCell<Option<Rendering>> = const { RefCell::new(None) };
 }
 
-/// What the interpreter's callbacks need to know of a rendering.
+/// The state that the interpreter's callbacks share in a rendering.
 struct Rendering {
     context: RenderContext,
     /// Where the output stands, if it is JSON.
     place: Option<JsonPlace>,
-    /// Whether the last value says of itself that it is written as it stands.
+    /// Whether the last value is marked as safe: written without escaping.
     safe: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Jinja {
 
 impl fmt::Debug for Jinja {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What stands inside would evaluate itself in order to be shown.
+        // The environment's own form would evaluate its contents.
         let names = self.environment.templates().map(|(name, _)| name);
         f.debug_set().entries(names).finish()
     }
@@ -97,8 +97,8 @@ impl Jinja {
         free
     }
 
-    /// Appends the value of a template that is a single expression, unescaped. Whether it says of
-    /// itself that it must stay so inside a JSON string.
+    /// Appends the value of a template that is a single expression, unescaped. Returns whether it
+    /// is marked as safe, so that it stays unescaped inside a JSON string.
     pub(crate) fn expression(
         &self,
         name: &str,
@@ -151,7 +151,7 @@ impl Jinja {
     }
 }
 
-/// What is wrong with which template, in one line.
+/// The template and its error, in one line.
 pub(crate) fn in_template(source: &str, error: &Error) -> String {
     format!("in the template `{}`: {}", shorten(source), describe(error))
 }
@@ -167,7 +167,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// What is wrong, in one line.
+/// The error, in one line.
 fn describe(error: &Error) -> String {
     let mut text = error
         .detail()
@@ -191,7 +191,7 @@ fn with_rendering<T>(use_it: impl FnOnce(&mut Rendering) -> T) -> Result<T, Erro
 }
 
 /// Writes a value: texts and numbers as they are, others as JSON. It is escaped inside strings of
-/// JSON, unless it says that it needs no escaping.
+/// JSON, unless it is marked as safe.
 fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     let escape = with_rendering(|rendering| {
         rendering.safe = value.is_safe();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Whether a place in a JSON text lies inside a string, found by reading what stands before it.
+/// Whether a place in a JSON text lies inside a string, found by reading the text before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonPlace {
     string: bool,

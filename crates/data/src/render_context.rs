@@ -1,19 +1,19 @@
-//! What a rendering is of: the call, the message, and where its random numbers stand.
+//! The call and the message that a template is rendered for, and the state of its random numbers.
 
 use crate::Random;
 use drumfire_plan::CallContext;
 
-/// The place of what belongs to the whole message, such as its UUID; expressions have places
-/// counted from 0.
+/// The place of values that belong to the whole message, such as its UUID; the places of
+/// expressions count from 0.
 const OWN: u64 = u64::MAX;
 
-/// What a rendering is of.
+/// The call and the message that a template is rendered for.
 #[derive(Clone, Debug)]
 pub struct RenderContext {
     pub(crate) call: CallContext,
     /// The number of the message within the call.
     pub(crate) message: u64,
-    /// Which of the call's renderings it is: messages with the same number share what is random.
+    /// Which of the call's renderings it is: messages with the same number share random values.
     pass: u64,
     /// Which expression of the template is rendered.
     place: u64,
@@ -21,7 +21,7 @@ pub struct RenderContext {
 }
 
 impl RenderContext {
-    /// The `message`-th message of a call. Those with the same `pass` share what is random.
+    /// The `message`-th message of a call. Those with the same `pass` share random values.
     #[must_use]
     pub const fn new(call: CallContext, message: u64, pass: u64) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl RenderContext {
         }
     }
 
-    /// Goes on to an expression. What it draws does not depend on what others have drawn.
+    /// Moves on to an expression, whose random values do not depend on those of others.
     pub(crate) fn enter(&mut self, place: u64) {
         self.place = place;
         self.random = None;

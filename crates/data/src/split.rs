@@ -1,11 +1,11 @@
-//! A template's text, cut into what is literal and what is computed.
+//! A template's text, split into literal and computed parts.
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     /// Text that stands for itself.
     Text(&'a str),
-    /// What stands between `{{` and `}}`.
+    /// The text between `{{` and `}}`.
     Expression(&'a str),
 }
 

@@ -95,7 +95,7 @@ enum How {
 pub enum Escaping {
     /// It is any text.
     Needed,
-    /// It says of itself that it is JSON (`|safe`, `|tojson`).
+    /// It is marked as JSON (`|safe`, `|tojson`).
     Done,
 }
 
@@ -246,7 +246,7 @@ impl Expression {
     }
 }
 
-/// Escapes what was appended from `start` on.
+/// Escapes the text from `start` on.
 fn escape_from(start: usize, out: &mut String) {
     let needs = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     if out[start..].bytes().any(needs) {
@@ -299,7 +299,7 @@ fn interpreted(
     Ok(How::Interpreted(name))
 }
 
-/// Compiles one template and checks what it draws on.
+/// Compiles one template and checks the variables that it uses.
 fn add(
     jinja: &mut Jinja,
     name: &str,
