@@ -32,7 +32,7 @@ pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool
     Ok(builder.pool)
 }
 
-/// Whether a file that nobody brought is one of those that everybody has.
+/// A file of protobuf's own, which need not be supplied; `None` for others.
 pub(crate) fn own(name: &str) -> Option<FileDescriptorProto> {
     if let Some(source) = google::source(name) {
         return protox_file(name, source);
@@ -52,7 +52,7 @@ enum State {
     Waiting(Box<FileDescriptorProto>),
     /// Its imports are being added.
     Open,
-    /// It has been added; so many ways lead on from it through public imports.
+    /// It has been added; the number of paths that lead on from it through public imports.
     Done(usize),
 }
 
@@ -65,8 +65,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// Adds a file after all that it imports. Walks with a stack of its own, as it is a stranger
-    /// who says how deep files import each other.
+    /// Adds a file after all that it imports. Walks with a stack of its own: the depth of the
+    /// imports comes from an untrusted server.
     fn add(&mut self, name: &str) -> Result<(), SchemaError> {
         let mut stack: Vec<(FileDescriptorProto, usize)> = Vec::new();
         stack.extend(self.open(name, None)?.map(|file| (file, 0)));
@@ -115,7 +115,7 @@ impl Builder {
         }
     }
 
-    /// Adds a file whose imports are there.
+    /// Adds a file whose imports have been added.
     fn finish(&mut self, mut file: FileDescriptorProto) -> Result<(), SchemaError> {
         let name = file.name().to_owned();
         let shown: String = name.chars().take(100).collect();

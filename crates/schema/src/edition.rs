@@ -4,7 +4,7 @@
 use crate::SchemaError;
 use prost::Message;
 
-/// `FileDescriptorProto`, as far as it tells the edition.
+/// The part of `FileDescriptorProto` that has the edition.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct File {
     #[prost(string, optional, tag = "1")]
@@ -60,7 +60,7 @@ fn after_comments(mut text: &str) -> &str {
     }
 }
 
-/// What is said of a file in an edition: `place` is its name, and where in it that is known.
+/// The refusal of a file in an edition: `place` is its name, and the line where that is known.
 pub(crate) fn refusal(place: &str, edition: &str) -> String {
     let edition: String = edition.chars().take(20).collect();
     format!(

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Why a schema, or something in it, can't be had: in words, with the file and the line where there
-/// is one, and with what would be right where that can be told.
+/// is one, and with the remedy where it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(pub String);
 

@@ -1,4 +1,4 @@
-//! `.proto` files and what they import.
+//! `.proto` files and their imports.
 
 use crate::{SchemaError, edition, google};
 use miette::Diagnostic;
@@ -83,8 +83,8 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
     }
 }
 
-/// What the compiler says, after the file, line and column where it says it. Of several places it
-/// is the last: what comes second is in the way of what came first.
+/// The compiler's message behind the file, line and column of its error. Of several places it is
+/// the last: the second definition conflicts with the first.
 fn located(error: &protox::Error, roots: &[(String, String)]) -> String {
     let root = |name: &str| {
         roots
@@ -100,13 +100,13 @@ fn located(error: &protox::Error, roots: &[(String, String)]) -> String {
     let contents = span.as_ref().zip(error.source_code());
     match contents.and_then(|(span, source)| source.read_span(span.inner(), 0, 0).ok()) {
         Some(at) => format!("{path}:{}:{}: {error}", at.line() + 1, at.column() + 1),
-        // A circle of imports has no one place, and says its files itself.
+        // A circle of imports has no single place; the error names its files itself.
         None if error.to_string().contains(name) => error.to_string(),
         None => format!("{path}: {error}"),
     }
 }
 
-/// Adds a folder once, without what does not matter in its name.
+/// Adds a folder once, by its normalized name.
 fn add(folders: &mut Vec<String>, folder: &str) {
     let folder = clean(folder);
     if !folders.contains(&folder) {

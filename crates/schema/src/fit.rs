@@ -4,7 +4,7 @@
 //! keep it busy without end or fill the memory:
 //!
 //! - a `syntax` that it does not know;
-//! - a default of bytes whose escapes are not whole;
+//! - a default of bytes with an incomplete escape;
 //! - `google.protobuf.FieldOptions` and its like, defined anew in another form;
 //! - options that are not interpreted yet, such as a message in text form nested without bound;
 //! - the entry of a map that has no key and value;
@@ -27,7 +27,7 @@ const NAMES_BYTES: usize = 128 << 20;
 /// Comparisons of numbers with reserved ranges, in all.
 const COMPARISONS_MAX: usize = 100_000_000;
 
-/// An option that says how messages are written, as protobuf has it.
+/// An option of protobuf's own that changes how messages are encoded.
 struct OwnOption {
     message: &'static str,
     field: &'static str,
@@ -55,7 +55,7 @@ const OPTIONS: [OwnOption; 3] = [
 /// Looks through the files of one schema.
 #[derive(Debug, Default)]
 pub(crate) struct Fitting {
-    /// The full name of what is being looked at.
+    /// The full name of the item under examination.
     scope: String,
     /// Bytes of all full names so far.
     names: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Fitting {
 }
 
 impl Fitting {
-    /// Changes a file to what is used of it.
+    /// Reduces a file to the parts that are used.
     ///
     /// # Errors
     /// In words, when the library would take harm from it.
@@ -272,7 +272,7 @@ impl Fitting {
     }
 }
 
-/// What an option says that is a truth value and not interpreted yet.
+/// The value of an uninterpreted option that is a truth value.
 fn named(options: &[UninterpretedOption], name: &str) -> Option<bool> {
     let option = options.iter().find(|option| match option.name.as_slice() {
         [part] => !part.is_extension && part.name_part == name,

@@ -1,4 +1,5 @@
-//! Files that services import and nobody has at hand: `google/api`, `google/rpc` and `google/type`.
+//! Files that services import and few users have at hand: `google/api`, `google/rpc` and
+//! `google/type`.
 //!
 //! Only names, numbers and types stand in them, for they are what the wire and its options need.
 //! protobuf's own files come with the compiler.

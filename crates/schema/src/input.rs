@@ -20,8 +20,7 @@ use std::sync::Arc;
 /// How often templates are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refresh {
-    /// Once a call: its messages share what is random, and when the data is gone through again it
-    /// is the same.
+    /// Once a call: its messages share random values, also when the list of messages starts over.
     Call,
     /// For every message.
     Message,
@@ -124,7 +123,7 @@ impl Input {
     }
 
     /// Any template language whose text is JSON. It is evaluated once a call; nothing is tried
-    /// before the run, which is what [`Input::check`] is for.
+    /// before the run but by [`Input::check`].
     #[must_use]
     pub fn text(method: &Method, template: Arc<dyn TextTemplate>) -> Self {
         let mut input = Self::new(method, Body::Rendered(Rendered::new(template)));
@@ -160,8 +159,8 @@ impl Input {
         self
     }
 
-    /// With templates evaluated so often. The default is per message, and for [`Input::text`] per
-    /// call.
+    /// Sets how often templates are evaluated. The default is per message, and for [`Input::text`]
+    /// per call.
     #[must_use]
     pub const fn with_refresh(mut self, refresh: Refresh) -> Self {
         self.refresh = refresh;

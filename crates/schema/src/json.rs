@@ -77,7 +77,7 @@ fn depth(text: &str) -> u32 {
     deepest
 }
 
-/// What is wrong with a JSON text: which name does not exist, or else what its reader said.
+/// The mistake in a JSON text: the name that does not exist, or else its reader's error.
 fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error) -> String {
     let name = descriptor.full_name();
     if text.trim().is_empty() {

@@ -4,7 +4,7 @@ use crate::{Method, SchemaError};
 use drumfire_plan::{nearest, suggestion};
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 
-/// So many names are listed when none is near.
+/// The number of names that are listed when none is near.
 const LISTED: usize = 5;
 
 /// A call's service and method: `pkg.Service/Method` or `pkg.Service.Method`, each with a dot

@@ -85,7 +85,7 @@ impl Method {
         json::show(&self.output(), message)
     }
 
-    /// Whether a message that a server sent is what it should be.
+    /// Checks that a message from a server is one of its type.
     ///
     /// # Errors
     /// When the bytes are no such message, lack a field that it requires, or are nested more than

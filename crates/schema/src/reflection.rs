@@ -1,4 +1,4 @@
-//! What a server says of itself: the reflection service, as a machine without I/O.
+//! Reflection: a server's own description of its services, as a machine without I/O.
 //!
 //! ```text
 //! Session::new ──► next_request ──bytes──► stream ──bytes──► handle_response ─┐
@@ -50,7 +50,7 @@ impl Version {
     }
 }
 
-/// What is wanted of a server.
+/// The request to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// All services that it lists.
@@ -84,8 +84,8 @@ pub struct Session {
     sought: BTreeSet<String>,
     intake: Intake,
     bytes: usize,
-    /// The symbol that the server does not know; its list, or all that its services lead to, tells
-    /// which is near.
+    /// The symbol that the server does not know, to be compared with the names of its list, or of
+    /// all that its services lead to.
     unknown: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl Session {
         self.bytes = 0;
     }
 
-    /// The version that is spoken, which tells the path of the call.
+    /// The version in use, which determines the path of the call.
     #[must_use]
     pub const fn version(&self) -> Version {
         self.version
@@ -160,7 +160,7 @@ impl Session {
     /// Takes the server's answer, without gRPC's prefix.
     ///
     /// # Errors
-    /// When it is none, says that there is no such symbol or file, or goes beyond the limits.
+    /// When it is none, reports that there is no such symbol or file, or goes beyond the limits.
     pub fn handle_response(&mut self, message: &[u8]) -> Result<(), SchemaError> {
         let Some(asked) = self.asked.take() else {
             return Err(lie("it answers what was not asked"));
@@ -269,7 +269,7 @@ impl Session {
         }
     }
 
-    /// Asks for what is imported and has not come along.
+    /// Requests imported files that the server did not send along.
     fn seek(&mut self, imports: Vec<String>) -> Result<(), SchemaError> {
         for name in imports {
             if self.files.contains_key(&name) || !self.sought.insert(name.clone()) {

@@ -1,4 +1,4 @@
-//! Whether a reply's message is one of its type, told from the bytes alone.
+//! Checks that a reply's message is one of its type, by its bytes alone.
 //!
 //! The descriptors become flat tables before the run. A message is then walked through once, in
 //! place, and nothing of it is kept.
@@ -45,7 +45,7 @@ impl ReplyForm {
 
     /// A part of a message lacks a required field. That is no fault where another part of the same
     /// message has it, for parts are merged, or where the last of several choices lacks nothing:
-    /// only the message as it was meant tells.
+    /// only the merged message shows it.
     #[cold]
     fn look_closely(&self, message: &[u8]) -> Result<(), ReplyError> {
         let judged = match DynamicMessage::decode(self.descriptor.clone(), message) {
@@ -61,7 +61,7 @@ impl ReplyForm {
         Walk { table, lacking }.fields(0, &mut Reader::new(message), DEPTH_MAX)
     }
 
-    /// What is wrong, in words, with the names of the fields that lead there.
+    /// The mistake in words, with the names of the fields that lead there.
     #[cold]
     fn tell(&self, fault: &Fault) -> ReplyError {
         let mut names = Vec::new();
@@ -111,7 +111,7 @@ impl ReplyCheck for ReplyForm {
     }
 }
 
-/// What is wrong, and the numbers of the fields that lead there, the innermost first.
+/// A mistake, and the numbers of the fields that lead there, the innermost first.
 pub(crate) struct Fault {
     pub(crate) reason: Reason,
     path: Vec<u32>,

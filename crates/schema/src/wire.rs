@@ -37,14 +37,14 @@ impl Reason {
 pub(crate) enum Wire {
     Varint,
     Fixed64,
-    /// A length, and so many bytes.
+    /// A length-prefixed byte string.
     Delimited,
     Start,
     End,
     Fixed32,
 }
 
-/// What is left of a message.
+/// The rest of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         Err(Reason::Truncated)
     }
 
-    /// A length, and so many bytes.
+    /// A length-prefixed byte string.
     #[inline]
     pub(crate) fn delimited(&mut self) -> Result<&'a [u8], Reason> {
         let length = usize::try_from(self.varint()?).map_err(|_| Reason::Truncated)?;

@@ -107,8 +107,8 @@ pub(super) fn of_text(text: &str) -> Result<Option<Vec<&str>>, DataError> {
     Ok(Some(elements))
 }
 
-/// The elements of a template that makes one message or an array of them; `None` when how many
-/// there are can't be told before it is rendered.
+/// The elements of a template that makes one message or an array of them; `None` when their number
+/// is unknown before it is rendered.
 pub(super) fn of_template(
     descriptor: &MessageDescriptor,
     template: &Template,

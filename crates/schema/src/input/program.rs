@@ -8,7 +8,7 @@
 //!     ──►  value(tag 1) · nested(tag 2, value(tag 1)) · bytes
 //! ```
 //!
-//! Whatever is beyond this (a rendered value that its field can't take plainly, a field whose JSON
+//! Everything beyond this (a rendered value that its field can't take plainly, a field whose JSON
 //! form is its own) is left to the text, so that both ways give the same message or the same error.
 
 mod compile;
@@ -136,7 +136,7 @@ impl Making<'_> {
                     let escaping = self
                         .template
                         .evaluate(expression, self.context, self.text)?;
-                    // Escaped already: what it stands for is known when it is read as JSON.
+                    // Escaped already: its value is known once it is read as JSON.
                     let special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
                     if escaping == Escaping::Done && self.text[start..].bytes().any(special) {
                         return Ok(false);
@@ -157,13 +157,13 @@ impl Making<'_> {
     }
 }
 
-/// Makes room for a length of one byte, and says where what it counts begins.
+/// Makes room for a length of one byte, and returns where the counted bytes begin.
 fn open(out: &mut Vec<u8>) -> usize {
     out.push(0);
     out.len()
 }
 
-/// Writes the length of what was appended since; a long one moves it.
+/// Writes the length of the bytes appended since; a long one moves them.
 fn close(out: &mut Vec<u8>, start: usize) {
     let mut length = out.len() - start;
     if length < 0x80 {

@@ -18,8 +18,8 @@ pub(super) type Messages = Arc<Vec<Vec<u8>>>;
 #[derive(Debug)]
 pub(super) struct Rendered {
     template: Arc<dyn TextTemplate>,
-    /// The last renderings, by call number. Each has a lock of its own, which two workers want at
-    /// once only when their calls' numbers are a multiple of [`KEPT`] apart.
+    /// The last renderings, by call number. Each has a lock of its own, for which two workers
+    /// compete only when their calls' numbers are a multiple of [`KEPT`] apart.
     kept: Vec<Mutex<Option<Kept>>>,
 }
 

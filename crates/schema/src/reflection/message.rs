@@ -9,7 +9,7 @@ pub(crate) struct Request {
     pub(crate) question: Option<Question>,
 }
 
-/// What is asked.
+/// The question.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub(crate) enum Question {
     #[prost(string, tag = "3")]

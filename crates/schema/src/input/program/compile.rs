@@ -86,7 +86,7 @@ impl Compiler {
         Some(steps)
     }
 
-    /// A field somewhere in whose value there is a mark.
+    /// A field with a mark somewhere in its value.
     fn field(
         &mut self,
         field: &FieldDescriptor,

@@ -22,7 +22,7 @@ pub(super) enum Scalar {
     Enum(EnumDescriptor),
 }
 
-/// What was written.
+/// The kind of value that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// The value that an absent field has.
