@@ -1,4 +1,4 @@
-//! What a simulated server says to a request.
+//! The answer of a simulated server to a request.
 
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ pub struct Answer {
 pub(crate) enum Pace {
     /// At once.
     Whole,
-    /// In pieces cut at these places, so long apart.
+    /// In pieces cut at these places, this long apart.
     Cut(Arc<[usize]>, Nanos),
-    /// In pieces of this size, so long apart.
+    /// In pieces of this size, this long apart.
     Drip(usize, Nanos),
 }
 
@@ -31,9 +31,9 @@ pub(crate) enum Pace {
 pub(crate) enum Then {
     /// It keeps it open.
     Keep,
-    /// It closes it, so long after.
+    /// It closes it this long after.
     Close(Nanos),
-    /// It resets it, so long after.
+    /// It resets it this long after.
     Reset(Nanos),
 }
 
@@ -91,42 +91,42 @@ impl Answer {
         Self::raw(b"").after(Nanos::MAX)
     }
 
-    /// Served in this time, whatever the server's law says.
+    /// Served in this time, in place of the server's law.
     #[must_use]
     pub fn after(mut self, time: Nanos) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Comes in pieces cut at these places, so long apart.
+    /// Comes in pieces cut at these places, `apart` from each other.
     #[must_use]
     pub fn cut_at(mut self, places: &[usize], apart: Nanos) -> Self {
         self.pace = Pace::Cut(places.into(), apart);
         self
     }
 
-    /// Comes in pieces of this size, so long apart.
+    /// Comes in pieces of this size, `apart` from each other.
     #[must_use]
     pub fn dripping(mut self, size: usize, apart: Nanos) -> Self {
         self.pace = Pace::Drip(size, apart);
         self
     }
 
-    /// Closes the connection so long after the last byte.
+    /// Closes the connection `after` the last byte.
     #[must_use]
     pub fn then_closes(mut self, after: Nanos) -> Self {
         self.then = Then::Close(after);
         self
     }
 
-    /// Resets the connection so long after the last byte.
+    /// Resets the connection `after` the last byte.
     #[must_use]
     pub fn then_resets(mut self, after: Nanos) -> Self {
         self.then = Then::Reset(after);
         self
     }
 
-    /// Says that no further request may come on the connection; one that does is counted in
+    /// Announces that the connection carries no further request; one that comes is counted in
     /// [`crate::Log::after_last`].
     #[must_use]
     pub fn is_last(mut self) -> Self {

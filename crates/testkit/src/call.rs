@@ -5,7 +5,7 @@ use drumfire_plan::{
 };
 use std::sync::Arc;
 
-/// Messages of five bytes, the same for every call unless told otherwise.
+/// Messages of five bytes, the same for every call by default.
 #[derive(Clone, Copy, Debug)]
 pub struct Said {
     messages: u64,
@@ -20,7 +20,7 @@ impl Said {
         Self::times(1)
     }
 
-    /// So many messages.
+    /// This number of messages.
     #[must_use]
     pub const fn times(messages: u64) -> Self {
         Self {

@@ -25,7 +25,7 @@ pub(crate) struct Pause {
 /// Why a client does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Somebody stopped it: the system does not count that time.
+    /// A signal stopped it: the system does not count that time.
     Stopped,
     /// Others had the CPU: it stood in the run queue.
     Starved,
@@ -52,13 +52,13 @@ impl Client {
         }
     }
 
-    /// Stopped (as by SIGSTOP) at a time of the run, for so long.
+    /// Stopped (as by SIGSTOP) at a time of the run, for `time`.
     #[must_use]
     pub fn stopped(self, at: Nanos, time: Nanos) -> Self {
         self.pause(at, time, Cause::Stopped)
     }
 
-    /// Without a CPU at a time of the run, for so long.
+    /// Without a CPU at a time of the run, for `time`.
     #[must_use]
     pub fn starved(self, at: Nanos, time: Nanos) -> Self {
         self.pause(at, time, Cause::Starved)
@@ -70,28 +70,28 @@ impl Client {
         self
     }
 
-    /// Each call to the driver takes so much CPU time, which passes.
+    /// Each call to the driver takes this CPU time, which passes.
     #[must_use]
     pub fn call_takes(mut self, time: Nanos) -> Self {
         self.call = time;
         self
     }
 
-    /// Waits for a point in time end so much later.
+    /// Waits for a point in time end this much later.
     #[must_use]
     pub fn wakes_late(mut self, time: Nanos) -> Self {
         self.late = time;
         self
     }
 
-    /// At most so many connections at a time.
+    /// At most `count` connections at a time.
     #[must_use]
     pub fn descriptors(mut self, count: usize) -> Self {
         self.descriptors = count;
         self
     }
 
-    /// So many local ports, each of which rests so long after its connection.
+    /// `count` local ports, each of which rests for a while after its connection.
     #[must_use]
     pub fn ports(mut self, count: usize, rest: Nanos) -> Self {
         self.ports = count;
@@ -99,7 +99,7 @@ impl Client {
         self
     }
 
-    /// So many waits succeed; all that follow fail.
+    /// The first `count` waits succeed; all that follow fail.
     #[must_use]
     pub fn waits(mut self, count: u64) -> Self {
         self.waits = count;

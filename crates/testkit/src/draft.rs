@@ -10,8 +10,8 @@ use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A plan in the making: GET `http://sut/` on one connection and one thread unless told otherwise.
-/// All fields of the plan can be changed directly.
+/// A plan in the making: GET `http://sut/` on one connection and one thread by default. All fields
+/// of the plan can be changed directly.
 #[derive(Clone, Debug)]
 pub struct Draft(Plan);
 
@@ -47,7 +47,7 @@ pub fn open(law: &str) -> Draft {
     })
 }
 
-/// A closed-model plan with so many users, each on a connection of its own.
+/// A closed-model plan with `users` users, each on a connection of its own.
 #[must_use]
 pub fn closed(users: u32) -> Draft {
     let load = Load::Closed {
@@ -127,14 +127,14 @@ impl Draft {
         self
     }
 
-    /// So many connections to each target.
+    /// This number of connections to each target.
     #[must_use]
     pub fn connections(mut self, count: u32) -> Self {
         self.0.connections.count = count;
         self
     }
 
-    /// Over HTTP/2, so many exchanges at a time on each connection.
+    /// Over HTTP/2, with this number of exchanges at a time on each connection.
     #[must_use]
     pub fn http2(mut self, streams: u32) -> Self {
         self.0.http.version = HttpVersion::Http2;
@@ -171,7 +171,7 @@ impl Draft {
         draft
     }
 
-    /// So many users, changing over time; a closed load has the largest number.
+    /// A number of users that changes over time; a closed load has the largest number.
     #[must_use]
     pub fn users(mut self, changes: Users) -> Self {
         if let Load::Closed { users, .. } = &mut self.0.load {
@@ -181,7 +181,7 @@ impl Draft {
         self
     }
 
-    /// So many workers.
+    /// This number of workers.
     #[must_use]
     pub fn threads(mut self, count: u32) -> Self {
         self.0.connections.threads = count;
@@ -195,14 +195,14 @@ impl Draft {
         self
     }
 
-    /// Exactly so many requests.
+    /// Exactly `count` requests.
     #[must_use]
     pub fn requests(mut self, count: u64) -> Self {
         self.0.stop.requests = Some(count);
         self
     }
 
-    /// The list exactly so many times.
+    /// The list exactly `count` times.
     #[must_use]
     pub fn iterations(mut self, count: u64) -> Self {
         self.0.stop.iterations = Some(count);

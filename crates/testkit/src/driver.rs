@@ -29,7 +29,7 @@ pub struct SimIo {
     pub(crate) begun: bool,
     pub(crate) queue: Queue,
     pub(crate) links: Vec<Link>,
-    /// Slots with something to tell, in the order in which it came.
+    /// Slots with news for the engine, in the order of its arrival.
     pub(crate) news: VecDeque<u32>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) addresses: Vec<(SocketAddr, usize)>,
@@ -178,7 +178,7 @@ impl SimIo {
         link.generation == wire.generation && link.phase != Phase::None
     }
 
-    /// Notes something that the engine is to be told of a slot.
+    /// Notes news of a slot for the engine.
     fn tell(&mut self, slot: u32, note: impl FnOnce(&mut Edge)) {
         let edge = &mut self.links[slot as usize].edge;
         if *edge == Edge::default() {
@@ -222,7 +222,7 @@ impl SimIo {
         });
     }
 
-    /// Tells the engine the news; whether there were any.
+    /// Delivers the news to the engine; returns whether there was any.
     fn deliver(&mut self, ready: &mut Vec<Readiness>) -> bool {
         while ready.len() < BATCH {
             let Some(slot) = self.news.pop_front() else {
@@ -246,7 +246,7 @@ impl SimIo {
 }
 
 impl Drop for SimIo {
-    /// Hands over what was seen, once the engine is done with the world.
+    /// Hands over the log, once the engine is done with the world.
     fn drop(&mut self) {
         let log = std::mem::take(&mut self.log);
         *self.handed.lock().unwrap_or_else(PoisonError::into_inner) = log;

@@ -24,13 +24,13 @@ pub struct Http2 {
     pub(crate) reason: &'static str,
     /// Whether it answers PINGs.
     pub(crate) pongs: bool,
-    /// Whether a client's GOAWAY ends what it has not answered.
+    /// Whether a client's GOAWAY ends streams without an answer.
     pub(crate) hasty: bool,
     pub(crate) refuse_share: f64,
-    /// Whether it refuses what comes after its first GOAWAY.
+    /// Whether it refuses streams after its first GOAWAY.
     pub(crate) refuses_late: bool,
     pub(crate) replies_at: RepliesAt,
-    /// What it says comes in pieces of this size, so long apart.
+    /// Its output comes in pieces of this size, this long apart.
     pub(crate) drip: (usize, Nanos),
     pub(crate) replying: Arc<Replying>,
 }
@@ -40,7 +40,7 @@ pub struct Http2 {
 pub(crate) enum Hello {
     /// With SETTINGS.
     Settings,
-    /// It says nothing at all, ever.
+    /// It never sends a byte.
     Silent,
 }
 
@@ -53,7 +53,7 @@ pub enum RepliesAt {
     End,
 }
 
-/// Something that a server says of a connection, at a time.
+/// Frames that a server sends on a connection, at a time.
 #[derive(Clone, Debug)]
 pub(crate) enum Announcement {
     /// SETTINGS.
@@ -62,7 +62,7 @@ pub(crate) enum Announcement {
     GoAway(LastId, u32, Farewell),
 }
 
-/// A GOAWAY that comes when so many streams were opened.
+/// A GOAWAY that comes when this many streams were opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Going {
     /// On which connections, by their numbers from 0.
@@ -87,7 +87,7 @@ pub enum LastId {
 /// What a server does with a connection after a GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
-    /// It keeps it open, and answers what it has said it would.
+    /// It keeps it open, and answers the streams that it announced.
     Stays,
     /// It closes it when all streams have ended that it serves.
     WhenDone,
@@ -149,28 +149,29 @@ impl Http2 {
         self
     }
 
-    /// When requests are replied to: when they have come whole, unless told otherwise.
+    /// When requests are replied to: when they are complete, by default.
     #[must_use]
     pub fn replies_at(mut self, at: RepliesAt) -> Self {
         self.replies_at = at;
         self
     }
 
-    /// Whatever it says comes in pieces of this size, so long apart, wherever that cuts a frame.
+    /// Its output comes in pieces of this size, `apart` from each other, wherever that cuts a
+    /// frame.
     #[must_use]
     pub fn dripping(mut self, size: usize, apart: Nanos) -> Self {
         self.drip = (size, apart);
         self
     }
 
-    /// Allows so many streams at a time (SETTINGS_MAX_CONCURRENT_STREAMS).
+    /// Allows `streams` at a time (SETTINGS_MAX_CONCURRENT_STREAMS).
     #[must_use]
     pub fn allows(mut self, streams: u32) -> Self {
         self.settings.push((MAX_CONCURRENT_STREAMS, streams));
         self
     }
 
-    /// Allows another number, so long after a connection's preface.
+    /// Allows another number, `after` a connection's preface.
     #[must_use]
     pub fn then_allows(self, after: Nanos, streams: u32) -> Self {
         self.event(
@@ -179,28 +180,27 @@ impl Http2 {
         )
     }
 
-    /// Takes so many bytes of a body before it has given back their room
-    /// (SETTINGS_INITIAL_WINDOW_SIZE).
+    /// Takes `bytes` of a body before it has given back their room (SETTINGS_INITIAL_WINDOW_SIZE).
     #[must_use]
     pub fn stream_window(mut self, bytes: u32) -> Self {
         self.settings.push((INITIAL_WINDOW_SIZE, bytes));
         self
     }
 
-    /// Takes another number, so long after a connection's preface.
+    /// Takes another number, `after` a connection's preface.
     #[must_use]
     pub fn then_stream_window(self, after: Nanos, bytes: u32) -> Self {
         self.event(after, Announcement::Settings(INITIAL_WINDOW_SIZE, bytes))
     }
 
-    /// Accepts connections and never says a word.
+    /// Accepts connections and never sends a byte.
     #[must_use]
     pub fn silent(mut self) -> Self {
         self.hello = Hello::Silent;
         self
     }
 
-    /// Goes away when so many streams of a connection have come; with 0, at once.
+    /// Goes away when this many streams of a connection have come; with 0, at once.
     #[must_use]
     pub fn goes_away(mut self, streams: u64, last: LastId, code: u32, farewell: Farewell) -> Self {
         self.going.push(Going {
@@ -213,7 +213,7 @@ impl Http2 {
         self
     }
 
-    /// The last [`Self::goes_away`] is said on these connections alone, by their numbers from 0.
+    /// The last [`Self::goes_away`] holds for these connections alone, by their numbers from 0.
     #[must_use]
     pub fn on(mut self, connections: Range<u64>) -> Self {
         if let Some(going) = self.going.last_mut() {
@@ -222,7 +222,7 @@ impl Http2 {
         self
     }
 
-    /// Goes away so long after a connection's preface.
+    /// Goes away `after` a connection's preface.
     #[must_use]
     pub fn goes_away_after(
         self,
@@ -248,7 +248,7 @@ impl Http2 {
         self
     }
 
-    /// Takes a client's GOAWAY for the end of the connection, and what it has not answered for not
+    /// Takes a client's GOAWAY for the end of the connection, and streams without an answer for not
     /// processed, as Apache httpd does.
     #[must_use]
     pub fn leaves_when_told(mut self) -> Self {
@@ -263,7 +263,7 @@ impl Http2 {
         self
     }
 
-    /// Refuses streams that come after a GOAWAY, whatever that said of them, as gRPC's C core does.
+    /// Refuses streams that come after a GOAWAY, whatever its last id was, as gRPC's C core does.
     #[must_use]
     pub fn refuses_when_going(mut self) -> Self {
         self.refuses_late = true;

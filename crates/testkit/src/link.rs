@@ -19,7 +19,7 @@ pub(crate) enum Phase {
     Open,
 }
 
-/// What the engine has not been told yet.
+/// News that the engine has not received yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) readable: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Link {
     pub(crate) down: VecDeque<u8>,
     pub(crate) arrived: usize,
     pub(crate) ended: Option<Ending>,
-    /// Nothing overtakes what was sent before.
+    /// When the last byte arrives: later ones do not overtake it.
     pub(crate) down_last: Nanos,
 
     /// Bytes on their way to the server.
@@ -60,7 +60,7 @@ pub(crate) struct Link {
 pub(crate) struct Far {
     /// Its number among all connections.
     pub(crate) number: u64,
-    /// What has come and is not answered.
+    /// Received bytes without an answer.
     pub(crate) received: Vec<u8>,
     /// Requests taken.
     pub(crate) taken: u64,
@@ -70,9 +70,9 @@ pub(crate) struct Far {
     pub(crate) state: FarState,
     /// Whether the head at the front has been answered by 100.
     pub(crate) continued: bool,
-    /// Whether an answer said that it is the last.
+    /// Whether an answer announced that it is the last.
     pub(crate) last: bool,
-    /// What it knows of the connection, where it speaks HTTP/2.
+    /// The session of the connection, where it speaks HTTP/2.
     pub(crate) session: Option<Box<Session>>,
 }
 

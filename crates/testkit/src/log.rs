@@ -1,4 +1,4 @@
-//! What the simulated side saw, to compare with what the engine says.
+//! The observations of the simulated side, to compare with the engine's results.
 
 use drumfire_units::Nanos;
 
@@ -28,7 +28,7 @@ pub struct Log {
     pub requests: u64,
     /// Requests that came before the answer to the one before.
     pub pipelined: u64,
-    /// Requests on a connection whose last answer said that it carries no more.
+    /// Requests on a connection after an answer that announced its end.
     pub after_last: u64,
     /// Bytes that came to a connection which the server had closed.
     pub after_close: u64,
@@ -38,7 +38,7 @@ pub struct Log {
     pub partial_sends: u64,
     /// The most streams that were open at a time on one connection of HTTP/2.
     pub streams_most: u64,
-    /// Streams that came when the server had said that it would not serve them.
+    /// Streams beyond those that the server announced to serve.
     pub unserved: u64,
     /// Streams opened beyond what the server had allowed and the client had acknowledged.
     pub over_allowed: u64,

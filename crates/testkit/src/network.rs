@@ -20,7 +20,7 @@ impl Network {
         }
     }
 
-    /// So long in each direction.
+    /// This long in each direction.
     #[must_use]
     pub fn each_way(time: Nanos) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What is going to happen, in order.
+//! The events to come, in order.
 
 use crate::Answer;
 use drumfire_units::Nanos;
@@ -40,11 +40,11 @@ pub(crate) enum Event {
     Send(Wire, Answer, usize),
     /// The server goes on with a stream's reply, from a step on.
     Step(Wire, u32, usize),
-    /// The server says of a connection what its script has at this place.
+    /// The server sends the frames on a connection that its script has at this place.
     Announce(Wire, usize),
     /// The server ends the connection.
     End(Wire, Ending),
-    /// The connection has been idle since it had carried so many requests.
+    /// The connection has been idle since it had carried this many requests.
     Idle(Wire, u64),
     /// A host dies.
     Death(usize),

@@ -1,4 +1,4 @@
-//! What a simulated server says on a stream of HTTP/2.
+//! The reply of a simulated server on a stream of HTTP/2.
 
 use crate::http2::frame;
 use crate::queue::Ending;
@@ -32,7 +32,7 @@ pub(crate) enum Step {
     End(Ending),
 }
 
-/// A frame as it is told, right or wrong.
+/// A frame as scripted, right or wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct AnyFrame {
     /// Whether it concerns the whole connection, in place of the reply's own stream.
@@ -50,7 +50,7 @@ pub(crate) enum Ends {
 }
 
 impl Reply {
-    /// Says nothing, for ever.
+    /// Never sends a frame.
     #[must_use]
     pub fn never() -> Self {
         Self::of(&[]).after(Nanos::MAX)
@@ -121,7 +121,7 @@ impl Reply {
         self.data(&[&[0][..], &length, message].concat())
     }
 
-    /// So many gRPC messages, with a pause between them.
+    /// `count` gRPC messages, with a pause between them.
     #[must_use]
     pub fn messages(mut self, count: usize, message: &[u8], gap: Nanos) -> Self {
         for n in 0..count {
@@ -214,7 +214,7 @@ impl Reply {
         }))
     }
 
-    /// The last of all so often.
+    /// The last step, `count` times.
     #[must_use]
     pub fn times(self, count: usize) -> Self {
         let mut steps = self.steps.to_vec();
@@ -234,7 +234,7 @@ impl Reply {
         self.then(Step::Pause(time))
     }
 
-    /// Served in this time, whatever the server's law says.
+    /// Served in this time, in place of the server's law.
     #[must_use]
     pub fn after(mut self, time: Nanos) -> Self {
         self.time = Some(time);

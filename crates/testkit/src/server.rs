@@ -59,11 +59,11 @@ pub(crate) struct Outage {
 /// What a server does about `Expect: 100-continue`.
 #[derive(Clone, Debug)]
 pub enum Expecting {
-    /// It asks for the body so long after the head.
+    /// It asks for the body this long after the head.
     Continues(Nanos),
-    /// It waits for the body and says nothing.
+    /// It waits for the body and sends nothing.
     Silent,
-    /// It answers at once and wants no body.
+    /// It answers at once, without the body.
     Answers(Answer),
 }
 
@@ -105,7 +105,7 @@ impl Server {
         }
     }
 
-    /// A server that speaks HTTP/2, by prior knowledge. What it replies stands in `script`.
+    /// A server that speaks HTTP/2, by prior knowledge. Its replies are in `script`.
     #[must_use]
     pub fn http2(script: Http2) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Server {
         self
     }
 
-    /// At most so many requests are served at a time, the others wait in the order of their
+    /// At most this many requests are served at a time, the others wait in the order of their
     /// arrival; one makes an M/M/1 queue of exponential times.
     #[must_use]
     pub fn serves_at_a_time(mut self, count: usize) -> Self {
@@ -201,14 +201,14 @@ impl Server {
         self
     }
 
-    /// Closes a connection without a word after so many answers on it.
+    /// Closes a connection without notice after this many answers on it.
     #[must_use]
     pub fn closes_after(mut self, answers: u64) -> Self {
         self.closes_after = answers;
         self
     }
 
-    /// Closes a connection that has been idle for so long.
+    /// Closes a connection that has been idle for this long.
     #[must_use]
     pub fn closes_idle(mut self, after: Nanos) -> Self {
         self.idle = after;
@@ -222,14 +222,14 @@ impl Server {
         self
     }
 
-    /// Takes at most so many bytes before it has read what came.
+    /// Takes at most this many unread bytes.
     #[must_use]
     pub fn window(mut self, bytes: usize) -> Self {
         self.window = bytes;
         self
     }
 
-    /// What it does about `Expect: 100-continue`.
+    /// Its reaction to `Expect: 100-continue`.
     #[must_use]
     pub fn on_expect(mut self, expecting: Expecting) -> Self {
         self.expecting = expecting;
@@ -278,7 +278,7 @@ impl Host {
         }
     }
 
-    /// A killed server has forgotten what it was doing.
+    /// A killed server has lost its state.
     pub(crate) fn forget(&mut self) {
         self.free.fill(Nanos::ZERO);
     }

@@ -17,7 +17,7 @@ pub struct Simulation {
     commands: Vec<Command>,
 }
 
-/// What came of a simulation.
+/// The result of a simulation.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     /// The engine's account.
@@ -165,7 +165,7 @@ fn control(plan: &Plan) -> Control {
     }
 }
 
-/// What is known of the run before it starts.
+/// The facts of a run that are known before it starts.
 fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
     RunInfo {
         id: "simulated".to_owned(),
@@ -195,7 +195,8 @@ fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
     }
 }
 
-/// Who had no connection has heard no HTTP status. (A call has a status of its own making.)
+/// An exchange without a connection has no HTTP status. (A call without one gets a gRPC status from
+/// the engine.)
 fn check_statuses(summary: &Summary) {
     let total = &summary.total;
     let http = total.status().filter(|(status, _)| *status < GRPC_STATUS);

@@ -91,7 +91,7 @@ impl World {
         self
     }
 
-    /// Somebody stops the run at this time.
+    /// The run is stopped at this time.
     #[must_use]
     pub fn stopped_at(mut self, time: Nanos) -> Self {
         self.stop = Some(time);

@@ -13,7 +13,7 @@ use drumfire_units::Nanos;
 enum Front {
     /// A whole request: its head's length and its own.
     Whole(usize, usize),
-    /// A head whose body waits to be asked for.
+    /// A head whose body waits for a 100 (Continue).
     Expects,
     /// Not enough yet.
     Part,
@@ -59,7 +59,7 @@ impl SimIo {
         }
     }
 
-    /// A head has come whose body waits.
+    /// A head has come whose body waits for a 100 (Continue).
     fn expected(&mut self, wire: Wire, at: Nanos) {
         let host = self.links[wire.slot as usize].host;
         match self.hosts[host].server.expecting.clone() {

@@ -9,7 +9,7 @@ use drumfire_net::{
 };
 use drumfire_units::Nanos;
 
-/// An engine that waits so often in a row, in vain and at the same time, spins.
+/// An engine that waits this often in a row, in vain and at the same time, spins.
 const SPINS_MAX: u32 = 100_000;
 
 impl Io for SimIo {
@@ -98,7 +98,7 @@ impl Io for SimIo {
 
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.spend();
-        // What came while the client was busy has reached the socket, told or not.
+        // Bytes that came while the client was busy have reached the socket, delivered or not.
         self.happen();
         let link = &mut self.links[slot.0 as usize];
         assert_eq!(

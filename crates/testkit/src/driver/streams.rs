@@ -106,7 +106,7 @@ impl SimIo {
             return;
         };
         let Some(reply) = session.stream(id).and_then(|stream| stream.reply.clone()) else {
-            // The client wants no more of it.
+            // The client has reset it.
             return;
         };
         let mut next = from;
@@ -145,7 +145,7 @@ impl SimIo {
         }
     }
 
-    /// Says of a connection what its script has at this place.
+    /// Sends the frames on a connection that its script has at this place.
     pub(super) fn announce(&mut self, wire: Wire, index: usize, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let Some(script) = &self.hosts[link.host].server.http2 else {

@@ -32,7 +32,7 @@ pub(crate) const REFUSED_STREAM: u32 = 7;
 /// What every client begins with (section 3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The largest payload that nobody has to allow.
+/// The largest payload that needs no setting.
 pub(crate) const PAYLOAD_MAX: usize = 16_384;
 
 const HEADER: usize = 9;

@@ -26,24 +26,25 @@ pub(crate) struct Session {
     pub(crate) last: u32,
     /// How many streams have come.
     pub(crate) opened: u64,
-    /// What may be sent on the connection, and on a new stream.
+    /// Bytes that may be sent on the connection, and on a new stream.
     window: i64,
     initial_window: i64,
     /// What the client may send on a new stream.
     granted: i64,
-    /// What came and has not been given back.
+    /// Received bytes that were not given back yet.
     owed: u32,
-    /// Streams allowed: as said last, and as the client has acknowledged.
+    /// Streams allowed: as announced last, and as the client has acknowledged.
     allowed: (u32, u32),
-    /// How many of the script's GOAWAYs were said, and what they add.
+    /// How many of the script's GOAWAYs were sent.
     gone: usize,
+    /// The debug data of a GOAWAY.
     reason: &'static str,
     /// Streams beyond it are not served.
     pub(crate) going: Option<u32>,
     pub(crate) farewell: Farewell,
-    /// What is to be sent.
+    /// Bytes to be sent.
     pub(crate) out: Vec<u8>,
-    /// Streams whose request is to be replied to.
+    /// Streams whose request is due for a reply.
     pub(crate) ready: Vec<u32>,
     /// Whether the connection has just begun.
     pub(crate) begun: bool,
@@ -59,9 +60,9 @@ pub(crate) struct Stream {
     /// How much of the body has been counted as messages.
     counted: usize,
     is_call: bool,
-    /// What came and has not been given back.
+    /// Received bytes that were not given back yet.
     owed: u32,
-    /// What may be sent, and what may come.
+    /// Bytes that may be sent, and bytes that may come.
     window: i64,
     granted: i64,
     /// Whether the request has ended, and the reply.
@@ -105,7 +106,7 @@ impl Stream {
     }
 }
 
-/// Where a session writes down what it saw.
+/// The record of a session's observations.
 pub(crate) struct Ledger<'a> {
     pub(crate) log: &'a mut Log,
     /// When, from the run's start.
@@ -140,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Takes what has come; gives how much of it was used.
+    /// Takes received bytes; returns how many of them were used.
     pub(crate) fn receive(
         &mut self,
         bytes: &[u8],
@@ -170,7 +171,7 @@ impl Session {
         used
     }
 
-    /// Says SETTINGS.
+    /// Sends SETTINGS.
     pub(crate) fn send_settings(&mut self, settings: &[(u16, u32)]) {
         let mut payload = Vec::new();
         for (name, value) in settings {
@@ -356,7 +357,7 @@ impl Session {
         }
     }
 
-    /// Says a frame of a stream.
+    /// Sends a frame of a stream.
     pub(crate) fn send_frame(&mut self, kind: u8, id: u32, payload: &[u8], ends: bool) {
         let end = if ends { frame::END_STREAM } else { 0 };
         if kind == frame::HEADERS {
@@ -393,7 +394,7 @@ impl Session {
         frame::write(&mut self.out, frame::DATA, end, id, rest);
     }
 
-    /// Says the GOAWAYs whose time has come.
+    /// Sends the GOAWAYs that are due.
     fn go_if_due(&mut self, script: &Http2) {
         while let Some(going) = script.going.get(self.gone) {
             let concerns = going.on.contains(&self.number);
@@ -407,7 +408,7 @@ impl Session {
         }
     }
 
-    /// Says GOAWAY; streams beyond `last` are dropped unseen.
+    /// Sends GOAWAY; streams beyond `last` are dropped unseen.
     pub(crate) fn go_away(&mut self, last: LastId, code: u32, farewell: Farewell) {
         let last = match last {
             LastId::Of(id) => id,
