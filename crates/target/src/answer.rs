@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 /// What happens to a request, and after how long.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// How long the request is held, when a law says so; shown in the answer.
+    /// How long the request is held by a law; shown in the answer.
     pub(crate) delay: Option<Nanos>,
     pub(crate) act: Act,
     /// Whether the same request gets the same again.
@@ -32,7 +32,7 @@ pub(crate) enum Counting {
     Uncounted,
 }
 
-/// What is done in the end.
+/// What is sent: an answer, or bytes that break the protocol.
 #[derive(Debug)]
 pub(crate) enum Act {
     /// A proper answer.
@@ -82,7 +82,7 @@ pub(crate) enum Content {
     Described,
 }
 
-/// What the plan wants of the connection after the answer.
+/// What becomes of the connection after the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Afterwards {
     #[default]
@@ -190,7 +190,7 @@ impl Body {
         }
     }
 
-    /// Drops the latter half of what is left.
+    /// Drops the latter half of the remaining bytes.
     pub(crate) fn halve(&mut self) {
         let half = self.len() / 2;
         match self {

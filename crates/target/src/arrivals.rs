@@ -4,7 +4,7 @@ use drumfire_units::Nanos;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-/// Entries in one block: the log grows without ever copying what it holds.
+/// Entries in one block: the log grows without copying its entries.
 const BLOCK: usize = 1 << 16;
 
 /// One worker's log: the first `capacity` arrivals on the monotonic clock.
@@ -52,7 +52,7 @@ impl Arrivals {
         }
     }
 
-    /// Appends what is remembered.
+    /// Appends the recorded arrivals.
     pub(crate) fn copy_to(&self, all: &mut Vec<Nanos>) {
         let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         for block in blocks.iter() {

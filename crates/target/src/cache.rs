@@ -1,4 +1,4 @@
-//! Requests whose answer is known already.
+//! A cache of requests and their answers.
 
 /// How many requests are remembered.
 const ENTRIES: usize = 4;

@@ -9,7 +9,7 @@ use crate::tls::Session;
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
 
-/// An accepted connection. What it needs only while a request is on its way is in [`Work`].
+/// An accepted connection. State that it needs only during a request is in [`Work`].
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) fd: OwnedFd,
@@ -71,8 +71,8 @@ pub(crate) enum Phase {
     Held(Box<Held>),
     /// Room to write, or the time for the next piece.
     Sending,
-    /// The peer's end, after our own: what it still sends is thrown away, so that it reads our
-    /// answer before it learns of the close.
+    /// The peer's end, after our own: bytes that it still sends are discarded, so that it reads our
+    /// answer before the close reaches it.
     Lingering,
 }
 
@@ -162,7 +162,7 @@ impl Work {
             && !self.has_output()
     }
 
-    /// Whether so much input waits behind the current request that no more is read.
+    /// Whether enough input waits behind the current request, so that no more is read.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self.phase, Phase::Held(_) | Phase::Sending) && self.input.len() > HEAD_MAX
     }

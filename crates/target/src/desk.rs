@@ -11,7 +11,7 @@ use drumfire_units::Nanos;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// One worker's planner, its queue of one, and its part of what is counted.
+/// One worker's planner, its queue of one, and its part of the counters.
 pub(crate) struct Desk {
     shared: Arc<Shared>,
     index: usize,
@@ -54,7 +54,7 @@ impl Desk {
         self.planner.borrow().intent(head)
     }
 
-    /// What a request gets, once its body of so many bytes is here.
+    /// The plan for a request, once its body is here.
     pub(crate) fn plan(&self, intent: Intent, body_length: u64) -> Plan {
         self.planner.borrow_mut().plan(intent, body_length)
     }
@@ -69,7 +69,7 @@ impl Desk {
         self.free_at.get().is_some()
     }
 
-    /// When a request that is to be held for so long is due; nothing if it is due at once.
+    /// When a request is due that is to be held for `delay`; `None` if it is due at once.
     pub(crate) fn due(&self, delay: Option<Nanos>, counting: Counting) -> Option<Nanos> {
         let delay = delay.unwrap_or(Nanos::ZERO);
         match (self.free_at.get(), counting) {

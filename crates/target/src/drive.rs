@@ -99,7 +99,7 @@ impl Driver {
         }
     }
 
-    /// The peer sends nothing more; what it is owed it still gets.
+    /// The peer sends nothing more; outstanding answers are still sent.
     fn peer_ended(&self, connection: &mut Connection) -> Fate {
         connection.ended = true;
         connection.unread = false;

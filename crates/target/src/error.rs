@@ -4,11 +4,11 @@ use crate::options::Listen;
 use std::fmt;
 use std::io;
 
-/// Why a server does not start; the text says what to do.
+/// Why a server does not start; the text has the remedy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Another process listens there.
+    /// Another process has the address.
     AddressInUse {
         /// Where.
         listen: Listen,
@@ -22,7 +22,7 @@ pub enum StartError {
     },
     /// No address was given.
     NoAddress,
-    /// Other machines could reach the address, and nobody allowed that.
+    /// Other machines could reach the address, which was not allowed.
     NotLoopback {
         /// Where.
         listen: Listen,

@@ -157,7 +157,7 @@ impl FromStr for CodeOdds {
     }
 }
 
-/// A body that trickles: so many bytes each time.
+/// A body that trickles: this many bytes each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drip {
     /// Bytes in one piece; never zero.

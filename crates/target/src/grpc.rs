@@ -1,4 +1,4 @@
-//! gRPC: a greeter, a service that does what it is asked to, and reflection.
+//! gRPC: a greeter, a service whose requests describe their replies, and reflection.
 //!
 //! Written on the `h2` crate alone, so that a call can go wrong in every way that a client should
 //! survive. `call` is one call, `inlet` its requests, `outlet` its answer.
@@ -42,7 +42,7 @@ impl Grpc {
     }
 }
 
-/// Whether a call belongs to the load, or only asks what is offered.
+/// Whether a call belongs to the load, or is reflection's.
 pub(crate) fn counting(path: &str) -> Counting {
     if path.starts_with("/grpc.reflection.") {
         Counting::Uncounted

@@ -23,7 +23,7 @@ pub(crate) const BODY_MAX: u64 = 1 << 30;
 pub(crate) struct Refusal {
     /// The status of the answer.
     pub(crate) status: u16,
-    /// Its body: what was wrong.
+    /// Its body: the mistake.
     pub(crate) reason: &'static str,
 }
 

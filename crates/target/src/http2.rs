@@ -79,7 +79,7 @@ struct Limits {
 pub(crate) struct Handover {
     pub(crate) fd: OwnedFd,
     pub(crate) tls: Option<Box<Session>>,
-    /// What was read already, opened if there is TLS.
+    /// The bytes that were read already, decrypted if there is TLS.
     pub(crate) input: Vec<u8>,
     /// The peer will send nothing more.
     pub(crate) ended: bool,
@@ -128,7 +128,7 @@ impl Http2 {
         }
     }
 
-    /// Wakes who is due.
+    /// Wakes the sleeps that are due.
     pub(crate) fn fire_due(&self) {
         self.hub.sleeps.fire_due();
     }
@@ -138,7 +138,7 @@ impl Http2 {
         self.hub.sleeps.next()
     }
 
-    /// Lets the tasks run that were woken; whether some still want to.
+    /// Runs the tasks that were woken; returns whether some are ready to go on.
     pub(crate) fn run(&mut self) -> Progress {
         let mut rounds = 0;
         while rounds < ROUNDS_MAX && self.hub.tasks.round() {

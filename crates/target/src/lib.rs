@@ -1,6 +1,6 @@
 //! The built-in server to fire at.
 //!
-//! Answers HTTP/1.x and HTTP/2, and gRPC calls if told, on plain or sealed sockets faster than a
+//! Answers HTTP/1.x and HTTP/2, and gRPC calls if enabled, on plain or sealed sockets faster than a
 //! client asks, holds many idle connections in little memory, and goes wrong on request in ways
 //! that are exact: delays from a law and a seed, stalls, resets, slow bodies. Must not know plans
 //! or samples.
@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `/plaintext` | `Hello, World!` |
 //! | `/echo` | the request's line and fields as text, and the length of its body |
-//! | `/gzip?size=N` | a compressed body of N bytes for who accepts gzip, else a plain one |
+//! | `/gzip?size=N` | a compressed body of N bytes for clients that accept gzip, else a plain one |
 //! | `/redirect?to=URL&n=3` | n redirects in a row, the last one to URL |
 //! | `/counters` | [`Counters`] as JSON |
 //! | `/cases` | the names of the malformed and odd responses, one a line |

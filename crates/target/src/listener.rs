@@ -17,14 +17,14 @@ const BACKLOG: i32 = 65_535;
 /// One address with a listening socket for each worker.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    /// Where it really listens: port 0 resolved.
+    /// The bound address: port 0 resolved.
     pub(crate) listen: Listen,
     /// One per worker, or a single one that all share.
     pub(crate) sockets: Vec<OwnedFd>,
 }
 
 impl Listener {
-    /// Listens at an address for so many workers.
+    /// Listens at an address for a number of workers.
     pub(crate) fn open(
         wanted: &Listen,
         exposure: Exposure,
@@ -61,7 +61,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Listen::Unix(path) = &self.listen {
-            // Somebody else removed it: nothing is left to do.
+            // Another process removed it: nothing is left to do.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -75,8 +75,8 @@ enum Sharing {
 }
 
 fn open_tcp(address: SocketAddr, workers: usize) -> Result<Listener, Errno> {
-    // A socket that shares its port would join another server of the same user without an error.
-    // So the port is first taken alone, which fails when anybody listens there.
+    // A socket that shares its port would join another server of the same user without an error. So
+    // the port is first taken alone, which fails when another process has it.
     let first = bound(address, Sharing::Alone)?;
     let address = SocketAddr::try_from(getsockname(&first)?).map_err(|_| Errno::AFNOSUPPORT)?;
     let sockets = if workers == 1 {

@@ -1,4 +1,4 @@
-//! Everything that a server can be told at its start.
+//! The options of a server at its start.
 
 use crate::fault::{Chance, CodeOdds, Drip, Stall, StatusOdds};
 use crate::law::Law;
@@ -76,13 +76,13 @@ impl fmt::Display for Listen {
     }
 }
 
-/// Who can reach the server.
+/// The clients that can reach the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exposure {
     /// Loopback addresses only; anything else is refused at the start.
     #[default]
     Loopback,
-    /// Any address: the server answers whoever reaches it.
+    /// Any address: the server answers every client that reaches it.
     Anywhere,
 }
 
@@ -104,11 +104,11 @@ pub enum ArrivalLog {
     /// They are not.
     #[default]
     Off,
-    /// The first so many are, 8 bytes each; later ones are only counted.
+    /// The first of them are recorded, 8 bytes each; later ones are only counted.
     First(usize),
 }
 
-/// What is offered besides HTTP.
+/// Services besides HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Services {
     /// Nothing.
@@ -138,7 +138,7 @@ pub enum ClientCertificate {
 /// How one request is answered. The same words serve as flags and as query parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// `--delay LAW`, `?delay=LAW`: hold the answer back. Each drawn value is told in the answer's
+    /// `--delay LAW`, `?delay=LAW`: hold the answer back. Each drawn value is in the answer's
     /// `x-drumfire-delay-ns`.
     pub delay: Option<Law>,
     /// `--size BYTES`, `?size=BYTES`: length of the body. Default 100.
@@ -148,7 +148,7 @@ pub struct Behaviour {
     /// `--grpc-status CODE:P`: end a gRPC call with this code in place of its own with
     /// probability P.
     pub grpc_status: Option<CodeOdds>,
-    /// `--close P`, `?close=P`: end the connection after the answer (which says so) with
+    /// `--close P`, `?close=P`: end the connection after the answer (which announces it) with
     /// probability P.
     pub close: Chance,
     /// `--close-after N`: end each connection after its N-th answer.

@@ -21,7 +21,7 @@ pub(crate) enum Flushed {
     Failed,
 }
 
-/// Sends what can be sent, and says how many bytes the kernel took.
+/// Sends as much as the kernel takes, and returns how many bytes that was.
 pub(crate) fn flush(connection: &mut Connection, work: &mut Work) -> (Flushed, u64) {
     let mut taken = 0;
     loop {
@@ -57,7 +57,7 @@ pub(crate) fn send_at_once(connection: &Connection, bytes: &[u8]) -> io::Result<
     }
 }
 
-/// Once everything on the wire is sent, puts what is rendered there, sealed if need be.
+/// Once everything on the wire is sent, moves rendered bytes there, encrypted if need be.
 fn refill(connection: &mut Connection, work: &mut Work) {
     if work.wire_at < work.wire.len() {
         return;

@@ -1,4 +1,4 @@
-//! From a request to what it gets: routes and behaviour, no protocol.
+//! From a request to the plan of its answer: routes and behaviour, no protocol.
 
 use crate::answer::{
     Act, Afterwards, Answer, Body, Constancy, Content, Counting, Plan, Raw, RawEnd,
@@ -62,7 +62,7 @@ impl Intent {
         }
     }
 
-    /// What tells requests with different answers apart.
+    /// The part of requests by which their answers differ.
     pub(crate) fn keying(&self) -> Keying {
         match self.route {
             Route::Filler | Route::Plaintext | Route::Redirect { .. } => Keying::Target,
@@ -138,7 +138,7 @@ impl Planner {
         })
     }
 
-    /// What a request gets, once its body of so many bytes is here.
+    /// The plan for a request, once its body is here.
     ///
     /// Draws in a fixed order: delay, reset, hangup, status, close, cut.
     pub(crate) fn plan(&mut self, intent: Intent, body_length: u64) -> Plan {
@@ -233,8 +233,8 @@ impl Planner {
     }
 }
 
-/// The defaults, overridden by the request's query. Parameters that nobody knows are ignored:
-/// clients add them against caches.
+/// The defaults, overridden by the request's query. Unknown parameters are ignored: clients add
+/// them against caches.
 fn behaviour(defaults: &Behaviour, head: &RequestHead<'_>) -> Result<Behaviour, BadParameter> {
     let mut behaviour = defaults.clone();
     for (name, value) in head.parameters() {
@@ -355,7 +355,7 @@ fn chance(answer: &mut Answer, behaviour: &Behaviour, random: &mut Random) {
     answer.afterwards = afterwards(behaviour, random);
 }
 
-/// What is done in place of an answer.
+/// The fault in place of an answer.
 fn end(behaviour: &Behaviour, random: &mut Random) -> Option<RawEnd> {
     let ends = [
         (behaviour.reset, RawEnd::Reset),

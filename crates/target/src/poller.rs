@@ -1,8 +1,8 @@
 //! Readiness: epoll, edge-triggered for connections, with waits of nanosecond resolution.
 //!
-//! `epoll_pwait` waits for whole milliseconds, and ppoll(2) for what is less than one: every kernel
-//! and every sandbox has them. One call for both exists since Linux 5.11; a target that delays
-//! nothing would win nothing by it.
+//! `epoll_pwait` waits for whole milliseconds, and ppoll(2) for less than one: every kernel and
+//! every sandbox has them. One call for both exists since Linux 5.11; a target that delays nothing
+//! would win nothing by it.
 
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
@@ -28,7 +28,7 @@ pub(crate) struct Poller {
 /// What one wait brought. Made by the thread that waits.
 pub(crate) struct Events(Vec<epoll::Event>);
 
-/// What to be told about a connection.
+/// The events of a connection that are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     /// Bytes to read, and the peer's end.
@@ -37,10 +37,10 @@ pub(crate) enum Interest {
     ReadWrite,
 }
 
-/// What one event says.
+/// One event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
-    /// Whom it is about.
+    /// The connection.
     pub(crate) token: u64,
     /// Bytes can be read, or an end or an error seen by reading.
     pub(crate) readable: bool,
@@ -63,7 +63,7 @@ impl Poller {
         epoll::add(&self.epoll, fd, epoll::EventData::new_u64(token), flags)
     }
 
-    /// Changes what to be told about a connection.
+    /// Changes the events of a connection that are reported.
     pub(crate) fn change(&self, fd: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
         let flags = connection_flags(interest);
         epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(token), flags)
@@ -86,8 +86,7 @@ impl Poller {
         epoll::delete(&self.epoll, fd)
     }
 
-    /// Waits for events or for so long; without a limit until there is an event. May end early
-    /// without any.
+    /// Waits for events up to `limit`; `None` waits forever. May end early without any.
     pub(crate) fn wait(&self, events: &mut Events, limit: Option<Nanos>) -> io::Result<()> {
         events.0.clear();
         match self.wait_whole_or_less(events, limit) {

@@ -55,7 +55,7 @@ impl<'a> RequestHead<'a> {
     }
 }
 
-/// Undoes `%41` and `+`. What is not a whole escape stands for itself; what is not UTF-8 becomes
+/// Undoes `%41` and `+`. An incomplete escape stands for itself; bytes that are not UTF-8 become
 /// the replacement character.
 fn decode(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte == b'%' || byte == b'+') {

@@ -98,7 +98,7 @@ fn spawn(setup: &Setup, index: usize) -> Result<WorkerHandle, StartError> {
     let waker = Arc::new(poller::waker().map_err(|errno| failed(errno.into()))?);
     let poller = worker::poller(setup, index, &waker).map_err(|errno| failed(errno.into()))?;
     let (setup, woken) = (setup.clone(), Arc::clone(&waker));
-    // The worker is made where it works: what it shares with itself alone never changes threads.
+    // The worker is made on its own thread: state that it does not share never changes threads.
     let thread = std::thread::Builder::new()
         .name(format!("target-{index}"))
         .spawn(move || Worker::new(&setup, index, woken, poller).run())
@@ -122,7 +122,7 @@ struct WorkerHandle {
 }
 
 impl Running {
-    /// Where it listens, in the order of the options, with real port numbers.
+    /// The bound addresses, in the order of the options, with real port numbers.
     #[must_use]
     pub fn addresses(&self) -> &[Listen] {
         &self.addresses
@@ -143,20 +143,20 @@ impl Running {
         self.material.as_ref()
     }
 
-    /// What was counted so far.
+    /// The counters so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.shared.counters()
     }
 
     /// When requests arrived, on the machine's monotonic clock (`CLOCK_MONOTONIC`), in order of
-    /// time; empty unless [`Options::arrival_log`] says to remember them.
+    /// time; empty unless [`Options::arrival_log`] asks for them.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Nanos> {
         self.shared.arrivals()
     }
 
-    /// Closes every connection, stops, and tells the final count.
+    /// Closes every connection, stops, and returns the final count.
     #[must_use = "the final count; drop the server to stop it without"]
     pub fn stop(mut self) -> Counters {
         self.end();

@@ -136,8 +136,8 @@ fn server_config(
     Ok(config)
 }
 
-/// The handshake failed, or a record is malformed. What the peer should be told is in the
-/// session's outgoing messages.
+/// The handshake failed, or a record is malformed. The alert for the peer is in the session's
+/// outgoing messages.
 #[derive(Debug)]
 pub(crate) struct SessionFailed;
 
@@ -148,12 +148,12 @@ pub(crate) struct Session(ServerConnection);
 impl Session {
     pub(crate) fn new(config: &Arc<ServerConfig>) -> Option<Self> {
         let mut session = ServerConnection::new(Arc::clone(config)).ok()?;
-        // What is sealed is drained at once, in pieces that the caller bounds.
+        // Encrypted bytes are drained at once, in pieces that the caller bounds.
         session.set_buffer_limit(None);
         Some(Self(session))
     }
 
-    /// Opens what came from the wire.
+    /// Decrypts bytes from the wire.
     pub(crate) fn open(
         &mut self,
         mut wire: &[u8],
@@ -183,7 +183,7 @@ impl Session {
         self.drain(wire);
     }
 
-    /// Says that nothing more will come.
+    /// Appends close_notify.
     pub(crate) fn close(&mut self, wire: &mut Vec<u8>) {
         self.0.send_close_notify();
         self.drain(wire);

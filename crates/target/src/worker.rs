@@ -126,7 +126,7 @@ impl Worker {
         self.shared.stopping.load(Ordering::Acquire)
     }
 
-    /// Handles what is ready and what is due.
+    /// Handles connections that are ready and requests that are due.
     fn turn(&mut self, events: &Events) {
         for index in 0..events.len() {
             let ready = events.ready(index);

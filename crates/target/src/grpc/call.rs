@@ -34,7 +34,7 @@ const ECHO_TRAILERS: &str = "echo-trailing";
 pub(crate) enum Ended {
     /// It has a status.
     Status(Box<Status>),
-    /// Nobody is left who would want one, or the fault was to leave it out.
+    /// None: the client is gone, or the fault was to leave it out.
     Gone,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Sleeps for so long.
+    /// Sleeps for `time`.
     pub(crate) async fn pause(&mut self, time: Nanos) -> Result<(), Ended> {
         if time > Nanos::ZERO {
             let sleep = self.hub.sleeps.until(clock::now() + time);
@@ -83,7 +83,7 @@ impl Call {
         self.plan.gap
     }
 
-    /// Sends a message, the first of them when the plan says.
+    /// Sends a message, the first of them when the plan's delay is over.
     pub(crate) async fn send(&mut self, message: &impl Message) -> Result<(), Ended> {
         self.begin().await?;
         self.outlet.send(message).await
@@ -114,7 +114,7 @@ impl Call {
     /// Ends the call without a status, when it is due.
     async fn fail(&mut self, end: RawEnd) {
         if let Some(due) = self.hub.desk.due(self.plan.delay, Counting::Counted) {
-            // Who is gone need not be told.
+            // A client that is gone needs no answer.
             let _ = self.outlet.wait(self.hub.sleeps.until(due)).await;
         }
         if end == RawEnd::Reset {
@@ -203,7 +203,7 @@ async fn dispatch(call: &mut Call, path: &str) -> Result<(), Ended> {
     call.begin().await
 }
 
-/// The status for what is not offered.
+/// The status for an unknown service or method.
 pub(crate) fn unknown(service: &str, method: &str) -> Status {
     let message = format!("there is no method `{method}` in a service `{service}`");
     Status::new(Code::UNIMPLEMENTED, message)
@@ -260,8 +260,8 @@ fn deadline(metadata: &HeaderMap, arrived: Nanos) -> Result<Option<Nanos>, Statu
     Ok(Some(arrived + Nanos(value * scale)))
 }
 
-/// How a request's messages are compressed; the answer's are the same way, if the client says
-/// that it understands it.
+/// How a request's messages are compressed; the answer's are the same way, if the client accepts
+/// it.
 fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Status> {
     let Some(name) = metadata.get("grpc-encoding") else {
         return Ok(Encoding::Identity);
@@ -284,7 +284,7 @@ fn encoding(metadata: &HeaderMap, outlet: &mut Outlet) -> Result<Encoding, Statu
     Ok(encoding)
 }
 
-/// Copies what is to come back.
+/// Copies the metadata that is to come back.
 fn echo(metadata: &HeaderMap, outlet: &mut Outlet) {
     let copy = |to: &mut HeaderMap<HeaderValue>, name: &HeaderName, value: &HeaderValue| {
         to.append(name.clone(), value.clone());

@@ -9,7 +9,7 @@ use std::io::{Read, Write as _};
 
 /// The largest message that is taken, as it came and as it was before compression.
 pub(crate) const MESSAGE_MAX: usize = 64 << 20;
-/// What is told to whoever uses anything else.
+/// The encodings that are announced to a client that uses another one.
 pub(crate) const ACCEPTED: &str = "identity,gzip,zstd";
 
 /// A name in `grpc-encoding`.

@@ -6,7 +6,7 @@ use super::messages::{HelloReply, HelloRequest};
 /// The service's full name.
 pub(crate) const NAME: &str = "helloworld.Greeter";
 
-/// Whom a stream of greetings is for.
+/// The people that a stream greets.
 const PEOPLE: [&str; 4] = ["Ada", "Grace", "Barbara", "Edsger"];
 
 /// Answers a call of this service.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use prost::Message;
 use prost_reflect::prost_types::{Any, Duration};
 
-/// Whom to greet.
+/// The request: a name to greet.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct HelloRequest {
     #[prost(string, tag = "1")]
@@ -96,7 +96,7 @@ pub(crate) struct Response {
     pub(crate) metadata: Vec<Metadata>,
 }
 
-/// What came in a client's stream.
+/// A summary of a client's stream.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Summary {
     #[prost(uint64, tag = "1")]

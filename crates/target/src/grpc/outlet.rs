@@ -89,7 +89,7 @@ impl Outlet {
         }
         self.send_all(framed).await?;
         if self.cut {
-            // A reset takes back what was not written yet.
+            // A reset discards bytes that were not written yet.
             others_first().await;
             self.reset(Reason::INTERNAL_ERROR);
             return Err(Ended::Gone);
@@ -133,7 +133,7 @@ impl Outlet {
         response
     }
 
-    /// Ends the call with a status, or as the oddity says.
+    /// Ends the call with a status, or by the oddity.
     pub(crate) async fn finish(&mut self, status: &Status) -> Result<(), Ended> {
         match self.oddity {
             Oddity::Http => return self.finish_as_http(),
@@ -223,7 +223,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// Tells what encodings are understood.
+    /// Announces the encodings that are understood.
     pub(crate) fn announce_encodings(&mut self) {
         let names = HeaderValue::from_static(ACCEPTED);
         self.headers.insert("grpc-accept-encoding", names);

@@ -110,7 +110,7 @@ pub(crate) async fn answer(call: &mut Call) -> Result<(), Ended> {
     Ok(())
 }
 
-/// The answer to a question. A file comes alone: who needs those that it imports asks for them.
+/// The answer to a question. A file comes alone: a client asks for its imports.
 fn reply(pool: &DescriptorPool, question: Option<&Question>) -> Reply {
     match question {
         Some(Question::FileByName(name)) => file(pool.get_file_by_name(name), name),

@@ -45,7 +45,7 @@ impl FileResolver for Embedded {
     }
 }
 
-/// Compiles them with what they import.
+/// Compiles them with their imports.
 pub(crate) fn compile() -> Result<DescriptorPool, protox::Error> {
     let mut resolver = ChainFileResolver::new();
     resolver.add(Embedded);

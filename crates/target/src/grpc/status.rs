@@ -76,7 +76,8 @@ impl Status {
     }
 }
 
-/// A message as `grpc-message` has it: what is not printable ASCII becomes `%41`, and so does `%`.
+/// A message as `grpc-message` has it: bytes that are not printable ASCII become `%41`, and so does
+/// `%`.
 pub(crate) fn percent_encoded(message: &str) -> String {
     let mut encoded = String::with_capacity(message.len());
     for byte in message.bytes() {

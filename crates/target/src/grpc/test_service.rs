@@ -1,4 +1,4 @@
-//! drumfire.test.v1.TestService: what is wished for is done.
+//! drumfire.test.v1.TestService: requests that describe their replies.
 
 use super::call::{Call, Ended, unknown};
 use super::coding::Encoding;
@@ -20,7 +20,7 @@ pub(crate) const NAME: &str = "drumfire.test.v1.TestService";
 
 /// The longest payload of a response.
 const SIZE_MAX: u32 = 64 << 20;
-/// Arrivals that a summary tells.
+/// A summary has at most this number of arrivals.
 const CLOCKS_MAX: usize = 1_000;
 
 /// Metadata may come with or without padding.
@@ -194,7 +194,7 @@ fn time(duration: Option<&Duration>) -> Nanos {
     Nanos(seconds * 1_000_000_000 + nanos).min(DELAY_MAX)
 }
 
-/// The call's metadata, `-bin` decoded. What is not base64 stays as it is.
+/// The call's metadata, `-bin` decoded. A value that is not base64 stays as it is.
 fn metadata(call: &Call) -> Vec<Metadata> {
     let entry = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
         let decoded = name

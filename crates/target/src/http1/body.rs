@@ -31,7 +31,7 @@ pub(crate) struct BodyReader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Complete,
-    /// So many bytes of a body with Content-Length are to come.
+    /// This many bytes of a body with Content-Length are to come.
     Length(u64),
     /// In the digits of a chunk's size.
     Size {
@@ -47,7 +47,7 @@ enum State {
     SizeEnd {
         size: u64,
     },
-    /// So many bytes of a chunk are to come.
+    /// This many bytes of a chunk are to come.
     Data {
         rest: u64,
     },

@@ -14,16 +14,16 @@ pub(crate) enum HeadRead<'a> {
     Whole(Head<'a>),
 }
 
-/// A whole head and what it means for the connection.
+/// A whole head and its meaning for the connection.
 #[derive(Debug)]
 pub(crate) struct Head<'a> {
-    /// What it says.
+    /// The request.
     pub(crate) request: RequestHead<'a>,
     /// Bytes it took.
     pub(crate) length: usize,
     /// The body that follows.
     pub(crate) body: BodyReader,
-    /// What the client wants of the connection afterwards.
+    /// Whether the client keeps the connection open afterwards.
     pub(crate) persistence: Persistence,
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub(crate) expects_continue: bool,

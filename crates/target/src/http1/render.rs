@@ -68,7 +68,7 @@ fn field(out: &mut Vec<u8>, name: &str, value: impl std::fmt::Display) {
     let _ = write!(out, "{name}: {value}\r\n");
 }
 
-/// A body as chunks of so many bytes, the end included (RFC 9112 §7.1).
+/// A body as chunks of `size` bytes, the end included (RFC 9112 §7.1).
 fn chunked(body: &mut Body, size: NonZeroU32) -> Vec<u8> {
     let mut whole = Vec::new();
     body.drain_to(&mut whole);

@@ -24,7 +24,7 @@ pub(super) struct Exchange {
     respond: SendResponse<Bytes>,
 }
 
-/// A request's part in its connection and in what is counted.
+/// A request's part in its connection and in the counters.
 pub(crate) struct Visit {
     pub(crate) hub: Rc<Hub>,
     pub(crate) counting: Counting,
@@ -60,7 +60,7 @@ impl Visit {
 }
 
 impl Exchange {
-    /// Begins: what can be answered at once is, and the rest becomes a task.
+    /// Begins: a request that can be answered at once is, and others become tasks.
     pub(super) fn start(
         hub: &Rc<Hub>,
         peer: &Rc<Peer>,
@@ -123,7 +123,7 @@ impl Exchange {
         }
     }
 
-    /// Takes the request's body, and does what it asks for.
+    /// Takes the request's body, and answers.
     async fn take_body(self, intent: Intent, mut body: RecvStream) {
         let mut length = 0;
         while let Some(data) = poll_fn(|cx| body.poll_data(cx)).await {
@@ -189,7 +189,7 @@ impl Exchange {
         }
     }
 
-    /// A request that can't be honoured is told why; the connection goes on.
+    /// Answers a request that can't be honoured with the reason; the connection goes on.
     fn refuse(mut self, reason: &str) {
         self.visit.hub.desk.own().tallies.refused.add(1);
         let response = Response::builder()
@@ -198,7 +198,7 @@ impl Exchange {
             .body(());
         if let Ok(response) = response {
             let body = Body::bytes(format!("{reason}\n")).all();
-            // A client that is gone need not be told.
+            // A client that is gone needs no answer.
             let _ = respond::send_head_and_body(&mut self.respond, response, body);
         }
     }

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use http::StatusCode;
 use std::collections::HashMap;
 
-/// Targets whose answer is remembered.
+/// The number of targets whose answer is cached.
 const KNOWN_MAX: usize = 1_024;
 
 /// What GET requests without a body got, by path and query.

@@ -1,4 +1,4 @@
-//! What a connection's task and those of its requests tell each other.
+//! The state that a connection's task shares with those of its requests.
 
 use h2::StreamId;
 use std::cell::{Cell, RefCell};
@@ -17,12 +17,12 @@ pub(crate) struct Peer {
     wish: Cell<Option<Wish>>,
     /// The last stream that is served; those after it are not.
     last: Cell<Option<u32>>,
-    /// Whether the client was told so.
+    /// Whether the client has received it by GOAWAY.
     announced: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
 
-/// What a request wants of its connection.
+/// A request's demand on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
     /// No further requests: GOAWAY, and the end once all are answered.
@@ -63,7 +63,7 @@ impl Peer {
         true
     }
 
-    /// Notes an answer, and says that it was the last if `limit` makes it so.
+    /// Counts an answer; it was the last if `limit` makes it so.
     pub(crate) fn answered(&self, limit: Option<u32>) {
         self.answered.set(self.answered.get() + 1);
         if limit.is_some_and(|limit| self.answered.get() >= limit) {
@@ -79,7 +79,7 @@ impl Peer {
         self.wake();
     }
 
-    /// What is wished, once; `waker` learns of what is wished later.
+    /// Takes the present demand; `waker` is woken by a later one.
     pub(crate) fn take_wish(&self, waker: &Waker) -> Option<Wish> {
         let wish = self.wish.take();
         if wish.is_none() {
@@ -91,17 +91,17 @@ impl Peer {
         wish
     }
 
-    /// The last stream that is served, as long as the client has not been told.
+    /// The last stream that is served, until it is announced to the client.
     pub(crate) fn unannounced(&self) -> Option<u32> {
         self.last.get().filter(|_| !self.announced.get())
     }
 
-    /// The client has been told.
+    /// Notes that the last stream was announced.
     pub(crate) fn set_announced(&self) {
         self.announced.set(true);
     }
 
-    /// Whether the client was told, and has everything that it will get.
+    /// Whether the last stream was announced, and everything was sent.
     pub(crate) fn is_over(&self) -> bool {
         self.announced.get() && self.open.get() == 0
     }

@@ -8,7 +8,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(crate) enum Opening {
     /// A client of HTTP/2.
     Http2,
-    /// More bytes will tell.
+    /// Undecided without more bytes.
     Unclear,
     /// Anything else.
     Other,

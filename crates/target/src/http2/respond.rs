@@ -124,7 +124,7 @@ pub(super) async fn send(
         stream.send_data(piece, body.is_empty() && !cut)?;
     }
     if cut {
-        // A reset takes back what was not written yet.
+        // A reset discards bytes that were not written yet.
         others_first().await;
         stream.send_reset(Reason::INTERNAL_ERROR);
     }

@@ -23,9 +23,9 @@ type Accepted = (Request<RecvStream>, SendResponse<Bytes>);
 /// What a turn of a connection brought.
 enum News {
     Requests,
-    /// All is said.
+    /// The connection is finished.
     Over,
-    /// The client broke the protocol, and was told.
+    /// The client broke the protocol, and was sent the error.
     Refused,
     /// To be closed without a word.
     Hangup,

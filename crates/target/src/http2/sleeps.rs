@@ -9,8 +9,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Who sleeps, in order of time. A sleep that is dropped leaves nothing behind: deadlines are
-/// long, and practically none is ever met.
+/// The sleeps of all tasks, in order of time. A sleep that is dropped leaves nothing behind:
+/// deadlines are long, and practically none is ever met.
 #[derive(Default)]
 pub(crate) struct Sleeps {
     waiting: RefCell<BTreeMap<(Nanos, u64), Waker>>,
@@ -21,7 +21,7 @@ pub(crate) struct Sleeps {
 pub(crate) struct Sleep {
     sleeps: Rc<Sleeps>,
     at: Nanos,
-    /// Tells it from others of the same time, once it waits.
+    /// Distinguishes it from others of the same time, once it waits.
     number: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Sleeps {
         self.waiting.borrow().keys().next().map(|(at, _)| *at)
     }
 
-    /// Wakes all who are due.
+    /// Wakes all that are due.
     pub(crate) fn fire_due(&self) {
         if self.waiting.borrow().is_empty() {
             return;

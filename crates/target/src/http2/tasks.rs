@@ -9,12 +9,12 @@ use std::task::{Context, Poll, Wake, Waker};
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
-/// One worker's tasks. They run in rounds: who is woken during one runs in the next.
+/// One worker's tasks. They run in rounds: a task that is woken during one runs in the next.
 #[derive(Default)]
 pub(crate) struct Tasks {
     places: RefCell<Places>,
     queue: Arc<Queue>,
-    /// Whose turn it is; kept for its memory.
+    /// The tasks of the current round; kept for its memory.
     round: RefCell<Vec<u32>>,
 }
 
@@ -31,7 +31,7 @@ struct Place {
     waker: Waker,
 }
 
-/// Who was woken. A waker may go to other threads, therefore the lock; nobody takes it there.
+/// The woken tasks. A waker may go to other threads, therefore the lock, which is never contended.
 #[derive(Default)]
 struct Queue(Mutex<Vec<u32>>);
 
@@ -81,7 +81,7 @@ impl Tasks {
         place.waker.wake_by_ref();
     }
 
-    /// Runs who was woken, each once; whether there was anybody.
+    /// Runs the woken tasks, each once; returns whether there were any.
     pub(crate) fn round(&self) -> bool {
         let mut round = self.round.borrow_mut();
         {
@@ -128,7 +128,7 @@ impl Tasks {
     }
 }
 
-/// Lets everybody who was woken run before this goes on.
+/// Lets all woken tasks run before this one goes on.
 pub(crate) async fn others_first() {
     let mut waited = false;
     std::future::poll_fn(|cx| {

@@ -1,4 +1,4 @@
-//! A connection's bytes: what stands between the socket, TLS and the frames.
+//! A connection's bytes, between the socket, TLS and the frames.
 
 use crate::clock;
 use crate::desk::Desk;
@@ -64,7 +64,7 @@ struct State {
     /// Being handed to the kernel, sealed if there is TLS.
     wire: Vec<u8>,
     wire_at: usize,
-    /// Nobody knows better than that there may be bytes to read.
+    /// Whether there may be bytes to read.
     readable: bool,
     /// The peer is done: a short read is not the last one.
     ending: bool,
@@ -202,7 +202,7 @@ impl Wire {
     }
 
     /// Sends the rest, ends our side, and waits a moment for the peer to end its own: a close with
-    /// unread input would reset the connection, and what was sent last could be lost.
+    /// unread input would reset the connection, and the last bytes could be lost.
     pub(crate) async fn finish(&self, sleeps: &Rc<Sleeps>) {
         let mut patience = pin!(sleeps.until(clock::now() + LINGER));
         let mut said = false;
@@ -235,7 +235,7 @@ impl Wire {
 }
 
 impl State {
-    /// Once everything on the wire is sent, puts there what was written, sealed if need be.
+    /// Once everything on the wire is sent, moves written bytes there, encrypted if need be.
     fn refill(&mut self) {
         if self.wire_at < self.wire.len() {
             return;
