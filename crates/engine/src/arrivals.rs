@@ -1,13 +1,13 @@
-//! When requests start: a schedule's arrivals, or users who have become free.
+//! When requests start: a schedule's arrivals, or users that have become free.
 //!
 //! A worker asks [`Arrivals`] and never the plan when something is due, when the load ends and how
 //! much of the time that was asked for is used. `take` gives what may start now and `ended` returns
 //! a user; `stop` is called once, before the drain. `tally` counts what became due, apart from what
-//! was taken. Knows nothing of requests, connections and what became of an exchange.
+//! was taken. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
 //! `apply` changes the load from a time on. An order comes long enough before its time, as long as
 //! a worker takes nothing that is due later than [`HEED_WITHIN`] after it last looked for orders:
-//! `look` says when that was, and everything else keeps within it.
+//! `look` notes that time, and everything else keeps within it.
 
 mod closed;
 mod open;
@@ -74,7 +74,7 @@ impl Bounds {
 /// One request that is to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
-    /// Its number in the whole run, which says which request of the list it is.
+    /// Its number in the whole run, which selects the request of the list.
     pub(crate) index: u64,
     /// When it starts by the schedule, or when its user became free.
     pub(crate) intended: Nanos,
@@ -186,7 +186,7 @@ impl Arrivals {
         }
     }
 
-    /// Whether a request that has waited so long for a connection is still to be sent.
+    /// Whether a request that has waited since `arrival` for a connection is still to be sent.
     pub(crate) fn still_wanted(&mut self, arrival: Arrival, now: Nanos) -> bool {
         match &mut self.model {
             Model::Open(open) => open.still_wanted(arrival, now),
@@ -257,7 +257,7 @@ impl Arrivals {
         }
     }
 
-    /// Lets no further request start. What was due until now is to be taken before.
+    /// Lets no further request start. Call `take` before it for all that is due until now.
     pub(crate) fn stop(&mut self, now: Nanos) {
         self.stopped_at = Some(now.min(self.end));
         match &mut self.model {
@@ -277,8 +277,8 @@ impl Arrivals {
         }
     }
 
-    /// What became due before `end` and what was dropped, of arrivals due at or after the start
-    /// of measuring, since this was last asked.
+    /// The arrivals that became due before `end` and those that were dropped, since the last call.
+    /// Arrivals of the warm-up are left out.
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.horizon);
         match &mut self.model {

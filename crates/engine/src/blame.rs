@@ -18,7 +18,7 @@ pub(crate) enum During {
     Send,
 }
 
-/// How an exchange or a connection ended, and what there is to say beyond that.
+/// How an exchange or a connection ended, with a detail where the outcome needs one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) outcome: Outcome,
@@ -26,7 +26,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// An outcome that says all.
+    /// An outcome without a detail.
     #[inline]
     pub(crate) const fn of(outcome: Outcome) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Failure {
         }
     }
 
-    /// An outcome with more to say.
+    /// An outcome with a detail.
     pub(crate) fn with(outcome: Outcome, detail: impl Into<String>) -> Self {
         Self {
             outcome,
@@ -59,7 +59,7 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::TlsUntrusted(_), _) => Outcome::TlsUntrusted,
         (IoError::TlsAlert(_), _) => Outcome::TlsAlert,
         (IoError::TlsAlpn, _) => Outcome::TlsAlpn,
-        // A server that dies in the handshake says nothing of how it speaks.
+        // A reset in the handshake doesn't show that the server speaks another protocol.
         (IoError::Reset, During::Connect | During::Tls) => Outcome::ConnectReset,
         (IoError::TlsProtocol(_) | IoError::TlsNoCloseNotify, _) | (_, During::Tls) => {
             Outcome::TlsProtocol
@@ -74,7 +74,7 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
     }
 }
 
-/// What an I/O error says beyond its class.
+/// The detail of an I/O error, beyond its class.
 pub(crate) fn io_detail(error: IoError) -> Option<String> {
     match error {
         IoError::TlsExpired(text)
@@ -129,7 +129,7 @@ pub(crate) fn coding_outcome(error: &coding::Error) -> Outcome {
 pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
     use http2::Error;
     let outcome = match error {
-        // The outcome's own words say that it is not HTTP/2.
+        // The outcome's own words have "not HTTP/2" already.
         Error::NotHttp2(what) => return Failure::with(Outcome::ProtoNotHttp2, what.hint()),
         Error::Violation { code, .. } => Outcome::h2_connection(code.0),
         Error::Limit(limit) => limit_outcome(*limit),
@@ -218,7 +218,7 @@ mod tests {
             let counted = status_name(GRPC_STATUS + u16::from(number));
             match Code::of_number(number) {
                 Some(code) => assert_eq!(counted, code.name()),
-                // What is no code has digits for a name, as HTTP's statuses have.
+                // A number that is no code has its digits for a name, as HTTP's statuses have.
                 None => assert!(
                     counted.bytes().all(|byte| byte.is_ascii_digit()),
                     "{counted}"

@@ -7,7 +7,7 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// What a worker tells the collector.
+/// A message from a worker to the collector.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// An interval has ended.
@@ -27,7 +27,7 @@ pub(crate) enum Message {
     Gone,
 }
 
-/// What the collector hears.
+/// A message to the collector.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// From a worker.

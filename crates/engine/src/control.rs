@@ -1,11 +1,11 @@
-//! The way back from outside: what is changed while a run goes on, and its end.
+//! Control of a run from outside: commands that change it while it goes on, and its end.
 //!
 //! A command holds from a stated time of the run, so that all workers apply it at the same instant
 //! and their shares stay a partition of the whole. [`Control::send`] announces that there will be
 //! an order *before* it reads the clock, and puts the order's time at least [`COMMAND_LEAD`] later.
 //! A worker reads its clock *before* it looks whether anything is announced, and takes nothing that
-//! is due later than [`crate::limits::HEED_WITHIN`] after that. So whoever has not heard of an
-//! order has taken nothing that it concerns, however long a thread was kept from running in
+//! is due later than [`crate::limits::HEED_WITHIN`] after that. So a worker that has not read an
+//! order yet has taken nothing that the order concerns, however long its thread was descheduled in
 //! between. Where nothing is announced, looking is one load.
 
 use crate::arrivals::{Arrivals, Order, WholeLoad};
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const GOES_ON: u8 = 0;
 /// No request starts any more.
 const STOPS: u8 = 1;
-/// What is in flight is not waited for either.
+/// Exchanges in flight are not waited for either.
 const ENDS: u8 = 2;
 
 /// A handle on a run, for any thread: changes its load and stops it.
@@ -47,7 +47,7 @@ struct Book {
     orders: Vec<Order>,
     /// The run's time; `None` before the start, and under virtual time.
     clock: Option<RunClock>,
-    /// Where the collector hears of a stop at once.
+    /// The channel that wakes the collector at a stop.
     notes: Option<Sender<Note>>,
     stop_reason: Option<StopReason>,
     is_over: bool,
@@ -157,7 +157,7 @@ impl Control {
         Ok(at)
     }
 
-    /// Starts no further request, from now on and not from a stated time; what is in flight may
+    /// Starts no further request, from now on and not from a stated time; exchanges in flight may
     /// finish. The first reason counts.
     pub fn stop(&self, reason: StopReason) {
         let mut book = self.lock();
@@ -171,7 +171,7 @@ impl Control {
         }
     }
 
-    /// Waits no longer for what is in flight: the run ends at once, with what it has.
+    /// Waits no longer for exchanges in flight: the run ends at once, with its results so far.
     pub fn end(&self, reason: StopReason) {
         self.stop(reason);
         self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl Control {
         }
     }
 
-    /// Lets the collector hear of a stop at once, also of one that was before.
+    /// Reports a stop to the collector at once, also one that came before this call.
     pub(crate) fn report_to(&self, notes: Sender<Note>) {
         let mut book = self.lock();
         if let Some(reason) = book.stop_reason {
@@ -242,7 +242,7 @@ impl RunClock {
     }
 }
 
-/// What a worker hears of [`Control`].
+/// A worker's view of [`Control`].
 pub(crate) struct Orders {
     control: Control,
     /// How many it has read.
@@ -259,14 +259,14 @@ impl Orders {
         self.control.shared.stage.load(Ordering::Relaxed) >= STOPS
     }
 
-    /// Whether what is in flight is waited for no longer.
+    /// Whether the drain was cut short: exchanges in flight are not waited for.
     #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.control.shared.stage.load(Ordering::Relaxed) >= ENDS
     }
 
-    /// Applies the orders that were given since the last time, and reports what has come of the
-    /// load until `now`, which was read before.
+    /// Applies the orders that were given since the last call, and reports their effects on the
+    /// load up to `now`, which was read before.
     #[inline]
     pub(crate) fn carry_out(&mut self, arrivals: &mut Arrivals, now: Nanos) {
         if self.control.shared.announced.load(Ordering::SeqCst) != self.read {

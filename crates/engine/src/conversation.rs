@@ -28,12 +28,12 @@ const SLOT: Slot = Slot(0);
 /// The largest message of a reply: a server's whole schema.
 const MESSAGE_BYTES: u32 = 32 * 1024 * 1024;
 
-/// What is said and heard on the stream.
+/// The client's side of the stream: its messages, and its reader of the answers.
 pub trait Speaker {
-    /// The next message to send; `None` when an answer is awaited or all is said.
+    /// The next message to send; `None` while an answer is awaited, and at the end.
     fn next(&mut self) -> Option<Vec<u8>>;
 
-    /// Whether all is said, so that the stream may be ended.
+    /// Whether there are no further messages, so that the stream may be ended.
     fn is_done(&self) -> bool;
 
     /// Takes a message of the server.
@@ -52,7 +52,7 @@ pub enum ConversationError {
     Failed(Outcome, Option<String>),
     /// The call ended with a status that is not OK.
     Status(Code, String),
-    /// What the server said makes no sense.
+    /// The speaker refused an answer of the server.
     Speaker(String),
     /// It took too long.
     TimedOut,
@@ -111,7 +111,7 @@ pub fn converse<I: Io>(
 }
 
 /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS. A target
-/// that can't be reached, or is behind a proxy, does not; what is wrong with it shows in the run.
+/// that can't be reached, or is behind a proxy, does not; the run then reports why.
 pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
     let Ok((mut routes, tls)) = routes_of(plan, resolver) else {
         return false;
@@ -184,7 +184,7 @@ impl<I: Io> Line<I> {
         }
     }
 
-    /// Dials, and tells whether the connection came to speak HTTP/2.
+    /// Dials, and returns whether the connection negotiated HTTP/2.
     fn choose(&mut self, call: &mut Call<'_>) -> bool {
         let now = self.io.now();
         let mut cx = Context {
@@ -230,7 +230,7 @@ impl<I: Io> Line<I> {
         }
     }
 
-    /// Waits once, and moves on what is ready and due.
+    /// Waits once, then handles ready sockets and due timers.
     fn turn<H: Handler>(&mut self, handler: &mut H) -> Result<(), ConversationError> {
         let pressed = self.transport.is_pressed();
         let until = if pressed { Nanos::ZERO } else { self.deadline };
@@ -267,7 +267,7 @@ impl<I: Io> Line<I> {
     }
 }
 
-/// Says nothing: the connection alone is asked about.
+/// Sends nothing: only the connection's protocol is of interest.
 struct Nothing;
 
 impl Speaker for Nothing {
@@ -313,7 +313,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Takes over what the speaker has to say.
+    /// Encodes the speaker's pending messages.
     fn collect(&mut self) -> Result<(), ConversationError> {
         while let Some(message) = self.speaker.next() {
             write_message(&mut self.unsent, &message)
@@ -392,7 +392,7 @@ impl Handler for Call<'_> {
     }
 
     fn body_refused(&mut self, _: ExchangeId) {
-        // The status says why.
+        // The status has the reason.
         self.unsent.clear();
     }
 

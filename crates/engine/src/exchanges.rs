@@ -1,11 +1,10 @@
 //! Exchanges: one request each with its response, from the arrival to the sample, the same for
 //! every protocol.
 //!
-//! It knows what an exchange asks for, when what happened to it, and what its response must be. It
+//! It knows the request of an exchange, the times of its events, and the rules for its response. It
 //! knows no sockets. Wires report through [`Hearing`], which changes the exchange and nothing else:
-//! what follows from that is an [`End`] or a [`Todo`], which the worker takes after the transport
-//! has returned.
-//! So no end of an exchange starts another.
+//! any consequence is an [`End`] or a [`Todo`], which the worker takes after the transport has
+//! returned. So no end of an exchange starts another.
 //!
 //! ```text
 //!   start ─► (transport: submit) ─► Hearing … ─┬─► End ─► finish: the sample, the seat
@@ -38,7 +37,7 @@ use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What an exchange is about.
+/// The request of an exchange, and the parties to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
     /// Which request of the list.
@@ -92,13 +91,13 @@ struct Exchange {
     /// What reads the response's body, where anything does.
     reader: Option<Box<BodyReader>>,
     follow: Option<Box<Follow>>,
-    /// What a call needs; kept for the next exchange with this id.
+    /// The state of a gRPC call; kept for the next exchange with this id.
     call: Option<Box<CallState>>,
-    /// What there is to say of how it ended.
+    /// The detail of its end, beyond the outcome.
     detail: Option<String>,
 }
 
-/// What the worker is to do about an exchange that is not over.
+/// An action for the worker on an exchange that is not over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Todo {
     /// It is to be submitted once more, after a pause.
@@ -113,7 +112,7 @@ pub(crate) enum Todo {
     Message { id: ExchangeId, at: Nanos },
 }
 
-/// How an exchange ended; what there is to say beyond that, the exchange keeps.
+/// How an exchange ended; the detail stays in the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) id: ExchangeId,
@@ -123,17 +122,17 @@ pub(crate) struct End {
     pub(crate) rest: Nanos,
 }
 
-/// An exchange that is over: its record, and what it held.
+/// An exchange that is over: its record, and the resources that it held.
 pub(crate) struct Finished {
     pub(crate) sample: Sample,
     pub(crate) detail: Option<String>,
     pub(crate) task: Task,
 }
 
-/// What is done about an exchange whose time has come.
+/// The action on an exchange whose timer has fired.
 #[derive(Debug)]
 pub(crate) enum Due {
-    /// Nothing: it is over, or has nothing to say.
+    /// None: it is over, or has nothing to send.
     Nothing,
     /// It waited to be sent once more.
     Submit,
@@ -152,7 +151,7 @@ pub(crate) struct Exchanges {
     /// Exchanges that are over; those before `settled` are finished.
     ended: Vec<End>,
     settled: usize,
-    /// What is to be done about others.
+    /// Actions on other exchanges, for the worker.
     todo: VecDeque<Todo>,
     tools: Tools,
     /// How many are under way.
@@ -197,7 +196,8 @@ impl Exchanges {
         self.open
     }
 
-    /// Records what is under way as the drain ends, and counts what of it is measured.
+    /// Records the exchanges that are still in flight when the drain ends, and counts those that
+    /// are measured.
     pub(crate) fn record_in_flight(&self, now: Nanos, interval: &mut Figures) -> u64 {
         let mut count = 0;
         for exchange in self.list.iter().filter(|exchange| exchange.open) {
@@ -309,7 +309,7 @@ impl Exchanges {
         Some(end)
     }
 
-    /// What is to be done next about another.
+    /// The next action on another exchange.
     #[inline]
     pub(crate) fn next_todo(&mut self) -> Option<Todo> {
         self.todo.pop_front()
@@ -420,7 +420,7 @@ impl Exchanges {
         self.end(id, Failure::of(outcome), now);
     }
 
-    /// What the time that an exchange set for itself has come for.
+    /// The reason for which an exchange has set the timer that fired.
     pub(crate) fn due(
         &mut self,
         id: ExchangeId,
@@ -486,7 +486,7 @@ impl Exchanges {
         Ok(())
     }
 
-    /// Prepares an exchange for another attempt; what came of the first is forgotten.
+    /// Prepares an exchange for another attempt; the result of the first is discarded.
     pub(crate) fn begin_again(&mut self, id: ExchangeId) {
         self.get_mut(id).begin_attempt();
     }

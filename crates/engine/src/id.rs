@@ -1,5 +1,5 @@
-//! Ids: which exchange, share, lane and user. Each is a place in the list of the part that owns the thing,
-//! and what the other parts know of it.
+//! Ids: which exchange, share, lane and user. Each is an index into the list of the part that owns
+//! the thing; other parts hold the id and nothing else of it.
 
 /// A place in the list of a worker's exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

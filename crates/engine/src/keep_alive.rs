@@ -1,4 +1,4 @@
-//! What a server says of how long it keeps a connection: the `Keep-Alive` header field.
+//! The `Keep-Alive` header field: how long a server keeps a connection open.
 
 use drumfire_units::Nanos;
 
@@ -8,20 +8,20 @@ const MARGIN: Nanos = Nanos::from_millis(100);
 /// The server's word on one connection (RFC 2068 section 19.7.1.1, which servers still follow).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
-    /// Requests that it still takes; `u32::MAX` when it does not say.
+    /// Requests that it still takes; `u32::MAX` when the field has no limit.
     more: u32,
-    /// Seconds that it waits for the next one; `u32::MAX` when it does not say.
+    /// Seconds that it waits for the next one; `u32::MAX` when the field has no limit.
     idle_s: u32,
 }
 
 impl Hint {
-    /// Nothing was said.
+    /// No field, hence no limits.
     pub(crate) const NONE: Self = Self {
         more: u32::MAX,
         idle_s: u32::MAX,
     };
 
-    /// Reads a field such as `timeout=5, max=100`; what is not understood says nothing.
+    /// Reads a field such as `timeout=5, max=100`; unknown parameters are ignored.
     pub(crate) fn read(value: &[u8]) -> Self {
         let mut hint = Self::NONE;
         for part in value.split(|byte| matches!(byte, b',' | b';')) {
@@ -46,7 +46,7 @@ impl Hint {
         self.more == 0
     }
 
-    /// Whether the server may already have given up a connection that was idle for so long.
+    /// Whether the server may already have closed a connection that was idle for this long.
     #[inline]
     pub(crate) fn is_stale(self, idle: Nanos) -> bool {
         self.idle_s != u32::MAX && idle + MARGIN >= Nanos::from_secs(u64::from(self.idle_s))

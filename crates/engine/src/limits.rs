@@ -1,4 +1,4 @@
-//! Every bound of the engine, each with its reason. Those on what a server may send are
+//! Every bound of the engine, each with its reason. The limits of responses are in
 //! [`drumfire_http1::Limits`].
 
 use drumfire_units::Nanos;
@@ -10,7 +10,7 @@ pub const RECEIVE_BYTES: usize = 64 * 1024;
 /// Bytes thrown away unseen in one go; the memory behind it is never touched.
 pub const DISCARD_BYTES: usize = 1024 * 1024;
 
-/// A body with at least this much to come is thrown away unseen, where nobody looks at it.
+/// A body with at least this much to come is discarded unread, where its bytes are not needed.
 pub const DISCARD_FROM: u64 = 8 * 1024;
 
 /// Requests started in one turn of the loop before arriving responses are looked after: a send
@@ -40,7 +40,7 @@ pub const WAITING_MAX: usize = 64 * 1024;
 pub const WAIT_MAX: Nanos = Nanos::from_millis(50);
 
 /// A worker that has looked for orders takes nothing that is due later than this after it, before
-/// it has looked once more: what a turn of its loop takes is far less.
+/// it has looked once more: a turn of its loop takes far less.
 pub const HEED_WITHIN: Nanos = Nanos::from_millis(50);
 
 /// From when on a command holds that is to hold at once: later than [`HEED_WITHIN`] after it is
@@ -61,7 +61,7 @@ pub const OBSERVER_INTERVALS: usize = 8;
 pub const LOOK_UP: Nanos = Nanos::from_millis(2);
 
 /// A response that comes with fewer bytes in a second than this trickles: when its time is up, the
-/// body is said to be late, and not the exchange to be long.
+/// outcome is the body's timeout, not the exchange's.
 pub const TRICKLE: u64 = 1_000;
 
 /// Deadlines are looked for at most this often.

@@ -63,7 +63,7 @@ pub(crate) struct Request {
     pub(crate) message: Message,
     /// Where it goes.
     pub(crate) lane: LaneId,
-    /// Whose numbers it adds to: an index into the steps.
+    /// The step whose figures it adds to: an index.
     pub(crate) step: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Samples into intervals, and intervals to whoever merges them.
+//! Adds samples to intervals, and sends intervals to the collector.
 
 use drumfire_measure::{Figures, Interval, Kept, Sample, WorkerHealth};
 use drumfire_net::ThreadTimes;
@@ -53,7 +53,7 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
-    /// The current interval's figures, for what is no sample.
+    /// The current interval's figures, for counts that are not samples.
     #[inline]
     pub(crate) fn interval(&mut self) -> &mut Figures {
         self.current.pool_mut(0)
@@ -92,7 +92,7 @@ impl<S: Sink> Recorder<S> {
         });
     }
 
-    /// Keeps what there is to say of a failure beyond its class.
+    /// Keeps the detail of a failure, beyond its class.
     #[cold]
     pub(crate) fn detail(&mut self, sample: &Sample, text: &str) {
         if sample.intended < self.measure_from {
@@ -157,7 +157,7 @@ impl<S: Sink> Recorder<S> {
         health.wall = at - self.current.start;
         health.cpu = times.cpu - self.times.cpu;
         health.run_queue_delay = times.run_queue_delay - self.times.run_queue_delay;
-        // Of a short rest, the share says nothing.
+        // Over a short rest the share is meaningless.
         if health.wall.0 * 2 >= self.length.0 {
             let share = (health.cpu.0 as f64 / health.wall.0.max(1) as f64).min(1.0);
             health.busiest_share_ppm = (share * 1e6) as u32;

@@ -2,7 +2,7 @@
 //!
 //! [`Run::start`] gives a handle: commands go in through [`Control`], events come out through
 //! [`Events`], and [`Run::join`] waits for the end. The workers and the collector have threads of
-//! their own, so that whoever holds the handle may take its time.
+//! their own, so that the holder of the handle may block.
 
 mod collect;
 mod crew;
@@ -104,7 +104,7 @@ pub struct Run {
 
 impl Run {
     /// Starts a plan's run on threads of its own. It goes on until the plan's end or a command's,
-    /// whether or not anybody watches.
+    /// with or without observers.
     ///
     /// # Errors
     /// When the schedule can't be computed or no thread can be started.
@@ -157,7 +157,7 @@ impl RunError {
     }
 }
 
-/// Runs workers over sockets and one clock, and merges what they measure on this thread.
+/// Runs workers over sockets and one clock, and merges their measurements on this thread.
 fn run_natively(
     prepared: &Arc<Prepared>,
     info: &Arc<RunInfo>,

@@ -1,9 +1,9 @@
 //! One queue of wakes: everything in a worker that has to happen at a time of its own.
 //!
-//! An entry is never taken back. Whoever is woken checks that the reason still stands: an exchange
-//! by its [`Generation`], a connection by its state. Deadlines are no entries: nearly all of them
-//! are gone before they come, so each part keeps a bound of its own and scans when that passes
-//! (docs/design/0004).
+//! An entry is never removed early. The owner checks at a wake that its reason still holds: an
+//! exchange by its [`Generation`], a connection by its state. Deadlines are no entries: nearly all
+//! of them are gone before they come, so each part keeps a bound of its own and scans when that
+//! passes (docs/design/0004).
 
 use crate::id::{ExchangeId, Generation, ShareId};
 use drumfire_net::Slot;

@@ -42,7 +42,7 @@ use drumfire_net::{Io, Readiness, Received, Slot};
 use drumfire_plan::KeepAliveHints;
 use drumfire_units::Nanos;
 
-/// What the transport works with and does not own.
+/// The parts that the transport borrows for a call.
 pub(crate) struct Context<'a, I, H> {
     pub(crate) io: &'a mut I,
     pub(crate) handler: &'a mut H,
@@ -75,7 +75,8 @@ pub(crate) struct Transport {
     pub(crate) is_last: bool,
     /// Whether an exchange has ever waited for a connection that was serving another.
     has_waited: bool,
-    /// How often servers said that our pings are too many: each time, half as many go out.
+    /// How often servers refused our pings as too frequent (ENHANCE_YOUR_CALM): each halves their
+    /// rate.
     pings_halved: u32,
 }
 
@@ -139,8 +140,8 @@ impl Transport {
         Seat { share, since }
     }
 
-    /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` says with which of
-    /// the lane's addresses its connection begins.
+    /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` is the
+    /// index of the lane's address that its connection tries first.
     fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
         let (share, slot) = (
             ShareId(self.shares.len() as u32),
@@ -425,7 +426,7 @@ impl Transport {
             }
             Wire::Dialing if readiness.writable => {
                 self.on_dialing(cx, slot);
-                // What came with the connection has no event of its own.
+                // Bytes that came with the connection have no event of their own.
                 if readiness.readable {
                     self.read(cx, slot);
                 }
@@ -433,7 +434,7 @@ impl Transport {
             Wire::Securing => {
                 let progress = cx.io.handshake(slot);
                 self.on_securing(cx, slot, progress);
-                // What came with the end of the handshake has no event of its own.
+                // Bytes that came with the end of the handshake have no event of their own.
                 if matches!(self.connection(slot).wire, Wire::Http2(_)) {
                     self.receive_frames(cx, slot);
                 }
@@ -564,7 +565,8 @@ impl Transport {
             self.retire_if_spent(cx, slot, now);
         }
         if let Some(failure) = heed.lost {
-            // Our GOAWAY names what was wrong; over unread bytes the kernel would cut it off.
+            // Our GOAWAY names the mistake; a close over unread bytes would reset the connection
+            // and lose it.
             self.flush_slot(cx, slot);
             self.empty(cx.io, slot);
             return self.lost(cx, slot, now, failure);
@@ -577,7 +579,7 @@ impl Transport {
         self.close_if_done(cx, slot);
     }
 
-    /// Leaves the rest of what a slot's socket may hold for the next turn.
+    /// Leaves the rest of a socket's input for the next turn.
     fn leave_unread(&mut self, slot: Slot) {
         let connection = self.connection(slot);
         if !std::mem::replace(&mut connection.unread, true) {
@@ -591,8 +593,8 @@ impl Transport {
         self.unread.len()
     }
 
-    /// Goes on with the first slot of those that were not read to the end. One that carries
-    /// something else by now has nothing to say, which does no harm.
+    /// Goes on with the first slot of those that were not read to the end. One that carries another
+    /// connection by now has nothing to read, which does no harm.
     pub(crate) fn read_on<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         if self.unread.is_empty() {
             return;
@@ -640,7 +642,7 @@ impl Transport {
         }
     }
 
-    /// Writes what all slots have to say, each in one go.
+    /// Writes the output of all slots, each with one call.
     #[inline]
     pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         let count = self.dirty.len();
@@ -698,7 +700,7 @@ impl Transport {
         self.next_scan = self.next_scan.min(at);
     }
 
-    /// Ends what is overdue and finds the next bound.
+    /// Ends overdue exchanges and connections, and finds the next bound.
     pub(crate) fn handle_timeout<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -747,7 +749,7 @@ impl Transport {
         }
     }
 
-    /// Throws away what has come on a connection that is given up.
+    /// Discards the input of a connection that is to be closed.
     fn empty<I: Io>(&mut self, io: &mut I, slot: Slot) {
         for _ in 0..RECEIVES_PER_TURN {
             let limit = self.input.scratch.len() as u64;
@@ -759,7 +761,7 @@ impl Transport {
         }
     }
 
-    /// Reads what servers have still said, so that no connection is closed over unread bytes,
+    /// Reads the remaining input of all connections, so that none is closed over unread bytes,
     /// which would reset it.
     pub(crate) fn drain_input<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         for index in 0..self.connections.len() {

@@ -1,10 +1,10 @@
 //! Users: the actors of a run, each with a number of its own, and how many of them there may be.
 //!
-//! A user takes one iteration at a time. In the closed model the arrival names it; in the open model
-//! an arrival takes whichever user is idle, and users come into being as they are needed. The worker
-//! asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, and
-//! [`Users::end`] when the iteration is over. What a user sends is a function of the plan's seed,
-//! its number and its iteration, so that any worker of any machine can repeat it.
+//! A user takes one iteration at a time. In the closed model the arrival names it; in the open
+//! model an arrival takes whichever user is idle, and users come into being as they are needed. The
+//! worker asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, and
+//! [`Users::end`] when the iteration is over. The requests of a user are a function of the plan's
+//! seed, its number and its iteration, so that any worker of any machine can repeat it.
 
 use crate::arrivals::{Arrival, Shard};
 use crate::id::UserId;

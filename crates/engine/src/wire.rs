@@ -1,4 +1,4 @@
-//! Wires: what a connection speaks, and the one vocabulary in which every protocol talks with the
+//! Wires: the protocol of a connection, and the one interface between every protocol and the
 //! exchanges that it carries.
 //!
 //! A wire knows bytes, and exchanges by their ids. The transport calls it
@@ -11,8 +11,8 @@
 //!                                                                         is the exchange's last
 //! ```
 //!
-//! A handler never calls a wire: it answers with [`Then`], and leaves what is to be done next on a
-//! list that the worker reads when the transport has returned.
+//! A handler never calls a wire: it answers with [`Then`], and puts further actions on a list that
+//! the worker reads when the transport has returned.
 
 mod carriage;
 mod http1;
@@ -33,7 +33,7 @@ use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_plan::Header;
 use drumfire_units::Nanos;
 
-/// What a connection is doing, with what it needs for that.
+/// The phase of a connection, with its state.
 #[derive(Debug)]
 pub(crate) enum Wire {
     /// There is none.
@@ -108,7 +108,7 @@ impl<'a> Fields<'a> {
 /// What follows a response's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
-    /// A body, or what may be one.
+    /// A body, which may be empty.
     Body,
     /// No body; [`Heard::End`] follows.
     NoBody,
@@ -116,8 +116,8 @@ pub(crate) enum Ahead {
     Nothing,
 }
 
-/// What a connection has to say of an exchange, the same for every protocol. Borrowed bytes do not
-/// outlive the call.
+/// A connection's report on an exchange, the same for every protocol. Borrowed bytes do not outlive
+/// the call.
 pub(crate) enum Heard<'a> {
     /// An interim response.
     Interim,
@@ -141,7 +141,7 @@ pub(crate) enum Heard<'a> {
     },
 }
 
-/// What a wire alone knows of an exchange that it can't finish.
+/// The wire's knowledge of an exchange that it can't finish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The response's status as far as it was read; 0 before that.
@@ -161,21 +161,21 @@ pub(crate) enum Resend {
     After(Nanos),
 }
 
-/// What a wire does after it has reported something.
+/// A wire's next step after a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// Goes on.
     GoOn,
     /// The exchange is over and its response was read to the end.
     Over {
-        /// Whether the request was not: what is left of it is not wanted.
+        /// Whether the request is incomplete: the rest of it is not sent.
         cut: bool,
     },
-    /// The exchange is given up: what the server still sends for it is not wanted.
+    /// The exchange has failed: the rest of its response is discarded.
     GiveUp,
 }
 
-/// What a wire does after it has handed bytes of a body to the protocol.
+/// A wire's next step after it has handed bytes of a body to the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pump {
     /// Asks for more.
@@ -212,8 +212,8 @@ pub(crate) enum Note {
     HeldBack(u32),
 }
 
-/// What wires and the transport call back. What has a default here is of use to those that measure
-/// or that speak HTTP/1.1.
+/// The callbacks of wires and the transport. Methods with a default are for handlers that measure,
+/// or that use HTTP/1.1.
 pub(crate) trait Handler {
     /// A connection has taken the exchange: makes what varies in its request. `unix_time` is asked
     /// for only where that needs the calendar clock.
@@ -236,13 +236,13 @@ pub(crate) trait Handler {
     /// Its request as HTTP/2 opens it; `None` where it has none in that form.
     fn opening(&self, id: ExchangeId) -> Option<Opening<'_>>;
 
-    /// The next bytes of its body; `None` when there is no more to say for now.
+    /// The next bytes of its body; `None` when there are none for now.
     fn body(&self, id: ExchangeId) -> Option<Chunk<'_>>;
 
     /// The protocol has taken this many of them.
     fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump;
 
-    /// The server wants no more of its body; the response says why.
+    /// The server refuses the rest of its body; the response has the reason.
     fn body_refused(&mut self, id: ExchangeId);
 
     /// Bytes of it were written or queued; `whole` when the request is complete with them.
@@ -259,7 +259,7 @@ pub(crate) trait Handler {
         true
     }
 
-    /// The connection says something of it.
+    /// The connection reports on it.
     fn heard(&mut self, id: ExchangeId, heard: Heard<'_>, now: Nanos) -> Then;
 
     /// It has a connection, or room on one, that it waited for until `now`.

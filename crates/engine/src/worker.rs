@@ -6,10 +6,11 @@
 //!      └──────── ended ────────┴──► recorder
 //! ```
 //!
-//! Each part owns its state, and none reaches into another: the worker moves what one gives to the
-//! next. In each turn it closes the intervals that have ended, starts what is due, writes, waits,
-//! lets the transport read, and settles what came of that. [`Worker::settle`] is the only place
-//! where an exchange ends, and after it ended the only place where the next one starts at once.
+//! Each part owns its state, and none reaches into another: the worker passes the output of one to
+//! the next. In each turn it closes the intervals that have ended, starts due requests, writes,
+//! waits, lets the transport read, and settles the exchanges that ended. [`Worker::settle`] is the
+//! only place where an exchange ends, and after it ended the only place where the next one starts
+//! at once.
 
 use crate::arrivals::{Arrival, Arrivals, Shard};
 use crate::blame::Failure;
@@ -44,7 +45,7 @@ pub(crate) struct Extent {
 /// How far a worker's part of the run is.
 #[derive(Debug)]
 struct Course {
-    /// When waiting for what is in flight ends; set when nothing more is started.
+    /// The end of the drain; set when nothing more is started.
     drain_until: Option<Nanos>,
     last_end: Nanos,
     measure_from: Nanos,
@@ -78,7 +79,7 @@ pub(crate) struct Worker<I> {
     multiplexes: bool,
 }
 
-/// Lends the transport what it works with.
+/// Lends the transport the parts that it needs for a call.
 macro_rules! context {
     ($worker:ident) => {
         &mut Context {
@@ -221,7 +222,7 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// Moves on what is ready, then what time has come for.
+    /// Handles ready sockets, then due timers.
     fn turn(&mut self, until: Nanos, before: Nanos, ready: &[Readiness]) {
         let now = self.io.now();
         // Late is late, whether or not something became ready meanwhile.
@@ -258,7 +259,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Does what a wake is for.
+    /// Handles a wake.
     #[cold]
     fn wake(&mut self, wake: Wake, now: Nanos) {
         match wake {
@@ -287,7 +288,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Starts what is due, as far as seats are free, in bounded portions.
+    /// Starts due requests, as far as seats are free, in bounded portions.
     fn dispatch(&mut self, now: Nanos) {
         let portion = if self.multiplexes {
             STREAMS_PER_TURN
@@ -592,15 +593,15 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Takes over from the arrivals what became due and what was dropped.
+    /// Takes over the counts of due and dropped arrivals.
     fn tally(&mut self, end: Nanos) {
         let tally = self.arrivals.tally(end);
         self.recorder.interval().record_intended(tally.intended);
         self.recorder.interval().record_dropped(tally.dropped);
     }
 
-    /// Starts nothing more, but for what was due before the end and has a free seat: the loop may
-    /// wake a little after the end.
+    /// Starts nothing more, except requests that were due before the end and have a free seat: the
+    /// loop may wake a little after the end.
     fn stop(&mut self, now: Nanos) {
         while self.start_next(now) {
             self.settle();
@@ -620,7 +621,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Records the wait of what was due before the stop and is not sent any more.
+    /// Records the wait of requests that were due before the stop and are not sent any more.
     fn record_pending(&mut self, now: Nanos) {
         let stopped_at = self.arrivals.used_time(now);
         let requests = &self.prepared.requests;

@@ -24,7 +24,7 @@ pub(crate) struct Closed {
     changes: VecDeque<Pending>,
     /// How many users there are.
     present: u32,
-    /// Users who are to go and still have a request under way.
+    /// Users that leave once their request has ended.
     leaving: u32,
     think_time: Nanos,
     /// The number of the next request: ours are the shard's index and every `of`-th after it.
@@ -62,8 +62,7 @@ struct Pending {
 }
 
 impl Closed {
-    /// Users of the whole run who are free as they come, of which this is a share, within the run's
-    /// bounds.
+    /// The share of one worker of the run's users, all free at first, within the run's bounds.
     pub(crate) fn new(
         users: &Users,
         think_time: Nanos,
@@ -135,7 +134,7 @@ impl Closed {
             }
             Change::Pause if self.law.paused_at.is_none() => {
                 self.law.paused_at = Some(at);
-                // Whoever was ready before may still start.
+                // Users that were ready before may still start.
                 let resting = self.ready.partition_point(|ready| ready.at < at);
                 let resting = self.ready.drain(resting..);
                 self.held
@@ -149,7 +148,7 @@ impl Closed {
                         .extend(held.map(|held| held.moved(|rest| at + rest)));
                 }
             }
-            // A pause within a pause, and what is no change of users.
+            // A pause within a pause, and changes that do not concern users.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The open model: arrivals by a schedule, whatever the target does.
+//! The open model: arrivals by a schedule, independent of the target.
 
 use super::{Arrival, Bounds, Shard, Tally};
 use crate::limits::PENDING_PORTIONS;
@@ -11,7 +11,7 @@ use drumfire_units::Nanos;
 pub(crate) struct Open {
     /// The next arrival that is neither sent nor dropped.
     course: Course,
-    /// Runs ahead of `course` over what is due and waits, only to count it.
+    /// Runs ahead of `course` over arrivals that are due and wait, only to count them.
     ahead: Course,
     late: LatePolicy,
     end: Nanos,
@@ -95,10 +95,12 @@ impl Open {
         None
     }
 
-    /// Drops at once what would be dropped one by one, from the arrival due at `due` on; whether
-    /// that was any. The rate may be such that counting to the last of them never ends.
+    /// Drops at once all arrivals that would be dropped one by one, from the one due at `due` on;
+    /// returns whether there were any. The rate may be such that counting to the last of them never
+    /// ends.
     fn drop_late(&mut self, due: Nanos, now: Nanos) -> bool {
-        // What is due before the start of measuring is passed over first, and not counted.
+        // Arrivals that are due before the start of measuring are passed over first, and not
+        // counted.
         let is_measured = due >= self.measure_from;
         let bound = if is_measured {
             self.end
@@ -185,7 +187,7 @@ impl Open {
         self.end = self.end.min(end);
     }
 
-    /// The same, and nothing more is taken of what is due before.
+    /// The same, and arrivals that are due before are not taken any more either.
     pub(crate) fn stop(&mut self, end: Nanos) {
         self.end_at(end);
         self.stopped = true;
@@ -203,9 +205,9 @@ impl Open {
         }
     }
 
-    /// Hands over what was due before the end and still waits, in some [`PENDING_PORTIONS`]
-    /// portions at most: the last arrival of each and how many it stands for. The portions' last
-    /// arrivals take turns at the list of `requests` as all arrivals do.
+    /// Hands over the arrivals that were due before the end and still wait, in some
+    /// [`PENDING_PORTIONS`] portions at most: the last arrival of each and how many it stands for.
+    /// The portions' last arrivals take turns at the list of `requests` as all arrivals do.
     pub(crate) fn pending(&self, requests: u64, mut hand_over: impl FnMut(Arrival, u64)) {
         let waiting = self.counted.saturating_sub(self.following) / self.of;
         let portion = (waiting / PENDING_PORTIONS + 1..)

@@ -15,7 +15,7 @@ use drumfire_units::Nanos;
 /// Messages are made until this many bytes of a call wait to be sent.
 const AHEAD_BYTES: usize = 64 * 1024;
 
-/// What a worker's calls share.
+/// State that a worker's calls share.
 #[derive(Default)]
 pub(crate) struct Tools {
     pub(super) decompressor: Decompressor,
@@ -151,7 +151,7 @@ impl CallState {
 }
 
 impl Exchanges {
-    /// Makes ready what a call sends first. Beside data that varies, nothing is made here.
+    /// Prepares the first bytes of a call. Only data that vary are made here.
     ///
     /// # Errors
     /// In words, when its data can't be rendered.
@@ -244,7 +244,7 @@ impl Exchanges {
         };
         let over = now >= state.until;
         if over && !call.plan.kind.client_streams() {
-            // What was asked for has come, which is no failure.
+            // The call has received all that it asked for, which is no failure.
             return Due::Over(Failure::of(Outcome::Ok));
         }
         if over {
@@ -260,7 +260,7 @@ impl Exchanges {
         }
     }
 
-    /// What a status means for a call that has ended with it.
+    /// The outcome of a call that has ended with a status.
     #[inline]
     pub(super) fn call_failure(&mut self, id: ExchangeId, status: Status, now: Nanos) -> Failure {
         self.list[id.index()].status = GRPC_STATUS + u16::from(status.code.number());

@@ -15,7 +15,7 @@ use drumfire_measure::{Figures, GRPC_STATUS, Outcome};
 use drumfire_plan::ReusedClosed;
 use drumfire_units::Nanos;
 
-/// A worker's exchanges, and the interval that counts what is no exchange's own.
+/// A worker's exchanges, and the interval for counts that belong to no exchange.
 pub(crate) struct Hearing<'a> {
     pub(crate) exchanges: &'a mut Exchanges,
     pub(crate) interval: &'a mut Figures,
@@ -182,7 +182,7 @@ impl Handler for Hearing<'_> {
     #[inline]
     fn seated(&mut self, id: ExchangeId, now: Nanos) {
         let times = &mut self.exchanges.get_mut(id).times;
-        // The connection, or room on it, is what it waited for; that is no lag of ours.
+        // It waited for a connection, or for room on one; that is no lag of ours.
         if times.sent == Nanos::MAX {
             times.due += now - times.started;
         }
@@ -317,7 +317,7 @@ impl Hearing<'_> {
         }
         if came > 0 && call.server_streams() {
             state.note_streamed(came, exchange.times.sent, now, into);
-            // What was asked for has come, which is no failure.
+            // The call has received all that it asked for, which is no failure.
             return match call.plan.streaming.receive {
                 Some(wanted) if state.reply.messages() >= wanted => {
                     self.give_up(id, Failure::of(Outcome::Ok), now)
@@ -403,7 +403,7 @@ impl Hearing<'_> {
         Then::Over { cut }
     }
 
-    /// The exchange is over, whatever the server still sends for it.
+    /// The exchange is over; the rest of its response is discarded.
     #[cold]
     fn give_up(&mut self, id: ExchangeId, failure: Failure, now: Nanos) -> Then {
         self.exchanges.end(id, failure, now);

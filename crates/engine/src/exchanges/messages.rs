@@ -51,7 +51,7 @@ impl Outbox {
         self.ended = false;
     }
 
-    /// What was made is taken; the next portion begins.
+    /// The current portion is taken; the next one begins.
     #[inline]
     pub(super) fn next_portion(&mut self) {
         self.made_bytes.clear();
@@ -64,8 +64,8 @@ impl Outbox {
         self.whole_to = 0;
     }
 
-    /// The stream has taken `count` bytes more of the fixed body, or of what is made where there is
-    /// none: how many messages have gone whole that are not counted yet.
+    /// The stream has taken `count` bytes more of the fixed body, or of the current portion where
+    /// there is none. Returns how many messages were completed by them.
     #[inline]
     pub(super) fn take(&mut self, count: usize, fixed: Option<&[u8]>) -> u64 {
         self.taken += count;

@@ -1,4 +1,4 @@
-//! Redirects: what is followed, and with which request.
+//! Redirects: whether one is followed, and with which request.
 
 use super::Exchanges;
 use crate::blame::Failure;
@@ -8,12 +8,12 @@ use crate::wire::Fields;
 use drumfire_measure::Outcome;
 use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Plan, Redirects, Scheme, Url};
 
-/// What an exchange does beyond its own request.
+/// The redirects of an exchange, beyond its own request.
 #[derive(Debug, Default)]
 pub(super) struct Follow {
     /// The redirected request under way; `None` while it is the original.
     pub(super) current: Option<Box<Hop>>,
-    /// What comes after the current response.
+    /// The request after the current response.
     pub(super) next: Option<Next>,
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Hop {
     pub(super) request: HttpRequest,
     /// Which redirect of the exchange this is, from 1.
     number: u32,
-    /// What is sent; `None` until the way to its origin is known.
+    /// The request; `None` until its origin has been looked up.
     pub(super) message: Option<Message>,
 }
 
-/// What comes after a redirect's response.
+/// The next request after a redirect's response.
 #[derive(Debug)]
 pub(super) enum Next {
     /// Another request.

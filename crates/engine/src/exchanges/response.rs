@@ -1,4 +1,4 @@
-//! What is done with a response: the one place where its status is judged and its body is read.
+//! The consumer of a response: the one place where its status is judged and its body is read.
 
 use crate::blame::{Failure, coding_outcome};
 use crate::wire::Fields;

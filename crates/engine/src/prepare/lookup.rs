@@ -13,10 +13,10 @@ pub(crate) struct Answer {
     pub(crate) tls: Option<TlsConfig>,
 }
 
-/// What came of a look-up.
+/// The result of a look-up.
 pub(crate) type LookedUp = Result<Answer, PrepareError>;
 
-/// What a look-up needs.
+/// The parameters of a look-up.
 pub(crate) struct Lookup {
     plan: Arc<Plan>,
     resolver: Arc<Resolver>,

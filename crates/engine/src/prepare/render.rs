@@ -7,7 +7,7 @@ use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Plan, Url};
 use std::sync::Arc;
 
-/// What we say that we are.
+/// The default User-Agent.
 pub(crate) const USER_AGENT: &str = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
 
 /// How the request line names its target (RFC 9112 section 3.2).
@@ -126,7 +126,7 @@ fn host(request: &HttpRequest) -> Result<String, String> {
     }
 }
 
-/// The fields that nobody has to give, in order; one that is given takes the place of ours.
+/// The default fields, in order; one of the plan's takes the place of ours.
 pub(crate) fn own_fields(
     plan: &Plan,
     request: &HttpRequest,

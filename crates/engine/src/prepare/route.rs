@@ -24,13 +24,13 @@ pub(crate) struct Route {
     pub(crate) form: TargetForm,
 }
 
-/// What a route connects to.
+/// The peer of a route.
 #[derive(Clone, Debug)]
 pub(crate) enum Peers {
     /// All addresses of the name; never empty.
     Tcp(Vec<SocketAddr>),
     Unix(PathBuf),
-    /// The name has no address, for this reason: whoever goes there fails.
+    /// The name has no address: every exchange there fails with this outcome.
     Nowhere(Outcome),
 }
 

@@ -8,8 +8,8 @@ use drumfire_plan::{Call, CallContext, CallKind, HttpRequest, MessageCompression
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// Messages that are encoded before the run hold at most so many bytes for one request; beyond it
-/// they are encoded as they are sent.
+/// Messages of one request are encoded before the run up to this many bytes; beyond it they are
+/// encoded as they are sent.
 const FIXED_BYTES: usize = 4 * 1024 * 1024;
 
 /// A request as it goes on a stream.
@@ -23,7 +23,7 @@ pub(crate) struct StreamRequest {
     pub(crate) call: Option<CallRequest>,
 }
 
-/// What a gRPC call adds.
+/// The part of a stream's request that only a gRPC call has.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     pub(crate) plan: Arc<Call>,
@@ -84,7 +84,7 @@ fn head(plan: &Plan, request: &HttpRequest) -> Result<Head, String> {
     Head::new(fields).map_err(|error| error.to_string())
 }
 
-/// Who is asked: the Host that is given, or the URL's.
+/// The `:authority`: the Host field if one is given, else the URL's authority.
 pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
     let given = request.headers.iter().find(|header| header.is("host"));
     match given {
@@ -93,7 +93,7 @@ pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
     }
 }
 
-/// The fields that nobody has to give to a plain request.
+/// The default fields of a plain request.
 fn http_fields(plan: &Plan, request: &HttpRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
     let own = own_fields(plan, request, TargetForm::Origin);
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = own
@@ -240,7 +240,7 @@ pub(crate) fn message_count(call: &Call, context: &CallContext) -> u64 {
     }
 }
 
-/// What is wrong with a message that may not be sent.
+/// The error of a message that is too large to be sent.
 pub(crate) fn too_large(length: usize, limit: u64) -> String {
     format!("a message of {length} bytes is larger than the {limit} that may be sent")
 }

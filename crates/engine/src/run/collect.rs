@@ -21,12 +21,12 @@ pub(crate) struct Collector {
     /// The other end, for workers and controls to come.
     sender: Sender<Note>,
     workers: Vec<Peer>,
-    /// What was said last of why no request starts any more.
+    /// The reason for the end of the load, as reported last.
     stopped: Option<StopReason>,
     summary: Summary,
     windows: WindowedThresholds,
     end: Nanos,
-    /// The machine's stolen time at the start; `None` where nobody asks.
+    /// The machine's stolen time at the start; `None` where it is not measured.
     pub(crate) steal: Option<StealTimes>,
 }
 
@@ -63,12 +63,12 @@ impl Collector {
         }
     }
 
-    /// What is known of the run.
+    /// The facts of the run that are known before it starts.
     pub(crate) fn info(&self) -> Arc<RunInfo> {
         Arc::clone(&self.summary.info)
     }
 
-    /// Where the collector hears of everything.
+    /// The sender for messages to the collector.
     pub(crate) fn notes(&self) -> Sender<Note> {
         self.sender.clone()
     }
@@ -89,7 +89,7 @@ impl Collector {
         Channel { reporter, back }
     }
 
-    /// Takes what the workers say until all are gone.
+    /// Receives the workers' messages until all workers are gone.
     pub(crate) fn collect(&mut self, observer: &mut dyn FnMut(RunEvent)) {
         while self.workers.iter().any(|worker| !worker.is_gone) {
             // One end is our own, so that the channel stays open.
@@ -103,7 +103,7 @@ impl Collector {
         }
     }
 
-    /// Takes what a worker says.
+    /// Handles a worker's message.
     fn hear(&mut self, index: usize, message: Message, observer: &mut dyn FnMut(RunEvent)) {
         let worker = &mut self.workers[index];
         match message {
@@ -116,7 +116,7 @@ impl Collector {
             Message::Stopping(reason) => {
                 worker.stopped = Some(reason);
                 let is_counted = |worker: &Peer| worker.stopped == Some(StopReason::Counted);
-                // One that has had its share of a count says nothing of the others.
+                // A worker whose share of the count is used up does not stop the others.
                 if reason != StopReason::Counted || self.workers.iter().all(is_counted) {
                     self.say_stopping(reason, observer);
                 }
@@ -130,7 +130,7 @@ impl Collector {
         }
     }
 
-    /// Says once why the load ends, and once more when a signal comes after its end.
+    /// Reports once why the load ends, and once more when a signal comes after its end.
     fn say_stopping(&mut self, reason: StopReason, observer: &mut dyn FnMut(RunEvent)) {
         let is_news = self.stopped.is_none() || reason == StopReason::Signal;
         if is_news && self.stopped != Some(reason) {

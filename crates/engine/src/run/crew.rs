@@ -14,14 +14,14 @@ use drumfire_plan::{Affinity, Load, Users as UserCount};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// What a worker is given.
+/// A worker's share of the run.
 pub(crate) struct Post {
     pub(crate) shard: Shard,
     pub(crate) control: Control,
     pub(crate) channel: Channel,
 }
 
-/// What a thread does: makes a driver and a worker, and runs it.
+/// A thread's work: makes a driver and a worker, and runs it.
 pub(crate) type Work<'a> = Box<dyn FnOnce(Post) -> Result<(), RunError> + Send + 'a>;
 
 /// One worker's part of `count` things dealt out in turn.
@@ -76,7 +76,7 @@ impl FirstFailure {
     }
 }
 
-/// Does each worker's work on a thread of its own and merges what they measure on this one, until
+/// Does each worker's work on a thread of its own and merges their measurements on this one, until
 /// all are gone. Where one can't begin or go on, the others stop.
 ///
 /// # Errors
@@ -112,7 +112,8 @@ pub(crate) fn conduct(
             };
             let thread = thread::Builder::new().name(format!("worker-{index}"));
             if let Err(error) = thread.spawn_scoped(scope, body) {
-                // There is no run without it; those who wait for it are let go, to stop at once.
+                // There is no run without this worker; the gate opens for the others, which stop at
+                // once.
                 failure.put(RunError::of_thread(error));
                 abandon();
                 break;

@@ -86,7 +86,7 @@ impl Hub {
         });
     }
 
-    /// Does something after which nothing more happens: however it ends, observers hear of it.
+    /// Calls `does`, after which no event follows: observers are woken at its end, also by a panic.
     pub(crate) fn until_end<T>(&self, does: impl FnOnce(&Self) -> T) -> T {
         let _closes = Closes(self);
         does(self)

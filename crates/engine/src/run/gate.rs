@@ -3,7 +3,7 @@
 use drumfire_units::Nanos;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Opens when all who are expected have come, and tells them one moment to start from.
+/// Opens when all expected workers have come, and gives them one moment to start from.
 pub(crate) struct Gate {
     state: Mutex<State>,
     opened: Condvar,
@@ -17,7 +17,7 @@ struct State {
 }
 
 impl Gate {
-    /// A gate for so many workers.
+    /// A gate for `expected` workers.
     pub(crate) fn new(expected: u32) -> Self {
         let state = State {
             expected,
@@ -55,7 +55,7 @@ impl Gate {
         }
     }
 
-    /// Waits no more for so many who will never come.
+    /// Stops waiting for `count` workers that will not come.
     fn excuse(&self, count: u32, now: impl FnOnce() -> Nanos) {
         let mut state = self.lock();
         state.expected -= count;

@@ -9,10 +9,10 @@ use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::Io;
 use std::sync::Arc;
 
-/// Runs a plan with one worker over each driver, and merges what they measure as
+/// Runs a plan with one worker over each driver, and merges their measurements as
 /// [`super::Run::start`] does. Each worker opens its connections and starts at its own driver's
-/// time, for the drivers need not share a clock; each hears of its own control, whose commands are
-/// to be given before. Nothing is asked of the machine, and `observer` is called on this thread.
+/// time, for the drivers need not share a clock; each has its own control, whose commands are to be
+/// given before. Nothing is asked of the machine, and `observer` is called on this thread.
 ///
 /// # Errors
 /// When a thread can't be started, or a driver failed.

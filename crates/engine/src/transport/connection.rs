@@ -9,12 +9,12 @@ use drumfire_units::Nanos;
 pub(crate) struct Connection {
     pub(crate) wire: Wire,
     pub(crate) lane: LaneId,
-    /// Whose exchanges it carries.
+    /// The share whose exchanges it carries.
     pub(crate) share: ShareId,
     /// Failed attempts to open it, in a row.
     pub(crate) failures: u8,
-    /// Whether the peer has finished sending: what it sent is read to its end, which no further
-    /// event will tell.
+    /// Whether the peer has finished sending: its bytes are read to the end, for which no further
+    /// event comes.
     pub(crate) peer_closed: bool,
     /// Whether it stands in the list of those not read to the end.
     pub(crate) unread: bool,

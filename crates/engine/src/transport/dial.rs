@@ -11,7 +11,7 @@ use drumfire_net::{Io, IoError, Progress, Received, Slot};
 use drumfire_plan::{HttpVersion, KeepAlive, Spread};
 use drumfire_units::Nanos;
 
-/// What a proxy has said of the tunnel that it was asked for.
+/// A proxy's answer to CONNECT.
 enum Tunnel {
     /// Nothing yet.
     Waits,
@@ -123,7 +123,7 @@ impl Transport {
         self.opening_failed(cx, slot, now, io_failure(error, During::Connect));
     }
 
-    /// Reads what a proxy says of the tunnel that it was asked for.
+    /// Reads a proxy's answer to CONNECT.
     pub(super) fn receive_tunnel<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -265,7 +265,7 @@ impl Transport {
         self.opening_failed(cx, slot, now, Failure::of(outcome));
     }
 
-    /// What a timeout means while the connection is being opened.
+    /// The outcome of a timeout while the connection is being opened.
     fn opening_timeout(&mut self, slot: Slot) -> Outcome {
         match self.connection(slot).wire {
             Wire::Securing => Outcome::TimeoutTls,

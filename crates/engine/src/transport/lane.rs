@@ -117,8 +117,8 @@ impl Lane {
         }
     }
 
-    /// How its silent connections are asked for signs of life, where servers have said this often
-    /// that we do so too often (gRPC's proposal A8).
+    /// How silent connections are pinged, after servers have refused pings as too frequent `halved`
+    /// times (gRPC's proposal A8).
     pub(crate) fn ping(&self, halved: u32) -> Option<Ping> {
         self.settings.ping.map(|ping| Ping {
             after: Nanos(ping.after.0.saturating_mul(1 << halved.min(32))),

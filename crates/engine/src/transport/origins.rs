@@ -13,7 +13,7 @@ use drumfire_plan::Origin;
 use drumfire_units::Nanos;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// What is known of an origin.
+/// The state of an origin.
 #[derive(Debug)]
 enum State {
     /// This lane leads there.
@@ -174,8 +174,8 @@ impl Transport {
     }
 }
 
-/// What has come of a look-up by now, or the failure of those who wait for it; `None` while it
-/// goes on.
+/// The result of a look-up, or the failure of the exchanges that wait for it; `None` while it goes
+/// on.
 fn found(answer: &Receiver<LookedUp>) -> Option<Result<crate::prepare::Answer, Failure>> {
     match answer.try_recv() {
         Err(TryRecvError::Empty) => None,

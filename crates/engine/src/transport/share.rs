@@ -44,8 +44,8 @@ impl Share {
 }
 
 impl Transport {
-    /// Lets a connection that takes no further exchanges give its place to a new one; it ends when
-    /// what it carries has ended.
+    /// Lets a connection that takes no further exchanges give its place to a new one; it is closed
+    /// when its exchanges have ended.
     #[inline]
     pub(super) fn retire_if_spent<I: Io, H: Handler>(
         &mut self,
@@ -113,7 +113,7 @@ impl Transport {
     }
 
     /// Closes a connection that has given its place to another and has nothing more to carry. Only
-    /// then does it send GOAWAY: there are servers that drop what is under way when they get one.
+    /// then does it send GOAWAY: some servers drop streams in flight when they receive one.
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -130,7 +130,7 @@ impl Transport {
     }
 
     /// A stream of a connection has ended otherwise than by reading: there is room for another, or
-    /// the connection has done what it had to.
+    /// the connection may be closed.
     pub(super) fn after_stream<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -142,8 +142,7 @@ impl Transport {
         self.close_if_done(cx, slot);
     }
 
-    /// The connection is gone, and with it what it carried. One that never brought a response is
-    /// not dialed again at once.
+    /// Fails every exchange on the closed connection. Backs off if it never produced a response.
     pub(super) fn lost<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -96,7 +96,7 @@ impl Carriage {
     }
 }
 
-/// What an exchange was doing when it was cancelled.
+/// The phase of an exchange when it was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled {
     pub(crate) phase: Phase,

@@ -1,4 +1,5 @@
-//! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of what was prepared.
+//! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of the prepared
+//! request.
 
 use super::{Ahead, Fields, Handler, Heard, Input, Port, Resend, Seen, Settings, Then};
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
@@ -24,9 +25,9 @@ pub(crate) struct Http1 {
     answered: bool,
     /// Requests sent on it.
     carried: u64,
-    /// What the server says of how long it keeps it.
+    /// The server's `Keep-Alive` field.
     hint: Hint,
-    /// Why a send failed; what the server has said before that is still to be read.
+    /// Why a send failed; bytes that the server sent before that are still to be read.
     broken: Option<Box<Failure>>,
 }
 
@@ -51,14 +52,14 @@ enum Step {
     Done(Fate),
 }
 
-/// How the request is written on, and how its response is read: what the connection itself does
+/// How the request is written and its response read: the parameters that the connection itself does
 /// not own.
 pub(crate) struct Terms<'a> {
     pub(crate) settings: &'a Settings,
     /// Whether the peer has finished sending: the end follows without an event of its own, and the
     /// connection carries no other request.
     pub(crate) peer_closed: bool,
-    /// Whether it is closed after the exchange, whatever the server says.
+    /// Whether it is closed after the exchange, regardless of the response.
     pub(crate) transient: bool,
 }
 
@@ -197,7 +198,8 @@ impl Http1 {
         self.seen()
     }
 
-    /// Fails the exchange whose send failed, when what the server had said before has not ended it.
+    /// Fails the exchange whose send failed, unless bytes that the server had sent before have
+    /// ended it.
     pub(crate) fn fail_broken<H: Handler>(&mut self, handler: &mut H, now: Nanos) {
         if let Some(failure) = self.broken.take() {
             self.lose(*failure, Resend::Never, handler, now);
@@ -212,7 +214,7 @@ impl Http1 {
     }
 
     /// Receives until there is nothing more for now, the exchange is over, or this turn's portion
-    /// is used up. The second value says whether the socket may hold more.
+    /// is used up. The second value is whether the socket may hold more.
     #[inline]
     pub(crate) fn receive<I: Io, H: Handler>(
         &mut self,
@@ -272,7 +274,7 @@ impl Http1 {
         }
     }
 
-    /// One receive and all that it says.
+    /// One receive, and all of its events.
     #[inline]
     fn receive_once<I: Io, H: Handler>(
         &mut self,
@@ -290,7 +292,7 @@ impl Http1 {
                 input.filled = length;
                 let step = match self.feed(port, input, terms, handler, now) {
                     Some(fate) => Step::Done(fate),
-                    // The end follows what has come, without an event of its own.
+                    // The peer's end follows the received bytes, without an event of its own.
                     None if drained && !terms.peer_closed => Step::Drained,
                     None => Step::More,
                 };
@@ -424,7 +426,7 @@ impl Http1 {
         self.lose(failure, Resend::Idempotent, handler, now)
     }
 
-    /// What a failed machine's error means for the exchange.
+    /// The failure of the exchange for an error of the machine.
     fn failure_of(&self, error: &Error) -> Failure {
         let reused = self.carried > 1 && !self.answered;
         let outcome = match error {
@@ -466,7 +468,7 @@ impl Http1 {
     }
 }
 
-/// A head as handlers hear it.
+/// A head in the form that handlers take.
 #[inline]
 fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
     Heard::Head {

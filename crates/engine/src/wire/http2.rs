@@ -34,7 +34,7 @@ pub(crate) struct Http2 {
     ready: bool,
     /// Whether it stands in the list of those with something to write.
     pub(crate) dirty: bool,
-    /// Whether another connection has taken its place: it carries what it has to the end.
+    /// Whether another connection has taken its place: it carries its exchanges to their ends.
     pub(crate) retiring: bool,
     /// Streams opened.
     carried: u64,
@@ -43,11 +43,11 @@ pub(crate) struct Http2 {
     /// The server's GOAWAY.
     going: Option<GoingAway>,
     signs: SignsOfLife,
-    /// Whether a send has failed; what the server has said before is still to be read.
+    /// Whether a send has failed; bytes that the server sent before are still to be read.
     broken: Option<Box<Failure>>,
 }
 
-/// What a server says with its GOAWAY.
+/// A server's GOAWAY.
 #[derive(Clone, Debug)]
 struct GoingAway {
     code: u32,
@@ -72,7 +72,7 @@ impl SignsOfLife {
     }
 }
 
-/// How a server says that it takes no further streams.
+/// How a server refuses further streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Going {
     Away,
@@ -80,7 +80,7 @@ pub(crate) enum Going {
     TooManyPings,
 }
 
-/// What was met while the connection was read that concerns more than single exchanges.
+/// Events of one read that concern the connection, not a single exchange.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heed {
     /// When the first bytes came.
@@ -106,7 +106,7 @@ pub(crate) struct Reading<'a, H> {
     pub(crate) now: Nanos,
 }
 
-/// What the silence of a connection calls for.
+/// The action on a silent connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Silence {
     /// To be looked at again then.
@@ -118,7 +118,7 @@ pub(crate) enum Silence {
 }
 
 impl Http2 {
-    /// A connection that greets the server. What it says first is output at once.
+    /// A new connection, whose preface is output at once.
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             machine: Machine::new(&Http2Settings {
@@ -177,7 +177,7 @@ impl Http2 {
     }
 
     /// Why a server that has enough of us, or that goes before it has done anything, should not be
-    /// dialed again at once; the second value says whether the connection carried nothing.
+    /// dialed again at once; the second value is whether the connection carried nothing.
     pub(crate) fn unwilling(&self) -> Option<(Failure, bool)> {
         let going = self.going.as_ref()?;
         let unwilling = going.code != 0 || self.answered == 0;
@@ -238,8 +238,8 @@ impl Http2 {
         }
     }
 
-    /// Hands to a stream what it takes of its exchange's body. `false` when the exchange is given
-    /// up with it: its stream is reset.
+    /// Hands to a stream as much of its exchange's body as it takes. `false` when the exchange
+    /// fails by that: its stream is reset.
     pub(crate) fn pump<H: Handler>(
         &mut self,
         id: ExchangeId,
@@ -397,7 +397,7 @@ impl Http2 {
         }
     }
 
-    /// An exchange was told something: ends its stream if it is over with that.
+    /// Ends the stream of an exchange that is over after a report.
     #[inline]
     fn after<H>(&mut self, token: u32, then: Then, reading: &mut Reading<'_, H>) {
         let reset = match then {
@@ -452,7 +452,7 @@ impl Http2 {
         }
     }
 
-    /// Writes what there is to say, in one go. `true` when the machine has events of its own now.
+    /// Writes the output with one call. `true` when the machine has events of its own now.
     pub(crate) fn flush<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -526,8 +526,8 @@ impl Http2 {
         self.machine.go_away(ErrorCode::NO_ERROR);
     }
 
-    /// Sends what is queued before the connection is closed. A server that has no room for it can
-    /// do without.
+    /// Sends queued output before the connection is closed. It is dropped if the socket has no room
+    /// for it.
     pub(crate) fn farewell<I: Io>(&self, port: &mut Port<'_, I>) {
         let _not_taken = port.send(self.machine.output());
     }
@@ -543,7 +543,7 @@ impl Http2 {
 }
 
 impl Going {
-    /// What a server adds to its GOAWAY.
+    /// The debug data of a GOAWAY.
     fn of(debug: &[u8]) -> Self {
         match debug {
             TOO_MANY_PINGS => Self::TooManyPings,
@@ -562,7 +562,7 @@ impl GoingAway {
         }
     }
 
-    /// What it means for an exchange that it leaves behind.
+    /// The failure of an exchange that it leaves behind.
     fn failure(&self) -> Failure {
         Failure {
             outcome: match self.code {
