@@ -1,7 +1,7 @@
 //! ghz: gRPC calls at a rate or by workers, whose data and metadata are Go templates.
 //!
-//! Knows ghz's flags, its config file, its schedules and its reports. What it does otherwise than
-//! the original, and why, is in `docs/dialects/ghz.md`.
+//! Knows ghz's flags, its config file, its schedules and its reports. Its differences from the
+//! original, with reasons, are in `docs/dialects/ghz.md`.
 
 mod args;
 mod config;
@@ -33,9 +33,9 @@ const VERSION: &str = "v0.120.0";
 /// Why nothing is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Mistake {
-    /// On the command line or in the config file: told with the program's name.
+    /// On the command line or in the config file: printed with the program's name.
     Line(String),
-    /// Found when the run is set up: told as it is.
+    /// Found when the run is set up: printed as it is.
     Raw(String),
 }
 

@@ -83,7 +83,7 @@ fn push_quoted(out: &mut String, c: char) {
     }
 }
 
-/// What Go says when `path` can't be opened: `open x: no such file or directory`.
+/// Go's error when `path` can't be opened: `open x: no such file or directory`.
 pub(crate) fn open_failed(path: &str, error: &io::Error) -> String {
     let verb = if error.kind() == io::ErrorKind::IsADirectory {
         "read"

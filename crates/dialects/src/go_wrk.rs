@@ -1,7 +1,7 @@
-//! go-wrk: as many requests as fit into so many seconds, by so many users, over HTTP.
+//! go-wrk: as many requests as fit into a number of seconds, by a number of users, over HTTP.
 //!
-//! Knows go-wrk's flags, its texts and its report, in today's shape and in an older one. What it
-//! does otherwise than the original, and why, is in `docs/dialects/go-wrk.md`.
+//! Knows go-wrk's flags, its texts and its report, in today's shape and in an older one. Its
+//! differences from the original, with reasons, are in `docs/dialects/go-wrk.md`.
 
 mod args;
 mod error_text;
@@ -29,7 +29,7 @@ const VERSION: &str = "0.10";
 /// What go-wrk counts as a success: 2xx, and 301 and 307 as they are.
 const EXPECT: Expect = Expect::NONE.with(200, 299).with(301, 301).with(307, 307);
 
-/// What is printed when the user asks the run to end.
+/// The line at the first signal.
 pub(crate) const STOPPING: &str = "stopping...\n";
 
 /// Turns go-wrk's arguments into a run, or into what go-wrk prints in place of one.

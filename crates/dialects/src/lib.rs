@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub enum Dialect {
     /// ghz: gRPC calls at a rate or by workers.
     Ghz,
-    /// go-wrk: as fast as possible for so many seconds.
+    /// go-wrk: as fast as possible for a number of seconds.
     GoWrk,
 }
 
@@ -58,8 +58,8 @@ pub fn for_program(name: &str) -> Option<Dialect> {
     Dialect::ALL.iter().copied().find(|d| d.name() == name)
 }
 
-/// Turns the tool's arguments (without the program's name) into a run, or into what the tool
-/// prints in place of one. Whatever is random in the run comes from `seed`.
+/// Turns the tool's arguments (without the program's name) into a run, or into the text that the
+/// tool prints in place of one. All random values in the run come from `seed`.
 #[must_use]
 pub fn parse(dialect: Dialect, args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
     match dialect {

@@ -1,10 +1,10 @@
-//! What a foreign command line comes to.
+//! The outcome of a foreign command line.
 
 use crate::Presentation;
 use drumfire_plan::Plan;
 use drumfire_plan::document::Document;
 
-/// A run, or what the tool prints in place of one.
+/// A run, or the text that the tool prints in place of one.
 #[derive(Debug)]
 pub enum Outcome {
     /// A plan to run and the shape in which its result is printed.
@@ -23,7 +23,7 @@ pub enum Outcome {
 /// A run that a foreign command line asks for.
 #[derive(Debug)]
 pub struct Run {
-    /// What the command line says.
+    /// The run as the command line describes it.
     pub document: Document,
     /// What that comes to.
     pub plan: Plan,

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct Presentation(Of);
 
-/// Whose output it is.
+/// The tool whose output it is.
 #[derive(Debug)]
 enum Of {
     GoWrk(go_wrk::Presentation),
@@ -28,7 +28,7 @@ impl From<ghz::Presentation> for Presentation {
 }
 
 impl Presentation {
-    /// What is printed to standard output when the run starts.
+    /// The text for standard output when the run starts.
     #[must_use]
     pub fn render_start(&self, _info: &RunInfo) -> String {
         match &self.0 {
@@ -37,7 +37,7 @@ impl Presentation {
         }
     }
 
-    /// What is printed to standard output when the user asks the run to end early.
+    /// The text for standard output when the user asks the run to end early.
     #[must_use]
     pub const fn render_interrupted(&self) -> &'static str {
         match &self.0 {
@@ -70,7 +70,7 @@ impl Presentation {
         }
     }
 
-    /// Closes the books when the run has ended; what is written comes after it.
+    /// Closes the books when the run has ended; outputs are written after it.
     pub fn finish(&mut self, summary: &Summary) {
         if let Of::Ghz(shape) = &mut self.0 {
             shape.finish(summary);
@@ -89,7 +89,7 @@ impl Presentation {
     /// Writes the result that goes to the place of this number.
     ///
     /// # Errors
-    /// When it can't be written, or what was kept can't be read.
+    /// When it can't be written, or the spool can't be read.
     pub fn write(
         &mut self,
         place: usize,
@@ -102,8 +102,8 @@ impl Presentation {
         }
     }
 
-    /// What the user should know and the tool's own output has no place for: one line each, for
-    /// standard error.
+    /// Notes for the user that the tool's own output has no place for: one line each, for standard
+    /// error.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         match &self.0 {
@@ -116,7 +116,7 @@ impl Presentation {
     #[must_use]
     pub fn exit_code(&self, summary: &Summary) -> u8 {
         match &self.0 {
-            // go-wrk exits 0 whatever the target answered, and scripts go on from there.
+            // go-wrk exits with 0 regardless of the target's answers, and scripts rely on it.
             Of::GoWrk(_) => 0,
             Of::Ghz(shape) => shape.exit_code(summary),
         }

@@ -1,9 +1,9 @@
-//! Where what is too much for memory is kept until the end.
+//! Storage until the end of a run for data that memory can't hold.
 
 use std::fmt;
 use std::io::{Read, Seek, Write};
 
-/// A file without a name, or what stands for one in a test.
+/// A file without a name, or a substitute in a test.
 pub trait Spool: Read + Write + Seek {}
 
 impl<T: Read + Write + Seek> Spool for T {}

@@ -16,17 +16,17 @@ impl Tool {
         Place::Dialect { tool: self.0, name }
     }
 
-    /// What a flag says.
+    /// A flag's value.
     pub(crate) fn text(self, name: &'static str, value: &impl ToString) -> Text {
         Placed::new(value.to_string(), self.at(name))
     }
 
-    /// What a flag with a number says.
+    /// The value of a flag with a number.
     pub(crate) fn count(self, name: &'static str, value: impl Into<u64>) -> Count {
         Placed::new(value.into(), self.at(name))
     }
 
-    /// What a flag without a value says.
+    /// The value of a flag without an argument.
     pub(crate) const fn switch(self, name: &'static str, value: bool) -> Switch {
         Placed::new(value, self.at(name))
     }

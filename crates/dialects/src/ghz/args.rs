@@ -41,7 +41,7 @@ fn span(text: &str) -> Result<Nanos, Refusal> {
     duration(text).map_err(parser)
 }
 
-/// JSON as the tool reads it: what it is, and what is wrong with it.
+/// JSON as the tool reads it: its value, or its mistake.
 fn json<T>(what: &str, text: &str, read: Result<T, String>) -> Result<T, Refusal> {
     read.map_err(|why| Refusal::Tool(format!("error unmarshaling {what} '{text}': {why}")))
 }
@@ -59,7 +59,7 @@ fn formats(text: &str) -> Result<Vec<Format>, Refusal> {
         .collect()
 }
 
-/// What a reader makes of a text, stored in a field.
+/// Parses a text and stores the value in a field.
 macro_rules! row {
     ($name:literal, $short:expr, $default:literal, $read:expr, $($field:ident).+, $help:literal) => {
         Flag {
@@ -594,7 +594,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
 /// Reads a command line as far as it is flags and words; values are checked.
 ///
 /// # Errors
-/// In ghz's words, without what stands before them.
+/// In ghz's words, without their prefix.
 pub(super) fn parse(args: &[String], machine: &dyn Host) -> Result<Line, String> {
     let hinted = |why: String| format!("{why}, try --help");
     let line = kingpin::split(FLAGS, args, &|path| machine.read(path)).map_err(hinted)?;
@@ -605,7 +605,7 @@ pub(super) fn parse(args: &[String], machine: &dyn Host) -> Result<Line, String>
     Ok(line)
 }
 
-/// Stores what a command line says over what there is.
+/// Stores the values of a command line over those of the config file.
 ///
 /// # Errors
 /// In ghz's words, when a value can't be read.

@@ -15,7 +15,7 @@ const NOT_SETTABLE: [&str; 4] = ["config", "help", "version", "binary"];
 /// The one setting that is no flag.
 const HOST: &str = "host";
 
-/// What a key's value must be.
+/// The type of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Text,
@@ -31,7 +31,7 @@ enum Form {
     List,
 }
 
-/// What the value of a flag must be in a file.
+/// The type that the value of a flag has in a file.
 fn form(flag: &Flag<Options>) -> Form {
     match (flag.kind, flag.name) {
         (Kind::Switch, _) => Form::Switch,
@@ -51,7 +51,7 @@ fn form(flag: &Flag<Options>) -> Form {
     }
 }
 
-/// Stores what the file says.
+/// Stores the values of the file.
 ///
 /// # Errors
 /// In words: a file that can't be read, a key that is none, a value of another type.
@@ -67,7 +67,7 @@ pub(super) fn apply(host: &dyn Host, options: &mut Options) -> Result<(), String
     Ok(())
 }
 
-/// The file's keys and values, by the format that its name tells; otherwise each is tried.
+/// The file's keys and values, in the format of its extension; otherwise each format is tried.
 fn read(path: &str, text: &str) -> Result<Map<String, Value>, String> {
     let extension = path.rsplit_once('.').map(|(_, extension)| extension);
     match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -118,7 +118,7 @@ fn set(path: &str, key: &str, value: &Value, options: &mut Options) -> Result<()
     Ok(())
 }
 
-/// A value as flags take it; none where it says nothing.
+/// A value as flags take it; none for an empty one.
 fn texts_of(flag: &Flag<Options>, value: &Value) -> Result<Vec<String>, String> {
     let key = flag.name;
     if value.is_null() {
@@ -160,7 +160,7 @@ fn text_of(key: &str, value: &Value, wanted: &str) -> Result<String, String> {
     text.ok_or_else(|| mismatch(key, value, wanted))
 }
 
-/// What Go says of a value of another type.
+/// Go's error for a value of another type.
 fn mismatch(key: &str, value: &Value, wanted: &str) -> String {
     let kind = match value {
         Value::Number(number) => format!("number {number}"),

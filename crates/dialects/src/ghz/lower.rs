@@ -91,7 +91,7 @@ const fn scheme(options: &Options) -> &'static str {
     }
 }
 
-/// Where calls go: the address as a URL, which says its port.
+/// The target of calls: the address as a URL, with its port.
 fn reach(options: &Options, target: Target) -> Reach {
     let address = match &target.unix_socket {
         Some(path) => format!("unix:{}", path.display()),
@@ -116,7 +116,7 @@ fn addresses(options: &Options) -> &'static str {
     }
 }
 
-/// When calls start, and who makes them; nobody in particular with `--async`.
+/// When calls start, and the users that make them; with `--async` there are none.
 fn load(options: &Options, users: Option<&Users>) -> Load {
     let ends = Ends::of(options);
     let rate = schedule::rate(options, ends.requests, ends.duration);
@@ -245,7 +245,7 @@ fn schema(options: &Options) -> Schema {
     }
 }
 
-/// What every call is told.
+/// The options of every call.
 fn call_options(options: &Options, limits: Limits) -> CallOptions {
     let authority = match (options.authority.as_str(), options.cname.as_str()) {
         ("", cname) if options.insecure || cname.is_empty() => None,
@@ -254,7 +254,7 @@ fn call_options(options: &Options, limits: Limits) -> CallOptions {
     };
     CallOptions {
         authority,
-        // Go's client has gzip and says so in every call.
+        // Go's client has gzip and announces it in every call.
         compress: options
             .compression
             .then(|| TOOL.text("--enable-compression", &"gzip")),

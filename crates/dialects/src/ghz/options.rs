@@ -1,5 +1,4 @@
-//! What ghz can be told, as it was told: by its command line over its config file over its
-//! defaults.
+//! The options of ghz as given: the command line's over the config file's over the defaults.
 
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;

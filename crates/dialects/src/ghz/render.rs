@@ -1,4 +1,4 @@
-//! ghz's output: what is taken from the run, and the report in each of its formats.
+//! ghz's output: the record of the run, and the report in each of its formats.
 
 mod csv;
 mod html;
@@ -182,7 +182,7 @@ impl Presentation {
     /// Writes one of the outputs.
     ///
     /// # Errors
-    /// When it can't be written, or what was kept can't be read.
+    /// When it can't be written, or the spool can't be read.
     pub(crate) fn write(&mut self, output: usize, out: &mut dyn Write) -> io::Result<()> {
         if let Some(error) = &self.spool_failure {
             return Err(io::Error::other(format!(

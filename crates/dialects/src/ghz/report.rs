@@ -14,7 +14,7 @@ pub(super) enum End {
     Normal,
     /// Its time was over.
     Timeout,
-    /// Somebody stopped it.
+    /// A signal stopped it.
     Cancel,
 }
 
@@ -51,12 +51,12 @@ pub(super) struct Report {
     pub(super) histogram: Vec<Bucket>,
     pub(super) statuses: BTreeMap<&'static str, u64>,
     pub(super) errors: BTreeMap<String, u64>,
-    /// Who knows what clocks show here.
+    /// The machine, which knows the time zone.
     pub(super) machine: Arc<dyn Host>,
 }
 
 impl Report {
-    /// What a closed tally comes to.
+    /// The report of a closed tally.
     pub(super) fn of(
         tally: &Tally,
         options: &Options,

@@ -36,7 +36,7 @@ const ERROR_BYTES: usize = 4_096;
 pub(super) enum Since {
     /// When a worker sent it.
     Sent,
-    /// When it was due: with `--async` nobody is waited for, so what is late is our own doing.
+    /// When it was due: with `--async` no worker is waited for, so a delay is our own.
     Due,
 }
 
@@ -50,12 +50,12 @@ pub(super) struct Peer {
     pub(super) looked_up: LookedUp,
 }
 
-/// Who looks a target's name up.
+/// Where a target's name is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookedUp {
     /// gRPC, which then has no address to try.
     Before,
-    /// Whoever connects.
+    /// In the dialer.
     WhenDialing,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct CallResult {
 }
 
 impl CallResult {
-    /// What a sample says of a call to the target.
+    /// The result of a call, from its sample.
     pub(super) fn of(kept: &Kept, since: Since, peer: &Peer) -> Self {
         let sample = &kept.sample;
         let latency = match since {
@@ -126,7 +126,7 @@ impl CallResult {
         out.write_all(&self.error.as_bytes()[..usize::from(length)])
     }
 
-    /// Reads what was written; `None` at the end.
+    /// Reads one result from the spool; `None` at the end.
     pub(super) fn read(from: &mut dyn Read) -> io::Result<Option<Self>> {
         let mut head = [0; 19];
         match from.read_exact(&mut head) {
@@ -162,7 +162,7 @@ fn code(sample: &Sample) -> u8 {
     }
 }
 
-/// What Go's client says.
+/// The error text of Go's client.
 fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
     let dialing = |why: &str| not_dialed(&format!(" {}: {why}", peer.address));
     let seeking = |why: &str| match peer.looked_up {

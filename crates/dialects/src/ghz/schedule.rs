@@ -90,7 +90,7 @@ fn period(schedule: &Schedule) -> Nanos {
     }
 }
 
-/// The number after so many changes, and whether it is the last.
+/// The number after `changes` changes, and whether it is the last.
 fn level(schedule: &Schedule, changes: u64) -> (u64, bool) {
     let moved = i128::from(schedule.start) + i128::from(changes) * i128::from(schedule.step);
     let moved = u64::try_from(moved.max(0)).unwrap_or(u64::MAX);

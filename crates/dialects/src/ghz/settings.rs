@@ -1,4 +1,4 @@
-//! The settings of a run as reports show them. What could be a secret is not shown.
+//! The settings of a run as reports show them. Values that could be secrets are not shown.
 
 use super::options::{Options, Schedule, Texts};
 use super::schedule;
@@ -19,7 +19,7 @@ pub(super) enum Setting {
 }
 
 impl Setting {
-    /// Whether ghz leaves it out where it says nothing.
+    /// Whether ghz leaves it out, being empty.
     fn is_empty(&self) -> bool {
         match self {
             Self::Text(text) | Self::Json(text) => text.is_empty(),
@@ -67,7 +67,7 @@ pub(super) fn push_texts(out: &mut String, texts: &Texts) {
 pub(super) struct Settings(Vec<(&'static str, Setting)>);
 
 impl Settings {
-    /// What a run was told.
+    /// The settings of a run.
     pub(super) fn of(
         options: &Options,
         total: u64,
@@ -209,7 +209,7 @@ pub(super) const WORKER_KEYS: [&str; 6] = [
     "concurrency-max-duration",
 ];
 
-/// Where imports were looked for: the file's folder, the working directory, and what was named.
+/// Where imports were looked for: the file's folder, the working directory, and the given paths.
 fn import_paths(options: &Options) -> Vec<String> {
     let mut paths = Vec::new();
     if !options.proto.is_empty() {
@@ -237,7 +237,7 @@ fn data_text(data: &Given) -> String {
     }
 }
 
-/// The metadata without what could be a secret.
+/// The metadata without values that could be secrets.
 fn metadata_of(metadata: &GivenMetadata) -> Setting {
     let texts = match metadata {
         GivenMetadata::Texts(texts) => texts.clone(),
@@ -250,7 +250,7 @@ fn metadata_of(metadata: &GivenMetadata) -> Setting {
     Setting::Texts(shown.collect())
 }
 
-/// Whether a schedule's own settings say anything.
+/// Whether a schedule's own settings are all at their defaults.
 pub(super) fn is_const(settings: &Settings, keys: &[&str; 6]) -> bool {
     schedule::is_const_name(settings.text_of(keys[0]))
 }

@@ -1,4 +1,4 @@
-//! What ghz finds wrong before it runs, in its order, and what it reads from files.
+//! The mistakes that ghz finds before it runs, in its order, and the files that it reads.
 
 use super::lower::TOOL;
 use super::options::{Options, Texts};
@@ -14,7 +14,7 @@ const STDIN: &str = "/dev/stdin";
 /// How connections may be spread over addresses.
 const STRATEGIES: [&str; 3] = ["", "pick_first", "round_robin"];
 
-/// What becomes of what is under way at the end.
+/// The treatment of calls in flight at the end.
 const STOPS: [&str; 3] = ["close", "wait", "ignore"];
 
 /// Whether a run can be made of the options; what ghz lets pass in silence is refused too.
@@ -56,7 +56,7 @@ pub(super) fn check(options: &Options) -> Result<(), String> {
     )
 }
 
-/// Whether time ends the run whatever the total is, or before it.
+/// Whether time ends the run, with any total or before it.
 fn timed(options: &Options) -> bool {
     options.duration.0 > 0 || options.max_duration.0 > 0
 }
@@ -101,7 +101,7 @@ pub(super) enum Given {
 /// The data: of a binary file, standard input, a file, the command line, in this order.
 ///
 /// # Errors
-/// When a file can't be read, or what comes from standard input is no JSON.
+/// When a file can't be read, or standard input is not JSON.
 pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> {
     let read = |path: &str| host.read(path).map_err(|error| open_failed(path, &error));
     let text = |path: &str| {
@@ -129,7 +129,7 @@ pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> 
 }
 
 impl Given {
-    /// The same for a document: files by their paths, what came from standard input as it is.
+    /// The same for a document: files by their paths, standard input by its content.
     pub(super) fn payload(&self, options: &Options, host: &dyn Host) -> Option<Payload> {
         match self {
             Self::Nothing => None,
@@ -192,8 +192,8 @@ pub(super) fn check_schema(options: &Options, host: &dyn Host) -> Result<(), Str
     })
 }
 
-/// Certificates and whether they are verified. Their files are read to say in time that one can't
-/// be.
+/// Certificates and whether they are verified. Their files are read to report in time that one
+/// can't be.
 ///
 /// # Errors
 /// In ghz's words, when a file can't be read.
@@ -213,7 +213,7 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
         ("", "") => (None, None),
         (cert, key) => (pair("--cert", cert)?, pair("--key", key)?),
     };
-    // Who does not verify needs no roots, and theirs are not read.
+    // Without verification no roots are needed, and their file is not read.
     let cacert = match options.cacert.as_str() {
         path if !path.is_empty() && !options.skip_tls => {
             read(path).map_err(|why| format!("could not read ca certificate: {why}"))?;

@@ -42,7 +42,7 @@ pub(super) fn parse(what: &str, text: &str) -> Result<u64, String> {
     let unit = unit.trim().to_ascii_lowercase();
     let known = UNITS.iter().find(|(name, _)| *name == unit);
     let (_, scale) = known.ok_or_else(|| wrong(format!("unhandled size name: {unit}")))?;
-    // Digits enough for what is at most 2^31.
+    // A double has digits enough for numbers up to 2^31.
     Ok(((value * *scale as f64) as u64).min(LARGEST))
 }
 

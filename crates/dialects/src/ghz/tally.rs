@@ -5,11 +5,11 @@ use drumfire_measure::Histogram;
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 
-/// So many times are kept one by one, so that percentiles are exact; beyond, they carry three
-/// significant digits.
+/// Up to this number, times are kept one by one, so that percentiles are exact; beyond, they carry
+/// three significant digits.
 const EXACT_MAX: usize = 1 << 20;
 
-/// So many error texts are told apart.
+/// The number of error texts that are counted separately.
 const ERRORS_MAX: usize = 1_000;
 
 /// Under which further ones count.

@@ -13,7 +13,7 @@ pub(super) struct Target {
 /// The port where none is given, as gRPC's resolvers have it.
 const PORT: u16 = 443;
 
-/// Reads a target; `path` is what is asked for there.
+/// Reads a target; `path` is the path of its URL.
 ///
 /// # Errors
 /// In words.
@@ -58,7 +58,7 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
 }
 
 /// Whether gRPC looks the name up and knows all of its addresses; a plain `host:port` is left to
-/// whoever connects.
+/// the dialer.
 pub(super) fn is_resolved_by_grpc(host: &str) -> bool {
     host.starts_with("dns:")
 }

@@ -4,7 +4,7 @@ use drumfire_compile::Host;
 use drumfire_data::rfc3339;
 use std::fmt::Write as _;
 
-/// What a millisecond and a second are in nanoseconds.
+/// A millisecond and a second in nanoseconds.
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
 
@@ -74,7 +74,7 @@ mod tests {
         }
     }
 
-    /// A place so many seconds east of Greenwich.
+    /// A zone, by its offset from UTC in seconds, east positive.
     #[derive(Debug)]
     struct East(i32);
 

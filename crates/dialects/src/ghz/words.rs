@@ -1,4 +1,4 @@
-//! What is wrong with a run, as ghz says it.
+//! The errors of a run, in ghz's words.
 
 use super::options::Options;
 use super::setup::{Given, GivenMetadata};
@@ -6,7 +6,7 @@ use crate::grammar::go_json;
 use drumfire_compile::{Diagnostic, is_go_template};
 use drumfire_plan::document::Place;
 
-/// What the words need to know of the command line.
+/// The parts of the command line that occur in the words.
 pub(super) struct Words<'a> {
     pub(super) options: &'a Options,
     pub(super) data: &'a Given,
@@ -36,8 +36,7 @@ impl Words<'_> {
         }
     }
 
-    /// JSON that can't be used is shown with what is wrong with it; a template's error speaks for
-    /// itself.
+    /// JSON that can't be used is shown with its mistake; a template's error stands alone.
     fn of_data(&self, message: &str) -> String {
         let Given::Json(text) = self.data else {
             return message.to_owned();

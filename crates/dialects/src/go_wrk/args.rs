@@ -36,7 +36,7 @@ pub(super) struct Args {
     pub(super) help: bool,
     /// `-host`: the Host header.
     pub(super) host: String,
-    /// `-http`: whether to use HTTP/2, where the command line says so.
+    /// `-http`: whether to use HTTP/2, where given.
     pub(super) http2: Option<bool>,
     /// `-key`: the file of the client's private key.
     pub(super) key: String,
@@ -52,7 +52,7 @@ pub(super) struct Args {
     pub(super) seed_format: bool,
     /// `-v`: print the version.
     pub(super) version: bool,
-    /// What is no flag: the URL, and words that go-wrk ignores.
+    /// Words that are no flags: the URL, and others that go-wrk ignores.
     pub(super) words: Vec<String>,
 }
 

@@ -1,12 +1,12 @@
-//! What Go's HTTP client says of a failure: the keys of go-wrk's error counts.
+//! The error texts of Go's HTTP client: the keys of go-wrk's error counts.
 
 use drumfire_measure::Outcome;
 
 /// The text of an outcome, as far as it needs no status. `host` is the target's name, where all
 /// requests go to one.
 ///
-/// Go adds particulars in places (the resolver's address, the certificate's dates, what the
-/// server sent); a key without them counts what belongs together.
+/// Go adds particulars in places (the resolver's address, the certificate's dates, bytes of the
+/// server's); a key without them counts equal failures together.
 pub(super) fn error_text(outcome: Outcome, host: Option<&str>) -> String {
     if let Some(text) = name_text(outcome, host) {
         return text;

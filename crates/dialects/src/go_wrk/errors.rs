@@ -25,7 +25,7 @@ impl ErrorCounts {
             counts.add(format!("received status code {status}"), count);
             by_status -= count;
         }
-        // What is left brought no status that could be read.
+        // The rest brought no readable status.
         if by_status > 0 {
             counts.add("malformed HTTP status code".to_owned(), by_status);
         }

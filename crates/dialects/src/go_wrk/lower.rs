@@ -40,10 +40,10 @@ const USERS_MAX: u32 = 1_000_000;
 /// Requests at a time on one connection of HTTP/2; Go's servers allow more, many others just this.
 const STREAMS: u32 = 100;
 
-/// How long the server may take to say whether it chooses HTTP/2.
+/// Time limit for the server's choice of HTTP/2.
 const VERSION_LIMIT: Nanos = Nanos::from_secs(5);
 
-/// Makes the run, or says what go-wrk prints in place of one.
+/// Makes the run, or the text that go-wrk prints in place of one.
 pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords> {
     let targets = Targets::find(args, &**host)?;
     if args.version {
@@ -61,7 +61,7 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
     let tls = tls(args, &**host, &banner)?;
     let users = match user_count(args.users).map_err(mistake)? {
         Some(users) if args.seconds > 0 => users,
-        // go-wrk starts nobody, or nobody starts a request.
+        // go-wrk starts no users, or none of them starts a request.
         _ => return Err(LastWords::on_stdout(presentation.empty_report(), 0)),
     };
     let pool = Pool {
@@ -90,7 +90,7 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
     })
 }
 
-/// What is wrong with the first thing that is.
+/// The first of the mistakes.
 fn refused(found: Vec<Diagnostic>) -> LastWords {
     let first = found.into_iter().next();
     mistake(first.map_or_else(String::new, |found| {
@@ -102,8 +102,8 @@ fn refused(found: Vec<Diagnostic>) -> LastWords {
     }))
 }
 
-/// Whether HTTP/2 is used if the server chooses it: where `-http` is said, and without a word of
-/// it where the original does so, with `-cert`, `-key` and `-ca` together.
+/// Whether HTTP/2 is used if the server chooses it: with `-http`, and without it where the original
+/// does so, with `-cert`, `-key` and `-ca` together.
 fn wants_http2(args: &Args, plan: &Plan) -> bool {
     let all = !args.cert.is_empty() && !args.key.is_empty() && !args.ca.is_empty();
     let origin = |request: &HttpRequest| request.url.origin.clone();
@@ -131,7 +131,7 @@ fn upgraded(mut document: Document, args: &Args, users: u32) -> Document {
     document
 }
 
-/// As many users as connections, each as fast as it can, for so many seconds.
+/// As many users as connections, each as fast as it can, for a number of seconds.
 fn document(args: &Args, cores: u32, users: u32, pool: Pool) -> Document {
     let threads = u32::try_from(args.cpus).ok().filter(|&cpus| cpus > 0);
     let threads = threads.unwrap_or(cores).clamp(1, users);
@@ -151,7 +151,7 @@ fn document(args: &Args, cores: u32, users: u32, pool: Pool) -> Document {
     }
 }
 
-/// Everything of the pool but what it sends.
+/// The pool without its requests.
 fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
     Pool {
         name: TOOL.text("", &"main"),
@@ -234,7 +234,7 @@ fn one_host(urls: &[Target]) -> Option<String> {
     })
 }
 
-/// A mistake in what a flag says, told as this program tells it.
+/// A mistake in a flag's value, in this program's own words.
 pub(super) fn mistake(message: impl std::fmt::Display) -> LastWords {
     LastWords::on_stderr(format!("{PROGRAM}: {message}\n"), 2)
 }
@@ -250,7 +250,7 @@ fn user_count(count: i64) -> Result<Option<u32>, String> {
     }
 }
 
-/// A span of so many units; for ever when it does not fit.
+/// A span of `count` units; the longest one when it does not fit.
 fn span_of(count: i64, nanos_per_unit: u64) -> Nanos {
     Nanos(count.unsigned_abs().saturating_mul(nanos_per_unit))
 }

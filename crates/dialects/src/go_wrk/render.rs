@@ -23,7 +23,7 @@ pub(crate) struct Presentation {
     pub(super) seconds: i64,
     /// As given on the command line, also where nothing runs.
     pub(super) users: i64,
-    /// What the banner calls the target.
+    /// The target's name in the banner.
     pub(super) target: String,
     /// The host that all requests go to, if it is one.
     pub(super) host: Option<String>,
@@ -50,7 +50,7 @@ impl Presentation {
         )
     }
 
-    /// The banner and the report of a run in which nobody starts a request.
+    /// The banner and the report of a run without requests.
     pub(super) fn empty_report(&self) -> String {
         format!(
             "{}{}",
@@ -122,7 +122,7 @@ impl Presentation {
     }
 }
 
-/// So many in a span, per second; 0 without a span.
+/// A count per second of a span; 0 for an empty span.
 fn per_second(count: u64, span: Nanos) -> f64 {
     if span == Nanos::ZERO {
         return 0.0;

@@ -7,7 +7,7 @@ use super::targets::Target;
 use drumfire_plan::document::{Ask, Field, Request};
 use drumfire_plan::{Header, HeaderError, Method};
 
-/// Fields that say where a message ends. Go's client makes them itself and leaves out the user's.
+/// Fields that frame a message. Go's client makes them itself and leaves out the user's.
 const FRAMING: [&str; 3] = ["Content-Length", "Trailer", "Transfer-Encoding"];
 
 /// The method and the fields of every request.

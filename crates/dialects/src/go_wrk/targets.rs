@@ -88,7 +88,7 @@ impl Targets {
             .collect()
     }
 
-    /// What the banner calls the target, which these URLs came from.
+    /// The banner's name of the target, from which these URLs came.
     pub(super) fn title(&self, urls: &[Target]) -> String {
         match (&self.file, urls) {
             (_, [target]) => target.step.clone(),
@@ -113,9 +113,9 @@ fn shown(text: &str, url: &Url) -> String {
     }
 }
 
-/// The URL with only those characters escaped that a request line can't carry: a space (`+` in
-/// the query, as go-wrk has it, `%20` before it) and whatever is not ASCII. Everything else goes
-/// out as given, `%20` and `a=b=c` included.
+/// The URL with only those characters escaped that a request line can't carry: a space (`+` in the
+/// query, as go-wrk has it, `%20` before it) and characters beyond ASCII. All others go out as
+/// given, `%20` and `a=b=c` included.
 fn sendable(url: &str) -> String {
     let (mut out, mut space) = (String::with_capacity(url.len()), "%20");
     let authority_end = url

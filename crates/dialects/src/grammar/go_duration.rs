@@ -61,7 +61,7 @@ pub(crate) fn duration(text: &str) -> Result<Nanos, String> {
     Ok(Nanos(total as u64))
 }
 
-/// Digits with a point perhaps: as a whole number, what it is to be divided by, and what follows.
+/// Digits with a point perhaps: as a whole number, its divisor, and the rest of the text.
 fn number(text: &str) -> Option<(u128, u128, &str)> {
     let end = text
         .find(|c: char| c != '.' && !c.is_ascii_digit())

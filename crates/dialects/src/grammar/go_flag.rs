@@ -1,11 +1,11 @@
 //! Go's `flag` package: `-x` and `--x` alike, `-x=v` or `-x v`, booleans only by `-x=v`, `--` ends.
 //!
-//! Says what the package says, to the byte, when a command line is wrong.
+//! Prints the package's own messages, to the byte, when a command line is wrong.
 
 use crate::go_text::quoted;
 use std::fmt::Write as _;
 
-/// What a flag takes; decides how it is read and listed.
+/// The type of a flag's value; decides how it is read and listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing, or a boolean after `=`.
@@ -31,11 +31,11 @@ pub(crate) enum Listed {
 pub(crate) struct Flag<A> {
     /// Its name, without the dash.
     pub(crate) name: &'static str,
-    /// What it takes.
+    /// The type of its value.
     pub(crate) kind: Kind,
     /// Its default as the tool prints it.
     pub(crate) default: &'static str,
-    /// What it does.
+    /// Its help text.
     pub(crate) help: &'static str,
     /// Whether it is listed.
     pub(crate) listed: Listed,
@@ -46,11 +46,11 @@ pub(crate) struct Flag<A> {
 /// Why a flag refuses a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadValue {
-    /// It does not read as what the flag takes.
+    /// It is not of the flag's type.
     Syntax,
     /// It is beyond 64 bits.
     Range,
-    /// What the flag's own form asks for.
+    /// A value refused by the flag's own parser, with its words.
     Form(&'static str),
 }
 

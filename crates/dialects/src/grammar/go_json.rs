@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// How deeply values may lie in each other.
 const DEPTH_MAX: usize = 1_000;
 
-/// What is wrong, in Go's words.
+/// A mistake, in Go's words.
 type Mistake = String;
 
 /// Whether a text is JSON.
@@ -237,8 +237,8 @@ fn end() -> Mistake {
     "unexpected end of JSON input".to_owned()
 }
 
-/// Appends a text as Go writes it, so that it may also stand in HTML. Beyond that, what could act on
-/// a terminal is escaped: a reader has the same text.
+/// Appends a text as Go writes it, so that it may also stand in HTML. Beyond that, characters that
+/// a terminal would obey are escaped: a reader has the same text.
 pub(crate) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {

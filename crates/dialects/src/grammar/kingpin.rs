@@ -1,18 +1,18 @@
 //! Command lines as kingpin reads them: `--name=value` or `--name value`, `-n5`, switches together
 //! as `-eb`, `--no-name`, and arguments from a file after `@`.
 //!
-//! Says what kingpin says, to the byte, when a command line is wrong.
+//! Prints kingpin's own messages, to the byte, when a command line is wrong.
 
 use crate::go_text::{open_failed, quoted};
 use std::collections::VecDeque;
 use std::io;
 
-/// What a flag takes.
+/// The type of a flag's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Nothing; `--no-` before its name takes it back.
     Switch,
-    /// A value; what the help shows of its default.
+    /// A value; its default as the help shows it.
     Value(&'static str),
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Flag<A> {
     pub(crate) name: &'static str,
     /// Its letter, if it has one.
     pub(crate) short: Option<char>,
-    /// What it takes.
+    /// The type of its value.
     pub(crate) kind: Kind,
     /// How often it may stand.
     pub(crate) occurs: Occurs,
-    /// What it does.
+    /// Its help text.
     pub(crate) help: &'static str,
     /// Stores the value; a switch gets `true` or `false`.
     pub(crate) set: fn(&mut A, &str) -> Result<(), Refusal>,
@@ -55,7 +55,7 @@ pub(crate) enum Refusal {
 pub(crate) struct Line {
     /// The flags' places in the table, and their values.
     pub(crate) flags: Vec<(usize, String)>,
-    /// What is no flag.
+    /// Words that are no flags.
     pub(crate) words: Vec<String>,
 }
 
@@ -233,10 +233,10 @@ fn argument(tokens: &mut Tokens<'_>, flag: &str) -> Result<String, String> {
 
 /// Columns of a help text.
 const WIDTH: usize = 80;
-/// A flag and what it does stand in columns; the first is never wider than this.
+/// Flags and their help stand in columns; the first is never wider than this.
 const LEFT_MAX: usize = 30;
 
-/// The usage text: flags in two columns, then what the words are.
+/// The usage text: flags in two columns, then the arguments.
 pub(crate) fn usage<A>(program: &str, table: &[Flag<A>], argument: (&str, &str)) -> String {
     let mut out = format!("usage: {program} [<flags>] [<{}>]\n\nFlags:\n", argument.0);
     for flag in table {

@@ -3,7 +3,7 @@
 use super::super::result::CallResult;
 use drumfire_report::untrusted::Untrusted;
 
-/// What stands above the rows.
+/// The header.
 pub(super) const HEAD: &str = "\nduration (ms),status,error\n";
 
 /// One result.
@@ -13,7 +13,7 @@ pub(super) fn row(result: &CallResult) -> String {
 }
 
 /// A cell that may hold commas, quotes and line ends (RFC 4180 section 2). A server may have made
-/// it: what could act on a terminal is escaped.
+/// it: characters that a terminal would obey are escaped.
 fn cell(text: &str) -> String {
     let text = Untrusted::new(text).escaped_lines();
     if text.contains([',', '"', '\n', '\r']) {

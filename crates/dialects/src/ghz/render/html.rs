@@ -163,8 +163,8 @@ fn options(out: &mut String, report: &Report) {
     );
 }
 
-/// A text inside of an element or an attribute. A server may have made it: what could act on a
-/// terminal, or turn the page's text around, is escaped.
+/// A text inside of an element or an attribute. A server may have made it: characters that a
+/// terminal would obey, or that turn the page's text around, are escaped.
 fn text(text: &str) -> String {
     Untrusted::new(text)
         .escaped_lines()

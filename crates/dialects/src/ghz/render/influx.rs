@@ -42,8 +42,8 @@ pub(super) fn detail(report: &Report, tags: &str, result: &CallResult) -> String
     )
 }
 
-/// What a text field's value escapes, without its quotes. A line end would end the point. A server
-/// may have made it: what could act on a terminal is escaped.
+/// Escapes a text field's value, without its quotes. A line end would end the point. A server may
+/// have made it: characters that a terminal would obey are escaped.
 fn text_field(text: &str) -> String {
     Untrusted::new(&text.replace(['\n', '\r'], " "))
         .escaped_lines()
@@ -86,7 +86,7 @@ pub(super) fn tags(report: &Report) -> String {
     for key in ["metadata", "tags"] {
         let mut json = String::new();
         match (key, settings.find(key)) {
-            // What was not given is an empty text, and no empty object.
+            // Absent tags are an empty text, not an empty object.
             ("tags", _) if report.tags.is_empty() => {}
             ("tags", _) => Setting::Texts(report.tags.clone()).push_json(&mut json),
             (_, Some(setting)) => setting.push_json(&mut json),
@@ -128,7 +128,7 @@ fn tag_value(text: &str) -> String {
     escaped(&text.replace(['\n', '\r'], " "))
 }
 
-/// What a tag's value escapes; a backslash before anything else stands for itself.
+/// Escapes a tag's value; a backslash before anything else stands for itself.
 fn escaped(text: &str) -> String {
     text.replace(' ', "\\ ")
         .replace(',', "\\,")

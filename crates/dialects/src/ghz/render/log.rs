@@ -1,5 +1,5 @@
-//! The log of `--debug`: a JSON object a line, with the keys of ghz's. It is written once the run is
-//! over, from what was measured anyway: what calls sent and received is not in it.
+//! The log of `--debug`: a JSON object a line, with the keys of ghz's. It is written once the run
+//! is over, from the measurements: it has no messages of calls.
 
 use super::super::report::{End, Report};
 use super::super::result::CallResult;

@@ -72,7 +72,7 @@ fn gauge(out: &mut String, name: &str, labels: &str, value: &str) {
     );
 }
 
-/// The sum of times, in nanoseconds, as the average tells it.
+/// The sum of times in nanoseconds, computed from the average.
 fn sum(report: &Report) -> f64 {
     report.average as f64 * report.count as f64
 }

@@ -51,7 +51,7 @@ pub(super) fn render(report: &Report) -> String {
     out
 }
 
-/// A text that a server may have made, on one line, without what could act on a terminal.
+/// A text that a server may have made, on one line, without characters that a terminal would obey.
 fn shown(text: &str) -> String {
     Untrusted::new(text).escaped(Unicode::On)
 }
