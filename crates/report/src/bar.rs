@@ -9,7 +9,7 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// The same where the terminal shows ASCII only.
 const LEVELS_ASCII: [char; 8] = ['_', '.', '.', '-', '-', '=', '=', '#'];
 
-/// A bar of `part` of `whole` in at most `columns`; whatever is not zero is seen.
+/// A bar of `part` of `whole` in at most `columns`; any part above zero is visible.
 pub(crate) fn bar(part: u64, whole: u64, columns: usize, style: &Style) -> String {
     if part == 0 || whole == 0 {
         return String::new();

@@ -25,8 +25,8 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
     let text = serde_json::to_string_pretty(&Document::of(summary)).expect("string keys only");
     let mut out = String::with_capacity(text.len() + 1);
     for c in text.chars() {
-        // The serializer escapes what JSON demands. What is dangerous beyond that stands inside
-        // strings, for the structure is ASCII; the line feeds are its indentation.
+        // The serializer escapes the characters that JSON demands. Other dangerous characters occur
+        // only inside strings, for the structure is ASCII; the line feeds are its indentation.
         if c != '\n' && is_dangerous(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {

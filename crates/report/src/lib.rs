@@ -1,8 +1,8 @@
 //! Summaries and events to bytes: text for people, JSON and CSV for programs.
 //!
-//! Knows how results look. Must not know I/O, clocks or the engine: every function is pure, and
-//! the caller writes what it returns. Text from outside passes [`untrusted::Untrusted`], secrets
-//! pass [`secret`]. Start reading at [`style::Style`].
+//! Knows how results look. Must not know I/O, clocks or the engine: every function is pure, and the
+//! caller writes its result. Text from outside passes [`untrusted::Untrusted`], secrets pass
+//! [`secret`]. Start reading at [`style::Style`].
 
 mod bar;
 mod calendar;

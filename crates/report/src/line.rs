@@ -11,7 +11,7 @@ pub(crate) enum Ink {
     Plain,
     /// A heading, or the number to look at first.
     Bold,
-    /// What may be skipped.
+    /// Text of lesser importance.
     Dim,
     /// Good news.
     Good,
@@ -109,7 +109,7 @@ impl Line {
         out.push('\n');
     }
 
-    /// Cuts what goes beyond `columns`, and ends it in `mark` where something was cut.
+    /// Cuts the line at `columns`, and ends it in `mark` where something was cut.
     pub(crate) fn clip(&mut self, columns: usize, mark: &str) {
         if self.width() <= columns {
             return;

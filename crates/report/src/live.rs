@@ -7,7 +7,7 @@ use crate::style::Style;
 use drumfire_measure::{Interval, Model};
 use drumfire_units::Nanos;
 
-/// How far a run has come, beside what the interval itself knows.
+/// A run's progress, beside the figures of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Which latency is *the* latency.

@@ -3,7 +3,7 @@
 use crate::line::{Ink, Line, flow, wrap};
 use crate::style::Style;
 
-/// Whether each part is followed by a sentence that says how to read it.
+/// Whether each part is followed by an explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Explain {
     /// The numbers alone.
@@ -103,14 +103,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// A sentence on how to read what stands above, when the reader asked for it.
+    /// An explanation of the part above, with `--explain`.
     pub(crate) fn explain(&mut self, sentence: &str) {
         if self.explain == Explain::Yes {
             self.aside(sentence);
         }
     }
 
-    /// A dim sentence under what stands above.
+    /// A dim sentence under the part above.
     pub(crate) fn aside(&mut self, sentence: &str) {
         for text in wrap(sentence, self.block_room()) {
             let mut line = Line::new();

@@ -2,7 +2,7 @@
 
 use drumfire_measure::Outcome;
 
-/// What a user may try about a failure; `None` where the outcome's own words say it all.
+/// A remedy for a failure; `None` where the outcome's own words suffice.
 #[must_use]
 pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {

@@ -1,4 +1,4 @@
-//! The summary as a person reads it: the verdict first, then what was run, then the numbers.
+//! The summary as a person reads it: the verdict first, then the plan, then the numbers.
 
 mod distribution;
 mod latency;
@@ -24,7 +24,7 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
     print(summary, Page::new(style, Explain::No))
 }
 
-/// The same, with a sentence under each part that says how to read it.
+/// The same, with an explanation under each part.
 #[must_use]
 pub fn summary_explained(summary: &Summary, style: &Style) -> String {
     print(summary, Page::new(style, Explain::Yes))

@@ -1,4 +1,4 @@
-//! Text from outside: the only way to print it escapes what could act on a terminal.
+//! Text from outside: the only way to print it escapes all characters that a terminal would obey.
 
 use crate::style::Unicode;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ impl<'a> Untrusted<'a> {
         Self(Cow::Borrowed(text))
     }
 
-    /// Takes bytes as they came; what is not UTF-8 becomes U+FFFD.
+    /// Takes received bytes; those that are not UTF-8 become U+FFFD.
     #[must_use]
     pub fn from_bytes(bytes: &'a [u8]) -> Self {
         Self(String::from_utf8_lossy(bytes))

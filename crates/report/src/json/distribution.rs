@@ -26,7 +26,7 @@ pub(super) struct Distribution {
     spread: Option<Spread>,
 }
 
-/// What a distribution that is not empty has beside its count. Times are nanoseconds.
+/// The fields that a non-empty distribution has beside its count. Times are nanoseconds.
 #[derive(Serialize)]
 struct Spread {
     min: u64,

@@ -30,7 +30,7 @@ const SERIES: [&[u64]; 7] = [
 const ROWS_MAX: usize = 14;
 /// No bar is longer.
 const BAR_MAX: usize = 60;
-/// From this width on rows say their count, and from the next which quantiles they hold.
+/// From this width on rows have their count, and from the next the quantiles that they hold.
 const COUNTS_FROM: usize = 50;
 const MARKS_FROM: usize = 70;
 /// What lies outside these quantiles shares the first and the last row.
@@ -90,7 +90,7 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
         count: 0,
     });
     for (_, high, count) in histogram.buckets() {
-        // As quantiles do, a bucket stands for its upper bound, so that both tell the same.
+        // As quantiles do, a bucket stands for its upper bound, so that both agree.
         let value = high.min(histogram.max().0);
         let at = rows.partition_point(|row| row.bound.is_some_and(|bound| bound <= value));
         rows[at].count += count;
@@ -151,7 +151,7 @@ fn bars(rows: &[Row], histogram: &Histogram, style: &Style, room: usize) -> Vec<
     lines
 }
 
-/// What a row holds, by its own bound and that of the row above.
+/// The range of a row, by its own bound and that of the row above.
 fn label(bound: Option<u64>, above: Option<u64>, style: &Style) -> String {
     let text = |bound| bound_text(bound, style.unicode);
     match (bound, above) {

@@ -98,7 +98,7 @@ pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Sty
     }
 }
 
-/// What the table cannot say by itself.
+/// Notes that do not fit into the table.
 fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let (_, main) = main_latency(summary);
     if summary.info.pool().model == Model::Closed {

@@ -1,4 +1,4 @@
-//! How exchanges ended: counts, statuses, errors by blame, what was forgiven.
+//! How exchanges ended: counts, statuses, errors by blame, forgiven mistakes.
 
 use super::{foreign, tally};
 use crate::line::{Ink, Line, wrap};
@@ -128,7 +128,7 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// Failures of one kind, whatever they had to say.
+/// Failures of one kind, with any details.
 struct Kind {
     outcome: Outcome,
     blame: Blame,
@@ -157,7 +157,7 @@ fn kinds(errors: Vec<ErrorRow>) -> Vec<Kind> {
     kinds
 }
 
-/// Prints each kind of failure under who is to blame, with what to do about it.
+/// Prints each kind of failure under the party to blame, with its remedy.
 pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
     let kinds = kinds(summary.total.errors());
     let mut table = Table::new([Side::Left, Side::Right, Side::Left].map(column));
@@ -183,7 +183,7 @@ pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// One kind of failure: its head, what was said, and what to do about it.
+/// One kind of failure: its head, its details, and its remedy.
 fn kind_lines(mut head: Line, kind: &Kind, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     head.trim_end();

@@ -1,4 +1,4 @@
-//! What was run, what it ran over, and how the generator fared.
+//! The plan of the run, its transport, and how the generator fared.
 
 use super::foreign;
 use crate::line::{Ink, Line, wrap};
@@ -27,7 +27,7 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     if summary.duration > Nanos::ZERO {
         items.push(span(summary.duration, unicode));
     }
-    // Where each connection carries one user, their number says both.
+    // Where each connection carries one user, one number stands for both.
     let users = pool.users.filter(|users| *users != pool.connections);
     items.extend(users.map(|users| counted(u64::from(users), "user")));
     let connections = counted(u64::from(pool.connections), "connection");
@@ -133,7 +133,7 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     page.items("Generator", items.into_iter().map(Line::plain).collect());
 }
 
-/// Prints what a reader has to know beside the numbers.
+/// Prints the notes that qualify the numbers.
 pub(super) fn print_notes(summary: &Summary, page: &mut Page<'_>) {
     let style = page.style;
     let mut rows = Vec::new();

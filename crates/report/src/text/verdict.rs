@@ -45,7 +45,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// One row for each threshold: passed or not, the rule, what was measured.
+/// One row for each threshold: passed or not, the rule, the measured value.
 fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
     if thresholds.is_empty() {
         return;
