@@ -48,7 +48,7 @@ pub use event::{End, Event, Step};
 pub use framing::{BodyKind, RequestKind};
 pub use headers::{Head, Headers};
 pub use limits::Limits;
-pub use machine::{Machine, Persistence};
+pub use machine::{Machine, Persistence, Whole};
 pub use notices::{Notice, Notices};
 pub use shared::Shared;
 pub use sniff::NotHttp;

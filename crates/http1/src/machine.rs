@@ -12,6 +12,9 @@
 
 mod bodies;
 mod heads;
+mod whole;
+
+pub use whole::Whole;
 
 use crate::chunked::Chunked;
 use crate::framing::RequestKind;

@@ -3,7 +3,7 @@
 mod replay;
 
 use drumfire_corpus::Case;
-use drumfire_http1::Shared;
+use drumfire_http1::{Machine, Shared};
 use replay::{Setting, Transcript, replay};
 
 /// Compares what a machine said of a case with what the case expects.
@@ -57,6 +57,31 @@ fn every_case_has_its_outcome() {
         let mut shared = Shared::new(setting.limits);
         check(&case, &replay([&case.bytes()[..]], setting, &mut shared));
     }
+}
+
+#[test]
+fn a_response_read_in_one_step_means_what_its_events_mean() {
+    let mut at_once = 0;
+    for case in drumfire_corpus::all() {
+        let setting = Setting::of(&case);
+        let mut shared = Shared::new(setting.limits);
+        let bytes = case.bytes();
+        let events = replay([&bytes[..]], setting, &mut shared);
+        let mut machine = Machine::new();
+        machine.send(setting.kind, setting.persistence);
+        at_once += usize::from(machine.whole(&bytes, &mut shared).is_some());
+        let setting = Setting {
+            at_once: true,
+            ..setting
+        };
+        assert_eq!(
+            replay([&bytes[..]], setting, &mut shared),
+            events,
+            "{}",
+            case.name
+        );
+    }
+    assert!(at_once >= 10, "{at_once} of the cases are usual ones");
 }
 
 #[test]

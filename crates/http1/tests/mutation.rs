@@ -81,6 +81,8 @@ proptest! {
         let whole = replay([&bytes[..]], setting, &mut Shared::new(setting.limits));
         prop_assert_eq!(&replay([&bytes[..]], setting, &mut warm), &whole);
         prop_assert_eq!(&replay(bytes.chunks(1), setting, &mut warm), &whole);
+        let at_once = Setting { at_once: true, ..setting };
+        prop_assert_eq!(&replay([&bytes[..]], at_once, &mut warm), &whole);
         let mut places: Vec<usize> = cuts.iter().map(|at| at.index(bytes.len() + 1)).collect();
         places.sort_unstable();
         let mut pieces = Vec::new();
@@ -89,6 +91,7 @@ proptest! {
             pieces.push(&bytes[from..to]);
             from = to;
         }
-        prop_assert_eq!(&replay(pieces, setting, &mut warm), &whole);
+        prop_assert_eq!(&replay(pieces.iter().copied(), setting, &mut warm), &whole);
+        prop_assert_eq!(&replay(pieces, at_once, &mut warm), &whole);
     }
 }

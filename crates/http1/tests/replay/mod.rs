@@ -2,7 +2,8 @@
 
 use drumfire_corpus::{Case, Request, StreamEnd};
 use drumfire_http1::{
-    BodyKind, Error, Event, Limits, Machine, Notice, Notices, Persistence, RequestKind, Shared,
+    BodyKind, Error, Event, Head, Limits, Machine, Notice, Notices, Persistence, RequestKind,
+    Shared, Whole,
 };
 
 /// All that a machine said of one stream. Two transcripts of the same bytes must be equal, however
@@ -42,6 +43,8 @@ pub(crate) struct Setting {
     pub(crate) persistence: Persistence,
     pub(crate) limits: Limits,
     pub(crate) end: StreamEnd,
+    /// Whether a response that is there whole is read in one step.
+    pub(crate) at_once: bool,
 }
 
 impl Setting {
@@ -62,6 +65,7 @@ impl Setting {
             persistence,
             limits,
             end: case.end,
+            at_once: false,
         }
     }
 }
@@ -85,6 +89,11 @@ pub(crate) fn replay<'p>(
                 end.notices.insert(Notice::Excess);
                 end.reusable = false;
             }
+        } else if let Some(whole) = whole_of(&mut machine, piece, setting, shared) {
+            seen.head = Some(seen_head(&whole.head));
+            seen.body.extend_from_slice(whole.body);
+            seen.end = Some(seen_end(whole.end));
+            assert!(machine.is_idle());
         } else if let Err(error) = feed(&mut machine, piece, shared, &mut seen, &mut tunnel) {
             seen.error = Some(error);
             assert!(machine.is_idle(), "an error ends the exchange");
@@ -96,6 +105,18 @@ pub(crate) fn replay<'p>(
     }
     seen.status = machine.status();
     seen
+}
+
+fn whole_of<'a>(
+    machine: &mut Machine,
+    piece: &'a [u8],
+    setting: Setting,
+    shared: &mut Shared,
+) -> Option<Whole<'a>> {
+    setting
+        .at_once
+        .then(|| machine.whole(piece, shared))
+        .flatten()
 }
 
 fn feed(
@@ -117,16 +138,7 @@ fn feed(
             Event::Interim(status) => seen.interim.push(status),
             Event::Head(head) => {
                 *tunnel = head.body == BodyKind::Tunnel;
-                let fields = head
-                    .headers
-                    .iter()
-                    .map(|(name, value)| (name.to_owned(), value.to_vec()));
-                seen.head = Some(SeenHead {
-                    status: head.status,
-                    fields: fields.collect(),
-                    content_length: head.content_length,
-                    body: head.body,
-                });
+                seen.head = Some(seen_head(&head));
             }
             Event::Body(bytes) => {
                 assert!(!bytes.is_empty(), "an empty piece of body");
@@ -150,6 +162,17 @@ fn finish(machine: &mut Machine, end: StreamEnd, seen: &mut Transcript) {
             Err(error) => seen.error = Some(error),
         },
         StreamEnd::Rst => seen.error = Some(machine.handle_reset()),
+    }
+}
+
+fn seen_head(head: &Head<'_>) -> SeenHead {
+    let fields = head.headers.iter();
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.to_vec()));
+    SeenHead {
+        status: head.status,
+        fields: fields.collect(),
+        content_length: head.content_length,
+        body: head.body,
     }
 }
 

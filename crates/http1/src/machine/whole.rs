@@ -1,0 +1,60 @@
+//! The usual response: a remembered head and the whole of its body, nothing before and nothing
+//! behind it, in one receive. It is told apart by two comparisons, and read in one step.
+
+use super::{Machine, State};
+use crate::End;
+use crate::framing::BodyKind;
+use crate::headers::{Head, Headers};
+use crate::shared::Shared;
+
+/// A response that was read in one step.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<'a> {
+    /// Its head.
+    pub head: Head<'a>,
+    /// Its body, which may be empty.
+    pub body: &'a [u8],
+    /// How it ended.
+    pub end: End,
+}
+
+impl Machine {
+    /// Reads a response in one step: one whose head is remembered and whose body has a known
+    /// length, where the input holds all of it and no more. `None` leaves any other input, and the
+    /// machine, as they are, for [`Machine::handle_input`], which would have said the same in
+    /// three events.
+    // Called beside `handle_input`, in the same loop.
+    #[inline(always)]
+    pub fn whole<'a>(&mut self, input: &'a [u8], shared: &mut Shared) -> Option<Whole<'a>> {
+        if !matches!(self.state, State::Head) || self.partial.is_some() {
+            return None;
+        }
+        let parsed = shared.memory.recall(input, self.kind)?;
+        let framing = parsed.framing;
+        let (head, body) = input.split_at_checked(parsed.length)?;
+        let length = match framing.body {
+            BodyKind::Length(length) => length,
+            BodyKind::None => 0,
+            _ => return None,
+        };
+        let too_long = shared.limits.body_bytes.is_some_and(|limit| length > limit);
+        if body.len() as u64 != length || too_long {
+            return None;
+        }
+        // A head that is remembered is a final one.
+        self.notices.extend(framing.notices);
+        self.status = framing.status;
+        self.persistent &= framing.persistent;
+        self.body_bytes = length;
+        Some(Whole {
+            head: Head {
+                status: framing.status,
+                headers: Headers::new(head),
+                content_length: framing.content_length,
+                body: framing.body,
+            },
+            body,
+            end: self.end(),
+        })
+    }
+}
