@@ -32,7 +32,7 @@ use crate::prepare::{Message, Prepared, Request, TargetForm, message};
 use crate::users::Turn;
 use crate::wire::{Cancelled, Phase, Seen};
 use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
-use drumfire_plan::{Compressed, HttpVersion, Origin, Timeouts};
+use drumfire_plan::{Compressed, Expect, HttpVersion, Origin, Timeouts};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -161,6 +161,7 @@ pub(crate) struct Exchanges {
     /// Exchanges whose intended start lies before this are the warm-up's.
     measure_from: Nanos,
     timeouts: Timeouts,
+    expect: Expect,
     /// Whether any request is made anew each time.
     varies: bool,
     /// Whether bodies are decoded.
@@ -173,6 +174,7 @@ impl Exchanges {
         Self {
             measure_from: prepared.plan.warmup,
             timeouts: prepared.plan.timeouts,
+            expect: prepared.plan.expect,
             decodes: prepared.plan.http.compressed != Compressed::AsSent,
             varies: prepared
                 .requests

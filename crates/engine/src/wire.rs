@@ -7,8 +7,8 @@
 //!
 //! ```text
 //!   begin ─► message or opening ─► Sent ─► (body ─► body_taken)* … written
-//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, or Failed,
-//!                                                                         is the exchange's last
+//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, Whole, or
+//!                                                                         Failed, is the last
 //! ```
 //!
 //! A handler never calls a wire: it answers with [`Then`], and puts further actions on a list that
@@ -127,6 +127,8 @@ pub(crate) enum Heard<'a> {
         fields: Fields<'a>,
         ahead: Ahead,
     },
+    /// The whole response, which came in one piece.
+    Whole(Whole<'a>),
     /// Bytes of the body.
     Data { bytes: &'a [u8], end: bool },
     /// The trailers; the response is over.
@@ -139,6 +141,15 @@ pub(crate) enum Heard<'a> {
         seen: Seen,
         resend: Resend,
     },
+}
+
+/// A response that came in one piece.
+pub(crate) struct Whole<'a> {
+    pub(crate) status: u16,
+    pub(crate) fields: Fields<'a>,
+    pub(crate) ahead: Ahead,
+    pub(crate) body: &'a [u8],
+    pub(crate) notices: h1::Notices,
 }
 
 /// The wire's knowledge of an exchange that it can't finish.

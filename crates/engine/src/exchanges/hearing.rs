@@ -8,7 +8,7 @@ use crate::leniency::leniencies;
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Message, Rendered};
 use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Note, Opening, Pump, Resend};
-use crate::wire::{Seen, Then};
+use crate::wire::{Seen, Then, Whole};
 use drumfire_grpc::Status;
 use drumfire_http1::Notices;
 use drumfire_measure::{Figures, GRPC_STATUS, Outcome};
@@ -163,6 +163,7 @@ impl Handler for Hearing<'_> {
                 fields,
                 ahead,
             } => self.head(id, status, fields, ahead, now),
+            Heard::Whole(whole) => self.response(id, &whole, now),
             Heard::Data { bytes, end } => self.data(id, bytes, end, now),
             Heard::End { notices } => self.end_of_response(id, notices, now),
             Heard::Trailers { fields } => self.trailers(id, fields, now),
@@ -198,6 +199,32 @@ impl Handler for Hearing<'_> {
 }
 
 impl Hearing<'_> {
+    /// A response that came in one piece.
+    #[inline(always)]
+    fn response(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
+        if self.exchanges.decodes || matches!(whole.status, 300..=399) {
+            return self.in_pieces(id, whole, now);
+        }
+        let outcome = judge(self.exchanges.expect, whole.status);
+        let exchange = self.exchanges.get_mut(id);
+        exchange.status = whole.status;
+        exchange.leniencies.0 |= leniencies(whole.notices).0;
+        self.over(id, Failure::of(outcome), now)
+    }
+
+    /// A response in one piece that is more than a status, and bytes to be counted.
+    #[cold]
+    fn in_pieces(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
+        let mut then = self.head(id, whole.status, whole.fields, whole.ahead, now);
+        if then == Then::GoOn && !whole.body.is_empty() {
+            then = self.data(id, whole.body, false, now);
+        }
+        match then {
+            Then::GoOn => self.end_of_response(id, whole.notices, now),
+            then => then,
+        }
+    }
+
     /// A response's head.
     #[inline(always)]
     fn head(
@@ -366,7 +393,7 @@ impl Hearing<'_> {
     /// A response that is no call's is complete: it is judged, or leads elsewhere.
     #[inline(always)]
     fn whole(&mut self, id: ExchangeId, now: Nanos) -> Then {
-        let expect = self.exchanges.prepared.plan.expect;
+        let expect = self.exchanges.expect;
         let exchange = self.exchanges.get(id);
         match &exchange.follow {
             Some(follow) if follow.next.is_some() => {

@@ -1,7 +1,7 @@
 //! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of the prepared
 //! request.
 
-use super::{Ahead, Fields, Handler, Heard, Input, Port, Resend, Seen, Settings, Then};
+use super::{Ahead, Fields, Handler, Heard, Input, Port, Resend, Seen, Settings, Then, Whole};
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
@@ -112,15 +112,17 @@ impl Http1 {
         settings: &Settings,
         handler: &mut H,
     ) -> Nanos {
-        let Some(message) = handler.message(id) else {
-            return Nanos::MAX;
-        };
         let persistence = match settings.keep_alive {
             KeepAlive::No => Persistence::Close,
             KeepAlive::Yes | KeepAlive::AtMost(_) => Persistence::KeepAlive,
         };
-        let length = message.length();
         let waits = settings.expect_continue != ExpectContinue::No;
+        let now = port.now();
+        handler.sent(id, now);
+        let Some(message) = handler.message(id) else {
+            return Nanos::MAX;
+        };
+        let length = message.length();
         self.exchange = Some(id);
         self.carried += 1;
         self.answered = false;
@@ -128,9 +130,17 @@ impl Http1 {
         self.unwritten = length;
         self.awaits_continue = waits && length > message.head_length;
         self.machine.send(message.kind, persistence);
-        let now = port.now();
-        handler.sent(id, now);
-        self.write(port, handler, now);
+        let end = if self.awaits_continue {
+            message.head_length
+        } else {
+            length
+        };
+        let piece = message.piece(0, end);
+        let (wanted, sent) = (piece.len(), port.send(piece));
+        // More follows where a long body lies in a piece of its own.
+        if self.note_sent(id, wanted, sent, handler, now) && wanted < end {
+            self.write(port, handler, now);
+        }
         match settings.expect_continue {
             ExpectContinue::Wait(time) if self.awaits_continue => now + time,
             _ => Nanos::MAX,
@@ -143,7 +153,6 @@ impl Http1 {
         self.write(port, handler, now);
     }
 
-    #[inline]
     fn write<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H, now: Nanos) {
         let Some(id) = self.exchange else {
             return;
@@ -159,19 +168,32 @@ impl Http1 {
                 return;
             }
             let piece = message.piece(from, end);
-            let length = piece.len();
-            match port.send(piece) {
-                Ok(sent) => {
-                    self.unwritten -= sent;
-                    handler.written(id, sent, self.is_written(), now);
-                    if sent < length || from + sent == end {
-                        return;
-                    }
-                }
-                Err(error) => {
-                    self.broken = Some(Box::new(io_failure(error, During::Send)));
-                    return;
-                }
+            let (wanted, sent) = (piece.len(), port.send(piece));
+            if !self.note_sent(id, wanted, sent, handler, now) {
+                return;
+            }
+        }
+    }
+
+    /// Takes note of what a send came to; `true` when all was taken that it was given.
+    #[inline]
+    fn note_sent<H: Handler>(
+        &mut self,
+        id: ExchangeId,
+        wanted: usize,
+        sent: Result<usize, IoError>,
+        handler: &mut H,
+        now: Nanos,
+    ) -> bool {
+        match sent {
+            Ok(sent) => {
+                self.unwritten -= sent;
+                handler.written(id, sent, self.is_written(), now);
+                sent == wanted
+            }
+            Err(error) => {
+                self.broken = Some(Box::new(io_failure(error, During::Send)));
+                false
             }
         }
     }
@@ -329,6 +351,14 @@ impl Http1 {
     ) -> Option<Fate> {
         let id = self.exchange?;
         let mut rest = &input.buffer[..input.filled];
+        if let Some(whole) = self.machine.whole(rest, &mut input.shared) {
+            self.exchange = None;
+            self.awaits_continue = false;
+            read_hint(&mut self.hint, &whole.head, terms.settings);
+            let then = handler.heard(id, heard_whole(&whole), now);
+            let reusable = whole.end.reusable && then != Then::GiveUp;
+            return Some(self.fate(reusable, terms));
+        }
         loop {
             let step = match self.machine.handle_input(rest, &mut input.shared) {
                 Ok(step) => step,
@@ -375,13 +405,19 @@ impl Http1 {
             let notices = end.notices;
             handler.heard(id, Heard::End { notices }, now);
         }
+        self.fate(end.reusable, terms)
+    }
+
+    /// What becomes of the connection after a complete response.
+    #[inline]
+    fn fate(&self, reusable: bool, terms: &Terms<'_>) -> Fate {
         let spent = match terms.settings.keep_alive {
             KeepAlive::Yes => false,
             KeepAlive::No => true,
             KeepAlive::AtMost(limit) => self.carried >= limit,
         };
         let spent = spent || terms.peer_closed || terms.transient || self.hint.is_used_up();
-        if end.reusable && self.is_written() && !spent {
+        if reusable && self.is_written() && !spent {
             Fate::Free
         } else {
             Fate::Close
@@ -474,11 +510,27 @@ fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
     Heard::Head {
         status: head.status,
         fields: Fields::Http1(head.headers),
-        ahead: if head.body == BodyKind::None {
-            Ahead::NoBody
-        } else {
-            Ahead::Body
-        },
+        ahead: ahead(head),
+    }
+}
+
+/// A whole response as handlers hear it.
+#[inline]
+fn heard_whole<'a>(whole: &drumfire_http1::Whole<'a>) -> Heard<'a> {
+    Heard::Whole(Whole {
+        status: whole.head.status,
+        fields: Fields::Http1(whole.head.headers),
+        ahead: ahead(&whole.head),
+        body: whole.body,
+        notices: whole.end.notices,
+    })
+}
+
+#[inline]
+fn ahead(head: &Head<'_>) -> Ahead {
+    match head.body {
+        BodyKind::None => Ahead::NoBody,
+        _ => Ahead::Body,
     }
 }
 
