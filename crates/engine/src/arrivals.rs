@@ -132,6 +132,12 @@ impl Arrivals {
         self.horizon = now + HEED_WITHIN;
     }
 
+    /// Nothing that is due later is taken before the next [`Self::look`].
+    #[inline]
+    pub(crate) const fn horizon(&self) -> Nanos {
+        self.horizon
+    }
+
     /// Changes the load. The order's time is later than any that was looked at.
     pub(crate) fn apply(&mut self, order: &Order) {
         let at = order.command.at;

@@ -494,6 +494,10 @@ impl<I: Io> Worker<I> {
     fn end(&mut self, end: End) {
         let (now, rest) = (end.now, end.rest);
         let (share, user) = self.account(end);
+        // A turn that takes long looks for orders again, so that what is due may start.
+        if now > self.arrivals.horizon() {
+            self.orders.carry_out(&mut self.arrivals, now);
+        }
         self.users.end(user, now, self.arrivals.is_open());
         let rests_until = self.transport.rest_of(share).max(now + rest);
         if self.affinity == Affinity::User {
