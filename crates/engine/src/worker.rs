@@ -522,15 +522,16 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Frees a seat, or gives it the next arrival at once, where no seat was free before it and no
-    /// arrival waits.
+    /// Frees a seat, or gives it the next arrival at once. In the open model that is so only where
+    /// no other seat is free, so that connections take turns.
     #[inline]
     fn free(&mut self, share: ShareId, now: Nanos) {
         let lane = self.transport.lane_of(share);
         let seat = Seat { share, since: now };
         let lane = self.transport.lanes.get_mut(lane);
-        let first = self.waiting.lanes.len() == 1 && lane.is_full();
-        let next = if first && self.users.admits(self.exchanges.open(), now) {
+        let next_in_turn = lane.is_full() || !self.arrivals.is_open();
+        let reuses = self.waiting.lanes.len() == 1 && next_in_turn;
+        let next = if reuses && self.users.admits(self.exchanges.open(), now) {
             self.arrivals.take(now)
         } else {
             None
