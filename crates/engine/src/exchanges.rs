@@ -25,7 +25,7 @@ use self::call::CallState;
 use self::redirect::{Follow, Next};
 use self::response::BodyReader;
 use crate::blame::{Failure, grpc_code};
-use crate::id::{ExchangeId, Generation, ShareId};
+use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
 use crate::limits::TRICKLE;
 use crate::prepare::{Message, Prepared, Request, TargetForm, message};
@@ -125,8 +125,8 @@ pub(crate) struct End {
 /// An exchange that is over: its record, and the resources that it held.
 pub(crate) struct Finished {
     pub(crate) sample: Sample,
-    pub(crate) detail: Option<String>,
-    pub(crate) task: Task,
+    pub(crate) share: ShareId,
+    pub(crate) user: UserId,
 }
 
 /// The action on an exchange whose timer has fired.
@@ -245,8 +245,11 @@ impl Exchanges {
         due: Nanos,
         now: Nanos,
     ) -> ExchangeId {
-        let request = &self.prepared.requests[task.request as usize];
-        let deadline = now + request.limit(self.timeouts.total);
+        let mut limit = self.timeouts.total;
+        if self.varies {
+            limit = self.prepared.requests[task.request as usize].limit(limit);
+        }
+        let deadline = now + limit;
         let times = Times {
             intended,
             due,
@@ -299,6 +302,12 @@ impl Exchanges {
         ExchangeId((self.list.len() - 1) as u32)
     }
 
+    /// Whether there is anything to be done about exchanges that are not over.
+    #[inline]
+    pub(crate) fn has_todo(&self) -> bool {
+        !self.todo.is_empty()
+    }
+
     /// The next exchange that is over.
     #[inline]
     pub(crate) fn next_ended(&mut self) -> Option<End> {
@@ -348,7 +357,9 @@ impl Exchanges {
         let request = &self.prepared.requests[self.list[id.index()].task.request as usize];
         let exchange = &mut self.list[id.index()];
         let mut status = exchange.status;
-        if let Some(call) = request.call() {
+        if self.varies
+            && let Some(call) = request.call()
+        {
             if status == 0 && outcome != Outcome::Ok {
                 status = GRPC_STATUS + grpc_code(outcome);
             }
@@ -365,18 +376,20 @@ impl Exchanges {
         exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
         exchange.drop_response();
-        let detail = match exchange.detail {
-            Some(_) => exchange.detail.take(),
-            None => None,
-        };
-        let task = exchange.task;
+        let Task { share, turn, .. } = exchange.task;
         self.open -= 1;
         self.free.push(id);
         Finished {
             sample,
-            detail,
-            task,
+            share,
+            user: turn.user,
         }
+    }
+
+    /// What there is to say of how an exchange failed that was finished last with this id.
+    #[cold]
+    pub(crate) fn take_detail(&mut self, id: ExchangeId) -> Option<String> {
+        self.get_mut(id).detail.take()
     }
 
     /// Which of the exchanges that had this id it is.

@@ -70,6 +70,8 @@ pub(crate) struct Transport {
     spares: Vec<Slot>,
     /// No connection's deadline lies before this.
     next_scan: Nanos,
+    /// No connection rests after this.
+    last_rest: Nanos,
     /// Whether nothing more will be submitted that is not under way: a connection that ends has no
     /// successor.
     pub(crate) is_last: bool,
@@ -100,6 +102,7 @@ impl Transport {
             dirty: Vec::new(),
             spares: Vec::new(),
             next_scan: Nanos::MAX,
+            last_rest: Nanos::ZERO,
             is_last: false,
             has_waited: false,
             pings_halved: 0,
@@ -252,7 +255,8 @@ impl Transport {
     }
 
     /// Sends an exchange's request on an idle connection of HTTP/1.1.
-    #[inline]
+    // Nearly all calls are that of `submit`, where it pays to be inlined.
+    #[inline(always)]
     fn board_http1<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -445,6 +449,7 @@ impl Transport {
     }
 
     /// Reads an open connection, whichever protocol it speaks.
+    #[cold]
     fn read<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         match self.connection(slot).wire {
             Wire::Http1(_) => self.receive(cx, slot),
@@ -454,7 +459,8 @@ impl Transport {
     }
 
     /// Reads a connection of HTTP/1.1.
-    #[inline]
+    // Nearly all calls are that of `handle_ready`, where it pays to be inlined.
+    #[inline(always)]
     fn receive<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         let connection = &mut self.connections[slot.0 as usize];
         let Wire::Http1(http1) = &mut connection.wire else {

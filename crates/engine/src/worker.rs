@@ -419,6 +419,15 @@ impl<I: Io> Worker<I> {
     /// Does what exchanges have left to be done, until there is nothing more; then writes.
     #[inline]
     fn settle(&mut self) {
+        while let Some(end) = self.exchanges.next_ended() {
+            self.end(end);
+        }
+        if self.exchanges.has_todo() || self.transport.has_output() {
+            self.settle_all();
+        }
+    }
+
+    fn settle_all(&mut self) {
         loop {
             if let Some(end) = self.exchanges.next_ended() {
                 self.end(end);
@@ -499,7 +508,7 @@ impl<I: Io> Worker<I> {
             self.orders.carry_out(&mut self.arrivals, now);
         }
         self.users.end(user, now, self.arrivals.is_open());
-        let rests_until = self.transport.rest_of(share).max(now + rest);
+        let rests_until = self.transport.usable_from(share, now).max(now + rest);
         if self.affinity == Affinity::User {
             self.arrivals.ended(user, rests_until);
             self.dispatch_next(now);
@@ -549,15 +558,17 @@ impl<I: Io> Worker<I> {
         if now >= self.recorder.edge() {
             self.roll(now);
         }
+        let id = end.id;
         let finished = self.exchanges.finish(end, self.recorder.interval());
         let sample = &finished.sample;
         self.course.last_end = sample.end;
         self.recorder.record(sample);
-        if let Some(detail) = finished.detail {
+        if sample.outcome != Outcome::Ok
+            && let Some(detail) = self.exchanges.take_detail(id)
+        {
             self.recorder.detail(sample, &detail);
         }
-        debug_assert!(sample.outcome == Outcome::Ok || sample.outcome.blame().is_some());
-        (finished.task.share, finished.task.turn.user)
+        (finished.share, finished.user)
     }
 
     /// When the loop must turn again by itself.

@@ -22,6 +22,10 @@ pub(crate) struct Closed {
     law: Law,
     /// Users, pauses and resumptions to come, ascending.
     changes: VecDeque<Pending>,
+    /// When the first of them holds.
+    next_command: Nanos,
+    /// When the first of them holds, or the number of users changes by the law.
+    next_change: Nanos,
     /// How many users there are.
     present: u32,
     /// Users that leave once their request has ended.
@@ -78,6 +82,8 @@ impl Closed {
             count: 0,
             law: Law::new(users, Nanos::ZERO),
             changes: VecDeque::new(),
+            next_command: Nanos::MAX,
+            next_change: Nanos::MAX,
             present: 0,
             leaving: 0,
             think_time,
@@ -104,13 +110,22 @@ impl Closed {
         };
         let place = self.changes.partition_point(|pending| pending.at <= at);
         self.changes.insert(place, Pending { at, change });
+        self.note_next();
+    }
+
+    /// Notes when something changes next by itself.
+    fn note_next(&mut self) {
+        let command = self.changes.front();
+        self.next_command = command.map_or(Nanos::MAX, |pending| pending.at);
+        self.next_change = self.law.next_change().min(self.next_command);
     }
 
     /// Lets everything happen whose time has come: changes, and users that come and go.
     #[cold]
     fn go_on(&mut self, now: Nanos) {
         loop {
-            let change = self.next_command();
+            self.note_next();
+            let change = self.next_command;
             if change <= now && change <= self.law.next_change() {
                 if let Some(Pending { at, change }) = self.changes.pop_front() {
                     self.take_change(at, change);
@@ -183,21 +198,8 @@ impl Closed {
     }
 
     #[inline]
-    fn next_command(&self) -> Nanos {
-        self.changes
-            .front()
-            .map_or(Nanos::MAX, |pending| pending.at)
-    }
-
-    /// When something changes by itself.
-    #[inline]
-    fn next_change(&self) -> Nanos {
-        self.law.next_change().min(self.next_command())
-    }
-
-    #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
-        if now >= self.next_change() {
+        if now >= self.next_change {
             self.go_on(now);
         }
         let Ready { at: intended, user } = *self.ready.front().filter(|user| user.at <= now)?;
@@ -217,7 +219,7 @@ impl Closed {
 
     #[inline]
     pub(crate) fn ended(&mut self, user: UserId, ready: Nanos) {
-        if ready >= self.next_command() {
+        if ready >= self.next_command {
             self.go_on(ready);
         }
         let at = ready + self.think_time;
@@ -241,7 +243,7 @@ impl Closed {
             return Nanos::MAX;
         }
         let ready = self.ready.front().map_or(Nanos::MAX, |user| user.at);
-        ready.min(self.next_change())
+        ready.min(self.next_change)
     }
 
     pub(crate) fn is_exhausted(&self) -> bool {

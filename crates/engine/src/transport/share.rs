@@ -206,6 +206,7 @@ impl Transport {
         connection.failures = connection.failures.saturating_add(1);
         let doubled = crate::limits::BACKOFF_MIN.0 << (connection.failures - 1).min(20);
         connection.rest_until = now + Nanos(doubled).min(backoff_max);
+        self.last_rest = self.last_rest.max(connection.rest_until);
         cx.timers.at(connection.rest_until, Wake::Dial(slot));
     }
 
@@ -230,12 +231,22 @@ impl Transport {
     /// Lets a share's seat rest, whose last exchange could not be made.
     pub(crate) fn rest_seat(&mut self, share: ShareId, until: Nanos) {
         let slot = self.shares[share.index()].slot;
+        self.last_rest = self.last_rest.max(until);
         let connection = self.connection(slot);
         connection.rest_until = connection.rest_until.max(until);
     }
 
-    /// Until when a share's seat rests, where its only connection does.
+    /// When a share's seat may be used again: now, unless its only connection rests.
     #[inline]
+    pub(crate) fn usable_from(&self, share: ShareId, now: Nanos) -> Nanos {
+        if self.last_rest <= now {
+            now
+        } else {
+            self.rest_of(share).max(now)
+        }
+    }
+
+    /// Until when a share's seat rests, where its only connection does.
     pub(crate) fn rest_of(&self, share: ShareId) -> Nanos {
         let share = &self.shares[share.index()];
         let connection = &self.connections[share.slot.0 as usize];

@@ -104,7 +104,7 @@ impl Http1 {
 
     /// Sends an exchange's request. Gives the time by which a body that waits for `100 Continue`
     /// is sent without it; [`Nanos::MAX`] where none waits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -176,7 +176,7 @@ impl Http1 {
     }
 
     /// Takes note of what a send came to; `true` when all was taken that it was given.
-    #[inline]
+    #[inline(always)]
     fn note_sent<H: Handler>(
         &mut self,
         id: ExchangeId,
@@ -237,7 +237,7 @@ impl Http1 {
 
     /// Receives until there is nothing more for now, the exchange is over, or this turn's portion
     /// is used up. The second value is whether the socket may hold more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
