@@ -18,6 +18,7 @@
 //! from a lane, held by an exchange until that is over, and given back.
 
 mod connection;
+mod deadlines;
 mod dial;
 mod lane;
 mod origins;
@@ -692,57 +693,6 @@ impl Transport {
     #[inline]
     pub(crate) fn is_pressed(&self) -> bool {
         !self.unread.is_empty() || !self.broken.is_empty() || !self.dirty.is_empty()
-    }
-
-    /// When [`Self::handle_timeout`] is due.
-    #[inline]
-    pub(crate) fn next_timeout(&self) -> Nanos {
-        self.next_scan
-    }
-
-    /// When a connection must have got on; see docs/design/0004.
-    fn set_deadline(&mut self, slot: Slot, at: Nanos) {
-        self.connection(slot).deadline = at;
-        self.next_scan = self.next_scan.min(at);
-    }
-
-    /// Ends overdue exchanges and connections, and finds the next bound.
-    pub(crate) fn handle_timeout<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        now: Nanos,
-    ) {
-        let mut next = Nanos::MAX;
-        for index in 0..self.connections.len() {
-            if self.connections[index].deadline <= now {
-                self.expire(cx, Slot(index as u32), now);
-            }
-            next = next.min(self.connections[index].deadline);
-        }
-        self.next_scan = next.max(now + crate::limits::SCAN_MIN);
-    }
-
-    /// A connection's time is up.
-    fn expire<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, now: Nanos) {
-        let connection = self.connection(slot);
-        connection.deadline = Nanos::MAX;
-        match &mut connection.wire {
-            Wire::Empty => {}
-            Wire::Dialing | Wire::Tunneling(_) | Wire::Securing => {
-                self.opening_timed_out(cx, slot, now);
-            }
-            Wire::Http2(http2) if http2.is_ready() => self.look_at_silence(cx, slot, now),
-            Wire::Http2(_) => self.opening_timed_out(cx, slot, now),
-            Wire::Http1(http1) => {
-                if http1.awaits_continue() {
-                    let mut port = Port { io: cx.io, slot };
-                    http1.stop_waiting(&mut port, cx.handler);
-                    if http1.is_broken() {
-                        self.broken.push(slot);
-                    }
-                }
-            }
-        }
     }
 
     /// Closes a slot's connection, if it has one.
