@@ -12,111 +12,21 @@ const FOLDER: &str = "crates/engine/src/";
 /// What may follow a noun: the id of one, and what can go wrong with it.
 const SUFFIXES: &[&str] = &["Id", "Error"];
 
-/// Types without a row, to be given one or a name that has one. None may be added; one that has a
-/// row by now or is gone must be taken out.
-const EXCEPTIONS: &[&str] = &[
-    "Ahead",
-    "Answer",
-    "Arrival",
-    "BodyReader",
-    "Bounds",
-    "CallRequest",
-    "CallState",
-    "Cancelled",
-    "Carriage",
-    "Chunk",
-    "Context",
-    "ConversationError",
-    "During",
-    "Extent",
-    "Failure",
-    "Fate",
-    "Fields",
-    "Finished",
-    "Follow",
-    "Found",
-    "Generation",
-    "GivenUp",
-    "Going",
-    "Handler",
-    "Heard",
-    "Hearing",
-    "Heed",
-    "Hint",
-    "Hop",
-    "Http2",
-    "Input",
-    "Lane",
-    "LaneId",
-    "Lanes",
-    "LookedUp",
-    "Lookup",
-    "Next",
-    "Opening",
-    "Outbox",
-    "Peers",
-    "Phase",
-    "Port",
-    "PrepareError",
-    "Prepared",
-    "Pump",
-    "Reading",
-    "Recorder",
-    "Rendered",
-    "Resend",
-    "Resolver",
-    "Route",
-    "Seat",
-    "Seen",
-    "Settings",
-    "Share",
-    "ShareId",
-    "Silence",
-    "Sink",
-    "Speaker",
-    "StreamRequest",
-    "Tally",
-    "TargetForm",
-    "Task",
-    "Terms",
-    "Then",
-    "Timers",
-    "Times",
-    "Todo",
-    "Tools",
-    "Transport",
-    "Wake",
-    "Wire",
-];
-
-/// Every shared type of the crate that has no row, and every exception that is none.
+/// Every shared type of the crate that has no row.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    findings(repository, EXCEPTIONS)
-}
-
-fn findings(repository: &Repository, exceptions: &[&str]) -> Vec<Finding> {
     let known = known(repository);
     let files = repository.rust_files();
     let mut found = Vec::new();
-    let mut needed = BTreeSet::new();
     for file in files.iter().filter(|file| file.path.starts_with(FOLDER)) {
         for item in types(file) {
             let name = item.name;
             if !item.is_shared || forms(name).iter().any(|form| known.contains(form)) {
                 continue;
             }
-            if exceptions.contains(&name) {
-                needed.insert(name);
-                continue;
-            }
             let message = format!("`{name}` has no row in {PAGE}: say there what it is");
             found.push(Finding::violation(&file.path, item.line, message));
         }
-    }
-    for name in exceptions.iter().filter(|name| !needed.contains(*name)) {
-        let message = format!("`{name}` is no exception any more; xtask/src/nouns.rs");
-        found.push(Finding::violation(FOLDER, 0, message));
     }
     found
 }
@@ -162,20 +72,20 @@ fn forms(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::findings;
+    use super::check;
     use crate::Repository;
 
     const GLOSSARY: &str = "| term | meaning | type or field | do not say |\n|---|---|---|---|\n\
         | exchange slot | x | | |\n| open model | x | `Load::Open` | |\n| user, actor | x | | |\n";
 
-    fn found(path: &str, text: &str, exceptions: &[&str]) -> usize {
+    fn found(path: &str, text: &str) -> usize {
         let files = [("GLOSSARY.md", GLOSSARY), (path, text)];
-        findings(&Repository::of(&files), exceptions).len()
+        check(&Repository::of(&files)).len()
     }
 
     #[test]
     fn shared_types_need_a_row() {
-        let of = |text: &str| found("crates/engine/src/a.rs", text, &[]);
+        let of = |text: &str| found("crates/engine/src/a.rs", text);
         for known in [
             "ExchangeSlot",
             "ExchangeSlotId",
@@ -194,18 +104,7 @@ mod tests {
             of("#[cfg(test)]\nmod tests {\n    pub(super) struct Crowd;\n}\n"),
             0
         );
-        let elsewhere = found("crates/net/src/a.rs", "pub struct Crowd;\n", &[]);
+        let elsewhere = found("crates/net/src/a.rs", "pub struct Crowd;\n");
         assert_eq!(elsewhere, 0);
-    }
-
-    #[test]
-    fn an_exception_is_needed_or_wrong() {
-        let of = |name: &str, exceptions: &[&str]| {
-            let text = format!("pub(super) struct {name};\n");
-            found("crates/engine/src/a.rs", &text, exceptions)
-        };
-        assert_eq!(of("Crowd", &["Crowd"]), 0);
-        assert_eq!(of("User", &["User"]), 1);
-        assert_eq!(of("User", &["Gone"]), 1);
     }
 }
