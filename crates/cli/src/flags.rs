@@ -11,7 +11,7 @@ pub(crate) use serve::ServeFlags;
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// A load generator that keeps an exact load and tells the truth about it.
+/// A load generator that keeps an exact load and reports it truthfully.
 #[derive(Debug, Parser)]
 #[command(name = "drumfire", version, about, subcommand_required = true)]
 #[command(
@@ -28,7 +28,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Send HTTP requests and measure the responses
     Http(Box<HttpFlags>),
-    /// Make gRPC calls and measure them, or show what a server offers
+    /// Make gRPC calls and measure them, or show a server's schema
     Grpc(Box<GrpcFlags>),
     /// Run a plan that was written down, by a person or by --print-plan
     Run(Box<RunFlags>),

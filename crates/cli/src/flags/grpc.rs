@@ -3,7 +3,7 @@
 use super::{LoadFlags, OutputFlags, TransportFlags};
 use clap::Args;
 
-/// Everything that `drumfire grpc` can be told.
+/// The arguments of `drumfire grpc`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples, with `drumfire serve --grpc` running:
   drumfire grpc 127.0.0.1:8080 --plaintext --list         what the server offers
@@ -14,7 +14,7 @@ use clap::Args;
       -d '{\"name\":\"{{ uuid }}\"}' -c 10 --streams 10    100 users on 10 connections
   drumfire grpc 127.0.0.1:8080 --plaintext --call helloworld.Greeter/SayHelloBidi \\
       -d '[{\"name\":\"Ada\"},{\"name\":\"Bob\"}]' --stream-interval 100ms")]
-// What concerns HTTP/1.1 alone, or lists of URLs, is of no use here.
+// Flags that concern HTTP/1.1 alone, or lists of URLs, are hidden.
 #[command(mut_arg("iterations", |arg| arg.hide(true)))]
 #[command(mut_arg("respect_keepalive", |arg| arg.hide(true)))]
 #[command(mut_arg("retry_reused", |arg| arg.hide(true)))]
@@ -27,7 +27,7 @@ pub(crate) struct GrpcFlags {
     #[arg(long)]
     pub(crate) plaintext: bool,
 
-    /// Print what services and methods there are, and end
+    /// Print the services and methods, and end
     #[arg(long, help_heading = "Schema", conflicts_with_all = ["call", "describe"])]
     pub(crate) list: bool,
     /// Print a service, method, message or enum as the schema has it, and end
@@ -38,7 +38,7 @@ pub(crate) struct GrpcFlags {
         conflicts_with = "call"
     )]
     pub(crate) describe: Option<String>,
-    /// A .proto file; may be given several times [default: the server's own word, by reflection]
+    /// A .proto file; may be given several times [default: ask the server, by reflection]
     #[arg(long, value_name = "FILE", help_heading = "Schema")]
     pub(crate) proto: Vec<String>,
     /// Where imports are looked for; may be given several times
@@ -66,7 +66,7 @@ pub(crate) struct GrpcFlags {
     /// The data are encoded messages: one, or several with their lengths before them
     #[arg(long, help_heading = "Call", requires = "data")]
     pub(crate) binary: bool,
-    /// Send the data as it is, whatever looks like a template in it
+    /// Send the data as given: `{{` begins no template
     #[arg(long, help_heading = "Call")]
     pub(crate) no_templates: bool,
     /// How calls go through an array of messages: turn, random, or once [default: turn]
@@ -87,7 +87,7 @@ pub(crate) struct GrpcFlags {
         help_heading = "Call"
     )]
     pub(crate) metadata: Vec<String>,
-    /// How long a call may take, which the server is told [default: --timeout]
+    /// Time limit of a call, also sent to the server as grpc-timeout [default: --timeout]
     #[arg(long, value_name = "TIME", help_heading = "Call")]
     pub(crate) deadline: Option<String>,
     /// Compress messages: gzip, zstd, or identity, which refuses compressed replies [default: none
@@ -97,17 +97,17 @@ pub(crate) struct GrpcFlags {
     /// The :authority in place of the target's
     #[arg(long, value_name = "NAME", help_heading = "Call")]
     pub(crate) authority: Option<String>,
-    /// The largest message that is accepted [default: 4MiB]
+    /// The largest message to accept [default: 4MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Call")]
     pub(crate) max_receive: Option<String>,
-    /// The largest message that is sent [default: 2GiB]
+    /// The largest message to send [default: 2GiB]
     #[arg(long, value_name = "SIZE", help_heading = "Call")]
     pub(crate) max_send: Option<String>,
-    /// Take any bytes for a reply's message; otherwise those that are none of its type are failures
+    /// Don't check that replies are valid messages of the method's type
     #[arg(long, help_heading = "Call")]
     pub(crate) no_reply_check: bool,
 
-    /// Messages that each call sends; the data is repeated or cut off to make them up
+    /// Send N messages in each call, repeating or cutting the data
     #[arg(
         long,
         value_name = "N",
@@ -115,13 +115,13 @@ pub(crate) struct GrpcFlags {
         allow_negative_numbers = true
     )]
     pub(crate) stream_count: Option<u64>,
-    /// A pause after each message that is sent
+    /// Pause after each message sent
     #[arg(long, value_name = "TIME", help_heading = "Streams")]
     pub(crate) stream_interval: Option<String>,
-    /// Sending ends after this time; a stream that only the server sends is cancelled then
+    /// Stop sending after this time; cancel a stream that only the server sends
     #[arg(long, value_name = "TIME", help_heading = "Streams")]
     pub(crate) stream_duration: Option<String>,
-    /// A call is cancelled when so many messages have come, which is no failure
+    /// Cancel a call after N messages received (not a failure)
     #[arg(long, value_name = "N", help_heading = "Streams")]
     pub(crate) stream_receive: Option<u64>,
 

@@ -4,7 +4,7 @@ use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Everything that `drumfire http` can be told.
+/// The arguments of `drumfire http`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   drumfire http http://127.0.0.1:8080/              10 requests/s for 10 s
@@ -37,16 +37,16 @@ pub(crate) struct HttpFlags {
     /// Ask for compressed bodies and decode them
     #[arg(long, help_heading = "Request")]
     pub(crate) compressed: bool,
-    /// Follow at most so many redirects [default: none, a redirect is the response]
+    /// Follow up to N redirects [default: report the redirect itself]
     #[arg(short = 'L', long = "location", value_name = "N", value_parser = redirects, help_heading = "Request")]
     pub(crate) redirects: Option<u32>,
     /// Send `Expect: 100-continue` before a body
     #[arg(long, help_heading = "Request")]
     pub(crate) expect_continue: bool,
-    /// HTTP/1.1, which is the default
+    /// Use HTTP/1.1 (the default)
     #[arg(long, conflicts_with = "http2", help_heading = "Request")]
     pub(crate) http1: bool,
-    /// HTTP/2: by ALPN on https, by prior knowledge on http
+    /// Use HTTP/2: by ALPN on https, by prior knowledge on http
     #[arg(long, help_heading = "Request")]
     pub(crate) http2: bool,
 
@@ -80,13 +80,13 @@ pub(crate) struct LoadFlags {
     /// Closed model: a user's pause between answer and next request
     #[arg(long, value_name = "TIME", conflicts_with = "rate")]
     pub(crate) think_time: Option<String>,
-    /// How long [default: 10s, unless -n, --iterations or the law ends the run]
+    /// Length of the run [default: 10s, unless -n, --iterations or the law ends it]
     #[arg(short = 'z', long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Exactly so many requests
+    /// Send exactly N requests
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) requests: Option<u64>,
-    /// Go through the list of URLs exactly so often
+    /// Go through the list of URLs exactly N times
     #[arg(long, value_name = "N")]
     pub(crate) iterations: Option<u64>,
     /// Send this long before measuring begins
@@ -117,38 +117,39 @@ pub(crate) struct TransportFlags {
     /// A new connection for each request
     #[arg(long)]
     pub(crate) no_keepalive: bool,
-    /// Close a connection after so many requests
+    /// Close a connection after N requests
     #[arg(long, value_name = "N", conflicts_with = "no_keepalive")]
     pub(crate) requests_per_connection: Option<u64>,
-    /// Give a connection up as the server's Keep-Alive field announces (timeout=5, max=100)
+    /// Close connections as the server's Keep-Alive field announces (timeout=5, max=100)
     #[arg(long)]
     pub(crate) respect_keepalive: bool,
-    /// Send a GET, HEAD, PUT or DELETE once more when a kept-alive connection turns out closed
+    /// Retry a GET, HEAD, PUT or DELETE once when a kept-alive connection turns out closed
     #[arg(long)]
     pub(crate) retry_reused: bool,
-    /// The whole exchange, from taking a connection to the last byte [default: 30s]
+    /// Time limit of an exchange, from taking a connection to the last byte [default: 30s]
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
-    /// Opening a connection [default: 10s]
+    /// Time limit of opening a connection [default: 10s]
     #[arg(long, value_name = "TIME")]
     pub(crate) connect_timeout: Option<String>,
-    /// The TLS handshake [default: 10s]
+    /// Time limit of the TLS handshake [default: 10s]
     #[arg(long, value_name = "TIME")]
     pub(crate) tls_timeout: Option<String>,
-    /// From the request's last byte to the end of the response's head [default: --timeout]
+    /// Time limit from the request's last byte to the end of the response's head [default:
+    /// --timeout]
     #[arg(long, value_name = "TIME")]
     pub(crate) head_timeout: Option<String>,
-    /// The longest pause before a target that refuses is dialed again [default: 250ms]
+    /// Longest pause before redialing a target that refuses connections [default: 250ms]
     #[arg(long, value_name = "TIME")]
     pub(crate) connect_backoff: Option<String>,
-    /// HTTP/2: ask a connection that carries requests and has been silent for so long whether it
-    /// lives [default: never]
+    /// HTTP/2: send PING on a connection with open requests that has been silent this long
+    /// [default: never]
     #[arg(long, value_name = "TIME")]
     pub(crate) ping: Option<String>,
-    /// How long the answer to --ping may take before the connection counts as dead [default: 20s]
+    /// Close the connection if its PING is not answered within this time [default: 20s]
     #[arg(long, value_name = "TIME", requires = "ping")]
     pub(crate) ping_timeout: Option<String>,
-    /// Do not verify certificates; the report says so
+    /// Don't verify certificates (noted in the report)
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
     /// Trusted certificates in PEM [default: the system's]
@@ -160,7 +161,7 @@ pub(crate) struct TransportFlags {
     /// The client's private key in PEM
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// Every TLS handshake in full, without resuming sessions
+    /// Make every TLS handshake in full, without resuming sessions
     #[arg(long)]
     pub(crate) full_handshakes: bool,
     /// Use ADDRESS for HOST:PORT; may be given several times
@@ -200,7 +201,7 @@ pub(crate) struct OutputFlags {
     /// A rule that the result must satisfy, such as `p99<50ms`; may be given several times
     #[arg(long, value_name = "RULE")]
     pub(crate) threshold: Vec<String>,
-    /// The length of an interval, and of the live line's [default: 1s]
+    /// Length of an interval of the report, and of the live display [default: 1s]
     #[arg(long, value_name = "TIME")]
     pub(crate) interval: Option<String>,
     /// No live display
@@ -209,7 +210,7 @@ pub(crate) struct OutputFlags {
     /// Nothing but the result
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
-    /// A sentence under each part of the summary that says how to read it
+    /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
     /// Exit with 3 unless the run is valid

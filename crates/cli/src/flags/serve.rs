@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Everything that `drumfire serve` can be told.
+/// The arguments of `drumfire serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "The same words work for one request in its query:
   curl 'http://127.0.0.1:8080/?delay=const:5ms&size=1000&status=503:0.1'")]
@@ -40,10 +40,10 @@ pub(crate) struct ServeFlags {
     /// Seed of every delay and chance
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Hold every answer back: const:5ms, exp:10ms, lognormal:10ms,0.5
+    /// Delay every answer: const:5ms, exp:10ms, lognormal:10ms,0.5
     #[arg(long, value_name = "LAW")]
     pub(crate) delay: Option<String>,
-    /// Bytes of a body
+    /// Size of a body
     #[arg(long, value_name = "BYTES", default_value = "100")]
     pub(crate) size: String,
     /// Answer with this status with a probability: 503:0.01
@@ -52,10 +52,10 @@ pub(crate) struct ServeFlags {
     /// End gRPC calls with this status with a probability: UNAVAILABLE:0.01
     #[arg(long, value_name = "CODE:P", requires = "grpc")]
     pub(crate) grpc_status: Option<String>,
-    /// End the connection after an answer with this probability
+    /// Close the connection after an answer with this probability
     #[arg(long, value_name = "P")]
     pub(crate) close: Option<String>,
-    /// End each connection after so many answers
+    /// Close each connection after N answers
     #[arg(long, value_name = "N")]
     pub(crate) close_after: Option<u32>,
     /// Close the connection in place of an answer with this probability
@@ -64,7 +64,7 @@ pub(crate) struct ServeFlags {
     /// Reset the connection in place of an answer with this probability
     #[arg(long, value_name = "P")]
     pub(crate) reset: Option<String>,
-    /// Break an answer off in the middle of its body with this probability
+    /// Cut an answer off in the middle of its body with this probability
     #[arg(long, value_name = "P")]
     pub(crate) cut: Option<String>,
     /// Send bodies piece by piece: 100B/10ms
@@ -79,13 +79,13 @@ pub(crate) struct ServeFlags {
     /// Answer one request at a time, first come, first served
     #[arg(long)]
     pub(crate) serial: bool,
-    /// Remember when so many requests arrived; GET /arrivals tells
+    /// Record the first N arrival times, for GET /arrivals
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10000000")]
     pub(crate) arrival_log: Option<usize>,
     /// Streams that an HTTP/2 client may open at a time
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) max_streams: u32,
-    /// Turn HTTP/2 requests after the N-th of a connection away (GOAWAY)
+    /// Refuse HTTP/2 requests after the N-th of a connection (GOAWAY)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) goaway_after: Option<u32>,
 }
