@@ -1,6 +1,6 @@
-//! From flags to a document: what was written, with the flag as its place.
+//! From flags to a document: each value as given, with its flag as its place.
 //!
-//! Nothing is checked here but what a document can't hold; that is the compiler's business.
+//! Only values that a document can't hold are refused here; the compiler checks the rest.
 
 mod grpc;
 mod http;
@@ -25,7 +25,7 @@ use crate::flags::{LoadFlags, OutputFlags};
 /// The name of the one pool that a command line makes.
 const POOL: &str = "main";
 
-/// What a flag says, by the key that it sets.
+/// A flag's value, with the key that it sets.
 fn text(key: &str, value: &impl Display) -> Text {
     Placed::new(value.to_string(), flag(key))
 }
@@ -40,12 +40,12 @@ fn texts<T: Display>(key: &str, values: &[T]) -> Vec<Text> {
     values.iter().map(|value| text(key, value)).collect()
 }
 
-/// What a flag with a number says.
+/// The value of a flag with a number.
 fn count<T: Into<u64>>(key: &str, value: Option<T>) -> Option<Count> {
     value.map(|value| Placed::new(value.into(), flag(key)))
 }
 
-/// What a flag without a value says when it is given; nothing when it is not.
+/// The value of a flag without an argument: `means` when it is given, none when it is not.
 fn switch(key: &str, given: bool, means: bool) -> Option<Switch> {
     given.then(|| Placed::new(means, flag(key)))
 }
@@ -74,7 +74,7 @@ fn fields(key: &str, lines: &[String]) -> Result<Vec<Field>, Failure> {
 }
 
 /// A value that is a file's content after `@`, standard input after `@-`, or the text itself.
-/// What comes from standard input is put into the document, for it can't be read again.
+/// Standard input is copied into the document, for it can't be read again.
 fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
     match value.strip_prefix('@') {
         None => Ok(Payload::Text(text(key, &value))),
@@ -95,7 +95,7 @@ fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
     }
 }
 
-/// What every kind of load can be told beside its pool.
+/// The parts of a document that every kind of load has beside its pool.
 fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
     Document {
         pools: vec![Pool {
@@ -132,7 +132,7 @@ fn outputs(flags: &OutputFlags) -> Outputs {
     }
 }
 
-/// A document with what flags of `drumfire run` say beside its own word.
+/// A document with the outputs and thresholds of `drumfire run`'s flags added to its own.
 pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Document {
     let Outputs {
         json,

@@ -24,14 +24,14 @@ pub(crate) struct Machine {
     folder: PathBuf,
     /// `TZ`, or else the system's zone; `None` where there are no zone data.
     local: Option<TimeZone>,
-    /// What servers have said of themselves, by what they were asked for. A document that is
-    /// compiled twice asks once.
+    /// The answers of servers' reflection, by question. A document that is compiled twice asks
+    /// once.
     told: Mutex<Vec<Told>>,
-    /// What came through pipes, which can't be read again.
+    /// The contents of pipes, which can't be read again.
     passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
 }
 
-/// What a server has said of itself.
+/// One answer of a server's reflection.
 #[derive(Debug)]
 struct Told {
     server: Origin,

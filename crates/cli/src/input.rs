@@ -1,4 +1,4 @@
-//! What comes in from outside: arguments, files, standard input.
+//! Input: arguments, files, standard input.
 
 use crate::exit::Failure;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_bounded(fs::File::open(path)?)
 }
 
-/// Reads standard input to its end; `wanted` says for what.
+/// Reads standard input to its end; `wanted` names the content in errors.
 pub(crate) fn stdin(wanted: &str) -> Result<Vec<u8>, Failure> {
     read_bounded(io::stdin().lock())
         .map_err(|error| Failure::usage(format!("{wanted}: can't read stdin: {error}")))

@@ -1,4 +1,4 @@
-//! What goes out: text to the terminal, results to files.
+//! Output: text to the terminal, results to files.
 
 use crate::exit::Failure;
 use crate::terminal;
@@ -18,7 +18,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes lines to standard output whose text is somebody else's.
+/// Writes lines of foreign text to standard output.
 pub(crate) fn print_foreign(lines: &[String]) -> Result<(), Failure> {
     let unicode = terminal::stdout_style().unicode;
     let lines = lines.iter();
@@ -31,7 +31,7 @@ pub(crate) fn print_foreign(lines: &[String]) -> Result<(), Failure> {
 /// Writes to standard error as it is: what moves the terminal's cursor is our own.
 pub(crate) fn draw(text: &str) {
     let mut stderr = io::stderr().lock();
-    // There is nobody left to tell.
+    // Standard error is closed: the message has no other place.
     let _closed = stderr
         .write_all(text.as_bytes())
         .and_then(|()| stderr.flush());
@@ -43,7 +43,7 @@ pub(crate) fn remark(text: &str) {
     draw(&Untrusted::new(text).escaped_lines());
 }
 
-/// Says on standard error what is wrong.
+/// Writes an error message to standard error.
 pub(crate) fn complain(message: &str) {
     remark(&format!("drumfire: {message}\n"));
 }
@@ -84,8 +84,8 @@ impl Destination {
         Ok(Self::File(path.to_owned()))
     }
 
-    /// Writes the result: beside the file first, then in its place, so that a full disk leaves
-    /// what was there before.
+    /// Writes the result: beside the file first, then in its place, so that a full disk leaves the
+    /// previous file intact.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         self.stream(&mut |out| out.write_all(bytes))
     }
@@ -120,7 +120,7 @@ impl Destination {
         let beside = PathBuf::from(beside);
         let written = filled(&beside).and_then(|()| fs::rename(&beside, path));
         written.map_err(|error| {
-            // What is left of it is of no use; that it can't be removed either changes nothing.
+            // The partial file is of no use; a failure to remove it changes nothing.
             let _left = fs::remove_file(&beside);
             wrong(error)
         })

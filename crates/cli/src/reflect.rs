@@ -91,7 +91,7 @@ fn native() -> Result<Native, Failure> {
         .map_err(|error| Failure::failed(format!("the event loop can't be set up: {error}")))
 }
 
-/// What to try, where that can be told.
+/// A remedy, where one is known.
 fn advice(plan: &Plan, error: &ConversationError) -> String {
     let outcome = match error {
         ConversationError::Failed(outcome, _) => *outcome,

@@ -1,4 +1,4 @@
-//! One run from a plan to its summary: limits of the machine, signals, and what is shown meanwhile.
+//! One run from a plan to its summary: limits of the machine, signals, and the live display.
 
 mod describe;
 mod signals;
@@ -21,10 +21,10 @@ const DESCRIPTORS_SPARE: u64 = 64;
 /// What else to try with a name that has no address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
 
-/// What a report says of a run that did not come to its planned end.
+/// A report's note on a run that a signal ended.
 const INTERRUPTED: &str = "a signal ended the run before its plan did";
 
-/// Runs a plan. `begun` is told what the run is, `observe` what happens in it.
+/// Runs a plan. `begun` receives the facts of the run, `observe` its events.
 pub(crate) fn execute(
     plan: Plan,
     begun: &mut dyn FnMut(&Arc<RunInfo>),

@@ -1,4 +1,4 @@
-//! A file without a name, for what is too much for memory.
+//! A file without a name, for data that memory can't hold.
 
 use crate::exit::Failure;
 use drumfire_net::Clock;

@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! The terminal's abilities.
 
 use drumfire_report::style::{Color, Style, Unicode};
 use std::env;
@@ -23,8 +23,8 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_none_or(|term| term == "dumb")
 }
 
-/// Colour where a person looks at it and has not refused (no-color.org); Unicode unless the
-/// locale says otherwise.
+/// Colour on a terminal, unless NO_COLOR refuses it (no-color.org); Unicode unless the locale lacks
+/// it.
 fn style(is_terminal: bool) -> Style {
     let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let color = if is_terminal && !refused && !is_dumb() {

@@ -56,7 +56,7 @@ fn in_terms_of(dialect: Dialect, failure: Failure) -> Failure {
     }
 }
 
-/// Runs the plan and writes what the tool would.
+/// Runs the plan and writes the tool's output.
 fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
     for note in presentation.notes() {
         output::remark(&format!("{note}\n"));

@@ -9,7 +9,7 @@ use drumfire_compile::schema_of;
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 
-/// Shows a schema, or runs the load that the flags describe and writes what they ask for.
+/// Shows a schema, or runs the load that the flags describe and writes its results.
 pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
     let document = document::of_grpc(flags)?;
     let host = Machine::here();

@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::HttpFlags;
 use crate::host::Machine;
 
-/// Runs the load that the flags describe and writes what they ask for.
+/// Runs the load that the flags describe and writes its results.
 pub(crate) fn run(flags: &HttpFlags) -> Result<Exit, Failure> {
     let document = document::of_http(flags)?;
     results::of(&document, &Machine::here(), flags.print_plan)

@@ -1,4 +1,4 @@
-//! A run, and what is written of it.
+//! A run, and its results.
 
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Destination};
@@ -11,8 +11,8 @@ use drumfire_report::{csv, json, text};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Runs what a document describes and writes what it asks for, or prints it where that is wanted.
-/// What can't be run is not printed.
+/// Runs a document and writes its outputs, or prints it with `--print-plan`. A document that can't
+/// be run is not printed.
 pub(crate) fn of(
     document: &Document,
     host: &Arc<dyn Host>,

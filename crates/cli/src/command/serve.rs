@@ -145,7 +145,7 @@ fn listen(text: &str) -> Result<Listen, Failure> {
     })
 }
 
-/// Writes what a client needs to trust the server, and to be trusted.
+/// Writes the certificates with which a client trusts the server, and the server a client.
 fn write_certificates(flags: &ServeFlags, server: &Running) -> Result<(), Failure> {
     let Some(tls) = server.tls() else {
         return Ok(());

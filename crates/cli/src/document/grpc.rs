@@ -10,7 +10,8 @@ use drumfire_plan::document::{
 };
 use std::path::Path;
 
-/// What the flags say. Without `--call` there is no request, and a schema is all that can be had.
+/// The document of the flags. Without `--call` it has no request, and serves only to fetch a
+/// schema.
 pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
     let mut settings = transport::settings(&flags.load, &flags.transport);
     settings.reach.target = Some(Placed::new(flags.target.clone(), Place::Nowhere));
@@ -74,7 +75,7 @@ fn request(flags: &GrpcFlags) -> Result<Option<Request>, Failure> {
     }))
 }
 
-/// `NAME=FILE`, of which the file's name says what it holds.
+/// `NAME=FILE`; the file's extension is its format.
 fn feed(flags: &GrpcFlags, given: &str) -> Result<Feed, Failure> {
     let Some((name, path)) = given.split_once('=') else {
         let shown = given.escape_default();

@@ -9,10 +9,10 @@ use drumfire_plan::document::{
     Ask, CommonFields, Document, Http, Place, Placed, Pool, Request, Settings, Text,
 };
 
-/// What a list of URLs is called where it is wrong.
+/// The name of a list of URLs in error messages.
 const LIST: Place = Place::Flag { name: "URL list" };
 
-/// What the flags say.
+/// The document of the flags.
 pub(crate) fn of(flags: &HttpFlags) -> Result<Document, Failure> {
     let usual = if flags.data.is_some() { "POST" } else { "GET" };
     let method = some("method", flags.method.as_ref());

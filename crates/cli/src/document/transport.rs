@@ -5,7 +5,7 @@ use crate::flags::{LoadFlags, TransportFlags};
 use drumfire_plan::document::{Connections, Reach, Settings, Text, Timeouts, Tls};
 use std::path::PathBuf;
 
-/// What load and transport flags say of connections and the way to the target.
+/// The settings of connections and of the way to the target, from load and transport flags.
 pub(super) fn settings(load: &LoadFlags, flags: &TransportFlags) -> Settings {
     Settings {
         reach: reach(flags),

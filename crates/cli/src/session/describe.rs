@@ -1,4 +1,4 @@
-//! What a run is, in words: its target, its plan, what a reader must know.
+//! A run in words: its target, its plan, and notes for the reader.
 
 use drumfire_engine::{Prepared, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunInfo};
@@ -13,11 +13,11 @@ use drumfire_units::Nanos;
 /// Requests of a long list that the plan's text names.
 const REQUESTS_NAMED: usize = 16;
 
-/// What an older kernel, or a sandbox, makes dearer.
+/// The note on an older kernel, or a sandbox, which costs a call more per wait.
 const TWO_CALLS: &str = "there is no epoll_pwait2 here (Linux 5.11): each wait of less than a \
                          millisecond cost a second system call";
 
-/// What is known of a run before it starts.
+/// The facts of a run that are known before it starts.
 pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     let plan = &prepared.plan;
     let started_at_unix_ns = Clock::unix_time();
@@ -42,7 +42,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
             proxy.url.origin
         ));
     }
-    // Where there is no queue at all, the run itself says so.
+    // Where there is no queue at all, the run itself fails.
     if waits_in_one_call() == Ok(false) {
         notes.push(TWO_CALLS.to_owned());
     }
@@ -63,7 +63,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     }
 }
 
-/// What is known of the plan's only pool.
+/// The facts of the plan's only pool.
 fn pool(prepared: &Prepared) -> PoolInfo {
     let plan = &prepared.plan;
     PoolInfo {

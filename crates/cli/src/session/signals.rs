@@ -1,4 +1,4 @@
-//! Signals: the first stops the load, the second the wait for what is in flight, the third the
+//! Signals: the first stops the load, the second the wait for requests in flight, the third the
 //! program.
 
 use drumfire_engine::Control;
@@ -15,23 +15,23 @@ const INTERRUPTED: i32 = 130;
 
 /// Signals of the whole process, from now until its end.
 ///
-/// A terminal that goes away (SIGHUP) stops the load too, unless whoever started the program said
-/// that it may (nohup). It may say so twice, by the kernel and by the shell, so a second one is no
-/// wish for haste. SIGQUIT stays what it is everywhere: the end, at once.
+/// A terminal that goes away (SIGHUP) stops the load too, unless the program was started with
+/// nohup. The kernel and the shell may each send one, so a second SIGHUP does not hurry the end.
+/// SIGQUIT keeps its default: the end, at once.
 pub(crate) struct Signals {
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
-    /// How often somebody asked for an end.
+    /// The number of signals that asked for an end.
     count: u32,
     control: Option<Control>,
 }
 
 impl Signals {
-    /// Watches for signals on a thread of its own, which does nothing else: whatever the program is
-    /// busy with, a signal is taken.
+    /// Watches for signals on a thread of its own, which does nothing else: a signal is taken even
+    /// while the program is busy.
     ///
     /// # Errors
     /// When the system does not let signals be watched for.
@@ -89,7 +89,8 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether SIGHUP was ignored when the program started. Where the kernel does not tell, it was not.
+/// Whether SIGHUP was ignored when the program started. Where the kernel does not report it, it was
+/// not.
 pub(crate) fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

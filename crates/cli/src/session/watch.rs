@@ -18,11 +18,11 @@ pub(crate) struct Watch {
     requests: Option<u64>,
     sent: u64,
     rates: Vec<f64>,
-    /// What was said of the end of the load stays until the report.
+    /// The line on the end of the load stays until the report.
     draining: bool,
 }
 
-/// What is shown.
+/// The kind of display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     /// A line that replaces itself.
@@ -94,7 +94,7 @@ impl Watch {
     }
 }
 
-/// What is said when a signal ended the load, in one line of the terminal.
+/// The message after the signal that ended the load, in one line of the terminal.
 fn stopping(columns: usize) -> &'static str {
     const SAID: [&str; 3] = [
         "stopping: waiting for what is in flight (again to report now)",
