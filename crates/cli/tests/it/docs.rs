@@ -91,7 +91,7 @@ fn commands(path: &str, page: &str) -> Vec<Line> {
 }
 
 /// The exit code that a line announces; `None` where it is left out.
-fn announced(text: &str) -> Option<i32> {
+pub(crate) fn announced(text: &str) -> Option<i32> {
     if text.contains("# not run") {
         return None;
     }
@@ -295,12 +295,18 @@ fn at_free_ports(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Every command line of the README, the manual and the pages on dialects.
-pub(crate) fn command_lines() -> Vec<Line> {
+/// The README, the manual and the pages on dialects, with their names.
+pub(crate) fn documents() -> Vec<(String, String)> {
     let mut all = pages("docs/manual");
     all.extend(pages("docs/dialects"));
     all.push(page("README.md"));
-    all.iter()
+    all
+}
+
+/// Every command line of these.
+pub(crate) fn command_lines() -> Vec<Line> {
+    documents()
+        .iter()
         .flat_map(|(path, text)| commands(path, text))
         .collect()
 }
