@@ -14,7 +14,7 @@ pub struct Call {
     pub method: String,
     /// Which sides send a stream.
     pub kind: CallKind,
-    /// What it sends.
+    /// The messages that it sends.
     pub data: Arc<dyn CallData>,
     /// How its messages are compressed.
     pub compression: MessageCompression,
@@ -31,8 +31,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// Whether nobody knows before its end how many messages it sends: a stream of the client that
-    /// ends after a time, or when so much has been received.
+    /// Whether the number of messages is unknown until the call ends: a client's stream that ends
+    /// after a time, or after a number of received messages.
     #[must_use]
     pub const fn has_open_end(&self) -> bool {
         let streaming = &self.streaming;
@@ -77,7 +77,7 @@ pub enum MessageCompression {
     Gzip,
     /// zstd, in both directions.
     Zstd,
-    /// What is sent is not; replies may be, with gzip.
+    /// Requests are not compressed; replies may be, with gzip.
     GzipReplies,
 }
 
@@ -91,7 +91,7 @@ pub struct Streaming {
     pub interval: Nanos,
     /// Sending ends after this span; a stream that only the server sends is cancelled then.
     pub duration: Option<Nanos>,
-    /// The call is cancelled when so many messages have been received, which is no failure.
+    /// The call is cancelled after this number of received messages, which is no failure.
     pub receive: Option<u64>,
 }
 
@@ -125,8 +125,8 @@ pub trait CallData: Send + Sync + fmt::Debug {
     /// How many messages a call has by itself.
     fn messages(&self, call: &CallContext) -> u64;
 
-    /// Appends the encoded `n`-th message, from 0. Beyond [`CallData::messages`] the data is gone
-    /// through again, and what is random or a time is made anew.
+    /// Appends the encoded `n`-th message, from 0. Beyond [`CallData::messages`] the data starts
+    /// over, with new random values and times.
     ///
     /// # Errors
     /// As [`CallData::metadata`].
@@ -145,17 +145,17 @@ impl fmt::Display for DataError {
 
 impl std::error::Error for DataError {}
 
-/// What the messages of replies must be.
+/// The check of replies' messages.
 pub trait ReplyCheck: Send + Sync + fmt::Debug {
     /// Checks a message, decompressed and without its prefix. Where it is as it must be, nothing
     /// is allocated.
     ///
     /// # Errors
-    /// When the message is not what it should be; the call is then over.
+    /// When the message is invalid; the call is then over.
     fn check(&self, message: &[u8]) -> Result<(), ReplyError>;
 }
 
-/// What is wrong with a reply's message, in words. They hold nothing of the message itself.
+/// The mistake in a reply's message, in words. They hold nothing of the message itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplyError(pub String);
 

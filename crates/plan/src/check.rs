@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Diagnostic {
     /// The key, such as `requests[0].headers`; indices count from 0.
     pub place: String,
-    /// What is wrong and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Diagnostic {
 struct Findings(Vec<Diagnostic>);
 
 impl Findings {
-    /// Notes what is wrong at `place`, if it is.
+    /// Notes a mistake at `place` if `wrong`.
     fn note_if(&mut self, wrong: bool, place: &str, message: &str) {
         if wrong {
             self.0.push(Diagnostic {
@@ -114,7 +114,7 @@ impl Plan {
         );
     }
 
-    /// What a version of HTTP can't do.
+    /// Settings that the version of HTTP can't carry out.
     fn check_version(&self, found: &mut Findings) {
         let calls = self.requests.iter().any(|request| request.call.is_some());
         match self.http.version {
@@ -259,8 +259,8 @@ fn check_connections(connections: &Connections, found: &mut Findings) {
     );
 }
 
-/// Fields that say where a message ends or whom it is for must agree with the request itself
-/// (RFC 9112 sections 3.2 and 6).
+/// Fields that frame a message or name its host must agree with the request itself (RFC 9112
+/// sections 3.2 and 6).
 fn check_request(request: &HttpRequest, place: &str, found: &mut Findings) {
     let place = format!("{place}.headers");
     let values = |name| {

@@ -1,22 +1,22 @@
-//! What may be changed while a run goes on.
+//! Changes to a run while it goes on.
 
 use crate::{Sequence, Users};
 use drumfire_units::Nanos;
 
 /// A change of a run, from a time of the run on.
 ///
-/// All workers apply it at that very time, whatever they are busy with: what is due before it is
-/// due by the load as it was.
+/// All workers apply it at that very time: requests that are due before it follow the load as it
+/// was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// From when it holds. A time that is over, or so near that a worker might not hear of it
-    /// before, is moved to the next possible one.
+    /// From when it holds. A time in the past, or too near for every worker to read it before, is
+    /// moved to the next possible one.
     pub at: Nanos,
     /// What changes.
     pub change: Change,
 }
 
-/// What a [`Command`] changes.
+/// The change of a [`Command`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// The rate of an open load follows another law, whose time begins now.
@@ -29,16 +29,17 @@ pub enum Change {
         /// How many.
         law: Users,
     },
-    /// The load's own time stops: nothing becomes due. What was due before is still sent.
+    /// The load's own time stops: nothing becomes due. Requests that were due before are still
+    /// sent.
     Pause,
     /// The load's own time goes on, and the load where it stood.
     Resume,
     /// Nothing; observers see it.
     Mark {
-        /// What is remarkable.
+        /// The label of the mark.
         text: String,
     },
-    /// No request starts any more; what is in flight may finish.
+    /// No request starts any more; those in flight may finish.
     Stop {
         /// Why.
         reason: StopReason,
@@ -54,7 +55,7 @@ pub enum StopReason {
     Duration,
     /// As many requests have started as the plan has.
     Counted,
-    /// A threshold says that it is not worth going on.
+    /// A threshold failed that ends the run.
     Threshold,
     /// A command asked for it.
     Command,

@@ -1,13 +1,13 @@
-//! What was written: a run as plain data, before anything of it is checked.
+//! A run as it was written: plain data, unchecked.
 //!
-//! Flags, plan files and other tools' command lines all make a [`Document`]. It is what is shown,
-//! kept beside a run and sent to other machines, and it becomes a [`Plan`](crate::Plan) only by
-//! being compiled. Numbers with a unit, laws and rules are texts here, as they were given: what
-//! is wrong with one can then be said with its [`Place`]. What was not written is absent, and the
-//! compiler knows what holds then.
+//! Flags, plan files and other tools' command lines all make a [`Document`]. It is shown, kept
+//! beside a run and sent to other machines, and becomes a [`Plan`](crate::Plan) only by being
+//! compiled. Numbers with a unit, laws and rules are texts here, as they were given: a mistake in
+//! one is then reported with its [`Place`]. Values that were not written are absent, and the
+//! compiler has the defaults.
 //!
-//! Where a pool says nothing, the document's `defaults` hold; where a request says nothing, its
-//! pool does.
+//! A pool's absent values are those of the document's `defaults`; a request's are those of its
+//! pool.
 
 mod place;
 mod request;
@@ -23,17 +23,17 @@ pub use settings::{
 /// A run as it was written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// What the run is called.
+    /// The name of the run.
     pub name: Option<Text>,
-    /// What holds for every pool that says nothing else.
+    /// The defaults of all pools.
     pub defaults: Settings,
     /// What templates draw on.
     pub feeds: Vec<Feed>,
-    /// Who sends what, and when.
+    /// The pools: requests, and their load.
     pub pools: Vec<Pool>,
-    /// What ends every pool that says nothing else.
+    /// The end of all pools without an end of their own.
     pub stop: Stop,
-    /// What the result must satisfy.
+    /// The rules that the result must satisfy.
     pub thresholds: Vec<Text>,
     /// Where results go.
     pub outputs: Outputs,
@@ -52,7 +52,7 @@ pub struct Pool {
     pub settings: Settings,
     /// What ends it.
     pub stop: Stop,
-    /// What it sends, in turn.
+    /// The requests, sent in turn.
     pub requests: Vec<Request>,
 }
 
@@ -80,7 +80,7 @@ pub struct Stop {
     pub requests: Option<Count>,
     /// The list of requests exactly this often.
     pub iterations: Option<Count>,
-    /// `wait`, `close` or `ignore`: what becomes of what is under way then.
+    /// `wait`, `close` or `ignore`: the treatment of requests in flight at the end.
     pub drain: Option<Text>,
 }
 
@@ -99,7 +99,7 @@ pub struct Feed {
     pub at_end: Option<Text>,
 }
 
-/// What a feed's file holds.
+/// The format of a feed's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedForm {
     /// Comma-separated values with a line of names.

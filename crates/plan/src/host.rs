@@ -126,7 +126,7 @@ fn address_v4(text: &str) -> Result<Ipv4Addr, UrlError> {
     }))
 }
 
-/// What the C library's `inet_aton` makes of a text: one to four numbers in decimal, octal or
+/// A text as the C library's `inet_aton` reads it: one to four numbers in decimal, octal or
 /// hexadecimal, the last of which fills all bytes that remain.
 fn unusual_v4(text: &str) -> Option<Ipv4Addr> {
     let numbers: Option<Vec<u32>> = text

@@ -66,7 +66,7 @@ impl Header {
     /// Parses `Name: value`.
     ///
     /// # Errors
-    /// When there is no colon, or as [`Header::new`] says.
+    /// When there is no colon, and those of [`Header::new`].
     pub fn parse(line: &str) -> Result<Self, HeaderError> {
         let (name, value) = line
             .split_once(':')
@@ -146,10 +146,10 @@ impl std::error::Error for HeaderError {}
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body(pub Option<Arc<[u8]>>);
 
-/// One request to send; what it means is fixed before the run.
+/// One request to send, fixed before the run.
 #[derive(Clone, Debug)]
 pub struct HttpRequest {
-    /// Where it goes and what it asks for.
+    /// Its origin and its target.
     pub url: Url,
     /// The method.
     pub method: Method,
@@ -204,7 +204,7 @@ pub enum Unresolved {
     /// There is no run.
     #[default]
     Refuse,
-    /// Every request to it fails, as those to a port do where nobody listens.
+    /// Every request to it fails, as with a closed port.
     Fail,
 }
 
@@ -266,7 +266,7 @@ pub enum Verify {
     /// Yes.
     #[default]
     Yes,
-    /// No, and the report says so.
+    /// No, which the report notes.
     No,
 }
 
@@ -301,7 +301,7 @@ pub struct Connections {
     pub streams: u32,
     /// Whether a connection carries more than one request.
     pub keep_alive: KeepAlive,
-    /// What is done when a kept-alive connection turns out to be closed.
+    /// The reaction to a kept-alive connection that turns out to be closed.
     pub reused_closed: ReusedClosed,
     /// Whether the server's `Keep-Alive` field is obeyed.
     pub hints: KeepAliveHints,
@@ -385,7 +385,7 @@ pub enum KeepAliveHints {
     Respect,
 }
 
-/// What is done when a kept-alive connection turns out to be closed as a request is sent.
+/// The reaction to a kept-alive connection that turns out to be closed as a request is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReusedClosed {
     /// The request has failed, with `closed:reused`.

@@ -29,7 +29,7 @@ const FORMS: [(&str, usize, usize, &str); 8] = [
     ("unlimited", 0, 1, "unlimited(DURATION)"),
 ];
 
-/// Reads a trace: the text between the parentheses to times, ascending, or what is wrong.
+/// Reads a trace: from the text between the parentheses to ascending times, or the mistake.
 pub type ReadTrace<'a> = dyn FnMut(&str) -> Result<Vec<Nanos>, String> + 'a;
 
 impl FromStr for Sequence {
@@ -38,7 +38,7 @@ impl FromStr for Sequence {
     /// As [`Sequence::parse_with`], but without traces, whose files this crate can't read.
     ///
     /// # Errors
-    /// As [`Sequence::parse_with`] says, and for each `trace`.
+    /// Those of [`Sequence::parse_with`], and each `trace`.
     fn from_str(text: &str) -> Result<Self, LawError> {
         Self::parse_with(text, &mut |_| {
             Err("a trace can't be read here; give a rate law".to_owned())
@@ -200,7 +200,7 @@ fn bare(word: &str, at: usize) -> Result<Law, LawError> {
     Err(LawError { at, message })
 }
 
-/// What stands between the parentheses, the first of which is taken. A file's name may hold
+/// The arguments up to the closing parenthesis, behind the opening one. A file's name may hold
 /// commas.
 fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>, LawError> {
     let mut arguments = Vec::new();

@@ -43,7 +43,7 @@ pub use users::Users;
 
 use drumfire_units::Nanos;
 
-/// Whether every sample is handed on to who asks for it.
+/// Whether every sample is handed to the observers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Samples {
     /// They are counted and forgotten.
@@ -78,7 +78,7 @@ pub struct Plan {
     pub expect: Expect,
     /// Whether every sample is handed on, beside the sums.
     pub samples: Samples,
-    /// What the result must satisfy.
+    /// The rules that the result must satisfy.
     pub thresholds: Vec<Threshold>,
     /// Where every random number comes from.
     pub seed: u64,

@@ -75,7 +75,7 @@ pub struct Sequence(pub Vec<Law>);
 /// How arrivals are spread at a given rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Evenly, exactly as the law says.
+    /// Evenly, exactly by the law.
     #[default]
     Constant,
     /// A Poisson process of the same rate, from the plan's seed.
@@ -97,7 +97,7 @@ pub enum LatePolicy {
 /// When requests start, and how many at a time.
 #[derive(Clone, Debug)]
 pub enum Load {
-    /// Arrivals by a law, whatever the target does.
+    /// Arrivals by a law, independent of the target.
     Open {
         /// The law.
         rate: Sequence,
@@ -106,7 +106,7 @@ pub enum Load {
         /// What happens when no connection is free.
         late: LatePolicy,
     },
-    /// Users who start again when they have finished.
+    /// Users that start again when they have finished.
     Closed {
         /// How many; at least 1.
         users: u32,
@@ -124,8 +124,7 @@ pub struct Stop {
     pub requests: Option<u64>,
     /// How often the list of requests is gone through, exactly.
     pub iterations: Option<u64>,
-    /// What becomes of requests that are under way when the duration is over or somebody stops
-    /// the run.
+    /// The treatment of requests in flight when the duration is over or the run is stopped.
     pub drain: Drain,
 }
 
@@ -141,11 +140,11 @@ pub enum Drain {
     Ignore,
 }
 
-/// Why a text is not a rate law: what is wrong, and where.
+/// Why a text is not a rate law: the mistake and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LawError {
     /// The byte at which it goes wrong.
     pub at: usize,
-    /// What is wrong and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }

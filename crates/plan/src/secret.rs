@@ -1,8 +1,8 @@
-//! Secrets never reach a report: what is one, and how it is blotted out.
+//! Secrets never reach a report: how they are recognized and masked.
 
 use std::borrow::Cow;
 
-/// What stands in a secret's place.
+/// The text in place of a secret.
 pub const MASK: &str = "***";
 
 /// Words that make a name secret wherever they stand in it.
@@ -38,7 +38,7 @@ pub fn header_value<'a>(name: &str, value: &'a str) -> &'a str {
 /// A URL without its user information and without the values of secret query parameters, and so
 /// for every URL that stands inside it.
 ///
-/// It need not be a valid URL: what stands before an `@` in the authority's place is masked too.
+/// It need not be a valid URL: text before an `@` in the authority's place is masked too.
 #[must_use]
 pub fn url(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());

@@ -1,10 +1,11 @@
-//! Thresholds: what the result must satisfy.
+//! Thresholds: rules that the result must satisfy.
 
 use crate::threshold_text::share;
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// What a threshold looks at. Times are nanoseconds, rates per second, shares from 0 to 1.
+/// The figure that a threshold compares. Times are nanoseconds, rates per second, shares from 0 to
+/// 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Metric {
     /// A quantile of latency, from 0 to 1.
@@ -49,7 +50,7 @@ pub enum Comparison {
 pub struct Threshold {
     /// As the user wrote it.
     pub expression: String,
-    /// What is looked at.
+    /// The figure to compare.
     pub metric: Metric,
     /// How it is compared.
     pub comparison: Comparison,
@@ -59,16 +60,16 @@ pub struct Threshold {
     pub window: Option<Nanos>,
 }
 
-/// Why a text is not a threshold: what is wrong, and where.
+/// Why a text is not a threshold: the mistake and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThresholdError {
     /// The byte at which it goes wrong.
     pub at: usize,
-    /// What is wrong and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
-/// What a metric is compared with.
+/// The unit of a metric's bound.
 pub(crate) enum Unit {
     Time,
     PerSecond,

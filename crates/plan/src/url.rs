@@ -1,4 +1,4 @@
-//! URLs: where a request goes and what it asks for.
+//! URLs: the origin and the target of a request.
 
 use crate::host;
 use std::fmt;
@@ -60,7 +60,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// What a connection is made to: scheme, host and port.
+/// The peer of a connection: scheme, host and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// How it is reached.
@@ -102,10 +102,10 @@ pub struct Url {
     pub userinfo: Option<String>,
 }
 
-/// Why a text is not a URL: what is wrong, and what would be right.
+/// Why a text is not a URL: the mistake, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlError {
-    /// What is wrong and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 
@@ -132,8 +132,8 @@ impl Url {
     /// Parses an absolute http or https URL.
     ///
     /// The path is kept as given, but for characters beyond ASCII, which become percent-encoded
-    /// UTF-8; the query is kept as given, whatever it holds; a fragment is dropped. Dot segments
-    /// stay: who writes `/a/../b` wants to see what the target makes of it.
+    /// UTF-8; the query is kept as given; a fragment is dropped. Dot segments stay: `/a/../b` tests
+    /// how the target resolves them.
     ///
     /// # Errors
     /// When the text is longer than 64 KiB, holds a space or a control character, has no scheme
@@ -187,7 +187,7 @@ fn check_length(text: &str) -> Result<(), UrlError> {
     Ok(())
 }
 
-/// Refuses what can't stand on a request line.
+/// Refuses characters that can't stand on a request line.
 fn check_characters(text: &str) -> Result<(), UrlError> {
     let bad = |byte: u8| byte <= 0x20 || byte == 0x7f;
     let Some(at) = text.bytes().position(bad) else {

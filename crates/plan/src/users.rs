@@ -14,7 +14,7 @@ impl Users {
         Self(vec![(Nanos::ZERO, count)])
     }
 
-    /// From each time on, so many; the times ascend, and the first is the run's start.
+    /// From each time on, that number of users; the times ascend, and the first is the run's start.
     #[must_use]
     pub fn changing(changes: Vec<(Nanos, u32)>) -> Option<Self> {
         let starts = changes.first().is_some_and(|(at, _)| *at == Nanos::ZERO);
@@ -22,7 +22,7 @@ impl Users {
         (starts && ascends).then_some(Self(changes))
     }
 
-    /// The changes: from each time on, so many.
+    /// The changes: from each time on, that number of users.
     #[must_use]
     pub fn changes(&self) -> &[(Nanos, u32)] {
         &self.0

@@ -5,7 +5,7 @@ use super::{CallOptions, Count, Text};
 /// A request, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// What is asked for.
+    /// The request itself.
     pub ask: Ask,
     /// The name under which its numbers are reported.
     pub name: Option<Text>,
@@ -15,12 +15,12 @@ pub struct Request {
     pub data: Data,
     /// How the streams of its call go.
     pub stream: Stream,
-    /// What its call is told.
+    /// The options of its call.
     pub options: CallOptions,
 }
 
 impl Request {
-    /// A request with nothing but what it asks for.
+    /// A request without options.
     #[must_use]
     pub fn new(ask: Ask) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Request {
     }
 }
 
-/// What a request asks for.
+/// A request's method and target, or its call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// A URL, or a path at the target.
@@ -86,7 +86,7 @@ pub struct Data {
     pub payload: Option<Payload>,
     /// Whether the data of a call is encoded already.
     pub binary: Option<super::Switch>,
-    /// `jinja`, `go`, `go-builtin` or `none`: what the text is a template of.
+    /// `jinja`, `go`, `go-builtin` or `none`: the template language of the text.
     pub templates: Option<Text>,
     /// `turn`, `random` or `once`: how calls go through an array of messages.
     pub order: Option<Text>,

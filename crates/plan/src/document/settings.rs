@@ -1,13 +1,13 @@
-//! What a pool, or every pool, is told beside its load and its requests.
+//! The settings of a pool, or of every pool, beside its load and its requests.
 
 use super::{Count, Field, Payload, Switch, Text};
 
-/// What a pool, or every pool, is told beside its load and its requests.
+/// The settings of a pool, or of every pool, beside its load and its requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Where the target is.
     pub reach: Reach,
-    /// What is spoken there.
+    /// The protocol.
     pub http: Http,
     /// The connections.
     pub connections: Connections,
@@ -17,7 +17,7 @@ pub struct Settings {
     pub tls: Tls,
     /// Where the schema of calls comes from.
     pub schema: Schema,
-    /// What every call is told.
+    /// The options of every call.
     pub options: CallOptions,
     /// What every request and every call carries.
     pub fields: CommonFields,
@@ -41,7 +41,7 @@ pub struct Reach {
     pub target: Option<Text>,
     /// Whether calls travel without TLS.
     pub plaintext: Option<Switch>,
-    /// `HOST:PORT:ADDRESS`, in place of what a name resolves to.
+    /// `HOST:PORT:ADDRESS`, in place of a look-up.
     pub resolve: Vec<Text>,
     /// `turn` or `first`: which of a name's addresses connections go to.
     pub addresses: Option<Text>,
@@ -57,16 +57,16 @@ pub struct Reach {
     pub unix_socket: Option<Text>,
 }
 
-/// What is spoken with the target.
+/// The protocol of the target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Http {
     /// `1` or `2`.
     pub http: Option<Text>,
     /// `true`, `gzip` or `false`: whether compressed bodies are asked for.
     pub compressed: Option<Text>,
-    /// What a compressed body may grow to.
+    /// The bound of a decoded body.
     pub max_decoded: Option<Text>,
-    /// A number, or `refuse`: what is done with redirects.
+    /// A number of redirects to follow, or `refuse`.
     pub redirects: Option<Text>,
     /// Whether a body waits for `100 Continue`.
     pub expect_continue: Option<Switch>,
@@ -152,11 +152,11 @@ pub struct Schema {
 /// How the server is asked for its schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reflection {
-    /// What goes along with the question.
+    /// The metadata of the question.
     pub metadata: Vec<Field>,
 }
 
-/// What a call is told.
+/// The options of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallOptions {
     /// The `:authority` in place of the target's.
