@@ -14,8 +14,8 @@ pub const HIGHEST: u64 = bounds(place(HOUR)).1;
 /// How many buckets there are. No value above [`HIGHEST`] has a place below it.
 pub(crate) const LENGTH: usize = place(HIGHEST) + 1;
 
-/// Values of up to so many bits have a bucket each: the least power of two that tells 1999 from
-/// 2000, which three digits ask for.
+/// Values of up to this many bits have a bucket each: the least power of two that separates 1999
+/// from 2000, as three digits demand.
 const UNIT_BITS: u32 = 11;
 /// Above them, each doubling of the value has half as many buckets, each twice as wide as those
 /// before.

@@ -1,4 +1,4 @@
-//! Our own binary form of what was measured: lossless, and bounded against hostile bytes.
+//! Our own binary form of measurements: lossless, and bounded against hostile bytes.
 //!
 //! Numbers are LEB128: seven bits a byte, the least first, the high bit set on all but the last.
 //! Each value has exactly one encoding, so that what decodes encodes to the same bytes.
@@ -10,7 +10,7 @@ use std::fmt;
 pub enum CodecError {
     /// They end within a value.
     Short,
-    /// A value that the encoder does not write; the text says where.
+    /// A value that the encoder does not write; the text names its place.
     Malformed(&'static str),
     /// They go on behind the last value.
     Excess,
@@ -47,7 +47,7 @@ pub(crate) fn put_wide(out: &mut Vec<u8>, mut value: u128) {
     out.push(value as u8);
 }
 
-/// What is left to decode.
+/// The bytes that are left to decode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a>(&'a [u8]);
 
@@ -94,8 +94,8 @@ impl<'a> Input<'a> {
         u64::try_from(wide).map_err(|_| CodecError::Malformed("a number has more than 64 bits"))
     }
 
-    /// The next number, which counts things that take at least one byte each: it can't be larger
-    /// than what is left, so that nobody allocates by a lie.
+    /// The next number, which counts things that take at least one byte each: it can't exceed the
+    /// remaining bytes, so that a false number makes no large allocation.
     pub(crate) fn length(&mut self) -> Result<usize, CodecError> {
         let length = usize::try_from(self.number()?).map_err(|_| CodecError::Short)?;
         if length > self.0.len() {

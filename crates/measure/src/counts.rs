@@ -16,7 +16,7 @@ pub struct Counts {
     pub ok: u64,
     /// Exchanges that did not, in any way.
     pub failed: u64,
-    /// Requests due but never sent, because the late policy says so.
+    /// Requests due but never sent, by the late policy.
     pub dropped: u64,
     /// Those of `failed` whose time was up.
     pub timed_out: u64,

@@ -11,7 +11,7 @@ use std::io::Read;
 /// Significant decimal digits of a bucket: its width is at most 1/1024 of its value.
 const DIGITS: u8 = 3;
 
-/// What the compressed V2 encoding begins with.
+/// The first four bytes of the compressed V2 encoding.
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 
 /// The header of the encoding without compression.
@@ -55,8 +55,8 @@ pub(crate) fn reference() -> Hdr<u64> {
 
 impl Histogram {
     /// The buckets in the V2 encoding, deflated, as `decodeFromCompressedBase64` and its like
-    /// expect (after base64). The exact extremes and sum are not part of that format, nor is what
-    /// is a lower bound.
+    /// expect (after base64). The exact extremes and sum are not part of that format, nor are lower
+    /// bounds.
     #[must_use]
     #[expect(
         clippy::expect_used,
@@ -75,9 +75,9 @@ impl Histogram {
         bytes
     }
 
-    /// The histogram that [`Self::encode_v2`] wrote, bucket for bucket. What the format does not
-    /// hold becomes an estimate: the extremes are the bounds of their buckets, the sum is that of
-    /// the buckets' middles, and nothing is known of samples beyond the range.
+    /// The histogram that [`Self::encode_v2`] wrote, bucket for bucket. Figures that the format
+    /// lacks become estimates: the extremes are the bounds of their buckets, the sum is that of the
+    /// buckets' middles, and nothing is known of samples beyond the range.
     ///
     /// # Errors
     /// When the bytes are not in that encoding or describe other buckets.
@@ -101,8 +101,8 @@ fn malformed<T>(why: &str) -> Result<T, DecodeError> {
     Err(DecodeError::Malformed(why.to_owned()))
 }
 
-/// The encoding within the compressed one, which is its cookie, the length of what follows, and a
-/// zlib stream. At most [`ENCODED_BYTES`] come out of it, whatever it says.
+/// The encoding within the compressed one, which is its cookie, the length of the rest, and a zlib
+/// stream. At most [`ENCODED_BYTES`] are inflated.
 fn inflate(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let Some((cookie, rest)) = bytes.split_first_chunk::<4>() else {
         return malformed("it is too short");
@@ -127,9 +127,9 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok(inner)
 }
 
-/// Checks what the header asks for before anyone allocates by it. The header is eight fields of
-/// four bytes and one of eight: cookie, length of the counts, offset, digits, the bounds (two
-/// fields each) and a ratio.
+/// Checks the header before memory is allocated by it. The header is eight fields of four bytes and
+/// one of eight: cookie, length of the counts, offset, digits, the bounds (two fields each) and a
+/// ratio.
 fn check_layout(inner: &[u8]) -> Result<(), DecodeError> {
     let Some((header, counts)) = inner.split_first_chunk::<HEADER_BYTES>() else {
         return malformed("its header is cut short");

@@ -1,4 +1,4 @@
-//! Failures and what they had to say: counts are exact, texts are bounded.
+//! Failures and their details: counts are exact, texts are bounded.
 
 use crate::{Blame, Outcome, OutcomeCounts};
 use std::borrow::Cow;
@@ -14,12 +14,11 @@ pub const MESSAGE_BYTES: usize = 200;
 /// Failures of one kind with one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorRow {
-    /// Who is to blame.
+    /// The party to blame.
     pub blame: Blame,
     /// Their kind; its name is stable.
     pub outcome: Outcome,
-    /// What it had to say: the detail, or [`Outcome::words`] for all that had none or whose
-    /// detail was over the bound.
+    /// The detail, or [`Outcome::words`] for all that had none or whose detail was over the bound.
     pub message: String,
     /// How many.
     pub count: u64,
@@ -27,11 +26,11 @@ pub struct ErrorRow {
 
 /// The distinct messages of failures, at most [`MESSAGES`], each with its exact count.
 ///
-/// What is kept must not depend on the order in which parts are merged, so it is a function of
-/// the set of messages alone. Rank the messages of each outcome alphabetically, take all first
+/// The kept messages must not depend on the order in which parts are merged, so they are a function
+/// of the set of messages alone. Rank the messages of each outcome alphabetically, take all first
 /// ones, then all second ones and so on (within a round by outcome) and stop at the bound. A
-/// message that makes it in the whole also makes it in every part, where fewer compete with it:
-/// it was never evicted, so its count is exact. One that does not is counted by its outcome only.
+/// message that makes it in the whole also makes it in every part, where fewer compete with it: it
+/// was never evicted, so its count is exact. One that does not is counted by its outcome only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorTable {
     messages: BTreeMap<Outcome, BTreeMap<Box<str>, u64>>,
@@ -106,7 +105,7 @@ impl ErrorTable {
                 rows.push(row(outcome.words(), rest));
             }
         }
-        // A stable sort: what the loop above put in order stays so among equals.
+        // A stable sort: equals keep the order of the loop above.
         rows.sort_by_key(|row| Reverse(row.count));
         rows
     }

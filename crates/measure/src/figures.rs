@@ -116,7 +116,7 @@ impl Figures {
         self.warmup.record(sample.outcome);
     }
 
-    /// Keeps what a failure has to say beyond [`Outcome::words`]. To be called beside
+    /// Keeps the detail of a failure, beyond [`Outcome::words`]. To be called beside
     /// [`Self::record`], at most once for each failed sample, and not for one of the warm-up.
     #[cold]
     pub fn record_error_detail(&mut self, outcome: Outcome, detail: &str) {
@@ -197,8 +197,7 @@ impl Figures {
         &self.outcomes
     }
 
-    /// Failures with what they had to say, the most frequent first. The counts add up to
-    /// `counts.failed`.
+    /// Failures with their details, the most frequent first. The counts add up to `counts.failed`.
     #[must_use]
     pub fn errors(&self) -> Vec<ErrorRow> {
         self.errors.rows(&self.outcomes)

@@ -1,9 +1,9 @@
-//! How the generator itself fared: what it measures of its own threads.
+//! The generator's own health: measurements of its threads.
 
 use crate::{Blame, Figures, Histogram, Outcome};
 use drumfire_units::Nanos;
 
-/// What a worker thread observes of itself. Merges by addition, the busiest share by maximum.
+/// A worker thread's measurements of itself. Merges by addition, the busiest share by maximum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerHealth {
     /// CPU time used, user and system.
@@ -67,8 +67,8 @@ pub struct GeneratorHealth {
 }
 
 impl GeneratorHealth {
-    /// What a run's figures and its workers' health tell about the generator. The share of steal
-    /// and the use of spinning are not in them.
+    /// The generator's health, from a run's figures and its workers' measurements. The share of
+    /// steal and the use of spinning are not in them.
     #[must_use]
     pub fn of(total: &Figures, health: &WorkerHealth, threads: u32) -> Self {
         Self {

@@ -11,7 +11,7 @@ pub struct HeldBack {
 }
 
 impl HeldBack {
-    /// A request waits, on a connection with so many streams at a time.
+    /// A request waits, on a connection with `allowed` streams at a time.
     pub fn record(&mut self, allowed: u32) {
         self.merge(&Self {
             requests: 1,

@@ -104,7 +104,7 @@ impl Histogram {
         if count == 0 {
             return;
         }
-        // The greatest number says that there is no lower bound.
+        // The greatest number stands for "no lower bound".
         let time = time.min(Nanos(u64::MAX - 1));
         if time.0 > HIGHEST {
             self.beyond = self.beyond.saturating_add(count);
@@ -129,7 +129,7 @@ impl Histogram {
         self.beyond += 1;
     }
 
-    /// Keeps what is exact.
+    /// Updates the exact figures.
     #[inline]
     fn note(&mut self, value: u64) {
         self.count += 1;
@@ -211,8 +211,8 @@ impl Histogram {
         exact.filter(|(_, count)| *count > 0)
     }
 
-    /// Adds every sample of `other`: associative, commutative and lossless. What it costs depends
-    /// on how far apart the extremes of `other` are.
+    /// Adds every sample of `other`: associative, commutative and lossless. Its cost depends on the
+    /// distance between the extremes of `other`.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
             return;
@@ -231,9 +231,9 @@ impl Histogram {
         self.censored_from = self.censored_from.min(other.censored_from);
     }
 
-    /// Takes away what was merged before. The least and the greatest value that remain are not
-    /// known exactly afterwards: they become the bounds of their buckets, and so does the least
-    /// lower bound.
+    /// Subtracts a histogram that was merged before. The least and the greatest value that remain
+    /// are not known exactly afterwards: they become the bounds of their buckets, and so does the
+    /// least lower bound.
     ///
     /// `other` must be part of `self`; anything else is a mistake of the caller, which a debug
     /// build reports.

@@ -97,7 +97,7 @@ fn encode_counts(used: impl Iterator<Item = (usize, u64)>, out: &mut Vec<u8>) {
     out.extend_from_slice(&pairs);
 }
 
-/// What was found of counts: the first and the last place used, and the sum.
+/// A summary of counts: the first and the last place used, and the sum.
 struct Counted {
     first: usize,
     last: usize,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// What one worker saw in one span of time, or many workers, or a run in many spans.
 ///
 /// Each pool has figures of its own; the figures of the run are their sum. A worker records into
-/// the pools only: [`Self::sum_up`] makes the sum, on the control plane, before anybody reads it.
+/// the pools only: [`Self::sum_up`] makes the sum, on the control plane, before it is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
     /// Its number, from 0; of a merged one, the least.
@@ -111,7 +111,7 @@ impl Interval {
         }
     }
 
-    /// The least span that holds both. An interval without length says nothing about the span.
+    /// The least span that holds both. An interval without length has no span.
     fn merge_span(&mut self, other: &Self) {
         let lasts = |interval: &Self| interval.start < interval.end;
         if lasts(self) == lasts(other) {

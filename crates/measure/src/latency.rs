@@ -19,8 +19,8 @@ pub struct Latency {
     pub first_byte: Histogram,
     /// Due to sent, of all that was sent: our own lateness.
     pub lag: Histogram,
-    /// Intended start to due, of all that was sent, and as "at least this long" of what was due
-    /// and not sent: the wait for a free connection.
+    /// Intended start to due, of all requests sent, and as "at least this long" of those due and
+    /// not sent: the wait for a free connection.
     pub waiting: Histogram,
     /// Intended start to end, of failed samples, those that timed out included.
     pub failed: Histogram,

@@ -1,6 +1,6 @@
 //! Departures from the letter of the RFC that a response was forgiven: each named and counted.
 
-/// Declares [`Leniency`] from one table: variant, stable name, what was forgiven.
+/// Declares [`Leniency`] from one table: variant, stable name, description.
 macro_rules! leniencies {
     ($($variant:ident $name:literal $words:literal,)*) => {
         /// One thing that a response was forgiven; the response stays ok.
@@ -20,7 +20,7 @@ macro_rules! leniencies {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What was forgiven, in words for a person.
+            /// The forgiven mistake, in words for a person.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$variant => $words,)* }

@@ -28,7 +28,7 @@ impl Messages {
         }
     }
 
-    /// A call has ended, in any way, that had meant to send so many messages more. Of calls whose
+    /// A call has ended, in any way, with `count` of its planned messages not sent. Of calls whose
     /// number of messages is known before they begin, planned = sent + unsent.
     pub fn record_unsent(&mut self, count: u64) {
         // A plan may ask for as many messages as there are numbers.

@@ -1,6 +1,6 @@
 //! How an exchange ends: exactly one outcome each, by a closed list whose names are stable.
 
-/// Who is to blame for a failure.
+/// The party to blame for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Blame {
     /// The target: its status, or a violation of the protocol.
@@ -48,7 +48,7 @@ macro_rules! outcomes {
                 match self { Self::Ok => "ok", $(Self::$variant => $name,)* }
             }
 
-            /// Who is to blame; `None` for [`Outcome::Ok`].
+            /// The party to blame; `None` for [`Outcome::Ok`].
             #[must_use]
             pub const fn blame(self) -> Option<Blame> {
                 match self { Self::Ok => None, $(Self::$variant => Some(Blame::$blame),)* }

@@ -3,7 +3,7 @@
 use crate::Histogram;
 use drumfire_units::Nanos;
 
-/// Half of what a 95 % confidence interval leaves outside.
+/// Half of the probability outside a 95 % confidence interval.
 const TAIL: f64 = 0.025;
 
 /// The nearest rank ⌈q·n⌉, from 1 to `n`; `n` must not be 0.

@@ -1,4 +1,4 @@
-//! What is known of a run before it ends, and the one stream of events that it makes.
+//! The facts of a run that are known before its end, and the one stream of its events.
 
 use crate::{Histogram, Interval, Kept, Latency, Step, Summary};
 use drumfire_plan::{Command, StopReason};
@@ -24,8 +24,8 @@ impl Model {
         }
     }
 
-    /// *The* latency of the model: response time where requests do not wait for each other,
-    /// service time where a user who waits does not ask.
+    /// *The* latency of the model: response time where requests do not wait for each other, service
+    /// time where a waiting user sends nothing.
     #[must_use]
     pub const fn latency(self, of: &Latency) -> &Histogram {
         match self {
@@ -44,7 +44,7 @@ impl Model {
     }
 }
 
-/// What is known of a pool when a run starts.
+/// The facts of a pool that are known when a run starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolInfo {
     /// Its name in the plan.
@@ -63,7 +63,7 @@ pub struct PoolInfo {
     pub users: Option<u32>,
 }
 
-/// What is known of a run when it starts.
+/// The facts of a run that are known when it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunInfo {
     /// The run's name, unique on this machine.
@@ -88,9 +88,9 @@ pub struct RunInfo {
     pub spin: bool,
     /// The lowered plan as keys and values, secrets removed.
     pub plan_text: Vec<(String, String)>,
-    /// What a reader must know, such as "TLS verification is off".
+    /// Notes that qualify the numbers, such as "TLS verification is off".
     pub notes: Vec<String>,
-    /// What the load is kept on, as the user named it.
+    /// The target of the load, as the user named it.
     pub target: String,
 }
 
@@ -105,7 +105,7 @@ impl RunInfo {
     }
 }
 
-/// What a run tells its observers, in this order: `Started`, then any of the middle ones, then
+/// An event for a run's observers, in this order: `Started`, then any of the middle ones, then
 /// `Finished`.
 #[derive(Clone, Debug)]
 pub enum RunEvent {
@@ -118,8 +118,8 @@ pub enum RunEvent {
     Kept(Vec<Kept>),
     /// A command holds from now on, and not before its time.
     Changed(Arc<Command>),
-    /// No new requests are sent; what is in flight may finish. The first one says why; a signal
-    /// that comes later is said too.
+    /// No new requests are sent; those in flight may finish. The first one has the reason; a later
+    /// signal makes another.
     Stopping {
         /// Why.
         reason: StopReason,

@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 /// One exchange, made once, when it has ended in any way. Times count from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When the schedule says that the request starts.
+    /// The request's start by the schedule.
     pub intended: Nanos,
     /// The later of `intended` and the moment a connection was free to take the request. What lies
     /// between is waiting that the target caused; what follows until `sent` is our own lag.
@@ -22,7 +22,7 @@ pub struct Sample {
     pub bytes_sent: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// What the response was forgiven.
+    /// The forgiven mistakes of the response.
     pub leniencies: Leniencies,
     /// Bytes read from the connection.
     pub bytes_received: u64,
@@ -37,14 +37,14 @@ pub struct Sample {
 pub struct Kept {
     /// The sample.
     pub sample: Sample,
-    /// What a failure has to say beyond its class.
+    /// The detail of a failure, beyond its class.
     pub detail: Option<Box<str>>,
 }
 
 const _: () = assert!(size_of::<Sample>() <= 64, "a sample fits a cache line");
 
 impl Sample {
-    /// `end − intended`: what a user of the target saw.
+    /// `end − intended`: the time that a user of the target waited.
     #[inline]
     #[must_use]
     pub fn response_time(&self) -> Nanos {

@@ -9,8 +9,8 @@ pub const STEPS: usize = 64;
 
 /// One step's share of an interval or of a run.
 ///
-/// Nothing is dropped by step, so `counts.intended` is what was sent and what is pending; of a pool
-/// with one step they are the pool's.
+/// Nothing is dropped by step, so `counts.intended` is the sum of sent and pending; of a pool with
+/// one step they are the pool's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The step's name in the plan.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The merge of all intervals of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// What was known at the start.
+    /// The facts known at the start.
     pub info: Arc<RunInfo>,
     /// The measured span: from the end of the warm-up to the last end or the stop.
     pub duration: Nanos,

@@ -1,4 +1,4 @@
-//! Thresholds against merged data: what was asked, what was seen, and whether that passes.
+//! Thresholds against merged data: the rule, the measured figure, and whether it passes.
 
 use crate::words::{quantile_text, share_text, three_digits, time_text};
 use crate::{Counts, Figures, Histogram, Model, StatusCounts, Step};

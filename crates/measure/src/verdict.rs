@@ -30,15 +30,15 @@ impl Validity {
 /// The judgement with its reasons in plain words, the gravest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The gravest of what was found.
+    /// The gravest of the findings.
     pub validity: Validity,
-    /// One sentence for each thing found: the figure, what it means, the remedy.
+    /// One sentence for each finding: the figure, its meaning, the remedy.
     pub reasons: Vec<String>,
 }
 
 /// The least lag that counts against a run.
 const LAG_SUSPECT: Nanos = Nanos::from_millis(1);
-/// Lag may be one part in so many of the latency.
+/// Lag may be one part in this many of the latency.
 const LAG_PART: u64 = 10;
 /// The least lag that makes an open-model run worthless.
 const LAG_INVALID: Nanos = Nanos::from_millis(10);
@@ -148,8 +148,8 @@ fn judge_lag(model: Model, total: &Figures, found: &mut Vec<Finding>) {
     ));
 }
 
-/// Requests that were due and never sent waited for the target when connections were the scarce
-/// thing, and for us when they were not. What the late policy drops had no free connection.
+/// Requests that were due and never sent waited for the target when connections were scarce, and
+/// for us when they were not. Requests that the late policy dropped had no free connection.
 fn judge_sent(pool: &PoolInfo, total: &Figures, found: &mut Vec<Finding>) {
     let Counts {
         intended,

@@ -7,10 +7,10 @@ use drumfire_plan::Threshold;
 
 /// Follows the thresholds that have a window through a run, one interval at a time.
 ///
-/// A window is as many whole intervals as its length takes, rounded up, and moves by one. What it
-/// costs does not depend on its length, except for the memory: a few kilobytes for each interval
-/// within the window. A window in which the metric cannot be evaluated (too few samples for a
-/// quantile) is passed over; a threshold of which no window could be evaluated fails.
+/// A window is as many whole intervals as its length takes, rounded up, and moves by one. Its cost
+/// does not depend on its length, except for the memory: a few kilobytes for each interval within
+/// the window. A window in which the metric cannot be evaluated (too few samples for a quantile) is
+/// passed over; a threshold of which no window could be evaluated fails.
 #[derive(Clone, Debug)]
 pub struct WindowedThresholds {
     trackers: Vec<Tracker>,
@@ -26,7 +26,7 @@ struct Tracker {
     worst: Worst,
 }
 
-/// What was seen of the windows so far.
+/// The result of the windows so far.
 #[derive(Clone, Debug, Default)]
 struct Worst {
     evaluated: u64,
@@ -118,7 +118,7 @@ impl Worst {
             match threshold.comparison {
                 Is::Less | Is::AtMost => actual > worst,
                 Is::Greater | Is::AtLeast => actual < worst,
-                // Any figure that fails is as bad as another: the first one is told.
+                // Any figure that fails is as bad as another: the first one is reported.
                 Is::Equal | Is::NotEqual => failed && self.failed == 0,
             }
         });

@@ -49,7 +49,7 @@ impl Series {
         }
     }
 
-    /// Takes the next interval and tells `see` the figure of each window that it completes.
+    /// Takes the next interval and calls `see` with the figure of each window that it completes.
     pub(crate) fn absorb(&mut self, interval: &Interval, mut see: impl FnMut(Result<f64, String>)) {
         let span = interval.end - interval.start;
         let view = match View::of(&self.metric, &interval.total, self.model, span) {
