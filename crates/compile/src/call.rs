@@ -21,7 +21,7 @@ const RECEIVE_MAX: ByteSize = ByteSize(4 << 20);
 /// The largest message that is sent.
 const SEND_MAX: ByteSize = ByteSize(2 << 30);
 
-/// A request to a server that says nothing yet: what a schema is asked for with.
+/// A request without a message, with which a server is asked for its schema.
 pub(crate) fn silent(
     url: Url,
     options: &CallOptions,
@@ -47,13 +47,13 @@ fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     header.into_iter().collect()
 }
 
-/// What the calls of a pool share.
+/// State that the calls of a pool share.
 pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) sources: &'a Arc<Sources>,
     /// A plan that reaches the server.
     pub(crate) reach: &'a Plan,
-    /// Schemas that were had already, with what they were asked for.
+    /// Schemas that were fetched already, with their questions.
     known: Vec<(Wanted, Schema)>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// How a stream is sent and read. What would be without effect is refused.
+/// How a stream is sent and read. A setting without effect is refused.
 fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Streaming {
     let kind = method.kind();
     let (sends, receives) = (kind.client_streams(), kind.server_streams());

@@ -6,8 +6,8 @@
 //!                              calls: reach ─► schema ─► method ─► data
 //! ```
 //!
-//! Every step notes what is wrong and goes on with what is usual, so that all of it is said at
-//! once. A server is asked only where nothing was wrong before.
+//! Every step notes mistakes and goes on with defaults, so that all mistakes are reported at once.
+//! A server is asked only where there were none before.
 
 use crate::call::{Calls, Made, silent};
 use crate::diagnostic::Diagnostic;
@@ -28,7 +28,7 @@ use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// Where everything random comes from, unless the document says.
+/// The default seed of all random values.
 const SEED_DEFAULT: u64 = 1;
 /// The length of an interval.
 const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
@@ -71,7 +71,7 @@ pub fn schema_of(
     finished(scope, schema)
 }
 
-/// What was made, or what was found on the way.
+/// The result, or the mistakes found on the way.
 fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> {
     match made.filter(|_| scope.found.is_empty()) {
         Some(made) => Ok(made),
@@ -126,11 +126,11 @@ fn calls(
     scope: &mut Scope<'_>,
 ) -> Option<Plan> {
     let mut plan = reach(document, pool, scope)?;
-    // A server is not asked for what can't be run.
+    // No server is asked about a plan that can't be run.
     check::check(&plan, document, pool, scope);
     let Made { requests, count } = Calls::new(pool, sources, &plan).requests(scope);
     plan.requests = requests;
-    // What there is data for is what can be asked.
+    // Data that are used once bound the number of requests.
     if let Some(count) = count {
         let asked = plan.stop.requests.unwrap_or(u64::MAX);
         plan.stop.requests = Some(asked.min(count));
@@ -138,7 +138,7 @@ fn calls(
     Some(plan)
 }
 
-/// A plan that reaches the server of a pool's calls and says nothing yet.
+/// A plan that reaches the server of a pool's calls, without a message yet.
 fn reach(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> Option<Plan> {
     let CallTarget { url, unix_socket } =
         target::of_calls(&pool.settings.reach, &pool.name.place, scope)?;
@@ -200,7 +200,7 @@ fn plan(
     }
 }
 
-/// What the result must satisfy.
+/// The rules that the result must satisfy.
 fn thresholds(texts: &[Text], scope: &mut Scope<'_>) -> Vec<Threshold> {
     let mut thresholds = Vec::new();
     for text in texts {

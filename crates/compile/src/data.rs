@@ -12,7 +12,7 @@ use drumfire_schema::{Input, Metadata, Method, Refresh};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What a text is a template of.
+/// The template language of a text.
 enum Language {
     /// Nothing: it is sent as it is.
     None,
@@ -38,7 +38,7 @@ pub(crate) struct Sent {
     pub(crate) fields: Vec<Header>,
 }
 
-/// What the calls of a request send.
+/// The messages of a request's calls.
 pub(crate) fn sent(
     request: &Request,
     common: &[Field],
@@ -154,7 +154,8 @@ fn of_text(
     }
 }
 
-/// What is wrong with data: with its file's name, and with a hint where the text itself is one.
+/// A mistake in data: with its file's name, and with a hint where the text itself looks like a
+/// file's name.
 fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
     match payload {
         Payload::File(path) => format!("{}: {error}", path.value),
@@ -170,7 +171,7 @@ fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
     }
 }
 
-/// How often templates are evaluated, where the document says so.
+/// How often templates are evaluated, if the document sets it.
 fn refresh(request: &Request, scope: &mut Scope<'_>) -> Option<Refresh> {
     let words = [("call", Refresh::Call), ("message", Refresh::Message)];
     scope.word(request.stream.refresh.as_ref(), &words, "not how often")
@@ -180,7 +181,7 @@ fn refresh(request: &Request, scope: &mut Scope<'_>) -> Option<Refresh> {
 #[derive(Default)]
 struct Split {
     varying: Vec<Metadata>,
-    /// What is the same for all calls.
+    /// The fields that are the same for all calls.
     fixed: Vec<Header>,
     /// Where the last that varies was written.
     place: Place,
@@ -256,7 +257,7 @@ fn of_field(
     scope.found.ok(&field.value.place, made)
 }
 
-/// What a file of metadata holds.
+/// The content of a file of metadata.
 enum FileFields {
     /// A template of an object.
     Template(Box<Metadata>),

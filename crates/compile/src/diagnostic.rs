@@ -1,10 +1,10 @@
-//! What is wrong with a document, and where.
+//! A mistake in a document, with its place.
 
 use drumfire_plan::document::{Place, Placed, Text};
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose fault it is that there is no plan.
+/// The cause for which there is no plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The document's, or that of a file that it names.
@@ -18,16 +18,16 @@ pub enum Fault {
 pub struct Diagnostic {
     /// Where it was written.
     pub place: Place,
-    /// What is wrong and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
     /// What to try, in words of this program's own command line; it follows the message.
     pub remedy: String,
-    /// Whose fault it is.
+    /// The cause.
     pub fault: Fault,
 }
 
 impl Diagnostic {
-    /// What is wrong with something that was written.
+    /// A mistake in the document itself.
     #[must_use]
     pub fn new(place: &Place, message: impl fmt::Display) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl fmt::Display for Diagnostic {
 pub(crate) struct Findings(Vec<Diagnostic>);
 
 impl Findings {
-    /// Notes what is wrong at a place.
+    /// Notes a mistake at a place.
     pub(crate) fn add(&mut self, place: &Place, message: impl fmt::Display) {
         self.push(Diagnostic::new(place, message));
     }
@@ -99,7 +99,7 @@ impl Findings {
         self.ok(place, value.parse())
     }
 
-    /// Notes what is wrong in a text, with a mark under the place.
+    /// Notes a mistake in a text, with a mark under its place.
     pub(crate) fn mark(&mut self, text: &Text, at: usize, message: &str) {
         let before = text.value.get(..at);
         let column = before.map_or(0, |before| before.chars().count());
@@ -116,7 +116,7 @@ impl Findings {
         self.0.is_empty()
     }
 
-    /// What was found.
+    /// The findings.
     pub(crate) fn into_inner(self) -> Vec<Diagnostic> {
         self.0
     }

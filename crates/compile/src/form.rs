@@ -2,7 +2,7 @@
 //!
 //! A text becomes a tree of values that know their places, the tree becomes a document by the
 //! tables of its keys, and a document is printed by the same tables. So a key stands in one place,
-//! and whatever is printed reads back.
+//! and everything that is printed reads back.
 
 pub(crate) mod fields;
 mod named;
@@ -53,7 +53,8 @@ pub fn read(text: &str, name: &str) -> Result<Document, Vec<Diagnostic>> {
     }
 }
 
-/// The form's version is required: what is read later must know what it was written for.
+/// The form's version is required, so that a later version of the program knows how to read the
+/// text.
 fn check_version(version: Option<&Placed<Node>>, root: &Placed<Node>, found: &mut Findings) {
     match version.map(|version| (&version.value, &version.place)) {
         Some((Node::Number(number) | Node::Text(number), _)) if number == VERSION => {}
@@ -88,7 +89,7 @@ pub fn keys() -> Vec<&'static str> {
     keys
 }
 
-/// Prints a document: the same for each document that says the same.
+/// Prints a document; equal documents have equal texts.
 #[must_use]
 pub fn print(document: &Document) -> String {
     let mut entries = vec![(VERSION_KEY.to_owned(), Tree::Scalar(VERSION.to_owned()))];

@@ -1,7 +1,7 @@
 //! Go's templates: its language with sprig's functions, functions for random values, and the
 //! variables of a call.
 //!
-//! A call's text is a function of the call, its message and the seed: what is random comes from a
+//! A call's text is a function of the call, its message and the seed: random values come from a
 //! stream of numbers of that place, so that any worker can render any call, and a run can be
 //! repeated. `{{.UUID}}` is the same in a call's data and metadata.
 
@@ -19,7 +19,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What the templates are called in error messages.
+/// The templates' name in error messages.
 const NAME: &str = "call_template_data";
 
 /// Which functions templates may use.

@@ -1,4 +1,4 @@
-//! What must be asked of the world to make a plan.
+//! The questions to the outside world that a plan needs.
 
 use drumfire_gotemplate::ZoneTime;
 use drumfire_plan::{Header, Plan, Tls};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// implements it on the real ones, a test on tables.
 ///
 /// Templates ask for zones and variables while the run lasts, so a host is shared by its threads.
-/// What is not implemented is that of [`Bare`].
+/// Methods with a default have that of [`Bare`].
 pub trait Host: Send + Sync + fmt::Debug {
     /// The whole content of the file at `path`, as it was written.
     ///
@@ -60,7 +60,7 @@ pub trait Host: Send + Sync + fmt::Debug {
     /// Whether certificates can be used.
     ///
     /// # Errors
-    /// What is wrong with which of them.
+    /// The mistake, and the file that has it.
     fn check_tls(&self, tls: &Tls) -> Result<(), TlsFault> {
         let _ = tls;
         Ok(())
@@ -109,14 +109,14 @@ pub enum Found {
     Nothing,
 }
 
-/// What a server is asked for before a run.
+/// A question to a server before a run.
 #[derive(Debug)]
 pub struct SchemaQuestion<'a> {
-    /// What reaches the server: its first request goes there and says nothing yet.
+    /// The way to the server: the target of its first request, which has no message yet.
     pub reach: &'a Plan,
-    /// What is wanted.
+    /// The question.
     pub wanted: &'a Wanted,
-    /// What goes along with the question.
+    /// The metadata of the question.
     pub metadata: &'a [Header],
     /// How long the answer may take.
     pub limit: Nanos,
@@ -125,7 +125,7 @@ pub struct SchemaQuestion<'a> {
 /// Why the world gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
     /// What to try, in words of this program's own command line; it follows the message.
     pub remedy: String,

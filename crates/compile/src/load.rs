@@ -6,7 +6,7 @@ use drumfire_plan::document::{Count, Load as Written, Pool, Stop as WrittenStop,
 use drumfire_plan::{Arrivals, Drain, LatePolicy, Load, Sequence, Stop, Users};
 use drumfire_units::Nanos;
 
-/// Without any word on load: gentle, so that a first try harms nobody.
+/// The default load: gentle, so that a first try does no harm.
 const RATE_DEFAULT: &str = "10/s";
 /// How long a run lasts that nothing else ends.
 const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);

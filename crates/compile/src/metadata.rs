@@ -6,7 +6,7 @@ use drumfire_grpc::metadata::check;
 use drumfire_plan::document::{Field, Place};
 use drumfire_plan::{CallContext, CallData, Header};
 
-/// Keys that belong to the protocol, and the setting that makes what they say.
+/// Keys that belong to the protocol, and the setting that makes each.
 const SETTINGS: [(&str, &str); 5] = [
     ("grpc-timeout", "deadline"),
     ("grpc-encoding", "compress"),

@@ -1,9 +1,9 @@
-//! What a setting is called: its key in a plan file, and its flag on the command line.
+//! The names of settings: the key in a plan file, and the flag on the command line.
 
 use drumfire_plan::document::Place;
 
 /// Every setting that a flag makes, by its key. `feed_order` and `reflect_metadata` stand for keys
-/// inside of others, whose own names would not tell them apart.
+/// inside of others, whose own names are ambiguous.
 const FLAGS: &[(&str, &str)] = &[
     ("after", "-z"),
     ("arrivals", "--arrivals"),
@@ -102,7 +102,7 @@ pub(crate) fn name(place: &Place, key: &str) -> String {
     }
 }
 
-/// The same of a setting that is set to something: a flag says so by itself.
+/// The same for a setting with a value: a flag alone implies it.
 pub(crate) fn setting(place: &Place, key: &str, value: &str) -> String {
     match (place.is_flag(), flag(key)) {
         (true, Place::Flag { name }) => name.to_owned(),

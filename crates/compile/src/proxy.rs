@@ -4,7 +4,7 @@ use crate::scope::Scope;
 use drumfire_plan::document::{Place, Reach};
 use drumfire_plan::{Host as UrlHost, Proxy, Scheme, Url};
 
-/// The word that stands for no proxy, whatever the environment says.
+/// The word that stands for no proxy, in spite of the environment.
 const NONE: &str = "none";
 
 /// The proxy for these URLs, if there is one.

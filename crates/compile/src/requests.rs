@@ -1,4 +1,4 @@
-//! HTTP requests: where each goes and what it carries.
+//! HTTP requests: their targets and their contents.
 
 use crate::scope::Scope;
 use drumfire_plan::document::{Ask, Field, Fields, Place, Pool, Request, Text};
@@ -97,8 +97,8 @@ fn listed(file: &Text, scope: &mut Scope<'_>) -> Vec<Url> {
     urls
 }
 
-/// The lines of a list that are not empty and do not begin with `#`, each with its place in
-/// `name`; or what is wrong with one.
+/// The lines of a list that are not empty and do not begin with `#`, each with its place in `name`;
+/// or the mistake in one.
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
     let name: Arc<str> = name.escape_default().to_string().into();
     let mut found = Vec::new();

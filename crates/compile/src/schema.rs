@@ -10,7 +10,7 @@ use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use std::sync::Arc;
 
-/// The schema that has what is wanted. `place` is where it was asked for.
+/// The schema that has the wanted symbol. `place` is where the document names it.
 pub(crate) fn schema(
     written: &Written,
     reach: &Plan,

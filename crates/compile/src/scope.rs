@@ -8,7 +8,7 @@ use drumfire_plan::document::{Count, Payload, Place, Switch, Text};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The host, what was found wrong so far, and the files that were read.
+/// The host, the mistakes so far, and the files that were read.
 pub(crate) struct Scope<'a> {
     pub(crate) host: &'a Arc<dyn Host>,
     pub(crate) found: Findings,
@@ -60,7 +60,7 @@ impl<'a> Scope<'a> {
         self.found.ok(&count.place, small)
     }
 
-    /// One of several words; each with what it stands for.
+    /// One of several words, each with its value.
     pub(crate) fn word<T: Copy>(
         &mut self,
         text: Option<&Text>,

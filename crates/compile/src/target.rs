@@ -13,7 +13,7 @@ pub(crate) struct CallTarget {
     pub(crate) unix_socket: Option<PathBuf>,
 }
 
-/// Where a pool's calls go; over TLS, unless the target or `plaintext` says otherwise.
+/// The target of a pool's calls; over TLS, unless the target or `plaintext` excludes it.
 pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> Option<CallTarget> {
     let Some(text) = &reach.target else {
         let message = "calls need a `target`; write one such as orders.test:443";

@@ -15,7 +15,7 @@ use drumfire_plan::{
 use drumfire_units::{ByteSize, Nanos};
 use std::net::IpAddr;
 
-/// A body may grow to this when it is decoded, unless the document says otherwise: 64 MiB.
+/// The default bound of a decoded body: 64 MiB.
 const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
 /// How long a body waits for `100 Continue`, as curl has it.
 const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
@@ -80,7 +80,7 @@ fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
         .unwrap_or_default()
 }
 
-/// What is done with redirects.
+/// The treatment of redirects.
 fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
     let Some(text) = text else {
         return Redirects::Report;

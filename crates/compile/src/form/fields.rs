@@ -1,4 +1,4 @@
-//! What a key's value is: how it is read, printed, and filled in from defaults.
+//! The value of a key: how it is read, printed, and filled in from defaults.
 //!
 //! [`fields!`] makes a struct of a document from the table of its keys, so that a key stands in
 //! one place.
@@ -15,7 +15,7 @@ pub(crate) trait Entry: Sized {
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self;
     /// The tree to print, if there is anything to print.
     fn show(&self) -> Option<Tree>;
-    /// Takes what stands below where there is nothing here.
+    /// Takes the values of `below` that are absent here.
     fn fill(&mut self, below: &Self);
     /// Where it was written, if it was.
     fn place(&self) -> Option<&Place>;
@@ -29,7 +29,7 @@ pub(crate) trait Fields: Default {
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known;
     /// Appends keys with what there is to print.
     fn show(&self, out: &mut Vec<(String, Tree)>);
-    /// Takes what stands below where there is nothing here.
+    /// Takes the values of `below` that are absent here.
     fn fill(&mut self, below: &Self);
     /// Where the value of a key was written, if it was.
     fn place(&self, key: &str) -> Option<&Place>;

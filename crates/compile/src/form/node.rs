@@ -15,7 +15,7 @@ const VALUES_MAX: usize = 4_000_000;
 /// The texts of a document together, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 30;
 
-/// A value and what is in it.
+/// A value and its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     /// `null`, or nothing at all.
@@ -29,7 +29,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// What it is, for a message.
+    /// Its kind, for a message.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -45,7 +45,7 @@ impl Node {
 /// Reads YAML, of which JSON is a part. `name` is the file's, for places.
 ///
 /// # Errors
-/// What is wrong with the text as YAML; only the first thing.
+/// Reads a text as YAML; the error is its first mistake.
 pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Diagnostic> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -73,7 +73,7 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Diagnostic> {
     }
 }
 
-/// The library's words without the place, which is said in our own way.
+/// The library's words without the place, for which we have our own form.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);

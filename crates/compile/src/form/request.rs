@@ -10,7 +10,7 @@ use drumfire_plan::document::{
     Switch, Text,
 };
 
-/// What a mapping is called in messages.
+/// The name of a mapping in messages.
 const WHAT: &str = "a request";
 
 /// A request's keys, as they stand in a mapping.
@@ -44,7 +44,7 @@ struct Verbs {
     trace: Option<Text>,
 }
 
-/// What is made of the payload.
+/// The settings of the payload.
 #[derive(Debug, Default)]
 struct Coding {
     binary: Option<Switch>,
@@ -99,7 +99,7 @@ impl Verbs {
 }
 
 impl Keys {
-    /// What is asked for; a request asks for one thing.
+    /// The request itself; a mapping has one.
     fn ask(&mut self, place: &Place, found: &mut Findings) -> Option<Ask> {
         let mut asks = Vec::new();
         for (name, url) in self.verbs.all() {
@@ -131,7 +131,7 @@ impl Keys {
         asks.into_iter().next()
     }
 
-    /// Notes what is of no use for this kind of request.
+    /// Notes settings that have no effect on this kind of request.
     fn check(&self, ask: &Ask, place: &Place, found: &mut Findings) {
         let is_call = matches!(ask, Ask::Call(_));
         let mut own = Vec::new();

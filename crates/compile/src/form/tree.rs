@@ -107,7 +107,7 @@ fn is_plain(text: &str) -> bool {
     first && text.chars().all(inside) && !marks && !word && (is_number(text) || !is_numeric(text))
 }
 
-/// Whether a text is a number as everybody writes it.
+/// Whether a text is a number in plain decimal form.
 fn is_number(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -138,7 +138,7 @@ fn is_block(text: &str) -> bool {
         && text.chars().all(|c| c == '\n' || is_printable(c))
 }
 
-/// Appends lines as they are, with the sign that says how they end.
+/// Appends lines as they are, with the sign for their end.
 fn push_block(text: &str, indent: usize, out: &mut String) {
     let kept = text.trim_end_matches('\n');
     let (sign, lines) = match text.len() - kept.len() {

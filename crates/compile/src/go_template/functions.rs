@@ -5,7 +5,7 @@ use drumfire_gotemplate::{Call, Fault, Functions, Value};
 /// What random strings are made of.
 const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// The lengths of random strings whose length is not said.
+/// The lengths of random strings without a given length.
 const LENGTHS: (u64, u64) = (2, 16);
 
 /// Adds the functions.
