@@ -8,8 +8,8 @@ use crate::transport::span;
 use drumfire_data::Sources;
 use drumfire_plan::document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_plan::{
-    Body, Call, CallData, Header, HttpRequest, MessageCompression, Method as Verb, Plan,
-    ReplyCheck, Streaming, Url,
+    Body, Call, Header, HttpRequest, MessageCompression, Method as Verb, Plan, ReplyCheck,
+    RequestData, Streaming, Url,
 };
 use drumfire_schema::reflection::Wanted;
 use drumfire_schema::{Method, ReplyForm, Schema};
@@ -30,6 +30,7 @@ pub(crate) fn silent(
     let verb = scope.found.ok(&Place::Nowhere, Verb::parse("POST"))?;
     Some(HttpRequest {
         step: "grpc".to_owned(),
+        data: None,
         call: None,
         method: verb,
         headers: authority(options, scope),
@@ -111,7 +112,7 @@ impl<'a> Calls<'a> {
         made.url.target = method.path();
         made.step = request.name.as_ref().unwrap_or(name).value.clone();
         let lasts = sent.input.count();
-        let data: Arc<dyn CallData> = Arc::new(sent.input);
+        let data: Arc<dyn RequestData> = Arc::new(sent.input);
         made.call = Some(Arc::new(
             self.call(&options, &method, data, streaming, scope),
         ));
@@ -139,7 +140,7 @@ impl<'a> Calls<'a> {
         &self,
         options: &CallOptions,
         method: &Method,
-        data: Arc<dyn CallData>,
+        data: Arc<dyn RequestData>,
         streaming: Streaming,
         scope: &mut Scope<'_>,
     ) -> Call {

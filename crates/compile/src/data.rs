@@ -225,7 +225,7 @@ fn fields(
                 split.place = field.value.place.clone();
             }
             None => {
-                metadata::sendable(&field.value.place, &header, scope);
+                metadata::sendable(&field.value.place, header.name(), header.value(), scope);
                 split.fixed.push(header);
             }
         }

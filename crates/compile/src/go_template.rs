@@ -14,7 +14,7 @@ use crate::Host;
 use call::Variables;
 use drumfire_data::{Random, TextTemplate};
 use drumfire_gotemplate::{Env, Fault, Functions, Template, Value, ZoneTime};
-use drumfire_plan::{CallContext, DataError};
+use drumfire_plan::{DataError, RequestContext};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -125,7 +125,12 @@ impl fmt::Debug for CallTemplate {
 }
 
 impl TextTemplate for CallTemplate {
-    fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError> {
+    fn render(
+        &self,
+        call: &RequestContext,
+        message: u64,
+        out: &mut String,
+    ) -> Result<(), DataError> {
         let variables = Variables {
             names: Arc::clone(&self.names),
             host: Arc::clone(&self.host),
@@ -134,7 +139,7 @@ impl TextTemplate for CallTemplate {
         };
         let mut env = CallEnv {
             host: &*self.host,
-            unix_time: call.unix_time,
+            unix_time: call.now,
             random: Random::new(call.seed, call.number, message, self.place),
         };
         self.template
@@ -176,11 +181,12 @@ mod tests {
     use super::*;
     use crate::Bare;
 
-    const CALL: CallContext = CallContext {
+    const CALL: RequestContext = RequestContext {
         number: 7,
         user: 2,
+        iteration: 0,
         connection: 1,
-        unix_time: 1_600_000_000_123_456_789,
+        now: 1_600_000_000_123_456_789,
         seed: 42,
     };
 
@@ -196,7 +202,7 @@ mod tests {
         Templates::new(names, set, Arc::new(Bare))
     }
 
-    fn render_at(text: &str, role: Role, call: &CallContext, message: u64) -> String {
+    fn render_at(text: &str, role: Role, call: &RequestContext, message: u64) -> String {
         let template = templates(FunctionSet::All).parse(text, role).expect(text);
         let mut out = String::new();
         template
@@ -253,7 +259,7 @@ mod tests {
         assert_eq!(render("{{.UUID}}"), uuid);
         assert_eq!(render_at("{{.UUID}}", Role::Metadata(0), &CALL, 0), uuid);
         assert_ne!(render_at("{{.UUID}}", Role::Data(0), &CALL, 1), uuid);
-        let next = CallContext { number: 8, ..CALL };
+        let next = RequestContext { number: 8, ..CALL };
         assert_ne!(render_at("{{.UUID}}", Role::Data(0), &next, 0), uuid);
         let both = render("{{newUUID}} {{newUUID}}");
         let (first, second) = both.split_once(' ').expect("two");
@@ -266,7 +272,7 @@ mod tests {
     #[test]
     fn random_values_lie_within_their_bounds() {
         for number in 0..200 {
-            let call = CallContext { number, ..CALL };
+            let call = RequestContext { number, ..CALL };
             let text = "{{randomString 5}},{{randomString 0}},{{randomInt 2 9}},{{randomInt -5 3}},{{randomInt 0 0}}";
             let out = render_at(text, Role::Data(0), &call, 0);
             let parts: Vec<&str> = out.split(',').collect();

@@ -4,7 +4,7 @@ use crate::names;
 use crate::scope::Scope;
 use drumfire_grpc::metadata::check;
 use drumfire_plan::document::{Field, Place};
-use drumfire_plan::{CallContext, CallData, Header};
+use drumfire_plan::{Header, RenderedFields, RequestContext, RequestData};
 
 /// Keys that belong to the protocol, and the setting that makes each.
 const SETTINGS: [(&str, &str); 5] = [
@@ -21,7 +21,7 @@ pub(crate) fn fixed(fields: &[Field], scope: &mut Scope<'_>) -> Vec<Header> {
     fields
         .filter_map(|field| {
             let header = header(field, scope)?;
-            sendable(&field.value.place, &header, scope).then_some(header)
+            sendable(&field.value.place, header.name(), header.value(), scope).then_some(header)
         })
         .collect()
 }
@@ -47,33 +47,30 @@ pub(crate) fn header(field: &Field, scope: &mut Scope<'_>) -> Option<Header> {
 /// Whether a field may be sent: a name of a-z, 0-9, `_`, `-` and `.` (capital letters are sent
 /// small) that does not belong to gRPC itself, base64 under a name that ends in `-bin`, and
 /// printable ASCII under others.
-pub(crate) fn sendable(place: &Place, field: &Header, scope: &mut Scope<'_>) -> bool {
-    let name = field.name().to_ascii_lowercase();
-    let checked = check(name.as_bytes(), field.value());
+pub(crate) fn sendable(place: &Place, name: &str, value: &[u8], scope: &mut Scope<'_>) -> bool {
+    let name = name.to_ascii_lowercase();
+    let checked = check(name.as_bytes(), value);
     let checked =
         checked.map_err(|error| format!("metadata `{name}`: {error}{}", instead(place, &name)));
     scope.found.ok(place, checked).is_some()
 }
 
 /// Renders the metadata that varies as the first call would have it, and checks that.
-pub(crate) fn check_first(place: &Place, data: &dyn CallData, seed: u64, scope: &mut Scope<'_>) {
-    let mut fields = Vec::new();
-    let rendered = data.metadata(&first_call(seed), &mut fields);
+pub(crate) fn check_first(place: &Place, data: &dyn RequestData, seed: u64, scope: &mut Scope<'_>) {
+    let mut fields = RenderedFields::default();
+    let rendered = data.fields(&first_call(seed), &mut fields);
     if scope.found.ok(place, rendered).is_some() {
-        for field in &fields {
-            sendable(place, field, scope);
+        for (name, value) in fields.iter() {
+            sendable(place, name, value.as_bytes(), scope);
         }
     }
 }
 
 /// The call with which data is tried before the run.
-pub(crate) const fn first_call(seed: u64) -> CallContext {
-    CallContext {
-        number: 0,
-        user: 0,
-        connection: 0,
-        unix_time: 0,
+pub(crate) fn first_call(seed: u64) -> RequestContext {
+    RequestContext {
         seed,
+        ..RequestContext::default()
     }
 }
 

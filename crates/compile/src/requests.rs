@@ -38,6 +38,7 @@ pub(crate) fn requests(pool: &Pool, scope: &mut Scope<'_>) -> Vec<HttpRequest> {
                 Some(name) => name.value.clone(),
                 None => secret::url(&url.to_string()),
             },
+            data: None,
             call: None,
             method: method.clone(),
             headers: headers.clone(),

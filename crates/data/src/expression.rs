@@ -86,10 +86,10 @@ impl Simple {
             Self::MessageNumber => push_integer(context.message, out),
             Self::User => push_integer(call.user.into(), out),
             Self::Connection => push_integer(call.connection.into(), out),
-            Self::Time => rfc3339(call.unix_time, out),
-            Self::Unix => push_integer(call.unix_time / 1_000_000_000, out),
-            Self::UnixMillis => push_integer(call.unix_time / 1_000_000, out),
-            Self::UnixNanos => push_integer(call.unix_time, out),
+            Self::Time => rfc3339(call.now, out),
+            Self::Unix => push_integer(call.now / 1_000_000_000, out),
+            Self::UnixMillis => push_integer(call.now / 1_000_000, out),
+            Self::UnixNanos => push_integer(call.now, out),
             Self::Uuid => context.own().uuid(out),
             Self::NewUuid => context.random().uuid(out),
             Self::RandomInt(min, max) => {
@@ -117,9 +117,9 @@ impl Simple {
             Self::MessageNumber => Value::from(context.message),
             Self::User => Value::from(call.user),
             Self::Connection => Value::from(call.connection),
-            Self::Unix => Value::from(call.unix_time / 1_000_000_000),
-            Self::UnixMillis => Value::from(call.unix_time / 1_000_000),
-            Self::UnixNanos => Value::from(call.unix_time),
+            Self::Unix => Value::from(call.now / 1_000_000_000),
+            Self::UnixMillis => Value::from(call.now / 1_000_000),
+            Self::UnixNanos => Value::from(call.now),
             _ => {
                 let mut text = String::new();
                 // None of those left over draws on sources, so none fails.

@@ -1,7 +1,7 @@
 //! The call and the message that a template is rendered for, and the state of its random numbers.
 
 use crate::Random;
-use drumfire_plan::CallContext;
+use drumfire_plan::RequestContext;
 
 /// The place of values that belong to the whole message, such as its UUID; the places of
 /// expressions count from 0.
@@ -10,7 +10,7 @@ const OWN: u64 = u64::MAX;
 /// The call and the message that a template is rendered for.
 #[derive(Clone, Debug)]
 pub struct RenderContext {
-    pub(crate) call: CallContext,
+    pub(crate) call: RequestContext,
     /// The number of the message within the call.
     pub(crate) message: u64,
     /// Which of the call's renderings it is: messages with the same number share random values.
@@ -23,7 +23,7 @@ pub struct RenderContext {
 impl RenderContext {
     /// The `message`-th message of a call. Those with the same `pass` share random values.
     #[must_use]
-    pub const fn new(call: CallContext, message: u64, pass: u64) -> Self {
+    pub const fn new(call: RequestContext, message: u64, pass: u64) -> Self {
         Self {
             call,
             message,

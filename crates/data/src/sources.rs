@@ -1,7 +1,7 @@
 //! What templates may draw on beside the request itself: feeds with names.
 
 use crate::{Feed, Order, VARIABLES};
-use drumfire_plan::{CallContext, DataError};
+use drumfire_plan::{DataError, RequestContext};
 use minijinja::Value;
 use std::fmt;
 
@@ -97,7 +97,7 @@ impl Sources {
         &self,
         at: usize,
         column: usize,
-        call: &CallContext,
+        call: &RequestContext,
     ) -> Result<&Value, DataError> {
         let Some(source) = self.feeds.get(at) else {
             return Ok(&Value::UNDEFINED);

@@ -5,7 +5,7 @@ use crate::expression::Simple;
 use crate::jinja::{FUNCTIONS, Jinja, in_template};
 use crate::split::{Part, Split, split};
 use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
-use drumfire_plan::{CallContext, DataError};
+use drumfire_plan::{DataError, RequestContext};
 use std::fmt;
 use std::sync::Arc;
 
@@ -233,7 +233,12 @@ impl Template {
 }
 
 impl TextTemplate for Template {
-    fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError> {
+    fn render(
+        &self,
+        call: &RequestContext,
+        message: u64,
+        out: &mut String,
+    ) -> Result<(), DataError> {
         self.render_with(&mut RenderContext::new(*call, message, message), out)
     }
 }

@@ -1,6 +1,6 @@
 //! Any template language, seen from where its text is needed.
 
-use drumfire_plan::{CallContext, DataError};
+use drumfire_plan::{DataError, RequestContext};
 use std::fmt;
 
 /// A template whose text depends on nothing but the call and the number of the message in it.
@@ -10,5 +10,10 @@ pub trait TextTemplate: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// When the template fails for this call.
-    fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError>;
+    fn render(
+        &self,
+        call: &RequestContext,
+        message: u64,
+        out: &mut String,
+    ) -> Result<(), DataError>;
 }

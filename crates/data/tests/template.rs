@@ -3,15 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use drumfire_data::{Feed, Order, Sources, Template, Text, TextTemplate};
-use drumfire_plan::CallContext;
+use drumfire_plan::RequestContext;
 use std::sync::Arc;
 
-fn call(number: u64) -> CallContext {
-    CallContext {
+fn call(number: u64) -> RequestContext {
+    RequestContext {
         number,
         user: 2,
+        iteration: 0,
         connection: 1,
-        unix_time: 951_868_800_500_000_000,
+        now: 951_868_800_500_000_000,
         seed: 11,
     }
 }
@@ -25,7 +26,7 @@ fn sources() -> Arc<Sources> {
     Arc::new(sources)
 }
 
-fn render(source: &str, text: Text, call: &CallContext, message: u64) -> Result<String, String> {
+fn render(source: &str, text: Text, call: &RequestContext, message: u64) -> Result<String, String> {
     let template =
         Template::compile(source, text, &sources()).map_err(|error| error.to_string())?;
     let mut out = String::new();
@@ -103,15 +104,16 @@ fn random_values_depend_on_seed_number_message_and_place() {
             format!("{{{{ {expression} }}}}"),
             format!("{{% if true %}}{{{{ {expression} }}}}{{% endif %}}"),
         ] {
-            let of =
-                |call: &CallContext, message| render(&source, Text::Plain, call, message).unwrap();
+            let of = |call: &RequestContext, message| {
+                render(&source, Text::Plain, call, message).unwrap()
+            };
             let first = of(&call(0), 0);
             assert_eq!(
                 first,
                 of(
-                    &CallContext {
+                    &RequestContext {
                         user: 9,
-                        unix_time: 5,
+                        now: 5,
                         ..call(0)
                     },
                     0
@@ -122,7 +124,7 @@ fn random_values_depend_on_seed_number_message_and_place() {
                 of(&call(1), 0),
                 of(&call(0), 1),
                 of(
-                    &CallContext {
+                    &RequestContext {
                         seed: 12,
                         ..call(0)
                     },

@@ -374,7 +374,7 @@ impl Handler for Call<'_> {
     fn opening(&self, _: ExchangeId) -> Option<Opening<'_>> {
         Some(Opening {
             head: self.head,
-            extra: &[],
+            extra: None,
             has_body: true,
         })
     }

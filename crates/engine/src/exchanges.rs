@@ -15,6 +15,7 @@
 mod call;
 mod hearing;
 mod messages;
+mod own;
 mod redirect;
 mod response;
 
@@ -22,6 +23,7 @@ pub(crate) use call::Tools;
 pub(crate) use hearing::Hearing;
 
 use self::call::CallState;
+use self::own::OwnRequest;
 use self::redirect::{Follow, Next};
 use self::response::BodyReader;
 use crate::blame::{Failure, grpc_code};
@@ -93,6 +95,8 @@ struct Exchange {
     follow: Option<Box<Follow>>,
     /// The state of a gRPC call; kept for the next exchange with this id.
     call: Option<Box<CallState>>,
+    /// Its request where that varies; kept for the next exchange with this id.
+    own: Option<Box<OwnRequest>>,
     /// The detail of its end, beyond the outcome.
     detail: Option<String>,
 }
@@ -162,7 +166,7 @@ pub(crate) struct Exchanges {
     measure_from: Nanos,
     timeouts: Timeouts,
     expect: Expect,
-    /// Whether any request is made anew each time.
+    /// Whether any request is rendered, or is a call, as its exchange begins.
     varies: bool,
     /// Whether bodies are decoded.
     decodes: bool,
@@ -176,10 +180,7 @@ impl Exchanges {
             timeouts: prepared.plan.timeouts,
             expect: prepared.plan.expect,
             decodes: prepared.plan.http.compressed != Compressed::AsSent,
-            varies: prepared
-                .requests
-                .iter()
-                .any(|request| request.call().is_some()),
+            varies: prepared.requests.iter().any(Request::is_rendered_late),
             prepared,
             list: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
@@ -297,6 +298,7 @@ impl Exchanges {
             reader: None,
             follow: None,
             call: None,
+            own: None,
             detail: None,
         });
         ExchangeId((self.list.len() - 1) as u32)

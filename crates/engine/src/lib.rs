@@ -25,5 +25,5 @@ mod worker;
 pub use arrivals::Shard;
 pub use control::{Control, ControlError};
 pub use conversation::{ConversationError, Speaker, chooses_http2, converse};
-pub use prepare::{PrepareError, Prepared, Resolver, check_metadata, prepare};
+pub use prepare::{PrepareError, Prepared, Resolver, prepare};
 pub use run::{Events, Run, RunError, Shares, run_over, thread_count};

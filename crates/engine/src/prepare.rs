@@ -5,12 +5,14 @@ mod metadata;
 mod render;
 mod route;
 mod stream;
+mod varying;
 
 pub(crate) use lookup::{Answer, LookedUp, Lookup};
-pub use metadata::check_metadata;
+pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
 pub(crate) use route::{Route, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
+pub(crate) use varying::{Outline, Parts, VaryingRequest};
 
 use crate::id::LaneId;
 use drumfire_measure::Outcome;
@@ -72,6 +74,8 @@ pub(crate) struct Request {
 pub(crate) enum Message {
     Http1(Rendered),
     Http2(Box<StreamRequest>),
+    /// It is rendered anew for each exchange.
+    Varying(Box<VaryingRequest>),
 }
 
 impl Request {
@@ -79,8 +83,8 @@ impl Request {
     #[inline]
     pub(crate) fn call(&self) -> Option<&CallRequest> {
         match &self.message {
-            Message::Http1(_) => None,
             Message::Http2(stream) => stream.call.as_ref(),
+            Message::Http1(_) | Message::Varying(_) => None,
         }
     }
 
@@ -88,9 +92,14 @@ impl Request {
     #[inline]
     pub(crate) fn stream_body(&self) -> Option<&[u8]> {
         match &self.message {
-            Message::Http1(_) => None,
             Message::Http2(stream) => Some(&stream.body),
+            Message::Http1(_) | Message::Varying(_) => None,
         }
+    }
+
+    /// Whether anything must be done for an exchange before it can be sent.
+    pub(crate) fn is_rendered_late(&self) -> bool {
+        self.call().is_some() || matches!(self.message, Message::Varying(_))
     }
 
     /// How long an exchange of it may take, where any may take `total`.
@@ -202,6 +211,13 @@ pub(crate) fn message(
     request: &HttpRequest,
     form: TargetForm,
 ) -> Result<Message, String> {
+    let proxied = form == TargetForm::Absolute;
+    if let Some(data) = &request.data
+        && !(proxied && plan.http.version == HttpVersion::Http2)
+    {
+        let varying = varying::varying(plan, request, data, form)?;
+        return Ok(Message::Varying(Box::new(varying)));
+    }
     match (plan.http.version, form) {
         (HttpVersion::Http1, form) => render(plan, request, form).map(Message::Http1),
         (HttpVersion::Http2, TargetForm::Origin) => {

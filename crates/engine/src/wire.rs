@@ -30,7 +30,7 @@ use crate::prepare::Rendered;
 use drumfire_http1 as h1;
 use drumfire_http2 as h2;
 use drumfire_net::{Io, IoError, Received, Slot};
-use drumfire_plan::Header;
+use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
 
 /// The phase of a connection, with its state.
@@ -201,8 +201,33 @@ pub(crate) enum Pump {
 pub(crate) struct Opening<'a> {
     pub(crate) head: &'a h2::Head,
     /// Fields that belong to this exchange alone.
-    pub(crate) extra: &'a [Header],
+    pub(crate) extra: Option<Extra<'a>>,
     pub(crate) has_body: bool,
+}
+
+/// Fields of an exchange's own.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra<'a> {
+    pub(crate) path: Option<&'a str>,
+    /// Takes the place of a field `host`.
+    pub(crate) authority: Option<&'a str>,
+    pub(crate) fields: &'a RenderedFields,
+}
+
+impl<'a> Extra<'a> {
+    /// All of them, pseudo-fields first.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let pseudo = [(":authority", self.authority), (":path", self.path)];
+        let pseudo = pseudo
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let has_authority = self.authority.is_some();
+        let fields = self.fields.iter();
+        let fields = fields.filter(move |(name, _)| !(has_authority && *name == "host"));
+        pseudo
+            .chain(fields)
+            .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
+    }
 }
 
 /// The next bytes of a body.

@@ -2,6 +2,7 @@
 
 use crate::scan::{is_text, is_token};
 use std::fmt;
+use std::io::Write as _;
 
 /// How a request's body is framed (RFC 9112 section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +108,8 @@ fn try_write_head<'h>(
     }
     match framing {
         RequestFraming::Length(length) if !framed => {
-            write_field(out, "Content-Length", length.to_string().as_bytes());
+            // Writing to memory does not fail.
+            let _ = write!(out, "Content-Length: {length}\r\n");
         }
         RequestFraming::Chunked if !framed => write_field(out, "Transfer-Encoding", b"chunked"),
         _ => {}

@@ -1,6 +1,6 @@
 //! gRPC calls: which, with what data, and how their streams go.
 
-use crate::Header;
+use crate::RequestData;
 use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Call {
     /// Which sides send a stream.
     pub kind: CallKind,
     /// The messages that it sends.
-    pub data: Arc<dyn CallData>,
+    pub data: Arc<dyn RequestData>,
     /// How its messages are compressed.
     pub compression: MessageCompression,
     /// How long the server is given (`grpc-timeout`); the whole call, streams included.
@@ -94,56 +94,6 @@ pub struct Streaming {
     /// The call is cancelled after this number of received messages, which is no failure.
     pub receive: Option<u64>,
 }
-
-/// Which call data is wanted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallContext {
-    /// The number of the call within the run, from 0.
-    pub number: u64,
-    /// Which of the run's users makes it, from 0.
-    pub user: u32,
-    /// Which of the run's connections carries it, from 0.
-    pub connection: u32,
-    /// Nanoseconds since the Unix epoch, when it is rendered.
-    pub unix_time: u64,
-    /// The plan's seed.
-    pub seed: u64,
-}
-
-/// What calls send: a function of which call it is, so that any worker can render any call.
-pub trait CallData: Send + Sync + fmt::Debug {
-    /// Whether all calls send the same, so that one rendering serves the whole run.
-    fn is_fixed(&self) -> bool;
-
-    /// Appends the metadata that varies, beyond the request's own headers. Values of `-bin` keys
-    /// are in base64 already.
-    ///
-    /// # Errors
-    /// When the data can't be rendered; the call is not sent and fails with blame on the plan.
-    fn metadata(&self, call: &CallContext, out: &mut Vec<Header>) -> Result<(), DataError>;
-
-    /// How many messages a call has by itself.
-    fn messages(&self, call: &CallContext) -> u64;
-
-    /// Appends the encoded `n`-th message, from 0. Beyond [`CallData::messages`] the data starts
-    /// over, with new random values and times.
-    ///
-    /// # Errors
-    /// As [`CallData::metadata`].
-    fn message(&self, call: &CallContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError>;
-}
-
-/// Why a call's data could not be rendered, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataError(pub String);
-
-impl fmt::Display for DataError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DataError {}
 
 /// The check of replies' messages.
 pub trait ReplyCheck: Send + Sync + fmt::Debug {

@@ -1,6 +1,6 @@
 //! HTTP requests and how they travel.
 
-use crate::{Call, Url};
+use crate::{Call, RequestData, Url};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
 use std::net::IpAddr;
@@ -50,6 +50,15 @@ impl Header {
     /// # Errors
     /// When the name is not a token or the value holds CR, LF, NUL or another control character.
     pub fn new(name: &str, value: &[u8]) -> Result<Self, HeaderError> {
+        Self::check(name, value)?;
+        Ok(Self {
+            name: name.to_owned(),
+            value: value.trim_ascii().to_vec(),
+        })
+    }
+
+    /// Whether a field with this name and value could be sent.
+    pub(crate) fn check(name: &str, value: &[u8]) -> Result<(), HeaderError> {
         if !is_token(name) {
             return Err(HeaderError::Name(shorten(name)));
         }
@@ -57,10 +66,7 @@ impl Header {
         if value.iter().any(|&b| (b < 0x20 && b != b'\t') || b == 0x7f) {
             return Err(HeaderError::Value(name.to_owned()));
         }
-        Ok(Self {
-            name: name.to_owned(),
-            value: value.to_vec(),
-        })
+        Ok(())
     }
 
     /// Parses `Name: value`.
@@ -159,6 +165,10 @@ pub struct HttpRequest {
     pub body: Body,
     /// The name under which its numbers are reported; one step per distinct name.
     pub step: String,
+    /// What varies of it between requests; nothing where there is none. A body that varies is empty
+    /// here, and so is nothing else: what is rendered takes the place of what is here, and fields
+    /// follow those here.
+    pub data: Option<Arc<dyn RequestData>>,
     /// The gRPC call that it makes; the body is then the call's, and `None` here.
     pub call: Option<Arc<Call>>,
 }

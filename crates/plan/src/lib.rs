@@ -6,6 +6,7 @@
 mod call;
 mod check;
 mod command;
+mod data;
 pub mod document;
 mod expect;
 mod host;
@@ -21,12 +22,10 @@ mod threshold_text;
 mod url;
 mod users;
 
-pub use call::{
-    Call, CallContext, CallData, CallKind, DataError, MessageCompression, ReplyCheck, ReplyError,
-    Streaming,
-};
+pub use call::{Call, CallKind, MessageCompression, ReplyCheck, ReplyError, Streaming};
 pub use check::Diagnostic;
 pub use command::{Change, Command, StopReason};
+pub use data::{DataError, RenderedFields, RequestContext, RequestData, Varying};
 pub use expect::{Expect, ParseExpectError};
 pub use http::{
     Affinity, Body, Compressed, Connections, ExpectContinue, Growth, Header, HeaderError,

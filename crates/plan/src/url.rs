@@ -163,6 +163,36 @@ impl Url {
         })
     }
 
+    /// Makes a target of rendered text, as [`Url::parse`] would: it begins with `/`, and characters
+    /// beyond ASCII are percent-encoded in its path.
+    ///
+    /// # Errors
+    /// When the text is longer than 64 KiB, or holds a space, a control character or a fragment.
+    /// The message has nothing of the text, which may be a secret.
+    pub fn complete_target(text: &mut String) -> Result<(), UrlError> {
+        if text.len() > LENGTH_MAX {
+            let length = text.len();
+            return Err(UrlError::new(format!(
+                "the path and query have {length} bytes; at most {LENGTH_MAX} are accepted"
+            )));
+        }
+        let bad = |byte: u8| byte <= 0x20 || byte == 0x7f || byte == b'#';
+        if let Some(byte) = text.bytes().find(|byte| bad(*byte)) {
+            let what = match byte {
+                b' ' => "a space".to_owned(),
+                b'#' => "`#`".to_owned(),
+                byte => format!("the control character 0x{byte:02x}"),
+            };
+            return Err(UrlError::new(format!(
+                "the path and query hold {what}; write `| urlencode` behind the value"
+            )));
+        }
+        if !text.is_ascii() || !text.starts_with('/') {
+            *text = target_of(text);
+        }
+        Ok(())
+    }
+
     /// The path, without the query.
     #[must_use]
     pub fn path(&self) -> &str {

@@ -14,6 +14,7 @@ fn request() -> HttpRequest {
         headers: Vec::new(),
         body: Body::default(),
         step: "login".to_owned(),
+        data: None,
         call: None,
     }
 }

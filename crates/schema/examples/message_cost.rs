@@ -9,7 +9,7 @@
 )]
 
 use drumfire_data::Sources;
-use drumfire_plan::{CallContext, CallData, DataError};
+use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
 use drumfire_schema::{Input, Metadata, Method, Schema};
 use std::error::Error;
 use std::hint::black_box;
@@ -78,21 +78,22 @@ fn with_metadata(method: &Method, sources: &Arc<Sources>) -> Result<f64, DataErr
 
 /// Nanoseconds for one call's metadata and message.
 fn best(input: &Input) -> Result<f64, DataError> {
-    let (mut message, mut metadata) = (Vec::new(), Vec::new());
+    let (mut message, mut metadata) = (Vec::new(), RenderedFields::default());
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let start = Instant::now();
         for number in 0..MESSAGES {
-            let call = CallContext {
+            let call = RequestContext {
                 number,
                 user: 0,
+                iteration: 0,
                 connection: 0,
-                unix_time: number,
+                now: number,
                 seed: 1,
             };
             message.clear();
             metadata.clear();
-            input.metadata(&call, &mut metadata)?;
+            input.fields(&call, &mut metadata)?;
             input.message(&call, 0, &mut message)?;
             black_box(&message);
         }

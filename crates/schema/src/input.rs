@@ -10,7 +10,7 @@ pub use metadata::Metadata;
 
 use crate::{Method, json};
 use drumfire_data::{Order, RenderContext, Sources, Template, Text, TextTemplate};
-use drumfire_plan::{CallContext, CallData, DataError, Header};
+use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, Varying};
 use elements::Element;
 use prost_reflect::MessageDescriptor;
 use rendered::Rendered;
@@ -118,7 +118,7 @@ impl Input {
         };
         let mut input = Self::new(method, body);
         input.feeds = sources.count();
-        input.check(&first_call())?;
+        input.check(&RequestContext::default())?;
         Ok(input)
     }
 
@@ -196,8 +196,8 @@ impl Input {
     /// Renders what one call would send, of templated elements all, and forgets it.
     ///
     /// # Errors
-    /// As [`CallData::message`] and [`CallData::metadata`].
-    pub fn check(&self, call: &CallContext) -> Result<(), DataError> {
+    /// As [`RequestData::message`] and [`RequestData::fields`].
+    pub fn check(&self, call: &RequestContext) -> Result<(), DataError> {
         let tried = self.try_call(call);
         if let Body::Rendered(text) = &self.body {
             text.forget();
@@ -205,8 +205,8 @@ impl Input {
         tried
     }
 
-    fn try_call(&self, call: &CallContext) -> Result<(), DataError> {
-        self.metadata(call, &mut Vec::new())?;
+    fn try_call(&self, call: &RequestContext) -> Result<(), DataError> {
+        self.fields(call, &mut RenderedFields::default())?;
         let mut out = Vec::new();
         if let Body::Elements(elements) = &self.body {
             for (n, element) in (1..).zip(elements) {
@@ -234,7 +234,7 @@ impl Input {
     }
 
     /// Which of `length` elements a message is.
-    fn index(&self, call: &CallContext, n: u64, length: u64) -> Result<usize, DataError> {
+    fn index(&self, call: &RequestContext, n: u64, length: u64) -> Result<usize, DataError> {
         let index = if self.streams {
             n.checked_rem(length)
         } else {
@@ -251,23 +251,25 @@ impl Input {
     }
 }
 
-impl CallData for Input {
-    fn is_fixed(&self) -> bool {
-        match &self.body {
-            Body::Fixed(messages) => {
-                self.metadata.is_empty() && (self.streams || messages.len() == 1) && !self.ends()
-            }
-            Body::Elements(_) | Body::Rendered(_) => false,
+impl RequestData for Input {
+    fn varying(&self) -> Varying {
+        Varying {
+            fields: !self.metadata.is_empty(),
+            body: match &self.body {
+                Body::Fixed(messages) => !self.streams && messages.len() > 1 || self.ends(),
+                Body::Elements(_) | Body::Rendered(_) => true,
+            },
+            ..Varying::default()
         }
     }
 
-    fn metadata(&self, call: &CallContext, out: &mut Vec<Header>) -> Result<(), DataError> {
+    fn fields(&self, call: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
         self.metadata
             .iter()
             .try_for_each(|metadata| metadata.render(call, out))
     }
 
-    fn messages(&self, call: &CallContext) -> u64 {
+    fn messages(&self, call: &RequestContext) -> u64 {
         match &self.body {
             _ if !self.streams => 1,
             Body::Fixed(messages) => messages.len() as u64,
@@ -279,7 +281,7 @@ impl CallData for Input {
         }
     }
 
-    fn message(&self, call: &CallContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
+    fn message(&self, call: &RequestContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
         let pass = match self.refresh {
             Refresh::Call => 0,
             Refresh::Message => n,
@@ -309,17 +311,6 @@ impl Input {
     /// Whether some calls find no data.
     fn ends(&self) -> bool {
         self.count().is_some()
-    }
-}
-
-/// The call with which templates are tried before the run.
-const fn first_call() -> CallContext {
-    CallContext {
-        number: 0,
-        user: 0,
-        connection: 0,
-        unix_time: 0,
-        seed: 0,
     }
 }
 

@@ -5,24 +5,25 @@
 mod fixture;
 
 use drumfire_data::{Feed, Order, Sources, TextTemplate};
-use drumfire_plan::{CallContext, CallData, DataError, Header};
+use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
 use drumfire_schema::{Input, Metadata, Method, Refresh};
 use fixture::zoo;
 use std::sync::Arc;
 
 /// A call by its number.
-fn call(number: u64) -> CallContext {
-    CallContext {
+fn call(number: u64) -> RequestContext {
+    RequestContext {
         number,
         user: 3,
+        iteration: 0,
         connection: 1,
-        unix_time: 1_700_000_000_123_456_789,
+        now: 1_700_000_000_123_456_789,
         seed: 42,
     }
 }
 
 /// The `n`-th message of a call, as JSON.
-fn shown(method: &Method, input: &Input, call: &CallContext, n: u64) -> Result<String, String> {
+fn shown(method: &Method, input: &Input, call: &RequestContext, n: u64) -> Result<String, String> {
     let mut out = b"before".to_vec();
     input
         .message(call, n, &mut out)
@@ -88,7 +89,7 @@ fn random_order_depends_on_seed_and_number() {
         .unwrap()
         .with_order(Order::Random);
     let list = |seed| -> Vec<String> {
-        let call = |number| CallContext {
+        let call = |number| RequestContext {
             seed,
             ..call(number)
         };
@@ -188,7 +189,7 @@ fn random_values_are_made_anew_and_repeat_with_the_seed() {
     let text = r#"{"name": "{{ uuid }}", "maybe": "{{ uuid }}", "left": "{{ new_uuid() }}",
                    "tags": ["{{ new_uuid() }}", "{{ random_string(5) }}", "{{ choose([1, 2]) }}"]}"#;
     let input = template(&method, text);
-    let fields = |call: &CallContext, n| -> serde_json::Value {
+    let fields = |call: &RequestContext, n| -> serde_json::Value {
         serde_json::from_str(&shown(&method, &input, call, n).unwrap()).unwrap()
     };
     let (first, next, later) = (
@@ -204,7 +205,7 @@ fn random_values_are_made_anew_and_repeat_with_the_seed() {
         next,
         later,
         fields(
-            &CallContext {
+            &RequestContext {
                 seed: 43,
                 ..call(0)
             },
@@ -358,7 +359,12 @@ fn feeds_that_end_tell_when() {
 struct Foreign(&'static str);
 
 impl TextTemplate for Foreign {
-    fn render(&self, call: &CallContext, message: u64, out: &mut String) -> Result<(), DataError> {
+    fn render(
+        &self,
+        call: &RequestContext,
+        message: u64,
+        out: &mut String,
+    ) -> Result<(), DataError> {
         if call.number == 99 {
             return Err(DataError("no 99".to_owned()));
         }
@@ -413,15 +419,14 @@ fn foreign_templates_make_messages_through_their_text() {
 #[test]
 fn metadata_varies_and_is_checked() {
     let fields = |metadata: Metadata, number| -> Result<Vec<(String, String)>, String> {
-        let mut out = Vec::new();
+        let mut out = RenderedFields::default();
         let input = Input::empty(&zoo("Show")).with_metadata(metadata);
         input
-            .metadata(&call(number), &mut out)
+            .fields(&call(number), &mut out)
             .map_err(|error| error.to_string())?;
-        let text = |header: &Header| String::from_utf8(header.value().to_vec()).unwrap();
         Ok(out
             .iter()
-            .map(|header| (header.name().to_owned(), text(header)))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect())
     };
     let one = |name: &str, value: &str| Ok(vec![(name.to_owned(), value.to_owned())]);
@@ -436,7 +441,9 @@ fn metadata_varies_and_is_checked() {
     for value in ["{{ 'a\\r\\nb: c' }}", "{{ 'a\\nb' }}", "{{ 'a\\x00' }}"] {
         if let Ok(metadata) = Metadata::template("k", value, &sources()) {
             assert!(
-                fields(metadata, 0).unwrap_err().starts_with("metadata: "),
+                fields(metadata, 0)
+                    .unwrap_err()
+                    .starts_with("the value of header `k` holds a control"),
                 "{value}"
             );
         }
@@ -468,9 +475,9 @@ fn metadata_has_the_uuid_of_the_first_message() {
     let method = zoo("Show");
     let metadata = Metadata::template("id", "{{ uuid }}", &sources()).unwrap();
     let input = template(&method, r#"{"name": "{{ uuid }}"}"#).with_metadata(metadata);
-    let mut fields = Vec::new();
-    input.metadata(&call(9), &mut fields).unwrap();
-    let uuid = std::str::from_utf8(fields[0].value()).unwrap();
+    let mut fields = RenderedFields::default();
+    input.fields(&call(9), &mut fields).unwrap();
+    let uuid = fields.find("id").unwrap();
     let right = format!("{{\"name\":\"{uuid}\"}}");
     assert_eq!(shown(&method, &input, &call(9), 0).unwrap(), right);
 }

@@ -1,7 +1,8 @@
 //! What simulated gRPC calls send.
 
 use drumfire_plan::{
-    Call, CallContext, CallData, CallKind, DataError, Header, MessageCompression, Streaming,
+    Call, CallKind, DataError, MessageCompression, RenderedFields, RequestContext, RequestData,
+    Streaming, Varying,
 };
 use std::sync::Arc;
 
@@ -61,24 +62,27 @@ impl Said {
     }
 }
 
-impl CallData for Said {
-    fn is_fixed(&self) -> bool {
-        !self.varies
+impl RequestData for Said {
+    fn varying(&self) -> Varying {
+        Varying {
+            fields: self.varies,
+            body: self.varies,
+            ..Varying::default()
+        }
     }
 
-    fn metadata(&self, call: &CallContext, out: &mut Vec<Header>) -> Result<(), DataError> {
+    fn fields(&self, call: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
         if self.varies {
-            let header = Header::new("n", call.number.to_string().as_bytes());
-            out.push(header.map_err(|error| DataError(error.to_string()))?);
+            out.push("n", &call.number.to_string())?;
         }
         Ok(())
     }
 
-    fn messages(&self, _: &CallContext) -> u64 {
+    fn messages(&self, _: &RequestContext) -> u64 {
         self.messages
     }
 
-    fn message(&self, _: &CallContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
+    fn message(&self, _: &RequestContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
         if self.fails_at == Some(n) {
             return Err(DataError(format!("there is no message {n}")));
         }

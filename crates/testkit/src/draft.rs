@@ -101,6 +101,7 @@ fn get(url: &str) -> HttpRequest {
         headers: Vec::new(),
         body: Body::default(),
         step: url.to_owned(),
+        data: None,
         call: None,
     }
 }

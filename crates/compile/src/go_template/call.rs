@@ -4,7 +4,7 @@ use super::UUID_PLACE;
 use crate::Host;
 use drumfire_data::Random;
 use drumfire_gotemplate::{Moment, Object, Value};
-use drumfire_plan::CallContext;
+use drumfire_plan::RequestContext;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl CallNames {
 pub(super) struct Variables {
     pub(super) names: Arc<CallNames>,
     pub(super) host: Arc<dyn Host>,
-    pub(super) call: CallContext,
+    pub(super) call: RequestContext,
     pub(super) message: u64,
 }
 
@@ -68,7 +68,7 @@ impl Variables {
     }
 
     fn unix(&self, nanos_per_unit: u64) -> i64 {
-        i64::try_from(self.call.unix_time / nanos_per_unit).unwrap_or(i64::MAX)
+        i64::try_from(self.call.now / nanos_per_unit).unwrap_or(i64::MAX)
     }
 
     /// To the second, as clocks show it here.
@@ -80,7 +80,7 @@ impl Variables {
     }
 
     fn uuid(&self) -> Value {
-        let CallContext { seed, number, .. } = self.call;
+        let RequestContext { seed, number, .. } = self.call;
         let mut text = String::with_capacity(36);
         Random::new(seed, number, self.message, UUID_PLACE).uuid(&mut text);
         text.into()

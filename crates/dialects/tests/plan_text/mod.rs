@@ -1,6 +1,8 @@
 //! A plan as lines that a person can compare.
 
-use drumfire_plan::{Call, CallContext, Drain, Host, HttpRequest, Plan, Spread, Stop, Url};
+use drumfire_plan::{
+    Call, Drain, Host, HttpRequest, Plan, RenderedFields, RequestContext, Spread, Stop, Url,
+};
 use std::fmt::Write as _;
 
 /// Everything in the plan that a dialect decides.
@@ -119,11 +121,12 @@ fn push_call(out: &mut String, call: &Call) {
     )
     .unwrap();
     for number in 0..2 {
-        let context = CallContext {
+        let context = RequestContext {
             number,
             user: 3,
+            iteration: 0,
             connection: 0,
-            unix_time: 0,
+            now: 0,
             seed: 1,
         };
         for n in 0..call.data.messages(&context) {
@@ -132,16 +135,10 @@ fn push_call(out: &mut String, call: &Call) {
             let text = message.escape_ascii();
             writeln!(out, "  message {n} of call {number}: {text}").unwrap();
         }
-        let mut metadata = Vec::new();
-        call.data.metadata(&context, &mut metadata).unwrap();
-        for header in metadata {
-            let value = String::from_utf8_lossy(header.value()).into_owned();
-            writeln!(
-                out,
-                "  metadata of call {number}: {}: {value}",
-                header.name()
-            )
-            .unwrap();
+        let mut metadata = RenderedFields::default();
+        call.data.fields(&context, &mut metadata).unwrap();
+        for (name, value) in metadata.iter() {
+            writeln!(out, "  metadata of call {number}: {name}: {value}").unwrap();
         }
     }
 }

@@ -2,14 +2,15 @@
 //! status that is always there.
 
 use super::messages::Outbox;
+use super::own::KeptContext;
 use super::{Due, Exchanges, Todo};
 use crate::blame::{Failure, call_verdict, grpc_code};
 use crate::id::ExchangeId;
-use crate::prepare::{CallRequest, check_metadata, message_count, too_large};
-use crate::wire::Pump;
+use crate::prepare::{CallRequest, Parts, check_metadata, message_count, too_large};
+use crate::wire::{Extra, Pump};
 use drumfire_grpc::{Compressor, Decompressor, Encoding, Reply, ReplySettings, Status};
 use drumfire_measure::{GRPC_STATUS, IsFirst, Messages, Outcome};
-use drumfire_plan::{CallContext, Header};
+use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
 
 /// Messages are made until this many bytes of a call wait to be sent.
@@ -21,6 +22,8 @@ pub(crate) struct Tools {
     pub(super) decompressor: Decompressor,
     compressors: [Option<Compressor>; 3],
     message: Vec<u8>,
+    /// What varies of a request over HTTP/1.1, on its way into its bytes.
+    pub(super) parts: Parts,
 }
 
 impl std::fmt::Debug for Tools {
@@ -46,8 +49,8 @@ pub(super) struct CallState {
     pub(super) reply: Reply,
     pub(super) outbox: Outbox,
     /// The varying metadata.
-    pub(super) metadata: Vec<Header>,
-    context: CallContext,
+    metadata: RenderedFields,
+    context: KeptContext,
     /// When the last message came; when the call began before any did.
     last_reply: Nanos,
     /// When the call has sent and received enough; [`Nanos::MAX`] when its messages decide that.
@@ -61,14 +64,8 @@ impl Default for CallState {
         Self {
             reply: Reply::new(&ReplySettings::default()),
             outbox,
-            metadata: Vec::new(),
-            context: CallContext {
-                number: 0,
-                user: 0,
-                connection: 0,
-                unix_time: 0,
-                seed: 0,
-            },
+            metadata: RenderedFields::default(),
+            context: KeptContext::default(),
             last_reply: Nanos::ZERO,
             until: Nanos::MAX,
         }
@@ -82,17 +79,27 @@ impl CallState {
         self.outbox.begin_exchange();
     }
 
+    /// The fields of its own that its stream is opened with.
+    #[inline]
+    pub(super) const fn extra(&self) -> Extra<'_> {
+        Extra {
+            path: None,
+            authority: None,
+            fields: &self.metadata,
+        }
+    }
+
     /// Makes the metadata that varies, and the first messages.
     fn render(&mut self, call: &CallRequest, tools: &mut Tools) -> Result<(), String> {
-        let total = message_count(&call.plan, &self.context);
+        let total = message_count(&call.plan, self.context.get());
         self.outbox.begin(total, 0);
         self.metadata.clear();
         call.plan
             .data
-            .metadata(&self.context, &mut self.metadata)
+            .fields(self.context.get(), &mut self.metadata)
             .map_err(|error| error.to_string())?;
-        for field in &self.metadata {
-            check_metadata(field)?;
+        for (name, value) in self.metadata.iter() {
+            check_metadata(name, value.as_bytes())?;
         }
         self.make_messages(call, tools)
     }
@@ -107,7 +114,7 @@ impl CallState {
             let made = call
                 .plan
                 .data
-                .message(&self.context, outbox.made, &mut message);
+                .message(self.context.get(), outbox.made, &mut message);
             let made = made.map_err(|error| error.to_string()).and_then(|()| {
                 if message.len() as u64 > call.plan.send_limit {
                     return Err(too_large(message.len(), call.plan.send_limit));
@@ -162,25 +169,24 @@ impl Exchanges {
         now: Nanos,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), String> {
+        let seed = self.prepared.plan.seed;
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
         let Some(call) = request.call() else {
             return Ok(());
         };
+        let generation = exchange.generation;
+        let known = matches!(&exchange.call, Some(state) if state.context.is_of(generation));
+        if call.fixed.is_none() && !known {
+            let context = exchange.context(connection, unix_time(), seed);
+            let state = exchange.call.get_or_insert_default();
+            state.context.keep(context, generation);
+        }
         let state = exchange.call.get_or_insert_default();
         state.reply.begin(&call.reply);
         match call.fixed {
             Some(messages) => state.outbox.begin(messages, messages),
-            None => {
-                state.context = CallContext {
-                    number: exchange.task.number,
-                    user: exchange.task.turn.number,
-                    connection,
-                    unix_time: unix_time(),
-                    seed: self.prepared.plan.seed,
-                };
-                state.render(call, &mut self.tools)?;
-            }
+            None => state.render(call, &mut self.tools)?,
         }
         state.last_reply = now;
         state.until = Nanos::MAX;

@@ -34,7 +34,7 @@ impl Handler for Hearing<'_> {
             return Ok(());
         }
         self.exchanges
-            .begin_call(id, connection, now, unix_time)
+            .begin(id, connection, now, unix_time)
             .map_err(|reason| {
                 let failure = Failure::with(Outcome::BadData, reason);
                 self.exchanges.end_and_rest(id, failure, now, BACKOFF_MIN);
@@ -45,8 +45,10 @@ impl Handler for Hearing<'_> {
     #[inline]
     fn message(&self, id: ExchangeId) -> Option<&Rendered> {
         let request = self.exchanges.request_of(id);
-        match self.exchanges.get(id).message(request) {
+        let exchange = self.exchanges.get(id);
+        match exchange.message(request) {
             Message::Http1(rendered) => Some(rendered),
+            Message::Varying(_) => exchange.own.as_ref().map(|own| own.rendered()),
             Message::Http2(_) => None,
         }
     }
@@ -55,16 +57,18 @@ impl Handler for Hearing<'_> {
     fn opening(&self, id: ExchangeId) -> Option<Opening<'_>> {
         let request = self.exchanges.request_of(id);
         let exchange = self.exchanges.get(id);
-        let Message::Http2(stream) = exchange.message(request) else {
-            return None;
+        let stream = match exchange.message(request) {
+            Message::Http2(stream) => stream,
+            Message::Varying(varying) => return exchange.own.as_ref()?.opening(varying),
+            Message::Http1(_) => return None,
         };
         let varies = stream
             .call
             .as_ref()
             .is_some_and(|call| call.fixed.is_none());
         let extra = match &exchange.call {
-            Some(call) if varies => &call.metadata[..],
-            _ => &[],
+            Some(call) if varies => Some(call.extra()),
+            _ => None,
         };
         Some(Opening {
             head: &stream.head,
@@ -77,8 +81,14 @@ impl Handler for Hearing<'_> {
     fn body(&self, id: ExchangeId) -> Option<Chunk<'_>> {
         let request = self.exchanges.request_of(id);
         let exchange = self.exchanges.get(id);
-        let Message::Http2(stream) = exchange.message(request) else {
-            return None;
+        let stream = match exchange.message(request) {
+            Message::Http2(stream) => stream,
+            Message::Varying(_) if exchange.is_sent => return None,
+            Message::Varying(varying) => {
+                let own = exchange.own.as_ref()?;
+                return own.body_after(varying, exchange.body_sent);
+            }
+            Message::Http1(_) => return None,
         };
         if exchange.is_sent || !stream.has_body {
             return None;
@@ -451,6 +461,7 @@ impl Hearing<'_> {
         let is_call = request.call().is_some();
         let idempotent = match self.exchanges.get(id).message(request) {
             Message::Http1(rendered) => rendered.idempotent,
+            Message::Varying(varying) => varying.is_idempotent(),
             Message::Http2(_) => false,
         };
         let retries = self.exchanges.prepared.plan.connections.reused_closed == ReusedClosed::Retry;

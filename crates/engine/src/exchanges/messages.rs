@@ -4,7 +4,6 @@
 use super::Exchange;
 use crate::prepare::{CallRequest, message_count};
 use drumfire_grpc::framed_length;
-use drumfire_plan::CallContext;
 
 /// A call's messages on their way out. Fixed ones are prepared as one body; others are made as the
 /// call goes, a portion at a time.
@@ -110,16 +109,7 @@ impl Exchange {
         let planned = match (outbox, call.fixed) {
             (Some(outbox), _) if outbox.total != Outbox::UNKNOWN => outbox.total,
             (_, Some(fixed)) => fixed,
-            (_, None) => {
-                let context = CallContext {
-                    number: self.task.number,
-                    user: self.task.turn.number,
-                    connection: 0,
-                    unix_time: 0,
-                    seed,
-                };
-                message_count(&call.plan, &context)
-            }
+            (_, None) => message_count(&call.plan, &self.context(0, 0, seed)),
         };
         planned.saturating_sub(counted)
     }

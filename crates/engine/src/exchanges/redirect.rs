@@ -47,6 +47,18 @@ impl Exchanges {
     /// Notes where a redirect leads, which is followed when its response is over.
     #[cold]
     pub(super) fn note_redirect(&mut self, id: ExchangeId, status: u16, fields: Fields<'_>) {
+        if self.prepared.plan.http.redirects == Redirects::Report {
+            return;
+        }
+        let own = match self.own_request(id) {
+            Ok(own) => own,
+            Err(reason) => {
+                let failure = Failure::with(Outcome::BadData, reason);
+                let follow = self.get_mut(id).follow.get_or_insert_default();
+                follow.next = Some(Next::Refused(failure));
+                return;
+            }
+        };
         let plan = &self.prepared.plan;
         let exchange = &mut self.list[id.index()];
         let original = &plan.requests[exchange.task.request as usize];
@@ -54,7 +66,11 @@ impl Exchanges {
             .follow
             .as_ref()
             .and_then(|follow| follow.current.as_ref());
-        let (request, number) = hop.map_or((original, 0), |hop| (&hop.request, hop.number));
+        let (request, number) = match (hop, &own) {
+            (Some(hop), _) => (&hop.request, hop.number),
+            (None, Some(own)) => (own, 0),
+            (None, None) => (original, 0),
+        };
         let location = || fields.find("location");
         if let Some(next) = after_redirect(plan, request, number, status, location) {
             exchange.follow.get_or_insert_default().next = Some(next);
@@ -140,6 +156,7 @@ fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<Htt
             request.body.clone()
         },
         step: request.step.clone(),
+        data: None,
         call: None,
     })
 }

@@ -1,7 +1,6 @@
 //! Metadata of calls, checked before it is sent.
 
 use drumfire_grpc::metadata::check;
-use drumfire_plan::Header;
 
 /// Whether a call may have this metadata: a name of a-z, 0-9, `_`, `-` and `.` (capital letters
 /// are sent small) that does not belong to gRPC itself, base64 under a name that ends in `-bin`,
@@ -9,15 +8,15 @@ use drumfire_plan::Header;
 ///
 /// # Errors
 /// What of it may not be sent, in words that name the key.
-pub fn check_metadata(field: &Header) -> Result<(), String> {
+pub(crate) fn check_metadata(name: &str, value: &[u8]) -> Result<(), String> {
     let small;
-    let name = if field.name().bytes().any(|byte| byte.is_ascii_uppercase()) {
-        small = field.name().to_ascii_lowercase();
+    let name = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        small = name.to_ascii_lowercase();
         &small
     } else {
-        field.name()
+        name
     };
-    check(name.as_bytes(), field.value()).map_err(|error| format!("metadata `{name}`: {error}"))
+    check(name.as_bytes(), value).map_err(|error| format!("metadata `{name}`: {error}"))
 }
 
 #[cfg(test)]
@@ -66,7 +65,8 @@ mod tests {
                 ),
             ),
         ] {
-            let checked = check_metadata(&Header::parse(line).unwrap());
+            let field = Header::parse(line).unwrap();
+            let checked = check_metadata(field.name(), field.value());
             assert_eq!(checked.err().as_deref(), error, "{line}");
         }
     }

@@ -21,14 +21,14 @@ pub(crate) enum TargetForm {
 
 /// A body of at most this many bytes is kept behind its head, so that both go out in one write. A
 /// longer one is shared by all requests that send it.
-const SHORT_BODY_BYTES: usize = 16 * 1024;
+pub(super) const SHORT_BODY_BYTES: usize = 16 * 1024;
 
 /// A request as it goes on the wire.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
     /// The head, and a body that is short.
-    bytes: Box<[u8]>,
-    /// A body that is long.
+    pub(super) bytes: Vec<u8>,
+    /// A body that is long and the same each time.
     long_body: Arc<[u8]>,
     /// Where the body begins.
     pub(crate) head_length: usize,
@@ -38,7 +38,33 @@ pub(crate) struct Rendered {
     pub(crate) idempotent: bool,
 }
 
+impl Default for Rendered {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            long_body: Arc::default(),
+            head_length: 0,
+            kind: RequestKind::Normal,
+            idempotent: false,
+        }
+    }
+}
+
 impl Rendered {
+    /// Sends this body behind its bytes.
+    pub(super) fn share_body(&mut self, body: &Arc<[u8]>) {
+        if !Arc::ptr_eq(&self.long_body, body) {
+            self.long_body = Arc::clone(body);
+        }
+    }
+
+    /// Sends its bytes alone.
+    pub(super) fn drop_long_body(&mut self) {
+        if !self.long_body.is_empty() {
+            self.long_body = Arc::default();
+        }
+    }
+
     /// How many bytes it has in all.
     #[inline]
     pub(crate) fn length(&self) -> usize {
@@ -100,7 +126,7 @@ pub(crate) fn render(
         None => Arc::from([]),
     };
     Ok(Rendered {
-        bytes: bytes.into_boxed_slice(),
+        bytes,
         long_body,
         head_length,
         kind: if method == "HEAD" {
@@ -116,7 +142,7 @@ pub(crate) fn render(
 }
 
 /// The value of the Host field: the one given, or the URL's.
-fn host(request: &HttpRequest) -> Result<String, String> {
+pub(super) fn host(request: &HttpRequest) -> Result<String, String> {
     let mut given = request.headers.iter().filter(|header| header.is("host"));
     match (given.next(), given.next()) {
         (None, _) => Ok(request.url.origin.host_header()),

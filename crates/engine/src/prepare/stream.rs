@@ -4,7 +4,9 @@ use super::render::own_fields;
 use super::{TargetForm, USER_AGENT, basic_credentials};
 use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, timeout_value};
 use drumfire_http2::{Head, Indexing};
-use drumfire_plan::{Call, CallContext, CallKind, HttpRequest, MessageCompression, Plan};
+use drumfire_plan::{
+    Call, CallKind, HttpRequest, MessageCompression, Plan, RequestContext, Varying,
+};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -54,26 +56,47 @@ pub(crate) fn stream(plan: &Plan, request: &HttpRequest) -> Result<StreamRequest
         ),
     };
     Ok(StreamRequest {
-        head: head(plan, request)?,
+        head: head(plan, request, Varying::default())?,
         has_body: call.is_some() || !body.is_empty(),
         body,
         call,
     })
 }
 
-/// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1).
-fn head(plan: &Plan, request: &HttpRequest) -> Result<Head, String> {
+/// What a request over HTTP/2 has each time beside what varies.
+///
+/// # Errors
+/// In words, when it can't be put on a stream.
+pub(super) fn stream_outline(
+    plan: &Plan,
+    request: &HttpRequest,
+    varying: Varying,
+) -> Result<StreamRequest, String> {
+    let body = request.body.0.clone().unwrap_or_else(|| Arc::from([]));
+    Ok(StreamRequest {
+        head: head(plan, request, varying)?,
+        has_body: !body.is_empty(),
+        body,
+        call: None,
+    })
+}
+
+/// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1). What varies is left out.
+fn head(plan: &Plan, request: &HttpRequest, varying: Varying) -> Result<Head, String> {
     let origin = &request.url.origin;
-    let authority = authority(request);
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
         (b":method".to_vec(), request.method.as_str().into()),
         (b":scheme".to_vec(), origin.scheme.as_str().into()),
-        (b":authority".to_vec(), authority),
-        (b":path".to_vec(), request.url.target.clone().into_bytes()),
     ];
+    if !varying.host {
+        fields.push((b":authority".to_vec(), authority(request)));
+    }
+    if !varying.target {
+        fields.push((b":path".to_vec(), request.url.target.clone().into_bytes()));
+    }
     match &request.call {
         Some(call) => fields.extend(call_fields(request, call)),
-        None => fields.extend(http_fields(plan, request)),
+        None => fields.extend(http_fields(plan, request, varying)),
     }
     let given = request.headers.iter();
     let given = given.filter(|header| !header.is("host") && !is_of_connection(header.name()));
@@ -94,14 +117,14 @@ pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
 }
 
 /// The default fields of a plain request.
-fn http_fields(plan: &Plan, request: &HttpRequest) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn http_fields(plan: &Plan, request: &HttpRequest, varying: Varying) -> Vec<(Vec<u8>, Vec<u8>)> {
     let own = own_fields(plan, request, TargetForm::Origin);
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = own
         .into_iter()
         .filter(|(name, _)| !is_of_connection(name) && !name.eq_ignore_ascii_case("expect"))
         .map(|(name, value)| (name.to_ascii_lowercase().into(), value.into()))
         .collect();
-    let has_length = request.headers.iter().any(|h| h.is("content-length"));
+    let has_length = varying.body || request.headers.iter().any(|h| h.is("content-length"));
     if let Some(body) = request.body.0.as_deref().filter(|_| !has_length) {
         fields.push((b"content-length".to_vec(), body.len().to_string().into()));
     }
@@ -201,13 +224,7 @@ fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
     if !call.data.is_fixed() || pauses && call.kind.client_streams() {
         return Ok(None);
     }
-    let context = CallContext {
-        number: 0,
-        user: 0,
-        connection: 0,
-        unix_time: 0,
-        seed: 0,
-    };
+    let context = RequestContext::default();
     let mut compressor = Compressor::new(sent_encoding(call));
     let (mut body, mut message) = (Vec::new(), Vec::new());
     let count = message_count(call, &context);
@@ -230,7 +247,7 @@ fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
 }
 
 /// How many messages a call sends.
-pub(crate) fn message_count(call: &Call, context: &CallContext) -> u64 {
+pub(crate) fn message_count(call: &Call, context: &RequestContext) -> u64 {
     match call.kind {
         CallKind::Unary | CallKind::ServerStream => 1,
         CallKind::ClientStream | CallKind::Bidirectional => call

@@ -209,21 +209,20 @@ impl Http2 {
         };
         let before = self.machine.output().len();
         let opened = match opening.extra {
-            [] => self.machine.open(id.0, opening.head, &[], end),
-            extra if extra.len() <= FIELDS_INLINE => {
+            None => self.machine.open(id.0, opening.head, &[], end),
+            Some(extra) => {
                 let mut fields: [(&[u8], &[u8]); FIELDS_INLINE] = [(&[], &[]); FIELDS_INLINE];
-                for (field, header) in fields.iter_mut().zip(extra) {
-                    *field = (header.name().as_bytes(), header.value());
+                let mut count = 0;
+                for (place, field) in fields.iter_mut().zip(extra.iter()) {
+                    *place = field;
+                    count += 1;
                 }
-                let fields = &fields[..extra.len()];
-                self.machine.open(id.0, opening.head, fields, end)
-            }
-            extra => {
-                let fields: Vec<(&[u8], &[u8])> = extra
-                    .iter()
-                    .map(|header| (header.name().as_bytes(), header.value()))
-                    .collect();
-                self.machine.open(id.0, opening.head, &fields, end)
+                if count < FIELDS_INLINE {
+                    self.machine.open(id.0, opening.head, &fields[..count], end)
+                } else {
+                    let fields: Vec<(&[u8], &[u8])> = extra.iter().collect();
+                    self.machine.open(id.0, opening.head, &fields, end)
+                }
             }
         };
         match opened {

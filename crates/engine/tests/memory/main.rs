@@ -4,7 +4,10 @@
     reason = "an allocator that counts is the only way to see allocations"
 )]
 
-use drumfire_plan::{CallKind, Drain, ReplyCheck, ReplyError};
+use drumfire_plan::{
+    Body, CallKind, DataError, Drain, RenderedFields, ReplyCheck, ReplyError, RequestContext,
+    RequestData, Varying,
+};
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
     closed, open,
@@ -122,6 +125,63 @@ fn a_request_allocates_nothing() {
     allocates_nothing("bodies", plan().posting(&[b'x'; 1000]), world(quick()));
     let late = world(quick()).client(Client::ideal().wakes_late(Nanos::from_micros(50)));
     allocates_nothing("late", plan(), late);
+}
+
+/// A target, a field and a body that vary, rendered without an allocation of their own.
+#[derive(Debug)]
+struct Lengths;
+
+impl RequestData for Lengths {
+    fn varying(&self) -> Varying {
+        Varying {
+            target: true,
+            fields: true,
+            body: true,
+            ..Varying::default()
+        }
+    }
+
+    fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        out.push('/');
+        (0..request.number % 50).for_each(|_| out.push('n'));
+        Ok(())
+    }
+
+    fn fields(&self, request: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
+        out.push_with("X-Of", |value| {
+            (0..request.number % 70).for_each(|_| value.push('v'));
+            Ok(())
+        })
+    }
+
+    fn message(
+        &self,
+        request: &RequestContext,
+        _: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DataError> {
+        out.resize((request.number % 1000) as usize, b'x');
+        Ok(())
+    }
+}
+
+/// A plan whose requests all vary.
+fn varying(plan: Draft) -> Draft {
+    plan.with(|plan| {
+        plan.requests[0].body = Body(Some(Arc::default()));
+        plan.requests[0].data = Some(Arc::new(Lengths));
+    })
+}
+
+#[test]
+fn a_request_that_varies_allocates_nothing() {
+    let ten = Nanos::from_secs(10);
+    allocates_nothing("closed", varying(closed(64).lasts(ten)), world(quick()));
+    let open = open("const(20000/s,10s)").connections(64);
+    allocates_nothing("open", varying(open), world(quick()));
+    let server = Server::http2(Http2::new()).takes(Law::Const(Nanos::from_micros(100)));
+    let streams = closed(20).connections(2).http2(10).lasts(ten);
+    allocates_nothing("streams", varying(streams), world(server));
 }
 
 /// Takes messages of which all bytes are the same.

@@ -2,7 +2,8 @@
 
 use crate::{failures, ms, secs};
 use drumfire_plan::{
-    Affinity, CallContext, CallData, CallKind, DataError, Header, LatePolicy, Load, Users,
+    Affinity, CallKind, DataError, LatePolicy, Load, RenderedFields, RequestContext, RequestData,
+    Users, Varying,
 };
 use drumfire_testkit::{
     Draft, Http2, Law, Reply, Said, Server, Simulated, Simulation, World, closed, open,
@@ -14,23 +15,19 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Names;
 
-impl CallData for Names {
-    fn is_fixed(&self) -> bool {
-        false
+impl RequestData for Names {
+    fn varying(&self) -> Varying {
+        Varying {
+            fields: true,
+            ..Varying::default()
+        }
     }
 
-    fn metadata(&self, call: &CallContext, out: &mut Vec<Header>) -> Result<(), DataError> {
-        let value = format!("u{} k{}", call.user, call.connection);
-        let header = Header::new("who", value.as_bytes());
-        out.push(header.map_err(|error| DataError(error.to_string()))?);
-        Ok(())
+    fn fields(&self, call: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
+        out.push("who", &format!("u{} k{}", call.user, call.connection))
     }
 
-    fn messages(&self, _: &CallContext) -> u64 {
-        1
-    }
-
-    fn message(&self, _: &CallContext, _: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
+    fn message(&self, _: &RequestContext, _: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
         out.extend_from_slice(b"hello");
         Ok(())
     }

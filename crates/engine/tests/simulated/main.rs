@@ -25,6 +25,7 @@ mod truth;
 mod unfinished;
 mod unsent;
 mod users;
+mod varying;
 
 use drumfire_measure::{Histogram, Outcome, Summary};
 use drumfire_testkit::{Draft, Simulated, Simulation, World};

@@ -3,7 +3,7 @@
 use super::program::Program;
 use crate::json;
 use drumfire_data::{JsonPlace, Piece, RenderContext, Template};
-use drumfire_plan::DataError;
+use drumfire_plan::{DataError, RequestContext};
 use prost_reflect::MessageDescriptor;
 use std::cell::Cell;
 
@@ -35,7 +35,7 @@ impl Element {
         // What the text's reader refuses whatever the values are, such as two of a choice, the
         // program need not know.
         let program = Program::compile(descriptor, pieces).filter(|_| {
-            let mut context = RenderContext::new(super::first_call(), 0, 0);
+            let mut context = RenderContext::new(RequestContext::default(), 0, 0);
             as_text(
                 &template,
                 descriptor,

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use drumfire_data::{Sources, Template, Text, TextTemplate};
-use drumfire_plan::{CallContext, DataError, Header};
+use drumfire_plan::{DataError, Header, RenderedFields, RequestContext};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -70,16 +70,13 @@ impl Metadata {
     /// Appends the fields of a call.
     pub(super) fn render(
         &self,
-        call: &CallContext,
-        out: &mut Vec<Header>,
+        call: &RequestContext,
+        out: &mut RenderedFields,
     ) -> Result<(), DataError> {
-        let mut text = String::new();
         match &self.form {
-            Form::Value(key, template) => {
-                template.render(call, 0, &mut text)?;
-                out.push(field(key, &text)?);
-            }
+            Form::Value(key, template) => value(key, &**template, call, out),
             Form::Object(template) => {
+                let mut text = String::new();
                 template.render(call, 0, &mut text)?;
                 let object: Map<String, Value> = serde_json::from_str(&text)
                     .map_err(|error| DataError(format!("the metadata is no object: {error}")))?;
@@ -88,20 +85,36 @@ impl Metadata {
                         let message = format!("metadata {key}: the value is no text, but {value}");
                         return Err(DataError(message));
                     };
-                    out.push(field(&key.to_ascii_lowercase(), value)?);
+                    let key = key.to_ascii_lowercase();
+                    check(&key, value)?;
+                    out.push(&key, value)?;
                 }
+                Ok(())
             }
         }
-        Ok(())
     }
 }
 
-/// A checked field.
-fn field(key: &str, value: &str) -> Result<Header, DataError> {
+/// Appends a field whose value is a template.
+fn value(
+    key: &str,
+    template: &dyn TextTemplate,
+    call: &RequestContext,
+    out: &mut RenderedFields,
+) -> Result<(), DataError> {
+    out.push_with(key, |value| {
+        let start = value.len();
+        template.render(call, 0, value)?;
+        check(key, &value[start..])
+    })
+}
+
+/// Whether a key may have this value, beyond what any field may have.
+fn check(key: &str, value: &str) -> Result<(), DataError> {
     if key.ends_with("-bin") && BASE64.decode(value.trim()).is_err() {
         return Err(DataError(format!(
             "metadata {key}: the value is not base64"
         )));
     }
-    Header::new(key, value.as_bytes()).map_err(|error| DataError(format!("metadata: {error}")))
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::elements;
 use crate::json;
 use drumfire_data::TextTemplate;
-use drumfire_plan::{CallContext, DataError};
+use drumfire_plan::{DataError, RequestContext};
 use prost_reflect::MessageDescriptor;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,7 +48,7 @@ impl Rendered {
     pub(super) fn get(
         &self,
         descriptor: &MessageDescriptor,
-        call: &CallContext,
+        call: &RequestContext,
         pass: u64,
     ) -> Result<Messages, DataError> {
         let slot = &self.kept[(call.number % KEPT as u64) as usize];

@@ -265,7 +265,12 @@ impl Session {
         let decoded = self.decoder.decode(block, |name, value| {
             // Writing to a string can't fail.
             let _written = match name {
-                b":method" => write!(head, "{} ", text(value)),
+                // Pseudo-fields come in any order.
+                b":method" => {
+                    head.insert(0, ' ');
+                    head.insert_str(0, text(value));
+                    Ok(())
+                }
                 b":path" => write!(head, "{} HTTP/2\r\n", text(value)),
                 b":scheme" | b":authority" => Ok(()),
                 _ => write!(head, "{}: {}\r\n", text(name), text(value)),

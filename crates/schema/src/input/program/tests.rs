@@ -3,7 +3,7 @@
 use super::Program;
 use crate::{Schema, json};
 use drumfire_data::{Feed, Order, RenderContext, Sources, Template, Text};
-use drumfire_plan::CallContext;
+use drumfire_plan::RequestContext;
 use proptest::prelude::*;
 use prost_reflect::MessageDescriptor;
 use std::sync::{Arc, LazyLock};
@@ -42,11 +42,12 @@ fn template(text: &str) -> Template {
 }
 
 fn context(number: u64) -> RenderContext {
-    let call = CallContext {
+    let call = RequestContext {
         number,
         user: 1,
+        iteration: 0,
         connection: 2,
-        unix_time: 3_000_000_000,
+        now: 3_000_000_000,
         seed: 9,
     };
     RenderContext::new(call, 0, 0)

@@ -1,0 +1,244 @@
+//! Requests that vary: what is the same each time, and how the rest is rendered into it.
+
+use super::render::{Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render};
+use super::stream::{StreamRequest, stream_outline};
+use drumfire_http1::RequestKind;
+use drumfire_http1::request::{RequestFraming, write_head};
+use drumfire_plan::{
+    Body, Header, HttpRequest, HttpVersion, Plan, RenderedFields, RequestContext, RequestData, Url,
+    Varying,
+};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// A request that varies.
+#[derive(Debug)]
+pub(crate) struct VaryingRequest {
+    data: Arc<dyn RequestData>,
+    pub(crate) varying: Varying,
+    pub(crate) outline: Outline,
+}
+
+/// What is the same each time, in the form that its protocol sends.
+#[derive(Debug)]
+pub(crate) enum Outline {
+    Http1(Http1Outline),
+    /// Without the fields that vary.
+    Http2(Box<StreamRequest>),
+}
+
+/// What is the same each time of a request over HTTP/1.1.
+#[derive(Debug)]
+pub(crate) struct Http1Outline {
+    method: String,
+    /// What stands before the target: the origin, to a proxy that wants the whole URL.
+    prefix: String,
+    target: String,
+    host: String,
+    fields: Vec<Header>,
+    body: Option<Arc<[u8]>>,
+    kind: RequestKind,
+    pub(crate) idempotent: bool,
+}
+
+/// What varies of a request, rendered into memory that is used again.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    pub(crate) target: String,
+    pub(crate) fields: RenderedFields,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Prepares a request that varies.
+///
+/// # Errors
+/// In words, when what does not vary of it can't be sent.
+pub(crate) fn varying(
+    plan: &Plan,
+    request: &HttpRequest,
+    data: &Arc<dyn RequestData>,
+    form: TargetForm,
+) -> Result<VaryingRequest, String> {
+    let varying = data.varying();
+    let outline = match plan.http.version {
+        HttpVersion::Http1 => Outline::Http1(http1_outline(plan, request, form)?),
+        HttpVersion::Http2 => Outline::Http2(Box::new(stream_outline(plan, request, varying)?)),
+    };
+    Ok(VaryingRequest {
+        data: Arc::clone(data),
+        varying,
+        outline,
+    })
+}
+
+fn http1_outline(
+    plan: &Plan,
+    request: &HttpRequest,
+    form: TargetForm,
+) -> Result<Http1Outline, String> {
+    let fixed = render(plan, request, form)?;
+    let own = own_fields(plan, request, form).into_iter();
+    let own = own.map(|(name, value)| Header::new(name, value.as_bytes()));
+    let mut fields = own
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| error.to_string())?;
+    let given = request.headers.iter().filter(|header| !header.is("host"));
+    fields.extend(given.cloned());
+    Ok(Http1Outline {
+        method: request.method.as_str().to_owned(),
+        prefix: match form {
+            TargetForm::Origin => String::new(),
+            TargetForm::Absolute => request.url.origin.to_string(),
+        },
+        target: match form {
+            TargetForm::Origin => request.url.target.clone(),
+            TargetForm::Absolute => format!("{}{}", request.url.origin, request.url.target),
+        },
+        host: host(request)?,
+        fields,
+        body: request.body.0.clone(),
+        kind: fixed.kind,
+        idempotent: fixed.idempotent,
+    })
+}
+
+impl VaryingRequest {
+    /// Whether sending it twice does no more than sending it once, over HTTP/1.1.
+    pub(crate) const fn is_idempotent(&self) -> bool {
+        matches!(&self.outline, Outline::Http1(outline) if outline.idempotent)
+    }
+
+    /// Renders what varies. The same context gives the same bytes.
+    ///
+    /// # Errors
+    /// In words, when it can't be rendered, or would be no request.
+    pub(crate) fn render(&self, context: &RequestContext, parts: &mut Parts) -> Result<(), String> {
+        self.try_render(context, parts)
+            .map_err(|error| error.to_string())
+    }
+
+    fn try_render(
+        &self,
+        context: &RequestContext,
+        parts: &mut Parts,
+    ) -> Result<(), drumfire_plan::DataError> {
+        let (data, varying) = (&self.data, self.varying);
+        parts.target.clear();
+        parts.fields.clear();
+        parts.body.clear();
+        if varying.target {
+            data.target(context, &mut parts.target)?;
+            Url::complete_target(&mut parts.target)
+                .map_err(|error| drumfire_plan::DataError(error.to_string()))?;
+        }
+        if varying.fields || varying.host {
+            data.fields(context, &mut parts.fields)?;
+        }
+        if varying.body {
+            data.message(context, 0, &mut parts.body)?;
+        }
+        if matches!(self.outline, Outline::Http2(_)) {
+            parts.fields.lower_names();
+            if varying.body {
+                let length = parts.body.len();
+                parts.fields.push_with("content-length", |out| {
+                    // Writing to a string does not fail.
+                    let _ = write!(out, "{length}");
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Http1Outline {
+    /// Writes the request with what was rendered of it.
+    ///
+    /// # Errors
+    /// In words, when the head would be ambiguous or malformed.
+    pub(crate) fn write(
+        &self,
+        varying: Varying,
+        parts: &mut Parts,
+        out: &mut Rendered,
+    ) -> Result<(), String> {
+        if varying.target && !self.prefix.is_empty() {
+            parts.target.insert_str(0, &self.prefix);
+        }
+        let target = match varying.target {
+            true => &parts.target,
+            false => &self.target,
+        };
+        let host = parts.fields.find("host").unwrap_or(&self.host);
+        let fixed = self
+            .fields
+            .iter()
+            .map(|field| (field.name(), field.value()));
+        let rendered = parts.fields.iter();
+        let rendered = rendered
+            .filter(|(name, _)| !name.eq_ignore_ascii_case("host"))
+            .map(|(name, value)| (name, value.as_bytes()));
+        let body = match varying.body {
+            true => Some(&parts.body[..]),
+            false => self.body.as_deref(),
+        };
+        let framing = body.map_or(RequestFraming::None, |body| {
+            RequestFraming::Length(body.len() as u64)
+        });
+        out.bytes.clear();
+        write_head(
+            &mut out.bytes,
+            &self.method,
+            target,
+            host,
+            fixed.chain(rendered),
+            framing,
+        )
+        .map_err(|error| error.to_string())?;
+        out.head_length = out.bytes.len();
+        out.kind = self.kind;
+        out.idempotent = self.idempotent;
+        match &self.body {
+            Some(body) if !varying.body && body.len() > SHORT_BODY_BYTES => out.share_body(body),
+            _ => {
+                out.bytes.extend_from_slice(body.unwrap_or_default());
+                out.drop_long_body();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Parts {
+    /// A planned request with these parts.
+    ///
+    /// # Errors
+    /// In words, when a field can't be sent.
+    pub(crate) fn complete(
+        &self,
+        planned: &HttpRequest,
+        varying: Varying,
+    ) -> Result<HttpRequest, String> {
+        let mut whole = HttpRequest {
+            data: None,
+            ..planned.clone()
+        };
+        if varying.target {
+            whole.url.target.clone_from(&self.target);
+        }
+        for (name, value) in self.fields.iter() {
+            if name == "content-length" {
+                continue;
+            }
+            let field = Header::new(name, value.as_bytes());
+            whole
+                .headers
+                .push(field.map_err(|error| error.to_string())?);
+        }
+        if varying.body {
+            whole.body = Body(Some(self.body.as_slice().into()));
+        }
+        Ok(whole)
+    }
+}
