@@ -15,6 +15,7 @@ pub(crate) enum Simple {
     RequestNumber,
     MessageNumber,
     User,
+    Iteration,
     Connection,
     Time,
     Unix,
@@ -30,10 +31,11 @@ pub(crate) enum Simple {
 
 impl Simple {
     /// The variables by name.
-    const VARIABLES: [(&str, Self); 9] = [
+    const VARIABLES: [(&str, Self); 10] = [
         ("request_number", Self::RequestNumber),
         ("message_number", Self::MessageNumber),
         ("user", Self::User),
+        ("iteration", Self::Iteration),
         ("connection", Self::Connection),
         ("time", Self::Time),
         ("unix", Self::Unix),
@@ -85,6 +87,7 @@ impl Simple {
             Self::RequestNumber => push_integer(call.number, out),
             Self::MessageNumber => push_integer(context.message, out),
             Self::User => push_integer(call.user.into(), out),
+            Self::Iteration => push_integer(call.iteration, out),
             Self::Connection => push_integer(call.connection.into(), out),
             Self::Time => rfc3339(call.now, out),
             Self::Unix => push_integer(call.now / 1_000_000_000, out),
@@ -116,6 +119,7 @@ impl Simple {
             Self::RequestNumber => Value::from(call.number),
             Self::MessageNumber => Value::from(context.message),
             Self::User => Value::from(call.user),
+            Self::Iteration => Value::from(call.iteration),
             Self::Connection => Value::from(call.connection),
             Self::Unix => Value::from(call.now / 1_000_000_000),
             Self::UnixMillis => Value::from(call.now / 1_000_000),

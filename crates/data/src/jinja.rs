@@ -11,6 +11,7 @@ use minijinja::value::{Object, ObjectRepr, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
 };
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
 use std::io;
@@ -71,6 +72,7 @@ impl Jinja {
         environment.add_function("random_float", random_float);
         environment.add_function("random_string", random_string);
         environment.add_function("choose", choose);
+        environment.add_filter("urlencode", urlencode);
         let context = Value::from_object(Context(Arc::clone(sources)));
         Self {
             environment,
@@ -287,6 +289,21 @@ fn new_uuid() -> Result<String, Error> {
         rendering.context.random().uuid(&mut text);
         text
     })
+}
+
+/// Percent-encodes what is not unreserved (RFC 3986 section 2.3), the slash included.
+fn urlencode(text: Cow<'_, str>) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            // Writing to a string does not fail.
+            _ => drop(write!(encoded, "%{byte:02X}")),
+        }
+    }
+    encoded
 }
 
 /// From `min` to `max`, both included.

@@ -14,10 +14,11 @@ use std::sync::Arc;
 /// `uuid` is the same wherever a message and, for the first message, the metadata of its call ask
 /// for it; `new_uuid()` is another each time. Times are those of the rendering: `time` in RFC 3339,
 /// the others since the Unix epoch in seconds, milliseconds and nanoseconds.
-pub const VARIABLES: [&str; 14] = [
+pub const VARIABLES: [&str; 15] = [
     "request_number",
     "message_number",
     "user",
+    "iteration",
     "connection",
     "time",
     "unix",
@@ -47,6 +48,8 @@ pub enum Text {
 #[derive(Clone, Debug)]
 pub struct Template {
     text: Text,
+    /// Where the numbers of its expressions begin.
+    first_place: u64,
     body: Body,
     language: Arc<Language>,
 }
@@ -55,7 +58,9 @@ pub struct Template {
 #[derive(Debug)]
 struct Language {
     sources: Arc<Sources>,
-    jinja: Jinja,
+    /// There is none where every expression is of a simple form: a list of ten thousand URLs has a
+    /// template each.
+    jinja: Option<Jinja>,
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +132,7 @@ impl Template {
         text: Text,
         sources: &Arc<Sources>,
     ) -> Result<Self, TemplateError> {
-        let mut jinja = Jinja::new(sources);
+        let mut jinja = None;
         let body = match split(source) {
             Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
             Split::Parts(parts) => Body::Pieces(pieces(&parts, sources, &mut jinja)?),
@@ -140,9 +145,18 @@ impl Template {
         let language = Arc::new(Language { sources, jinja });
         Ok(Self {
             text,
+            first_place: 0,
             body,
             language,
         })
+    }
+
+    /// The same as another part of its request: what it draws does not depend on what the others
+    /// draw. A template is part 0.
+    #[must_use]
+    pub fn in_part(mut self, part: u32) -> Self {
+        self.first_place = u64::from(part) << 32;
+        self
     }
 
     /// The template as text and expressions in turn; `None` when it has blocks.
@@ -160,6 +174,7 @@ impl Template {
         let language = Arc::clone(&self.language);
         Self {
             text: self.text,
+            first_place: self.first_place,
             body: Body::Pieces(pieces),
             language,
         }
@@ -184,8 +199,8 @@ impl Template {
             Body::Pieces(pieces) => pieces,
             Body::Whole => {
                 let place = (self.text == Text::Json).then(JsonPlace::default);
-                context.enter(0);
-                return self.language.jinja.whole(WHOLE, place, context, out);
+                context.enter(self.first_place);
+                return self.language.jinja()?.whole(WHOLE, place, context, out);
             }
         };
         for piece in pieces {
@@ -214,14 +229,14 @@ impl Template {
         context: &mut RenderContext,
         out: &mut String,
     ) -> Result<Escaping, DataError> {
-        context.enter(expression.place);
+        context.enter(self.first_place + expression.place);
         match &expression.how {
             How::Simple(simple) => {
                 simple.render(context, &self.language.sources, out)?;
                 Ok(Escaping::Needed)
             }
             How::Interpreted(name) => {
-                let safe = self.language.jinja.expression(name, context, out)?;
+                let safe = self.language.jinja()?.expression(name, context, out)?;
                 Ok(if safe {
                     Escaping::Done
                 } else {
@@ -229,6 +244,14 @@ impl Template {
                 })
             }
         }
+    }
+}
+
+impl Language {
+    /// The interpreter of what is not of a simple form.
+    fn jinja(&self) -> Result<&Jinja, DataError> {
+        let jinja = self.jinja.as_ref();
+        jinja.ok_or_else(|| DataError("the template was not compiled".to_owned()))
     }
 }
 
@@ -263,8 +286,8 @@ fn escape_from(start: usize, out: &mut String) {
 /// Compiles the parts of a template without blocks.
 fn pieces(
     parts: &[Part<'_>],
-    sources: &Sources,
-    jinja: &mut Jinja,
+    sources: &Arc<Sources>,
+    jinja: &mut Option<Jinja>,
 ) -> Result<Vec<Piece>, TemplateError> {
     let mut json = JsonPlace::default();
     let mut place = 0;
@@ -296,8 +319,8 @@ fn pieces(
 fn interpreted(
     text: &str,
     place: u64,
-    sources: &Sources,
-    jinja: &mut Jinja,
+    sources: &Arc<Sources>,
+    jinja: &mut Option<Jinja>,
 ) -> Result<How, TemplateError> {
     let name = place.to_string();
     add(jinja, &name, &format!("{{{{ {text} }}}}"), sources)?;
@@ -306,11 +329,12 @@ fn interpreted(
 
 /// Compiles one template and checks the variables that it uses.
 fn add(
-    jinja: &mut Jinja,
+    jinja: &mut Option<Jinja>,
     name: &str,
     source: &str,
-    sources: &Sources,
+    sources: &Arc<Sources>,
 ) -> Result<(), TemplateError> {
+    let jinja = jinja.get_or_insert_with(|| Jinja::new(sources));
     jinja
         .add(name.to_owned(), source.to_owned())
         .map_err(|error| TemplateError(in_template(source, &error)))?;

@@ -170,7 +170,8 @@ impl Input {
     /// With metadata that varies, beside what there is.
     #[must_use]
     pub fn with_metadata(mut self, metadata: Metadata) -> Self {
-        self.metadata.push(metadata);
+        let part = 1 + self.metadata.len() as u32;
+        self.metadata.push(metadata.in_part(part));
         self
     }
 

@@ -471,6 +471,21 @@ fn metadata_varies_and_is_checked() {
 }
 
 #[test]
+fn keys_of_metadata_draw_apart() {
+    let method = zoo("Show");
+    let key = |key| Metadata::template(key, "{{ new_uuid() }}", &sources()).unwrap();
+    let input = template(&method, r#"{"name": "{{ new_uuid() }}"}"#)
+        .with_metadata(key("a"))
+        .with_metadata(key("b"));
+    let mut fields = RenderedFields::default();
+    input.fields(&call(9), &mut fields).unwrap();
+    let message = shown(&method, &input, &call(9), 0).unwrap();
+    let (a, b) = (fields.find("a").unwrap(), fields.find("b").unwrap());
+    assert_ne!(a, b);
+    assert!(!message.contains(a) && !message.contains(b));
+}
+
+#[test]
 fn metadata_has_the_uuid_of_the_first_message() {
     let method = zoo("Show");
     let metadata = Metadata::template("id", "{{ uuid }}", &sources()).unwrap();

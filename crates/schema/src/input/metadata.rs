@@ -24,7 +24,9 @@ pub struct Metadata {
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// The value of one key.
+    /// The value of one key in the native language.
+    Native(String, Box<Template>),
+    /// The value of one key in another.
     Value(String, Arc<dyn TextTemplate>),
     /// A JSON object whose values are texts.
     Object(Arc<dyn TextTemplate>),
@@ -40,7 +42,7 @@ impl Metadata {
         Header::new(&key, b"").map_err(|error| DataError(error.to_string()))?;
         let template = Template::compile(value, Text::Plain, sources)
             .map_err(|error| DataError(format!("metadata {key}: {error}")))?;
-        let form = Form::Value(key, Arc::new(template));
+        let form = Form::Native(key, Box::new(template));
         Ok(Self {
             form,
             count: sources.count(),
@@ -62,6 +64,15 @@ impl Metadata {
         Self { form, count: None }
     }
 
+    /// The same as another part of its call: what it draws does not depend on what others draw.
+    pub(super) fn in_part(self, part: u32) -> Self {
+        let form = match self.form {
+            Form::Native(key, template) => Form::Native(key, Box::new(template.in_part(part))),
+            form => form,
+        };
+        Self { form, ..self }
+    }
+
     /// For how many calls there is data.
     pub(super) const fn count(&self) -> Option<u64> {
         self.count
@@ -74,6 +85,7 @@ impl Metadata {
         out: &mut RenderedFields,
     ) -> Result<(), DataError> {
         match &self.form {
+            Form::Native(key, template) => value(key, &**template, call, out),
             Form::Value(key, template) => value(key, &**template, call, out),
             Form::Object(template) => {
                 let mut text = String::new();

@@ -1,0 +1,369 @@
+//! A request whose target, header fields or body vary.
+
+use crate::{Order, Template, TextTemplate};
+use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, Varying};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The templates of a request; what it has none for does not vary.
+#[derive(Clone, Debug, Default)]
+pub struct RequestTemplates {
+    target: Option<Template>,
+    fields: Arc<[FieldTemplate]>,
+    body: Option<Arc<Bodies>>,
+}
+
+/// A header field and the template of its value.
+#[derive(Clone, Debug)]
+pub struct FieldTemplate {
+    name: String,
+    template: Template,
+}
+
+/// What requests have for a body: each takes one of a list.
+#[derive(Clone, Debug)]
+pub struct Bodies {
+    list: Vec<BodyText>,
+    /// Where those lie that do not vary.
+    bytes: Arc<[u8]>,
+    order: Order,
+}
+
+/// One body.
+#[derive(Clone, Debug)]
+enum BodyText {
+    Fixed(Range<usize>),
+    Template(Template),
+}
+
+impl FieldTemplate {
+    /// A field with this name, and a value that varies.
+    #[must_use]
+    pub const fn new(name: String, template: Template) -> Self {
+        Self { name, template }
+    }
+
+    fn is_host(&self) -> bool {
+        self.name.eq_ignore_ascii_case("host")
+    }
+}
+
+impl Bodies {
+    /// The same template for every request.
+    #[must_use]
+    pub fn one(template: Template) -> Self {
+        Self {
+            list: vec![BodyText::Template(template)],
+            bytes: Arc::default(),
+            order: Order::InTurn,
+        }
+    }
+
+    /// The lines of a text, each a body; empty ones are passed over. `compile` gives the template
+    /// of a line, if it is one, or an error.
+    ///
+    /// # Errors
+    /// The first of `compile`.
+    pub fn lines<E>(
+        bytes: &Arc<[u8]>,
+        order: Order,
+        mut compile: impl FnMut(u64, &[u8]) -> Result<Option<Template>, E>,
+    ) -> Result<Self, E> {
+        let mut list = Vec::new();
+        let mut start = 0;
+        for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            let text = text.strip_suffix(b"\r").unwrap_or(text);
+            if !text.is_empty() {
+                list.push(match compile(number, text)? {
+                    Some(template) => BodyText::Template(template),
+                    None => BodyText::Fixed(start..start + text.len()),
+                });
+            }
+            start += line.len();
+        }
+        Ok(Self {
+            list,
+            bytes: Arc::clone(bytes),
+            order,
+        })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// For how many requests there is one, when the list is gone through once, and the feeds of its
+    /// templates have rows.
+    fn count(&self) -> Option<u64> {
+        let once = self.order == Order::OnceEach;
+        let templates = self.list.iter().filter_map(|body| match body {
+            BodyText::Fixed(_) => None,
+            BodyText::Template(template) => template.sources().count(),
+        });
+        let own = once.then_some(self.list.len() as u64);
+        own.into_iter().chain(templates).min()
+    }
+
+    /// Appends the body of a request.
+    fn render(&self, request: &RequestContext, out: &mut Vec<u8>) -> Result<(), DataError> {
+        let length = self.list.len() as u64;
+        let index = self.order.index(request.seed, request.number, length);
+        let Some(index) = index else {
+            let number = request.number;
+            let message = format!("the body has {length} lines; request {number} finds none");
+            return Err(DataError(message));
+        };
+        // An index below a length that was a usize.
+        match &self.list[index as usize] {
+            BodyText::Fixed(range) => out.extend_from_slice(&self.bytes[range.clone()]),
+            BodyText::Template(template) => append(template, request, out)?,
+        }
+        Ok(())
+    }
+}
+
+/// Appends a template's text to bytes, without an allocation where there were none.
+fn append(
+    template: &Template,
+    request: &RequestContext,
+    out: &mut Vec<u8>,
+) -> Result<(), DataError> {
+    let mut text = match out.is_empty() {
+        // Bytes that are none are text.
+        true => String::from_utf8(std::mem::take(out)).unwrap_or_default(),
+        false => String::new(),
+    };
+    let rendered = template.render(request, 0, &mut text);
+    if out.is_empty() {
+        *out = text.into_bytes();
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+    rendered
+}
+
+impl RequestTemplates {
+    /// With path and query from a template.
+    #[must_use]
+    pub fn with_target(mut self, template: Template) -> Self {
+        self.target = Some(template.in_part(1));
+        self
+    }
+
+    /// With fields whose values vary.
+    #[must_use]
+    pub fn with_fields(mut self, fields: Vec<FieldTemplate>) -> Self {
+        let parts = (2..).zip(fields);
+        let fields = parts.map(|(part, field)| FieldTemplate {
+            template: field.template.in_part(part),
+            ..field
+        });
+        self.fields = fields.collect();
+        self
+    }
+
+    /// With a body that varies.
+    #[must_use]
+    pub fn with_body(mut self, bodies: Arc<Bodies>) -> Self {
+        self.body = Some(bodies);
+        self
+    }
+
+    /// For how many requests there is data, when something is gone through once.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        let fields = self.fields.iter().map(|field| &field.template);
+        let templates = self.target.iter().chain(fields);
+        let feeds = templates.filter_map(|template| template.sources().count());
+        let body = self.body.as_ref().and_then(|body| body.count());
+        feeds.chain(body).min()
+    }
+}
+
+impl RequestData for RequestTemplates {
+    fn varying(&self) -> Varying {
+        Varying {
+            target: self.target.is_some(),
+            host: self.fields.iter().any(FieldTemplate::is_host),
+            fields: self.fields.iter().any(|field| !field.is_host()),
+            body: self.body.is_some(),
+        }
+    }
+
+    fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        match &self.target {
+            Some(template) => template.render(request, 0, out),
+            None => Ok(()),
+        }
+    }
+
+    fn fields(&self, request: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
+        self.fields.iter().try_for_each(|field| {
+            let render = |value: &mut String| field.template.render(request, 0, value);
+            out.push_with(&field.name, render)
+        })
+    }
+
+    fn message(
+        &self,
+        request: &RequestContext,
+        _: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DataError> {
+        match &self.body {
+            Some(bodies) => bodies.render(request, out),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bodies, FieldTemplate, RequestTemplates};
+    use crate::{Feed, Order, Sources, Template, Text};
+    use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
+    use std::sync::Arc;
+
+    fn sources(order: Order) -> Arc<Sources> {
+        let mut sources = Sources::new();
+        let feed = Feed::from_csv(b"name\nAda\nGrace \"G\"\n").expect("a feed");
+        sources.add("people", feed, order).expect("a name");
+        Arc::new(sources)
+    }
+
+    fn template(text: &str, sources: &Arc<Sources>) -> Template {
+        Template::compile(text, Text::Plain, sources).expect(text)
+    }
+
+    fn request(number: u64) -> RequestContext {
+        RequestContext {
+            number,
+            user: 3,
+            iteration: number / 2,
+            connection: 1,
+            now: 0,
+            seed: 7,
+        }
+    }
+
+    /// The parts of a request, as text.
+    fn parts(data: &RequestTemplates, number: u64) -> Result<[String; 3], String> {
+        let (mut target, mut body) = (String::new(), Vec::new());
+        let mut fields = RenderedFields::default();
+        let request = request(number);
+        let rendered = data
+            .target(&request, &mut target)
+            .and_then(|()| data.fields(&request, &mut fields))
+            .and_then(|()| data.message(&request, 0, &mut body));
+        rendered.map_err(|error| error.to_string())?;
+        let fields: Vec<String> = fields.iter().map(|(n, v)| format!("{n}: {v}")).collect();
+        let body = String::from_utf8(body).expect("text");
+        Ok([target, fields.join("\n"), body])
+    }
+
+    #[test]
+    fn every_part_of_a_request_may_vary() {
+        let sources = sources(Order::InTurn);
+        let field =
+            |name: &str, text| FieldTemplate::new(name.to_owned(), template(text, &sources));
+        let data = RequestTemplates::default()
+            .with_target(template(
+                "/p/{{ people.name | urlencode }}?i={{ iteration }}",
+                &sources,
+            ))
+            .with_fields(vec![
+                field("Host", "{{ user }}.test"),
+                field("X-N", "n{{ request_number }}"),
+            ])
+            .with_body(Arc::new(Bodies::one(template(
+                "k{{ connection }}",
+                &sources,
+            ))));
+        let varying = data.varying();
+        assert!(varying.target && varying.host && varying.fields && varying.body);
+        let text = |texts: [&str; 3]| Ok(texts.map(str::to_owned));
+        assert_eq!(
+            parts(&data, 4),
+            text(["/p/Ada?i=2", "Host: 3.test\nX-N: n4", "k1"])
+        );
+        assert_eq!(
+            parts(&data, 5),
+            text(["/p/Grace%20%22G%22?i=2", "Host: 3.test\nX-N: n5", "k1"])
+        );
+        assert_eq!(data.count(), None);
+        assert!(RequestTemplates::default().is_fixed());
+    }
+
+    #[test]
+    fn parts_share_the_uuid_and_draw_apart() {
+        let sources = sources(Order::InTurn);
+        let text = "{{ uuid }} {{ new_uuid() }} {{ random_int(0, 1000000000) }}";
+        let field = |name: &str| FieldTemplate::new(name.to_owned(), template(text, &sources));
+        let data = RequestTemplates::default()
+            .with_target(template(text, &sources))
+            .with_fields(vec![field("a"), field("b")])
+            .with_body(Arc::new(Bodies::one(template(text, &sources))));
+        let [target, fields, body] = parts(&data, 0).expect("rendered");
+        let fields = fields.lines().map(|line| &line[3..]);
+        let all: Vec<&str> = [&target[..], &body].into_iter().chain(fields).collect();
+        let words: Vec<Vec<&str>> = all.iter().map(|text| text.split(' ').collect()).collect();
+        for (n, one) in words.iter().enumerate() {
+            for other in &words[n + 1..] {
+                assert_eq!(one[0], other[0], "{all:?}");
+                assert_ne!(one[1], other[1], "{all:?}");
+                assert_ne!(one[2], other[2], "{all:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_bodies_in_an_order() {
+        let sources = sources(Order::InTurn);
+        let bytes: Arc<[u8]> = b"one\r\n\n{{ request_number }}\n\xff".as_slice().into();
+        let lines = |order| {
+            let compile = |_, line: &[u8]| -> Result<_, DataError> {
+                let text = std::str::from_utf8(line).unwrap_or_default();
+                Ok((text.contains("{{")).then(|| template(text, &sources)))
+            };
+            let bodies = Bodies::lines(&bytes, order, compile).expect("no error");
+            assert_eq!(bodies.len(), 3);
+            RequestTemplates::default().with_body(Arc::new(bodies))
+        };
+        let body = |data: &RequestTemplates, number| {
+            let mut out = Vec::new();
+            let rendered = data.message(&request(number), 0, &mut out);
+            rendered.map(|()| out).map_err(|error| error.to_string())
+        };
+        let turn = lines(Order::InTurn);
+        for (number, right) in [
+            (0, &b"one"[..]),
+            (1, b"1"),
+            (2, b"\xff"),
+            (3, b"one"),
+            (4, b"4"),
+        ] {
+            assert_eq!(body(&turn, number), Ok(right.to_vec()));
+        }
+        let once = lines(Order::OnceEach);
+        assert_eq!((turn.count(), once.count()), (None, Some(3)));
+        let error = "the body has 3 lines; request 3 finds none";
+        assert_eq!(body(&once, 3), Err(error.to_owned()));
+    }
+
+    #[test]
+    fn the_shortest_list_ends_the_run() {
+        let sources = sources(Order::OnceEach);
+        let data =
+            RequestTemplates::default().with_target(template("/{{ people.name }}", &sources));
+        assert_eq!(data.count(), Some(2));
+    }
+}
