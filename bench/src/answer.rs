@@ -64,7 +64,7 @@ pub fn serve(listener: TcpListener) -> Result<()> {
     }
 }
 
-/// Takes one connection; the listener is level-triggered and tells of the next.
+/// Takes one connection; the listener is level-triggered and reports the next.
 fn accept(
     listener: &OwnedFd,
     epoll: &OwnedFd,

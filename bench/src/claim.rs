@@ -1,15 +1,15 @@
-//! What a tool says that it did, in the words of each.
+//! The figures that a tool prints, parsed from the words of each.
 
 use serde_json::Value;
 
-/// What a tool says that it did.
+/// The figures that a tool prints of its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Responses that the tool takes for good.
     pub requests: u64,
     /// Everything else.
     pub failed: u64,
-    /// Bytes of each request, where the tool tells.
+    /// Bytes of each request, where the tool prints them.
     pub request_bytes: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ pub fn oha(stdout: &str) -> Option<Claim> {
     Some(Claim::of(count(true), count(false)))
 }
 
-/// wrk tells of requests in one line, and of failures only where there are some.
+/// wrk prints requests in one line, and failures only where there are some.
 #[must_use]
 pub fn wrk(stdout: &str) -> Option<Claim> {
     let lines = || stdout.lines().map(str::trim);
@@ -77,8 +77,8 @@ pub fn wrk(stdout: &str) -> Option<Claim> {
     Some(Claim::of(all.saturating_sub(refused), failed))
 }
 
-/// h2load's line of requests: `12 total, 15 started, 12 done, 12 succeeded, 0 failed, …`. What was
-/// started and not done is no failure: the time was up.
+/// h2load's line of requests: `12 total, 15 started, 12 done, 12 succeeded, 0 failed, …`. Requests
+/// started and not done are no failures: the time was up.
 #[must_use]
 pub fn h2load(stdout: &str) -> Option<Claim> {
     let line = stdout

@@ -24,7 +24,7 @@ pub enum Scheme {
     Tls,
 }
 
-/// What is sent to whom, rendered before the run.
+/// The request and its target, rendered before the run.
 #[derive(Clone, Debug)]
 pub struct Errand {
     /// The server.
@@ -66,7 +66,7 @@ impl Errand {
     }
 }
 
-/// What a floor counted.
+/// The counts of a floor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// Complete responses.

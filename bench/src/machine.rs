@@ -1,4 +1,4 @@
-//! What a table was measured on, and what the machine took away meanwhile.
+//! The machine that a table was measured on, and the time that its host stole meanwhile.
 
 use drumfire_net::{StealTimes, steal_times};
 use std::fs;
@@ -50,7 +50,7 @@ pub fn load() -> String {
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// Counts what the host took from this machine since it was made.
+/// Counts the time that the host stole from this machine since it was made.
 #[derive(Clone, Copy, Debug)]
 pub struct Steal(Option<StealTimes>);
 
@@ -61,7 +61,7 @@ impl Steal {
         Self(steal_times())
     }
 
-    /// The share of all CPU time so far, in per cent; `None` where the kernel does not tell.
+    /// The share of all CPU time so far, in per cent; `None` where the kernel does not report it.
     #[must_use]
     pub fn percent(self) -> Option<f64> {
         let (before, now) = (self.0?, steal_times()?);

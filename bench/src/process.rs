@@ -34,7 +34,7 @@ pub struct Guarded(pub Child);
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // An error says that it has ended already.
+        // An error means that it has ended already.
         let _ended = self.0.kill();
         let _reaped = self.0.wait();
     }
@@ -52,9 +52,9 @@ pub enum Watch {
 /// A child that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// What it wrote.
+    /// Its standard output.
     pub stdout: String,
-    /// What it complained of.
+    /// Its standard error.
     pub stderr: String,
     /// CPU time in user space. Its sum with `system` is exact; the kernel samples the division.
     pub user: Nanos,
@@ -132,7 +132,7 @@ fn children_times() -> Result<(Nanos, Nanos)> {
 fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is still worth showing.
+        // Bytes read before an error are still worth showing.
         let _cut_off = pipe.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })

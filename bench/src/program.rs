@@ -1,4 +1,4 @@
-//! What the programs that compare have in common: their flags, their header, and their tables.
+//! The common parts of the programs that compare: flags, header, and tables.
 
 use crate::machine::{self, Steal};
 use crate::rows::{Row, Settings};
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{Error, Result, Write};
 use std::path::PathBuf;
 
-/// What every one of them can be told.
+/// The flags of every one of them.
 #[derive(Args, Debug)]
 pub struct Flags {
     /// Runs of each tool, made alternately
@@ -31,11 +31,11 @@ pub struct Flags {
     pub drumfire: Option<PathBuf>,
 }
 
-/// How many calls the run makes whose memory is watched, unless told otherwise.
+/// How many calls the run makes whose memory is watched, by default.
 pub const CALLS: u64 = 2_000_000;
 
 impl Flags {
-    /// What is measured with these flags.
+    /// The rows that these flags select.
     ///
     /// # Errors
     /// When a program of ours is not there.
@@ -53,7 +53,7 @@ impl Flags {
     }
 }
 
-/// Measures the rows that are wanted, says each line as soon as it is known, and prints the tables.
+/// Measures the selected rows, prints each line as soon as it is known, and then the tables.
 ///
 /// # Errors
 /// When there is no such row, or the tables can't be written.

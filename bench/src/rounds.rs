@@ -14,7 +14,7 @@ pub struct Run {
     pub requests: u64,
     /// Everything else.
     pub failed: u64,
-    /// Bytes of each request, where the tool tells.
+    /// Bytes of each request, where the tool prints them.
     pub request_bytes: Option<u64>,
     /// The client's CPU time per request, in nanoseconds.
     pub client_nanos: f64,
@@ -25,7 +25,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a client that has ended took for what it claims; `served` is the server's CPU time.
+    /// The cost of a client that has ended, with its own figures; `served` is the server's CPU
+    /// time.
     ///
     /// # Errors
     /// When nothing was done.
@@ -95,10 +96,10 @@ pub fn alternate(
     Ok(runs)
 }
 
-/// What the lines of one table have in common.
+/// The common parts of one table's lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Title<'a> {
-    /// What was done, and to which server.
+    /// The load, and its server.
     pub case: &'a str,
     /// What is divided.
     pub unit: Unit,

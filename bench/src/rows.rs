@@ -1,4 +1,4 @@
-//! What is measured: a row has a name for `--only`, and yields lines of the table.
+//! The measurements: a row has a name for `--only`, and yields lines of the table.
 
 pub mod compare;
 mod grpc;
@@ -82,7 +82,7 @@ impl Row {
         Self { name, measure }
     }
 
-    /// Measures; what can't be measured becomes a line that says why.
+    /// Measures; a failure becomes a line with the reason.
     #[must_use]
     pub fn measure(&self, settings: &Settings) -> Vec<Line> {
         let lines = match self.measure {

@@ -139,8 +139,8 @@ impl Server {
     }
 }
 
-/// A port that nobody uses now, from the range where all have five digits: the bytes of a request
-/// do not depend on which one it is.
+/// An unused port, from the range where all have five digits: the bytes of a request do not depend
+/// on which one it is.
 fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())
@@ -161,7 +161,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A left-over folder in the temporary directory harms nobody.
+        // A left-over folder in the temporary directory does no harm.
         let _left_over = fs::remove_dir_all(&self.0);
     }
 }

@@ -95,7 +95,7 @@ struct Traced(Pid);
 
 impl Drop for Traced {
     fn drop(&mut self) {
-        // An error says that the thread has ended.
+        // An error means that the thread has ended.
         let _ended = ptrace::detach(self.0, None);
     }
 }
@@ -107,7 +107,7 @@ pub struct Steps {
     pub requests: Vec<u64>,
     /// How often each address was executed; empty unless asked for.
     pub addresses: HashMap<u64, u64>,
-    /// What is loaded where.
+    /// The files that are mapped, and their addresses.
     pub mappings: Vec<Mapping>,
 }
 
@@ -116,7 +116,7 @@ pub struct Steps {
 pub struct Mapping {
     /// Its first address, and the one after its last.
     pub range: Range<u64>,
-    /// The file, or what the kernel calls it.
+    /// The file, or the kernel's name for it.
     pub name: String,
 }
 
@@ -129,7 +129,7 @@ pub enum Detail {
     Addresses,
 }
 
-/// Starts a client, lets it become warm, and steps through so many of its requests.
+/// Starts a client, lets it become warm, and steps through a number of its requests.
 ///
 /// # Errors
 /// When the client can't be started or traced, or does not send.

@@ -1,8 +1,8 @@
-//! What was measured, beside what it must reach, as Markdown.
+//! Measurements beside their targets, as Markdown.
 
 use std::fmt;
 
-/// What a figure must reach.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// At most this.
@@ -78,7 +78,7 @@ pub enum Line {
     Comparison(Comparison),
     /// A figure of drumfire's alone, or of another tool for comparison.
     Figure(Figure),
-    /// What could not be measured, and why.
+    /// Measurements that failed, and why.
     Absent {
         /// What.
         what: String,
@@ -90,9 +90,9 @@ pub enum Line {
 /// A tool's cost, beside drumfire's in the same round.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What was done, and to which server.
+    /// The load, and its server.
     pub case: String,
-    /// Who did it.
+    /// The client.
     pub tool: &'static str,
     /// Requests per second.
     pub rate: Spread,
@@ -104,7 +104,7 @@ pub struct Comparison {
     pub server_micros: f64,
     /// drumfire's figure divided by this tool's, round by round; `None` for drumfire itself.
     pub ratio: Option<Spread>,
-    /// What the ratio must reach.
+    /// The target of the ratio.
     pub target: Option<Target>,
     /// Responses that the tool did not take for good, over all rounds.
     pub failed: u64,
@@ -113,13 +113,13 @@ pub struct Comparison {
 /// A figure with a unit.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What it says.
+    /// The measured value.
     pub what: String,
     /// The figure.
     pub value: f64,
     /// Its unit, and whatever else belongs to it.
     pub unit: String,
-    /// What it must reach.
+    /// Its target.
     pub target: Option<Target>,
 }
 

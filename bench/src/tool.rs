@@ -1,4 +1,4 @@
-//! The tools that are compared over HTTP/1.1, and how each is told what to do.
+//! The tools that are compared over HTTP/1.1, and the command line of each.
 
 use crate::claim::{self, Claim};
 use crate::machine;
@@ -35,7 +35,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Looks for all; ours are beside this program, unless `drumfire` is told.
+    /// Looks for all; ours are beside this program, unless `drumfire` is given.
     ///
     /// # Errors
     /// When one of ours is not there.
@@ -63,7 +63,7 @@ impl Programs {
         Ok(programs)
     }
 
-    /// What each that is installed says of its version, and pinned ones the version they have.
+    /// The version of each installed tool, by its own output, or as pinned.
     #[must_use]
     pub fn versions(&self) -> Vec<String> {
         let told = [
@@ -209,7 +209,7 @@ impl Tool {
         Ok(command)
     }
 
-    /// Understands what the tool wrote; `None` when it is not what was expected.
+    /// Parses the tool's output; `None` when it has another form.
     pub(crate) fn claim(self, stdout: &str) -> Option<Claim> {
         match self {
             Self::Wrk => claim::wrk(stdout),

@@ -1,4 +1,4 @@
-//! HTTP/2: what a request costs drumfire and h2load, and whether the targets are reached.
+//! HTTP/2: the cost of a request with drumfire and h2load, and whether the targets are reached.
 
 use clap::Parser;
 use drumfire_bench::program::{self, Flags};

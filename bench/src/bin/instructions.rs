@@ -15,7 +15,7 @@ struct Flags {
     /// Requests to step through
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     requests: u32,
-    /// Tell where drumfire's instructions are, by function
+    /// Print drumfire's instructions by function
     #[arg(long)]
     functions: bool,
     /// The program to measure [default: the one beside this program]

@@ -17,11 +17,11 @@ const WAIT: Nanos = Nanos::from_millis(50);
 enum State {
     Dialing,
     Securing,
-    /// So many bytes of the response are still to come.
+    /// The number of bytes of the response that are still to come.
     Receiving(usize),
 }
 
-/// The driver and what the floor knows of its slots.
+/// The driver and the state of its slots.
 struct Floor<'a> {
     errand: &'a Errand,
     io: Native,

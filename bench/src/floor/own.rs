@@ -15,7 +15,7 @@ use std::net::TcpStream;
 /// As many as drumfire's driver takes from one wait.
 const BATCH: usize = 128;
 
-/// The clock is looked at once in so many turns: a floor measures nothing.
+/// The clock is read once in this many turns: a floor measures nothing.
 const TURNS_PER_LOOK: u32 = 64;
 
 /// A turn without events takes no longer than this.

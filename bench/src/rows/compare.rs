@@ -1,4 +1,4 @@
-//! What a request costs each tool: runs made alternately, compared round by round.
+//! The cost of a request with each tool: runs made alternately, compared round by round.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -11,19 +11,19 @@ use std::io::{Error, Result};
 /// Connections of every case.
 const CONNECTIONS: u32 = 64;
 
-/// One case: a server, what is asked of it, and who asks.
+/// One case: a server, the load, and the clients.
 #[derive(Debug)]
 pub struct Case {
     /// What `--only` calls it.
     pub name: &'static str,
-    /// What the table says of it.
+    /// Its description in the table.
     title: &'static str,
     server: Kind,
     scheme: Scheme,
     path: &'static str,
     reuse: Reuse,
     unit: Unit,
-    /// The tools beside drumfire, and what the ratio to each must reach.
+    /// The tools beside drumfire, and the target of the ratio to each.
     against: &'static [(Tool, Option<Target>)],
 }
 

@@ -1,5 +1,5 @@
-//! What a unary call costs drumfire, h2load with the same message, and ghz: with data that does not
-//! vary, and with a request number and a UUID put into each message.
+//! The cost of a unary call with drumfire, h2load with the same message, and ghz: with data that
+//! does not vary, and with a request number and a UUID put into each message.
 
 use super::Settings;
 use crate::claim;
@@ -21,7 +21,7 @@ const METHOD: &str = "grpc.testing.TestService/UnaryCall";
 /// The schema, for tools that have none of their own.
 const SCHEMA: &str = include_str!("../../proto/interop.proto");
 
-/// What stands in the message, as long as what the templates make of themselves.
+/// The text in the message, as long as the templates' results.
 const TEXT: &str = "1000000 01890a5d-ac96-774b-bcce-b302099a8057";
 
 /// The same in drumfire's template language.
@@ -33,14 +33,14 @@ const THEIRS: &str = "{{.RequestNumber}} {{newUUID}}";
 const CONNECTIONS: u32 = 10;
 const STREAMS: u32 = 10;
 
-/// Who calls, and how.
+/// The client, and its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
     /// The data does not vary.
     Drumfire,
     /// Each message is made from a template.
     DrumfireTemplated,
-    /// The same bytes, without knowing what they are.
+    /// The same bytes, without their schema.
     H2load,
     /// Without its templates, which it would run even over data that has none.
     Ghz,
@@ -67,7 +67,7 @@ impl Caller {
         }
     }
 
-    /// The drumfire that it is compared with, and what the ratio must reach.
+    /// The drumfire that it is compared with, and the target of the ratio.
     fn beside(self) -> Option<(Self, Target)> {
         match self {
             Self::Drumfire | Self::DrumfireTemplated => None,
@@ -148,7 +148,7 @@ impl Stage {
         command.args(["--call", METHOD, "-d", &json(text)]);
         command.args(["-c", &(CONNECTIONS * STREAMS).to_string()]);
         command.args(["--connections", &CONNECTIONS.to_string()]);
-        // What is under way at the end is awaited, as by the others, and not an error.
+        // Calls in flight at the end are awaited, as by the others, and are no errors.
         command.args(["--duration-stop=wait", &self.server.address()]);
     }
 }

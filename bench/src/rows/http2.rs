@@ -1,4 +1,4 @@
-//! What a request over HTTP/2 costs drumfire and h2load, by the shape of the load.
+//! The cost of a request over HTTP/2 with drumfire and h2load, by the shape of the load.
 
 use super::Settings;
 use crate::claim::{self, Claim};
@@ -21,7 +21,7 @@ pub(super) struct Case {
     connections: u32,
     /// On each connection.
     streams: u32,
-    /// What the ratio to h2load must reach.
+    /// The target of the ratio to h2load.
     target: f64,
 }
 

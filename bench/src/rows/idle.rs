@@ -16,7 +16,7 @@ const MANY: u32 = 10_000;
 /// Length of a run: the connections are all open for most of it.
 const SECONDS: u64 = 5;
 
-/// wrk pauses a second before each request when its script says so.
+/// wrk pauses a second before each request when its script has a delay.
 const PAUSE: &str = "function delay() return 1000 end\n";
 
 /// Measures drumfire and, where it is installed, wrk.
@@ -61,7 +61,7 @@ fn wrk(programs: &Programs, connections: u32, url: &str) -> Result<Command> {
 }
 
 /// The peak of resident memory of a run, in kilobytes of 1000 bytes. A run in which the connections
-/// did not do their work says nothing.
+/// did not do their work has none.
 fn peak(tool: Tool, command: &mut Command, connections: u32) -> Result<f64> {
     let limit = Nanos::from_secs(SECONDS + 60);
     let finished = process::run(command, limit, Watch::Memory)?;

@@ -11,8 +11,8 @@ use std::io::{Error, Result};
 /// Calls a second that the slowest server still manages.
 const RATE_MIN: u64 = 2_000;
 
-/// One run: who calls, what the table says of it, how long an interval is, and what memory may grow
-/// by from the start to the end, in kB.
+/// One run: the client, its description in the table, the length of an interval, and the growth of
+/// memory that is allowed from the start to the end, in kB.
 ///
 /// A page of a histogram is resident once a time came that belongs there, and rare times come late.
 /// With short intervals there are as many histograms as intervals in use, two for each thread and

@@ -1,4 +1,4 @@
-//! How long the program takes to say something short: loading it, and parsing its command line.
+//! How long the program takes to print something short: loading it, and parsing its command line.
 
 use super::Settings;
 use crate::process::{CLIENT_CORE, pinned};

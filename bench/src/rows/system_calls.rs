@@ -1,8 +1,8 @@
 //! System calls per request: by the kernel's own count at full speed, and by name.
 //!
-//! Two runs of different length are subtracted, so that what happens once does not count. How many
-//! waits there are depends on how many responses each finds, and so on who is faster: against a
-//! slower server there are more. A client that is traced is slow and finds many.
+//! Two runs of different length are subtracted, so that the costs of the start cancel out. The
+//! number of waits depends on how many responses each finds, and so on which side is faster:
+//! against a slower server there are more. A client that is traced is slow and finds many.
 
 use super::Settings;
 use crate::floor::Scheme;
@@ -48,7 +48,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// `tool` before drumfire with so many requests over 64 connections.
+/// `tool` runs before drumfire, with `requests` requests over 64 connections.
 fn traced(
     tool: &str,
     flags: &[&str],
