@@ -1,4 +1,4 @@
-//! A commit is one change with a name and a reason: a short subject, and a body that says why.
+//! A commit is one change with a name and a reason: a short subject, and a body with the reason.
 
 use crate::{Finding, Repository};
 use std::path::Path;
@@ -54,7 +54,7 @@ fn git(root: &Path, args: &[&str]) -> Option<String> {
     is_done.then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What is wrong with one commit: its name, [`MESSAGE`], its message.
+/// The mistakes of one commit: its name, [`MESSAGE`], its message.
 fn findings(commit: &str) -> Vec<Finding> {
     let Some((name, message)) = commit.split_once(MESSAGE) else {
         return Vec::new();
@@ -100,7 +100,7 @@ fn is_area(area: &str) -> bool {
     !area.is_empty() && area.chars().all(is_word)
 }
 
-/// `Signed-off-by: somebody` and the like, which say nothing of the change.
+/// `Signed-off-by: somebody` and the like, which do not describe the change.
 fn is_trailer(line: &str) -> bool {
     let key = line.split_once(": ").map_or("", |(key, _)| key);
     key.contains('-') && key.chars().all(|c| c.is_ascii_alphabetic() || c == '-')

@@ -2,7 +2,7 @@
 
 use crate::{Finding, Repository};
 
-/// The sentences that a library's first lines must hold, in lower case. What it knows can be said
+/// The sentences that a library's first lines must hold, in lower case. Its knowledge can be worded
 /// in too many ways to look for one.
 const SENTENCES: &[&str] = &["must not know", "start reading"];
 

@@ -52,7 +52,7 @@ fn declared<'a>(file: &'a RustFile, at: usize, keyword: &str) -> Option<TypeItem
     })
 }
 
-/// What stands between the braces of the item at `at`.
+/// The text between the braces of the item at `at`.
 fn body(code: &str, at: usize) -> Option<&str> {
     let open = body_start(code, at)?;
     let end = matching(code, open)?;

@@ -1,4 +1,4 @@
-//! Pure crates stay pure: those whose row says `none` bring in nothing that touches the world.
+//! Pure crates stay pure: those whose row has `none` import nothing that touches the world.
 
 use crate::architecture::{Effects, crates};
 use crate::{Finding, Repository};

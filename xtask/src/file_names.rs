@@ -1,14 +1,14 @@
-//! A file is named for what it holds. Some names say nothing, and `mod.rs` hides the real one; only
+//! A file is named for its content. Some names mean nothing, and `mod.rs` hides the real one; only
 //! beside integration tests it is the one way to share a module.
 
 use crate::{Finding, Repository};
 
-/// Names of Rust files and folders that say nothing of what is inside.
+/// Names of Rust files and folders that do not describe the content.
 const EMPTY_NAMES: &[&str] = &[
     "util", "utils", "common", "misc", "helper", "helpers", "types", "imp", "stuff",
 ];
 
-/// Every Rust file with a name that says nothing, in its own name or in its folders'.
+/// Every Rust file with a meaningless name, its own or one of its folders'.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();

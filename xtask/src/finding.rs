@@ -1,4 +1,4 @@
-//! What a check found.
+//! The findings of a check.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum Severity {
     Advice,
 }
 
-/// One thing to put right: where, and what would be right.
+/// One mistake: its place, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Whether it fails the tests.
@@ -20,7 +20,7 @@ pub struct Finding {
     pub path: String,
     /// The line, from 1; 0 where the whole file is meant.
     pub line: usize,
-    /// What is wrong and what would be right.
+    /// The mistake, and what would be right.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! A test that is left out says why.
+//! A test that is left out has a reason.
 
 use crate::{Finding, Repository};
 

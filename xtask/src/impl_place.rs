@@ -88,8 +88,8 @@ fn module(path: &str) -> &str {
     }
 }
 
-/// Whether a module is this one or lies beneath it. What a crate's root declares has no folder of
-/// its own.
+/// Whether a module is this one or lies beneath it. Items of a crate's root have no folder of their
+/// own.
 fn is_within(module: &str, home: &str) -> bool {
     let below = module.strip_prefix(home);
     below == Some("") || !home.ends_with("/src") && below.is_some_and(|rest| rest.starts_with('/'))

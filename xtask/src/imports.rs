@@ -51,7 +51,7 @@ fn module<'a>(file: &'a RustFile, folder: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// What the root gives out under its own name, with the part that it comes from: `pub use a::B`.
+/// The items that the root re-exports, with the part that each comes from: `pub use a::B`.
 fn exports<'a>(root: &'a RustFile, parts: &BTreeSet<&'a str>) -> BTreeMap<&'a str, &'a str> {
     let mut exports = BTreeMap::new();
     for (at, word) in root.words().filter(|(_, word)| *word == "use") {
@@ -101,7 +101,7 @@ fn names_below_root(file: &RustFile, depth: usize) -> Vec<&str> {
     names
 }
 
-/// Reads a path that stands `depth` modules below the root, and collects what it names there.
+/// Reads a path that stands `depth` modules below the root, and collects the names in it.
 fn follow<'a>(rest: &'a str, depth: usize, names: &mut Vec<&'a str>) {
     let Some(rest) = rest.trim_start().strip_prefix("::") else {
         return;
@@ -145,8 +145,8 @@ mod tests {
     use super::graph;
     use crate::Repository;
 
-    /// What the file at this path names, in a crate with the parts `a` to `e` that gives out a
-    /// type of `e` under its own name.
+    /// The names in the file at this path, in a crate with the parts `a` to `e` that re-exports a
+    /// type of `e`.
     fn used(path: &str, text: &str) -> Vec<String> {
         let path = format!("crates/x/src/{path}");
         let root = "mod a;\npub mod b;\npub use e::{Shown, deep::Other};\n";

@@ -23,7 +23,7 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
 #[derive(Debug)]
 struct Member {
     name: String,
-    /// What the crate itself depends on, at run time or to be built.
+    /// The dependencies of the crate itself, at run time or to be built.
     uses: Vec<String>,
     /// What only its tests depend on.
     tests_use: Vec<String>,
@@ -102,7 +102,8 @@ fn layer_of(name: &str, rows: &[CrateRow<'_>]) -> Option<u32> {
     rows.iter().find(|row| row.name == name)?.layer
 }
 
-/// What a manifest has and its row has not, and the reverse; and what its tests may not use.
+/// Dependencies that a manifest has and its row lacks, and the reverse; and those that its tests
+/// may not use.
 fn differences(row: &CrateRow<'_>, member: &Member, rows: &[CrateRow<'_>]) -> Vec<Finding> {
     let name = row.name;
     let mut findings = Vec::new();

@@ -37,7 +37,7 @@ pub use finding::{Finding, Severity};
 pub use repository::Repository;
 pub use rust_file::RustFile;
 
-/// One check: reads the repository, returns what it found; nothing when all is well.
+/// One check: reads the repository, returns its findings; none when all is well.
 pub type Check = fn(&Repository) -> Vec<Finding>;
 
 /// Every check by its name, in the order in which findings are shown.

@@ -1,4 +1,4 @@
-//! The manual's page on limits says what the program does: every number on it is compared.
+//! The manual's page on limits agrees with the program: every number on it is compared.
 
 use crate::table::{self, Row};
 use crate::{Finding, Repository};
@@ -70,7 +70,7 @@ fn http2() -> [Default; 5] {
     .map(|(name, default)| (name, Some(u64::from(default))))
 }
 
-/// Compares a table with what the program has.
+/// Compares a table with the program's limits.
 fn defaults(rows: &[Row<'_>], expected: &[Default]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, default) in expected {

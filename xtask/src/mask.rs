@@ -11,7 +11,7 @@ pub(crate) fn mask(source: &str) -> String {
     while masker.at < masker.source.len() {
         masker.step();
     }
-    // Whole literals are blanked, never a part of a character, so what is left is UTF-8.
+    // Whole literals are blanked, never a part of a character, so the rest is UTF-8.
     String::from_utf8_lossy(&masker.out).into_owned()
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// The packages of the workspace, without those of others: for these cargo would have to fetch
-/// what is only needed on other systems.
+/// packages that only other systems need.
 pub(crate) fn packages(repository: &Repository) -> Result<Vec<Value>, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)

@@ -12,8 +12,8 @@ const RUNTIMES: &[&str] = &["tokio", "async-std", "smol", "glommio", "monoio"];
 /// Where registry crates are listed with their dependencies.
 const LOCK: &str = "Cargo.lock";
 
-/// What each package depends on, by name. Versions of one package count as one, and so do all
-/// systems: what is linked anywhere is found everywhere.
+/// The dependencies of each package, by name. Versions of one package count as one, and so do all
+/// systems: a package that is linked on one is found for all.
 type Graph = BTreeMap<String, Vec<String>>;
 
 /// Every way from `engine` to a runtime by dependencies that are linked.
@@ -27,7 +27,7 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
 
 fn findings(packages: &[Value], lock: &str) -> Vec<Finding> {
     let mut graph = locked(lock);
-    // The lock file does not tell what only a member's tests use; cargo does.
+    // The lock file does not separate the packages that only a member's tests use; cargo does.
     graph.extend(packages.iter().map(member));
     if !graph.contains_key(DATA_PLANE) {
         let message = format!("no package is called {DATA_PLANE}; say it in no_runtime.rs");
@@ -62,7 +62,7 @@ fn locked(lock: &str) -> Graph {
     graph
 }
 
-/// A package of the workspace and what it is linked with.
+/// A package of the workspace and its linked packages.
 fn member(package: &Value) -> (String, Vec<String>) {
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let dependencies = package["dependencies"].as_array().into_iter().flatten();
@@ -129,7 +129,7 @@ mod tests {
         json!({ "name": name, "dependencies": dependencies })
     }
 
-    /// What is found where `net`, which `engine` uses, depends on this.
+    /// The findings where `net`, which `engine` uses, depends on this.
     fn with_net(name: &str, kind: Value) -> Vec<String> {
         let packages = [
             package("drumfire-engine", &[("drumfire-net", Value::Null)]),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const PAGE: &str = "GLOSSARY.md";
 /// The crate whose types are nouns of the project's own.
 const FOLDER: &str = "crates/engine/src/";
-/// What may follow a noun: the id of one, and what can go wrong with it.
+/// Suffixes of a noun: its id, and its error.
 const SUFFIXES: &[&str] = &["Id", "Error"];
 
 /// Every shared type of the crate that has no row.
@@ -56,8 +56,8 @@ fn plain(text: &str) -> String {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// A type's name as it may stand in the glossary: as it is, without what may follow a noun, and
-/// in the singular.
+/// A type's name as it may stand in the glossary: as it is, without such a suffix, and in the
+/// singular.
 fn forms(name: &str) -> Vec<String> {
     let mut forms = vec![plain(name)];
     forms.extend(

@@ -16,7 +16,7 @@ const END: &str = "<!-- end of the drawing -->\n";
 /// closes no circle any more must be taken out.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
-/// Every circle, every exception that is none, and a drawing that is not what the imports say.
+/// Every circle, every exception that is none, and a drawing that differs from the imports.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     findings(repository, EXCEPTIONS)
@@ -41,7 +41,7 @@ pub fn redrawn(repository: &Repository) -> Option<(&'static str, String)> {
     Some((PAGE, format!("{before}{BEGIN}{drawing}{END}{after}")))
 }
 
-/// What stands in the page between the two lines.
+/// The text of the page between the two lines.
 fn drawn(repository: &Repository) -> Option<&str> {
     let (_, rest) = repository.text(PAGE).split_once(BEGIN)?;
     Some(rest.split_once(END)?.0)
@@ -109,7 +109,7 @@ fn layers<'a>(
     }
 }
 
-/// What a part uses, without the exceptions.
+/// The parts that a part uses, without the exceptions.
 fn down<'a>(
     graph: &'a Graph,
     exceptions: &[(&str, &str)],
@@ -119,8 +119,8 @@ fn down<'a>(
     used.filter(move |name| !exceptions.contains(&(part, name)))
 }
 
-/// One line for each part, from the top down, with what it uses: all of it stands below. Parts of
-/// one block do not use each other.
+/// One line for each part, from the top down, with the parts that it uses, which stand below. Parts
+/// of one block do not use each other.
 fn drawing(graph: &Graph, exceptions: &[(&str, &str)]) -> String {
     let (layers, rest) = layers(graph, exceptions);
     let highest = layers.values().max().copied().unwrap_or(0);

@@ -57,7 +57,7 @@ impl RustFile {
         }
     }
 
-    /// Says that the whole file is a test.
+    /// Marks the whole file as a test.
     pub(crate) fn mark_as_test(&mut self) {
         self.test_lines.fill(true);
     }

@@ -3,7 +3,7 @@
 use crate::architecture::{Effects, crates};
 use crate::{Finding, Repository};
 
-/// Every word that sleeps, in the sources and tests of crates whose row says `none`.
+/// Every word that sleeps, in the sources and tests of crates whose row has `none`.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let pure: Vec<String> = crates(repository)
