@@ -21,14 +21,14 @@ pub(crate) struct Call {
     answer: Answer,
     /// Until when the next step waits.
     pause: Option<Instant>,
-    /// What a window did not let pass, and whether it is the last.
+    /// Bytes that a window held back, and whether they are the last.
     unsent: Vec<u8>,
     end: EndStream,
     /// How many messages were handed over.
     sent: usize,
 }
 
-/// What has come back.
+/// The response so far.
 struct Answer {
     deadline: Option<Instant>,
     reply: Reply,
@@ -85,7 +85,7 @@ impl Call {
         })
     }
 
-    /// Takes the steps, and gives what came of them.
+    /// Takes the steps, and returns their result.
     pub(crate) fn run(
         mut self,
         mut steps: VecDeque<Step>,
@@ -168,14 +168,14 @@ impl Call {
                 self.unsent = bytes;
                 self.end = end;
             }
-            // The stream's end says why.
+            // The stream's end has the reason.
             Err(_) => self.unsent.clear(),
         }
     }
 
-    /// Writes what is due and reads what comes.
+    /// Writes due output and reads input.
     fn exchange(&mut self) {
-        // A server that has closed may have said why, and that is read next.
+        // A server that has closed may have sent the reason, which is read next.
         let _ = flush(&mut self.connection, &mut self.transport);
         let now = Instant::now();
         let until = [self.answer.deadline, self.pause]
@@ -210,7 +210,7 @@ impl Call {
         }
     }
 
-    /// Leaves the connection in order, and says what came of the call.
+    /// Closes the connection in order, and returns the result of the call.
     fn conclude(mut self, status: &Status, messages: usize) -> ClientResponseResult {
         self.connection.reset(self.stream, ErrorCode::CANCEL);
         self.connection.go_away(ErrorCode::NO_ERROR);
@@ -302,7 +302,7 @@ fn is_past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| deadline <= Instant::now())
 }
 
-/// Writes what is due.
+/// Writes due output.
 fn flush(connection: &mut Connection, transport: &mut Transport) -> Result<(), String> {
     while !connection.output().is_empty() {
         let count = connection.output().len();

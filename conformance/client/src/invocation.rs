@@ -1,4 +1,4 @@
-//! From what the suite asks for to a call on the wire.
+//! From the suite's request to a call on the wire.
 
 use crate::call::Call;
 use crate::message::{ClientCompatRequest, ClientResponseResult};
@@ -52,7 +52,7 @@ fn encoding(compression: i32) -> Result<Encoding, String> {
     }
 }
 
-/// What is expected of the reply.
+/// The expectations of the reply.
 fn settings(request: &ClientCompatRequest, accepted: Encoding) -> ReplySettings {
     let mut settings = ReplySettings {
         replies: match request.stream_type {

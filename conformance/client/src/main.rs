@@ -1,5 +1,5 @@
 //! The client that connectconformance drives: it reads calls from its standard input, makes each
-//! with the machines of `http2` and `grpc`, and writes what came of it to its standard output.
+//! with the machines of `http2` and `grpc`, and writes the results to its standard output.
 //!
 //! Both streams hold protobuf messages, each behind its length in four bytes, big-endian. The
 //! calls are made at the same time, each on a connection of its own.
@@ -52,7 +52,7 @@ fn run() -> io::Result<()> {
     })
 }
 
-/// What comes of one call.
+/// The result of one call.
 fn answer(request: &ClientCompatRequest) -> ClientCompatResponse {
     let mut answer = ClientCompatResponse {
         test_name: request.test_name.clone(),

@@ -1,7 +1,7 @@
 //! The suite's messages (`connectrpc.conformance.v1`), as far as a client needs them.
 //!
-//! What is only passed on stays as bytes: on the wire a message field and a `bytes` field are the
-//! same.
+//! Fields that are only passed on stay as bytes: on the wire a message field and a `bytes` field
+//! are the same.
 
 use prost::Message;
 
@@ -91,12 +91,12 @@ pub(crate) struct Header {
 pub(crate) struct Any {
     #[prost(string, tag = "1")]
     pub(crate) type_url: String,
-    /// The encoded message: what goes onto the wire.
+    /// The encoded message, as on the wire.
     #[prost(bytes = "vec", tag = "2")]
     pub(crate) value: Vec<u8>,
 }
 
-/// What came of a call: a response or, when the call could not be made at all, an error.
+/// The result of a call: a response or, when the call could not be made at all, an error.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct ClientCompatResponse {
     #[prost(string, tag = "1")]
@@ -107,7 +107,7 @@ pub(crate) struct ClientCompatResponse {
     pub(crate) error: Option<ClientErrorResult>,
 }
 
-/// What the server answered.
+/// The server's answer.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct ClientResponseResult {
     #[prost(message, repeated, tag = "1")]

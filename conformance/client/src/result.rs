@@ -1,4 +1,4 @@
-//! What came of a call, in the suite's words.
+//! The result of a call, in the suite's words.
 
 use crate::message::{ClientResponseResult, Error, Header, RpcStatus};
 use drumfire_grpc::{Code, Status};

@@ -1,4 +1,4 @@
-//! What a client does in a call, one thing after the other.
+//! A client's steps in a call, one after the other.
 
 use crate::message::ClientCompatRequest;
 use std::collections::VecDeque;
@@ -13,13 +13,13 @@ pub(crate) enum Step {
     Send(usize),
     /// Send nothing more.
     Close,
-    /// Wait until so many messages have come.
+    /// Wait for this number of messages.
     Await(u64),
     /// Give the call up.
     Cancel,
 }
 
-/// The suite's names for what a call streams.
+/// The suite's names for the streaming sides of a call.
 pub(crate) mod stream_type {
     pub(crate) const UNARY: i32 = 1;
     pub(crate) const CLIENT: i32 = 2;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The longest a connection may take, and the longest that a call without a deadline may wait.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// What is read at a time.
+/// The size of a read.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A connection to the server.
@@ -34,7 +34,7 @@ pub(crate) enum Received<'a> {
 }
 
 impl Transport {
-    /// Connects as the request says, TLS handshake included.
+    /// Connects by the request's settings, TLS handshake included.
     pub(crate) fn connect(request: &ClientCompatRequest) -> Result<Self, String> {
         let port = u16::try_from(request.port).map_err(|error| error.to_string())?;
         let failed = |error: io::Error| format!("failed to connect: {error}");
@@ -72,7 +72,7 @@ impl Transport {
         Ok(())
     }
 
-    /// Reads what is there, waiting for it no longer than this.
+    /// Reads available bytes, and waits for them up to `wait`.
     pub(crate) fn read(&mut self, wait: Duration) -> io::Result<Received<'_>> {
         // Zero would mean to wait for ever.
         let wait = wait.max(Duration::from_micros(1));
@@ -113,7 +113,7 @@ fn read_tls(
     }
 }
 
-/// The client's side of TLS: it trusts what the request says, and no other.
+/// The client's side of TLS: it trusts the request's certificate, and no other.
 fn client(request: &ClientCompatRequest) -> Result<ClientConnection, String> {
     let text = |error: &dyn std::fmt::Display| format!("failed to set up TLS: {error}");
     let mut roots = RootCertStore::empty();
