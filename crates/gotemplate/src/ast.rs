@@ -80,7 +80,7 @@ pub(crate) struct Term {
     pub(crate) kind: TermKind,
 }
 
-/// What an operand is.
+/// An operand.
 #[derive(Clone, Debug)]
 pub(crate) enum TermKind {
     Bool(bool),

@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// How deep values may be nested where they are printed, compared, copied or encoded.
 pub(crate) const NESTING_MAX: u32 = 100;
 
-/// What the elements of a slice are.
+/// The type of a slice's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// `interface {}`
@@ -69,7 +69,7 @@ impl List {
         &self.items
     }
 
-    /// What they are.
+    /// Their type.
     #[must_use]
     pub const fn element(&self) -> Element {
         self.element
@@ -97,7 +97,7 @@ impl Drop for List {
     }
 }
 
-/// What the values of a map are.
+/// The type of a map's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// `interface {}`
@@ -120,7 +120,7 @@ impl Map {
         Self::of(Entry::Any)
     }
 
-    /// An empty `map[string]string`; what is put in must be strings.
+    /// An empty `map[string]string`; its values must be strings.
     #[must_use]
     pub const fn of_strings() -> Self {
         Self::of(Entry::Str)

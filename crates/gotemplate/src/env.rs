@@ -1,4 +1,4 @@
-//! What a template may know of the world, and how much it may do.
+//! A template's access to the outside world, and its limits.
 
 use crate::fault::Fault;
 use crate::sink::Sink;
@@ -42,7 +42,7 @@ pub trait Env {
 pub struct ZoneTime {
     /// Seconds east of UTC.
     pub offset_seconds: i32,
-    /// What the zone is called then: `CEST`.
+    /// The zone's name then: `CEST`.
     pub abbreviation: String,
 }
 
@@ -77,7 +77,7 @@ impl Default for Limits {
     }
 }
 
-/// What an execution may still do.
+/// The remaining budget of an execution.
 #[derive(Debug)]
 pub(crate) struct Budget {
     steps: u64,
@@ -115,7 +115,7 @@ impl Budget {
     }
 }
 
-/// What a function is called with beside its arguments.
+/// The context of a function's call, beside its arguments.
 pub struct Call<'a> {
     /// Time, randomness and the like.
     pub env: &'a mut dyn Env,

@@ -222,7 +222,7 @@ impl<'t> State<'t, '_> {
     }
 }
 
-/// What a branch does with the dot.
+/// The dot inside a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dot {
     Kept,

@@ -1,4 +1,4 @@
-//! Functions, what they take, and the sets of them that templates may use.
+//! Functions, their parameters, and the sets of functions that templates may use.
 
 use crate::env::Call;
 use crate::fault::Fault;
@@ -7,13 +7,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a parameter accepts. Go's templates convert nothing but constants: an `int64` is no
-/// `int`.
+/// The type of a parameter. Go's templates convert nothing but constants: an `int64` is no `int`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// `interface {}`: everything.
     Any,
-    /// A value as it is, none at all included; what the built-in functions take.
+    /// A value as it is, none at all included: the built-in functions' parameter.
     Reflected,
     /// `bool`
     Bool,
@@ -76,7 +75,7 @@ impl Parameter {
 pub struct Signature {
     /// The parameters that must be there.
     pub fixed: Vec<Parameter>,
-    /// What may follow them, any number of times.
+    /// The type of further arguments, any number of them.
     pub variadic: Option<Parameter>,
 }
 
@@ -92,19 +91,19 @@ impl Signature {
         Self { fixed, variadic }
     }
 
-    /// What the `n`-th argument must be.
+    /// The type of the `n`-th argument.
     pub(crate) fn parameter(&self, n: usize) -> Option<Parameter> {
         self.fixed.get(n).copied().or(self.variadic)
     }
 }
 
-/// What the functions of this crate are.
+/// A function of this crate.
 pub(crate) type Native = fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault>;
 
-/// What the functions of a caller are.
+/// A function of a caller's.
 pub(crate) type Custom = dyn Fn(&mut Call<'_>, &[Value]) -> Result<Value, Fault> + Send + Sync;
 
-/// What a function does.
+/// A function's body.
 #[derive(Clone)]
 pub(crate) enum Body {
     Native(Native),
@@ -132,7 +131,7 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A row of the tables of functions: name, signature, what it does.
+/// A row of the tables of functions: name, signature, body.
 pub(crate) type Row = (&'static str, &'static str, Native);
 
 /// The functions that a template may use.
@@ -175,8 +174,8 @@ impl Functions {
         functions
     }
 
-    /// Adds a function; one of the same name is replaced. [`Signature::of`] says what the letters
-    /// are. The arguments have been checked when it is called.
+    /// Adds a function; one of the same name is replaced. [`Signature::of`] explains the letters.
+    /// The arguments have been checked when it is called.
     #[must_use]
     pub fn with(
         mut self,

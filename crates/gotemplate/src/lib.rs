@@ -1,8 +1,8 @@
 //! Go's template language and the functions that its users know, for the dialects of Go tools.
 //!
-//! A [`Template`] is parsed once with a set of [`Functions`] (Go's own and those of sprig v3),
-//! and executed with a [`Value`] as its data and an [`Env`] as its world. What it prints, and
-//! what its errors say, is what Go prints and says.
+//! A [`Template`] is parsed once with a set of [`Functions`] (Go's own and those of sprig v3), and
+//! executed with a [`Value`] as its data and an [`Env`] as its world. Its output and its error
+//! messages are Go's.
 //!
 //! Templates come from users, so that they may be hostile: how deep they nest, how much they
 //! write, how many values they make and how many steps they take is bounded ([`Limits`]).

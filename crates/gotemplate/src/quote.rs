@@ -65,7 +65,8 @@ pub(crate) fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();
     }
-    // Behind another character, the standard library escapes just what is not printable.
+    // Behind another character, the standard library escapes only characters that are not
+    // printable.
     let mut pair = String::from("a");
     pair.push(c);
     let mut escaped = String::new();
@@ -91,7 +92,7 @@ pub(crate) fn unquote(literal: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What an escape stands for: a byte may be a part of a character only.
+/// The value of an escape: a byte may be a part of a character only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
     Byte(u8),
@@ -129,7 +130,7 @@ pub(crate) fn unquote_unit(text: &str, quote: char) -> Option<(Unit, &str)> {
     Some((Unit::Char(simple), rest))
 }
 
-/// A number of so many digits: two or three make a byte, more a character.
+/// A number of `digits` digits: two or three make a byte, more a character.
 fn coded(text: &str, digits: usize, radix: u32) -> Option<(Unit, &str)> {
     let number = text.get(..digits)?;
     if !number.chars().all(|c| c.is_digit(radix)) {

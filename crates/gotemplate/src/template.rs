@@ -54,7 +54,7 @@ impl Template {
         root.body.iter().all(|node| matches!(node, Node::Text(_)))
     }
 
-    /// Appends its output for these data. What was written before an error stays.
+    /// Appends its output for these data. Output that was written before an error stays.
     ///
     /// # Errors
     /// What Go's `Execute` fails with, and when a limit is reached.

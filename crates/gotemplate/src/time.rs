@@ -23,7 +23,7 @@ pub struct Moment {
     pub(crate) place: Rc<str>,
     /// Seconds east of UTC there, then.
     pub(crate) offset_seconds: i32,
-    /// What the zone is called there, then.
+    /// The zone's name there, then.
     pub(crate) abbreviation: Rc<str>,
 }
 
@@ -126,7 +126,7 @@ impl Moment {
         Self::at(env, unix_seconds, nanos, &self.place)
     }
 
-    /// Nanoseconds since another moment, within what a duration can hold.
+    /// Nanoseconds since another moment, within the range of a duration.
     pub(crate) fn since(&self, other: &Self) -> i64 {
         let seconds = i128::from(self.unix_seconds) - i128::from(other.unix_seconds);
         let nanos = seconds * 1_000_000_000 + i128::from(self.nanos) - i128::from(other.nanos);

@@ -1,5 +1,5 @@
-//! Values of templates, each with the Go type that decides how it prints and what it may be
-//! passed to.
+//! Values of templates, each with the Go type that decides how it prints and which functions take
+//! it.
 
 use crate::collection::{List, Map};
 use crate::time::Moment;
@@ -7,11 +7,11 @@ use crate::version::Version;
 use std::fmt;
 use std::rc::Rc;
 
-/// What a template computes with. Cheap to clone; dictionaries are shared by their clones, as
-/// Go's maps are.
+/// A value of a template. Cheap to clone; dictionaries are shared by their clones, as Go's maps
+/// are.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// No value at all: what a missing key gives. An action prints it as `<no value>`.
+    /// No value at all: the result of a missing key. An action prints it as `<no value>`.
     Missing,
     /// An empty interface without a value.
     Nil,
@@ -21,7 +21,8 @@ pub enum Value {
     Int(IntKind, i64),
     /// `float64`
     Float(f64),
-    /// `string`; always UTF-8, unlike Go's: what is cut inside a character gets U+FFFD there.
+    /// `string`; always UTF-8, unlike Go's: a string that is cut inside a character gets U+FFFD
+    /// there.
     Str(Rc<str>),
     /// A slice.
     List(Rc<List>),
@@ -182,7 +183,7 @@ impl Value {
         }
     }
 
-    /// The name of its kind: what the type is made of.
+    /// The name of its kind: the underlying type.
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
         match self {

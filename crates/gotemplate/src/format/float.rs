@@ -40,7 +40,7 @@ pub(super) fn print(
     value: &Value,
     by: &Verb,
 ) -> Result<(), Fault> {
-    // More digits than any float has; what a template asks for beyond is zeros that nobody needs.
+    // More digits than any float has; further digits are zeros.
     let precision = by.precision.map(|digits| digits.min(1100));
     let magnitude = number.abs();
     let upper = by.letter.is_uppercase();

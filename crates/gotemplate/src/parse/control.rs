@@ -5,7 +5,7 @@ use super::{Ending, Parsed, Parser, Scope};
 use crate::ast::{Block, Branch, Invocation, Node, Pipe};
 use crate::quote;
 
-/// What a branch is.
+/// The kind of a branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Control {
     If,
@@ -42,7 +42,7 @@ impl Control {
 }
 
 impl Parser<'_> {
-    /// What stands between braces, from behind the opening ones.
+    /// The content of braces, from behind the opening ones.
     pub(super) fn action(&mut self) -> Parsed<Result<Node, Ending>> {
         let token = self.next_solid();
         let Kind::Keyword(keyword) = token.kind else {

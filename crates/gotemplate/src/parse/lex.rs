@@ -1,6 +1,6 @@
 //! Text to tokens, as Go's `text/template/parse` cuts it.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Assign,

@@ -7,7 +7,7 @@ use crate::ast::{Assigns, Command, Pipe, Target, Term, TermKind};
 use crate::quote;
 
 impl Parser<'_> {
-    /// A pipeline with what it assigns, up to and including `end`.
+    /// A pipeline with its assignments, up to and including `end`.
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipe> {
         let mut pipe = Pipe {
             at: self.peek_solid().at,
@@ -86,7 +86,8 @@ impl Parser<'_> {
         });
     }
 
-    /// The slots of what the pipe assigns. New variables come into being after its value.
+    /// The slots of the variables that the pipe assigns. New variables come into being after its
+    /// value.
     fn resolve_targets(&mut self, pipe: &mut Pipe) -> Parsed<()> {
         for target in &mut pipe.targets {
             if pipe.assigns == Assigns::New {

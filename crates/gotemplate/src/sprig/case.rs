@@ -39,7 +39,7 @@ pub(super) fn lower(c: char) -> char {
     }
 }
 
-/// What separates words for `title`: what is no letter, digit or underscore; of what is not
+/// The separators of words for `title`: in ASCII all but letters, digits and underscores; beyond
 /// ASCII, spaces only.
 fn separates(c: char) -> bool {
     match c.is_ascii() {
@@ -136,7 +136,7 @@ fn camelcase(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     call.text(out)
 }
 
-/// What a run of characters is made of.
+/// The class of a run of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Run {
     None,

@@ -1,4 +1,4 @@
-//! Conversions between strings and numbers, which never fail: what can't be read is zero.
+//! Conversions between strings and numbers, which never fail: unreadable text is zero.
 
 use super::arguments::text;
 use crate::collection::Element;

@@ -1,4 +1,4 @@
-//! Dates. `Local` and other places are whatever the caller's zones say.
+//! Dates. `Local` and other places come from the caller's zones.
 
 use super::arguments::text;
 use crate::env::Call;

@@ -1,4 +1,4 @@
-//! What stands in for what is empty, and `fail`.
+//! Substitutes for empty values, and `fail`.
 
 use super::arguments::text;
 use crate::function::Row;

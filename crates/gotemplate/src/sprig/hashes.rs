@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
 fn adler32(bytes: &[u8]) -> u32 {
     const MODULUS: u32 = 65_521;
     let (mut a, mut b) = (1u32, 0u32);
-    // So many bytes can't overflow the sums.
+    // This number of bytes can't overflow the sums.
     for part in bytes.chunks(5_552) {
         for byte in part {
             a += u32::from(*byte);

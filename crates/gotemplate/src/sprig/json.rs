@@ -12,7 +12,7 @@ use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Row] = &[
     ("fromJson", "s", |call, args| {
-        // What can't be read is nil.
+        // Unreadable text is nil.
         match from_json(call, args) {
             Err(fault) if fault.text().starts_with(BROKEN) => Ok(Value::Nil),
             read => read,

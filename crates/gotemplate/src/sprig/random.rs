@@ -1,4 +1,4 @@
-//! What is random. The caller gives the bits, so that the same seed gives the same text.
+//! Random values. The caller gives the bits, so that the same seed gives the same text.
 
 use super::arguments::{int, text};
 use crate::env::Call;

@@ -69,7 +69,7 @@ enum Errors {
     Returned,
 }
 
-/// What a compiled expression may take, in bytes.
+/// The bound of a compiled expression, in bytes.
 const COMPILED_BYTES_MAX: usize = 1024 * 1024;
 
 /// How many compiled expressions a thread keeps.
@@ -261,7 +261,7 @@ fn replace_literal(call: &mut Call<'_>, args: &[Value], errors: Errors) -> Resul
     call.text(regex.replace_all(whole, NoExpand(by)).into_owned())
 }
 
-/// Counts what the longest possible result takes: each `$` of a replacement may stand for the
+/// Counts the bytes of the longest possible result: each `$` of a replacement may stand for the
 /// whole match.
 fn reserve(call: &mut Call<'_>, regex: &Regex, whole: &str, by: &str) -> Result<(), Fault> {
     let matches = regex.find_iter(whole).count();
@@ -270,7 +270,7 @@ fn reserve(call: &mut Call<'_>, regex: &Regex, whole: &str, by: &str) -> Result<
     call.bytes(grown.saturating_add(whole.len().saturating_mul(references + 1)))
 }
 
-/// The parts between matches, at most so many; an empty match at the start makes no part.
+/// The parts between matches, up to the wanted number; an empty match at the start makes no part.
 fn split(call: &mut Call<'_>, args: &[Value], errors: Errors) -> Result<Value, Fault> {
     let regex = compiled(call, args, errors)?;
     let (pattern, whole, most) = (text(args, 0), text(args, 1), wanted(args));

@@ -10,8 +10,8 @@ pub(crate) enum Part {
         upper: bool,
     },
     Day(Pad),
-    /// Fractions of a second with so many digits; trailing zeros go with `9`, and the mark is a
-    /// point or a comma.
+    /// Fractions of a second with this number of digits; trailing zeros go with `9`, and the mark
+    /// is a point or a comma.
     Fraction {
         digits: usize,
         trims: bool,

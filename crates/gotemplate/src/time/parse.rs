@@ -5,7 +5,7 @@ use super::{MONTHS, Moment, WEEKDAYS, civil};
 use crate::env::Env;
 use crate::quote::quoted;
 
-/// What has been read so far.
+/// The parts that were read so far.
 #[derive(Default)]
 struct Fields {
     year: i64,
@@ -231,7 +231,7 @@ impl Fields {
         Ok(rest)
     }
 
-    /// Three or four capital letters; what they mean is not known, so that they count as UTC.
+    /// Three or four capital letters; their meaning is unknown, so that they count as UTC.
     fn zone<'t>(&mut self, text: &'t str) -> Result<&'t str, Problem> {
         let length = text.len()
             - text
