@@ -28,7 +28,7 @@ pub enum CourseChange {
 /// A law that follows in a pause begins with the resumption.
 ///
 /// Arrivals are numbered over all laws, and each worker has those with n ≡ worker (mod of). So a
-/// worker counts everybody's arrivals before a change, by one inversion for each piece; those of a
+/// worker counts all workers' arrivals before a change, by one inversion for each piece; those of a
 /// random law are drawn.
 ///
 /// A change may be given at any time before it is passed ([`Course::pass`]). All workers must be
@@ -46,7 +46,7 @@ pub struct Course {
     base: u64,
     /// Since when the law's time stands.
     paused_at: Option<Nanos>,
-    /// What is not passed, ascending.
+    /// The changes that are not passed yet, ascending.
     changes: VecDeque<Pending>,
     mark: Mark,
 }
@@ -58,8 +58,8 @@ struct Pending {
     change: CourseChange,
 }
 
-/// A place in a random law from which everybody's arrivals can be drawn again: those that lie
-/// between two of ours are gone when ours are known.
+/// A place in a random law from which all workers' arrivals can be drawn again: those between two
+/// of ours are lost once ours are known.
 #[derive(Clone, Debug, Default)]
 struct Mark {
     /// At an arrival that has been taken.
@@ -141,7 +141,7 @@ impl Course {
         self.schedule.is_random()
     }
 
-    /// What comes before the next change; [`Next::End`] is nothing.
+    /// The next arrival before the next change; [`Next::End`] if there is none.
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Next {
@@ -173,8 +173,8 @@ impl Course {
         }
     }
 
-    /// Passes what is over at `now` and is no arrival: the end of an unlimited piece, or a change
-    /// before which nothing is left. Whether there was anything.
+    /// Passes the end of an unlimited piece, or a change without arrivals before it, if it is over
+    /// at `now`. Returns whether there was one.
     pub fn pass(&mut self, now: Nanos) -> bool {
         let change = self.next_change();
         if self.paused_at.is_none() {
@@ -271,7 +271,7 @@ impl Course {
         }
     }
 
-    /// How many of everybody's arrivals the law has before `t` by its own time.
+    /// The number of all workers' arrivals before `t`, by the law's own time.
     fn count_before(&self, t: Nanos) -> u64 {
         match &self.mark.segment {
             None => self.schedule.count_before(t),

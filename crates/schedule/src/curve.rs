@@ -35,7 +35,7 @@ pub(crate) struct Line {
 }
 
 impl Curve {
-    /// Whether N(t) ≤ level, exactly (for `Sine`: as exactly as it says).
+    /// Whether N(t) ≤ level, exactly (for `Sine`: as exactly as documented there).
     #[inline]
     pub(crate) fn at_most(&self, t: u64, level: Level) -> bool {
         match self {

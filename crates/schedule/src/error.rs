@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// How many random arrivals a second may have. Every worker draws all of them, so that its part is
-/// the same whatever the number of workers: at this rate that takes a tenth of its time.
+/// How many random arrivals a second may have. Every worker draws all of them, so that its part
+/// does not depend on the number of workers: at this rate that takes a tenth of its time.
 pub const RANDOM_RATE_MAX: u64 = 10_000_000;
 
 /// Why a sequence can't be scheduled; pieces are counted from 0.

@@ -30,7 +30,7 @@ pub(crate) struct Piece {
     pub(crate) kind: Kind,
 }
 
-/// What a piece does.
+/// The law of a piece.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// Arrivals by a cumulative law.
@@ -105,7 +105,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Adds what a law compiles to; `place` is the law's position, for messages.
+    /// Adds the compiled law; `place` is the law's position, for messages.
     pub(crate) fn push_law(&mut self, law: &Law, place: usize) -> Result<(), ScheduleError> {
         let ratio = |rate: Rate| Ratio::of(rate).ok_or(ScheduleError::TooFine { piece: place });
         match law {

@@ -46,7 +46,7 @@ impl Schedule {
         })
     }
 
-    /// When arrival `n` is due, or `None` when there are not so many.
+    /// When arrival `n` is due, or `None` when there are fewer.
     ///
     /// Constant arrivals take one inversion; a Poisson process is walked from its start.
     #[must_use]
@@ -75,8 +75,8 @@ impl Schedule {
         count
     }
 
-    /// How many arrivals there are, or `None` when only the run will tell: a last piece runs on,
-    /// a piece is unlimited, or the number is random.
+    /// How many arrivals there are, or `None` when it is unknown before the run: a last piece runs
+    /// on, a piece is unlimited, or the number is random.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         let random = |piece: &Piece| self.gaps.is_some() && matches!(piece.kind, Kind::Curve(_));

@@ -17,7 +17,7 @@ pub struct Due {
     pub at: Nanos,
 }
 
-/// What a worker does next.
+/// The next event of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Start this arrival when it is due.
@@ -92,7 +92,7 @@ struct Poisson {
     level: Level,
     /// The number of the next arrival, whosoever it is.
     index: u64,
-    /// Whose it is: `index` modulo the number of workers.
+    /// Its worker: `index` modulo the number of workers.
     turn: u32,
 }
 
@@ -149,7 +149,7 @@ impl Segment {
         whole
     }
 
-    /// What comes next, until [`Segment::advance`] is called.
+    /// The next arrival, the same until [`Segment::advance`] is called.
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Next {

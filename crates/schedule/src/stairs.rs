@@ -86,7 +86,7 @@ impl Stairs {
     #[inline]
     pub(crate) fn arrival(&self, n: u64) -> u64 {
         let parts = (u128::from(n) + 1) * self.per;
-        // The step in which the parts are reached; parts reached at a seam belong to what is
+        // The step in which the parts are reached; parts reached at a seam belong to the step
         // before it, for a step after it may have a rate of 0.
         let after = self.steps.partition_point(|step| step.before < parts);
         let Some(step) = after.checked_sub(1).map(|at| &self.steps[at]) else {
@@ -103,7 +103,7 @@ impl Stairs {
     /// How many arrivals are due before `t`.
     pub(crate) fn count_before(&self, t: u64) -> u64 {
         let parts = self.parts_before(t.min(self.end.unwrap_or(u64::MAX)));
-        // Past the end, what is due at the end counts too.
+        // Past the end, arrivals due at the end count too.
         let whole = match self.end {
             Some(end) if t > end => parts / self.per,
             _ => parts.saturating_sub(1) / self.per,

@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 impl Segment {
     /// Passes over this share's arrivals that are due before `end`, and over unlimited pieces that
     /// have ended by then. Gives the number of arrivals passed. Takes one inversion for each piece,
-    /// whatever the rate; a Poisson process is walked.
+    /// at any rate; a Poisson process is walked.
     pub fn skip_before(&mut self, end: Nanos) -> u64 {
         let mut passed = 0;
         loop {
