@@ -26,7 +26,7 @@ impl From<Errno> for IoError {
     }
 }
 
-/// What the failure of a call is in which the peer has no part.
+/// The error of a call that fails before the peer has any part in it.
 pub(crate) fn local(call: &'static str) -> impl FnOnce(Errno) -> IoError {
     move |errno| match errno.into() {
         lack @ (IoError::NoDescriptors | IoError::NoMemory) => lack,

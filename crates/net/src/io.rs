@@ -28,7 +28,7 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// What a driver reports of a slot after a wait.
+/// A driver's report on a slot after a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Readiness {
     /// The slot.
@@ -85,7 +85,7 @@ pub enum IoError {
     NoPorts,
     /// No kernel memory left for sockets.
     NoMemory,
-    /// This machine refused what a connection needs, before the peer had any part in it.
+    /// This machine refused a resource of a connection, before the peer had any part in it.
     Local(Fault),
     /// The certificate is outside its validity; the text names the dates.
     TlsExpired(String),
@@ -105,7 +105,7 @@ pub enum IoError {
     Other(String),
 }
 
-/// A system call of the generator's own failed, whatever the target does.
+/// A system call of the generator's own failed, independent of the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The system call that failed.

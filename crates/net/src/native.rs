@@ -29,7 +29,7 @@ pub enum Waiting {
     Spin,
 }
 
-/// What a driver is made with.
+/// The options of a driver.
 #[derive(Clone, Debug)]
 pub struct NativeOptions {
     /// The clock that all workers of a run share.
@@ -136,7 +136,7 @@ impl Native {
     }
 }
 
-/// What a TLS connection needs beside its own state: its socket and the shared buffers.
+/// The resources of a TLS connection beside its own state: its socket and the shared buffers.
 macro_rules! tls_parts {
     ($self:ident, $slot:ident) => {{
         let socket = &mut $self.sockets[$slot.0 as usize];

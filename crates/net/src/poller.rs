@@ -24,7 +24,7 @@ const BATCH: usize = 128;
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// What the socket was added with.
+    /// The token that the socket was added with.
     pub(crate) token: u64,
     /// There are bytes, an end, or an error.
     pub(crate) readable: bool,
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Whatever a wait's length: the calls behind it differ.
+    /// For waits of any length: the calls behind them differ.
     #[test]
     fn what_is_ready_ends_a_wait() {
         let spans = [Nanos::from_micros(500), Nanos::from_secs(60), Nanos::MAX];

@@ -126,7 +126,7 @@ fn late_port(fd: &OwnedFd) -> Result<(), IoError> {
     }
 }
 
-/// Other systems choose the port when the address is bound: each is used once, whatever the peer.
+/// Other systems choose the port when the address is bound: each is used once, for any peer.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "Linux can refuse")]
 fn late_port(_: &OwnedFd) -> Result<(), IoError> {

@@ -173,7 +173,7 @@ impl Poller {
     }
 }
 
-/// What a call brought; `None` when a signal ended it early, which the caller's loop copes with.
+/// The result of a call; `None` when a signal ended it early, which the caller's loop copes with.
 #[inline]
 fn unless_interrupted<T>(call: &'static str, result: Result<T, Errno>) -> Result<Option<T>, Fault> {
     match result {

@@ -92,13 +92,13 @@ impl Poller {
     }
 }
 
-/// What the socket was added with.
+/// The token that the socket was added with.
 fn token(event: &kqueue::Event) -> u64 {
     event.udata().addr() as u64
 }
 
-/// One filter's event. The end of what can be read is the peer's end; the end of what can be
-/// written is the connection's, and also how a connection that failed to open shows itself.
+/// One filter's event. EOF on the read filter is the peer's end; EOF on the write filter is the
+/// connection's, and also the sign of one that failed to open.
 fn event(event: &kqueue::Event) -> Event {
     let flags = event.flags();
     let writable = matches!(event.filter(), EventFilter::Write(_));

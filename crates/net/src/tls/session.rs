@@ -27,7 +27,7 @@ pub(super) const HELD_BYTES: usize = 128 * 1024;
 pub(super) enum Phase {
     Handshake,
     Open,
-    /// The peer has said goodbye.
+    /// The peer has sent close_notify.
     PeerClosed,
     /// Something was wrong; the connection can only be dropped.
     Failed,
@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// Encrypts at most [`CHUNK_BYTES`] of text into the room, and returns the records' length.
-    /// They follow what is unsent.
+    /// They follow the unsent bytes.
     pub(super) fn seal(&mut self, text: &[u8], room: &mut [u8]) -> Result<usize, IoError> {
         let length = self.write(|mut traffic| traffic.encrypt(text, room))?;
         length.map_err(|error| match error {
@@ -130,8 +130,7 @@ impl Session {
         })
     }
 
-    /// The record that tells the peer that no more text follows, its length; none when there is no
-    /// way to say so.
+    /// Appends close_notify and returns its length; 0 when the session can't send one.
     pub(super) fn seal_goodbye(&mut self, room: &mut [u8]) -> usize {
         match self.write(|mut traffic| traffic.queue_close_notify(room)) {
             Ok(Ok(length)) => length,
@@ -194,7 +193,7 @@ impl Session {
         }
     }
 
-    /// Gives up, and puts the alert that tells the peer why among what is to be sent.
+    /// Fails the session, and appends the alert for the peer to the output.
     fn fail(&mut self) {
         self.phase = Phase::Failed;
         // As long as there are such records, rustls hands them out and looks at no bytes.
@@ -222,7 +221,7 @@ enum Next {
     Blocked,
     /// The same, and it could encrypt text.
     Ready,
-    /// Nothing; the peer has said goodbye.
+    /// Nothing; the peer has sent close_notify.
     Over,
 }
 
@@ -262,15 +261,15 @@ fn turn<Data>(
     Turn { discard, next }
 }
 
-/// The peer is gone before there was anything to say.
+/// The peer is gone before there was anything to send.
 pub(super) fn closed_in_handshake() -> IoError {
     IoError::TlsProtocol("the peer closed the connection within the handshake".to_owned())
 }
 
-/// Appends one handshake message to what is to be sent.
+/// Appends one handshake message to the output.
 fn encode<Data>(mut data: EncodeTlsData<'_, Data>, unsent: &mut Vec<u8>) -> Result<(), IoError> {
     let start = unsent.len();
-    // A hello fits; a client certificate's chain may not, and then its length is told.
+    // A hello fits; a client certificate's chain may not, and then the error has its length.
     unsent.resize(start + 2048, 0);
     let mut length = data.encode(&mut unsent[start..]);
     if let Err(EncodeError::InsufficientSize(size)) = length {

@@ -31,8 +31,8 @@ impl TlsIo {
 /// One connection.
 pub(crate) struct TlsStream {
     session: Session,
-    /// Text that nobody has asked for yet: it came with the end of the handshake, or its record
-    /// has more than there was room for.
+    /// Text that was not received yet: it came with the end of the handshake, or its record is
+    /// longer than the caller's buffer.
     early: Vec<u8>,
 }
 
@@ -127,7 +127,7 @@ impl TlsStream {
         !self.session.unsent().is_empty()
     }
 
-    /// Sends what the kernel had no room for earlier.
+    /// Sends the bytes that the kernel had no room for earlier.
     pub(crate) fn flush(&mut self, fd: &OwnedFd) -> Result<(), IoError> {
         if self.has_unsent() {
             let sent = push(fd, self.session.unsent())?;
@@ -136,7 +136,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// Tells the peer that no more text follows, as far as the socket takes it at once.
+    /// Sends close_notify, as far as the socket takes it at once.
     pub(crate) fn say_goodbye(&mut self, fd: &OwnedFd, io: &mut TlsIo) {
         if self.has_unsent() {
             return;
@@ -203,7 +203,7 @@ impl TlsStream {
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<Pull, IoError> {
         let held = self.session.held().len();
-        // What is held may be as long as the limit; there must be room for its rest.
+        // Held bytes may be as long as the limit; there must be room for the rest.
         let end = limit.max(held + 1024).min(io.incoming.len());
         let room = &mut io.incoming[..end];
         room[..held].copy_from_slice(self.session.held());
@@ -215,7 +215,7 @@ impl TlsStream {
         };
         let drained = held + length < end;
         if let Err(error) = self.session.take_in(&mut room[..held + length], sink) {
-            // The alert that says why is among what is to be sent; the peer may hear it.
+            // The output ends with the alert, which the peer may still receive.
             let _unheard = self.flush(fd);
             return Err(error);
         }

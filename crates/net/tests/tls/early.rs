@@ -1,4 +1,4 @@
-//! What a server says in the packet that ends a TLS handshake: text, its end, or half a record.
+//! Bytes of a server in the packet that ends a TLS handshake: text, its end, or half a record.
 //! rustls's own server side is the peer, on loopback.
 
 use crate::peer::{SLOT, Server, connect, driver, wait};
@@ -8,12 +8,12 @@ use rustls::{ServerConnection, SupportedProtocolVersion};
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
-/// What a server does besides.
+/// The server's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// It says no more.
+    /// It sends no more.
     Stays,
-    /// It says goodbye in the same packet.
+    /// It sends close_notify in the same packet.
     Closes,
     /// It keeps the packet's last bytes back for a while.
     KeepsBack,
@@ -33,7 +33,7 @@ struct Case {
 struct Peer {
     socket: UnixStream,
     tls: ServerConnection,
-    /// What it says first, until it is said.
+    /// Its first text, until it is sent.
     text: Option<Vec<u8>>,
     then: Then,
     kept_back: Vec<u8>,
@@ -67,7 +67,7 @@ impl Peer {
         self.socket.write_all(&packet).expect("it is sent");
     }
 
-    /// Sends what was kept back; whether there was any.
+    /// Sends the bytes that were held back; returns whether there were any.
     fn go_on(&mut self) -> bool {
         let rest = std::mem::take(&mut self.kept_back);
         self.socket.write_all(&rest).expect("it is sent");
@@ -75,8 +75,8 @@ impl Peer {
     }
 }
 
-/// Receives as the engine does, until so much has come and the end where there is one; after the
-/// last bytes for now it waits to be told of more.
+/// Receives as the engine does, until the expected text has come and the end where there is one;
+/// after the last bytes for now it waits for an event.
 fn receive(io: &mut Native, peer: &mut Peer, case: &Case) -> Vec<u8> {
     let mut seen = Vec::new();
     let mut buffer = vec![0; case.portion];

@@ -1,5 +1,5 @@
-//! A server that does with TLS what some bytes tell it, and a client that meanwhile does what it
-//! likes. Driven by random numbers here and by the fuzz target `tls`.
+//! A server that cuts, mixes and spoils its TLS records by a script, and a client that reads and
+//! writes in between. The script comes from random numbers here and by the fuzz target `tls`.
 //!
 //! Records that are cut, held back and mixed as TLS allows it are honest: then every text must
 //! arrive, on both sides. Otherwise the client may fail, and must not break.
@@ -67,7 +67,7 @@ impl<'a> Script<'a> {
     }
 }
 
-/// What a client has come to.
+/// The state of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Client {
     Handshake,
@@ -81,12 +81,12 @@ struct Scene {
     client: Client,
     /// Whether the server has kept to TLS so far.
     is_honest: bool,
-    /// What the client has received and sent.
+    /// The text that the client has received and sent.
     received: Vec<u8>,
     sent: Vec<u8>,
 }
 
-/// Does what the bytes say.
+/// Runs the script in these bytes.
 pub(crate) fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let server = script.server();
@@ -114,7 +114,7 @@ pub(crate) fn run(bytes: &[u8]) {
 }
 
 impl Scene {
-    /// A handshake whose records are cut, and perhaps changed, as the script says.
+    /// A handshake whose records are cut, and perhaps changed, by the script.
     fn shake_hands(&mut self, peer: &mut Peer, script: &mut Script<'_>) {
         for _ in 0..TURNS {
             if self.client != Client::Handshake || !self.hear(peer) {
@@ -189,7 +189,7 @@ impl Scene {
         }
     }
 
-    /// Changes what is sent.
+    /// Damages bytes before they are sent.
     fn spoil(&mut self, flight: &mut Vec<u8>, script: &mut Script<'_>) {
         self.is_honest = false;
         let at = (usize::from(script.byte()) << 8 | usize::from(script.byte())) % flight.len();
@@ -206,7 +206,7 @@ impl Scene {
     /// Sends bytes in pieces; between them the client does something.
     fn deliver(&mut self, socket: &mut impl Write, mut bytes: &[u8], script: &mut Script<'_>) {
         while !bytes.is_empty() && self.client != Client::Gone {
-            // What is left when the script is over comes at once.
+            // The rest comes at once when the script is over.
             let length = if script.is_over() {
                 bytes.len()
             } else {
@@ -227,7 +227,7 @@ impl Scene {
         }
     }
 
-    /// What the client does next.
+    /// The client's next step.
     fn act(&mut self, what: u8) {
         if self.client == Client::Handshake {
             let progress = self.io.handshake(SLOT);
@@ -306,7 +306,7 @@ impl Scene {
 fn refragmented(mut flight: &[u8], script: &mut Script<'_>) -> Vec<u8> {
     let mut records = Vec::new();
     let mut is_clear = true;
-    // Of a long message in very short records there is a limit to what a client holds.
+    // A client bounds the memory for a long message in very short records.
     let least = if flight.len() > 8192 { 64 } else { 1 };
     while let [kind, major, minor, high, low, rest @ ..] = flight {
         let length = usize::from(u16::from_be_bytes([*high, *low]));

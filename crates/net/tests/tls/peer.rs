@@ -1,5 +1,5 @@
-//! A server's side of TLS whose every byte the test has in its hand: rustls makes the records, and
-//! the test says in which pieces they come.
+//! A server's side of TLS under the test's control: rustls makes the records, and the test cuts
+//! them into pieces.
 
 use drumfire_net::{
     Address, Clock, Io, Native, NativeOptions, Progress, Slot, TlsConfig, TlsOptions, TlsVerify,
@@ -55,7 +55,7 @@ impl Server {
     }
 }
 
-/// A self-signed certificate for so many names, made once, and its key.
+/// A self-signed certificate for a number of names, made once, and its key.
 fn identity(names: usize) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     type Identity = (CertificateDer<'static>, Vec<u8>);
     static SMALL: OnceLock<Identity> = OnceLock::new();
@@ -71,7 +71,7 @@ fn identity(names: usize) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     (certificate.clone(), key)
 }
 
-/// A driver that trusts anybody.
+/// A driver that trusts every certificate.
 pub(crate) fn driver() -> Native {
     let config = TlsConfig::new(&TlsOptions {
         name: "localhost",
@@ -142,14 +142,14 @@ impl Peer {
     /// Reads all that the client has sent.
     ///
     /// # Errors
-    /// What rustls finds wrong with it, or what the client finds wrong with us.
+    /// rustls's error, or the client's alert.
     pub(crate) fn hear(&mut self) -> Result<(), rustls::Error> {
         loop {
             match self.tls.read_tls(&mut self.socket) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // The client has closed without reading all; what it sent before is lost.
+                // The client has closed without reading all; bytes that it sent before are lost.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(()),
                 Err(error) => panic!("{error}"),
             }

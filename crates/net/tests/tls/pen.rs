@@ -17,7 +17,7 @@ pub(crate) struct Pen {
 }
 
 impl Pen {
-    /// Takes the keys over; the server must have sent all that it had to say.
+    /// Takes the keys over; the server must have sent all of its output.
     pub(crate) fn new(peer: Peer) -> Self {
         let Peer { socket, tls, .. } = peer;
         let (cipher, sequence) = cipher(tls);

@@ -1,5 +1,5 @@
-//! TLS messages that lie in several records, and records that come in several pieces. Whatever the
-//! client does in between, it goes on where it was.
+//! TLS messages that lie in several records, and records that come in several pieces. The client
+//! resumes where it was, after any call in between.
 
 use crate::peer::{Peer, SLOT, Server, driver};
 use crate::pen::Pen;
