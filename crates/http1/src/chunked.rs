@@ -49,7 +49,7 @@ pub(crate) struct Chunked {
     phase: Phase,
 }
 
-/// What a step over the input came to.
+/// The result of a step over the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// All input was framing.

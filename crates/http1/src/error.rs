@@ -97,8 +97,8 @@ impl Error {
         }
     }
 
-    /// What more there is to say than the class does: what the peer seems to speak, or how it
-    /// cut the stream. At most 80 printable ASCII characters, fit for a terminal.
+    /// A detail beyond the class: the protocol that the peer seems to speak, or how it cut the
+    /// stream. At most 80 printable ASCII characters, fit for a terminal.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

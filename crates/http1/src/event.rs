@@ -2,7 +2,7 @@
 
 use crate::{Head, Notices};
 
-/// What a step over the input came to.
+/// The result of a step over the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// How many bytes from the input's start are done with.
@@ -32,7 +32,7 @@ pub struct End {
     /// Whether the connection may carry another request. After [`crate::BodyKind::Tunnel`]: whether it
     /// is open, which it is.
     pub reusable: bool,
-    /// What the response was forgiven.
+    /// The forgiven mistakes of the response.
     pub notices: Notices,
     /// The final status as sent.
     pub status: u16,

@@ -7,7 +7,7 @@ use crate::{Error, Notice, Notices};
 pub enum RequestKind {
     /// Neither of the others.
     Normal,
-    /// HEAD: the response has no body, whatever its fields say.
+    /// HEAD: the response has no body, regardless of its fields.
     Head,
     /// CONNECT: after a 2xx the connection is a tunnel.
     Connect,
@@ -39,7 +39,7 @@ pub(crate) struct Framing {
     pub(crate) persistent: bool,
 }
 
-/// Collects what the fields of one head say about framing.
+/// Collects the framing fields of one head.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
     length: Option<u64>,
@@ -50,7 +50,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Takes note of one field; most have nothing to say.
+    /// Takes note of one field; most have no part in framing.
     #[inline]
     pub(crate) fn note(&mut self, name: &[u8], value: &[u8]) -> Result<(), Error> {
         match name.len() {
@@ -96,7 +96,7 @@ impl Fields {
         Ok(())
     }
 
-    /// What the fields say together, in a final response with this status and minor version to a
+    /// The fields' meaning together, in a final response with this status and minor version to a
     /// request of this kind.
     pub(crate) fn resolve(mut self, status: u16, minor: u8, kind: RequestKind) -> Framing {
         let body = self.body(status, kind);

@@ -45,7 +45,7 @@ impl<'a> Headers<'a> {
             .filter_map(split)
     }
 
-    /// The first value of the field with this name, whatever the case of its letters.
+    /// The first value of the field with this name, in letters of any case.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&'a [u8]> {
         self.iter()

@@ -26,8 +26,8 @@
 //! ```
 //!
 //! Reading costs no allocation once a worker is warm. A response passes one of three readers of
-//! heads, each for what the one before leaves: a memory of recent heads (`shared`), httparse
-//! (`head`), and a strict reader of our own (`scan`), whose verdict is the specification.
+//! heads, each for the heads that the one before leaves: a memory of recent heads (`shared`),
+//! httparse (`head`), and a strict reader of our own (`scan`), whose verdict is the specification.
 
 mod chunked;
 mod error;

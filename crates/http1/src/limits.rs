@@ -1,7 +1,7 @@
 //! What one response may cost: every bound of this crate, in one place.
 
-/// Bounds on what a peer may send. Reaching one ends the exchange with an error of its own and
-/// the connection with it; nothing is cut in silence.
+/// Bounds on a peer's bytes. Reaching one ends the exchange with an error of its own and the
+/// connection with it; nothing is cut in silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one head, its status line and final empty line included; the same bound holds for

@@ -110,7 +110,7 @@ impl Machine {
         self.status
     }
 
-    /// What the response was forgiven so far; kept as [`Machine::status`] is.
+    /// The forgiven mistakes of the response so far; kept as [`Machine::status`] is.
     #[must_use]
     pub const fn notices(&self) -> Notices {
         self.notices
@@ -158,7 +158,7 @@ impl Machine {
     ///
     /// # Errors
     /// When the response is not complete: [`Error::Closed`], [`Error::ClosedInHead`],
-    /// [`Error::Truncated`], or what a head that never came to its end must have been.
+    /// [`Error::Truncated`], or the error of a head that was cut off.
     pub fn handle_end(&mut self) -> Result<Option<End>, Error> {
         match self.state {
             State::Idle => Ok(None),

@@ -1,4 +1,4 @@
-//! What a response was forgiven: a bit set, so that a sample carries it for free.
+//! The forgiven mistakes of a response: a bit set, so that a sample carries it for free.
 
 /// One departure from the letter of the RFC that is read all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

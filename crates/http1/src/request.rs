@@ -22,7 +22,7 @@ pub enum RequestError {
     Method,
     /// The target is empty or holds a space or a control.
     Target,
-    /// The host holds what a Host field can't.
+    /// The host has characters that a Host field can't hold.
     Host,
     /// This field's name is not a token.
     Name(String),

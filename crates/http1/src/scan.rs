@@ -184,13 +184,13 @@ fn check_value(value: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// What a field value and a reason phrase may hold: HTAB, SP, VCHAR, obs-text
-/// (RFC 9110 section 5.5).
+/// The bytes of a field value and a reason phrase: HTAB, SP, VCHAR, obs-text (RFC 9110 section
+/// 5.5).
 pub(crate) const fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }
 
-/// What a token may hold (RFC 9110 section 5.6.2).
+/// The bytes of a token (RFC 9110 section 5.6.2).
 pub(crate) const fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(

@@ -1,4 +1,5 @@
-//! What the connections of one worker share: limits, the memory of recent heads, spare buffers.
+//! State that the connections of one worker share: limits, the memory of recent heads, spare
+//! buffers.
 
 use crate::Limits;
 use crate::framing::{Framing, RequestKind};
@@ -92,7 +93,7 @@ struct Remembered {
 }
 
 impl HeadMemory {
-    /// What the head means that `input` begins with, if it is remembered.
+    /// The meaning of the head at the start of `input`, if it is cached.
     #[inline]
     pub(crate) fn recall(&mut self, input: &[u8], kind: RequestKind) -> Option<Parsed> {
         for step in 0..HEADS {

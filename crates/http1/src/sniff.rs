@@ -5,7 +5,7 @@
 
 use crate::Error;
 
-/// What an answer is that is not HTTP.
+/// The protocol of an answer that is not HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotHttp {
     /// A TLS record: the target expects https.

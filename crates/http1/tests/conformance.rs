@@ -6,7 +6,7 @@ use drumfire_corpus::Case;
 use drumfire_http1::{Machine, Shared};
 use replay::{Setting, Transcript, replay};
 
-/// Compares what a machine said of a case with what the case expects.
+/// Compares a machine's events in a case with those that the case expects.
 fn check(case: &Case, seen: &Transcript) {
     let name = &case.name;
     let expected = &case.expected;

@@ -1,6 +1,6 @@
-//! Damaged responses: however they are cut, and whether a head is remembered or not, the machine
-//! says the same. A drip is read by the strict reader alone, a whole by the fast one first, so
-//! this compares the two as well.
+//! Damaged responses: however they are cut, and whether a head is remembered or not, the machine's
+//! events are the same. A drip is read by the strict reader alone, a whole by the fast one first,
+//! so this compares the two as well.
 
 mod replay;
 

@@ -1,5 +1,5 @@
 //! The usual response: a remembered head and the whole of its body, nothing before and nothing
-//! behind it, in one receive. It is told apart by two comparisons, and read in one step.
+//! behind it, in one receive. It is recognized by two comparisons, and read in one step.
 
 use super::{Machine, State};
 use crate::End;
@@ -21,8 +21,8 @@ pub struct Whole<'a> {
 impl Machine {
     /// Reads a response in one step: one whose head is remembered and whose body has a known
     /// length, where the input holds all of it and no more. `None` leaves any other input, and the
-    /// machine, as they are, for [`Machine::handle_input`], which would have said the same in
-    /// three events.
+    /// machine, as they are, for [`Machine::handle_input`], which would return the same in three
+    /// events.
     // Called beside `handle_input`, in the same loop.
     #[inline(always)]
     pub fn whole<'a>(&mut self, input: &'a [u8], shared: &mut Shared) -> Option<Whole<'a>> {

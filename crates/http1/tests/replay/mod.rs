@@ -1,4 +1,4 @@
-//! Replays bytes through a machine, cut as asked, and writes down what it says.
+//! Replays bytes through a machine, cut as asked, and records its events.
 
 use drumfire_corpus::{Case, Request, StreamEnd};
 use drumfire_http1::{
@@ -6,8 +6,8 @@ use drumfire_http1::{
     Shared, Whole,
 };
 
-/// All that a machine said of one stream. Two transcripts of the same bytes must be equal, however
-/// the bytes were cut.
+/// All of a machine's events of one stream. Two transcripts of the same bytes must be equal,
+/// however the bytes were cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Transcript {
     pub(crate) interim: Vec<u16>,
@@ -15,7 +15,7 @@ pub(crate) struct Transcript {
     pub(crate) body: Vec<u8>,
     pub(crate) end: Option<SeenEnd>,
     pub(crate) error: Option<Error>,
-    /// What the machine knew of the status when all was said.
+    /// The machine's status at the end.
     pub(crate) status: u16,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct SeenEnd {
     pub(crate) body_bytes: u64,
 }
 
-/// What a machine is told beside the bytes.
+/// A machine's settings beside the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) kind: RequestKind,
