@@ -126,12 +126,12 @@ enum List {
     Remembered(u8),
 }
 
-/// What the last rare event holds.
+/// The content of the last rare event.
 #[derive(Debug)]
 struct Rare {
     error: StreamError,
     pong: [u8; 8],
-    /// What a GOAWAY added.
+    /// The debug data of a GOAWAY.
     debug: Vec<u8>,
 }
 
@@ -223,8 +223,8 @@ impl Connection {
         outstanding.map(|stream| stream.token)
     }
 
-    /// Gives a stream up, with RST_STREAM. No event of it follows; what the server still sends for
-    /// it is read and thrown away. Nothing happens when it is closed.
+    /// Resets a stream, with RST_STREAM. No event of it follows; later frames of it are read and
+    /// discarded. Has no effect on a closed stream.
     pub fn reset(&mut self, stream: StreamRef, code: ErrorCode) {
         if let Some(index) = self.streams.find(stream.0)
             && !self.failed
@@ -397,7 +397,7 @@ impl Connection {
         self.leaving = true;
     }
 
-    /// Resets a stream that is open, in answer to what the server did.
+    /// Resets an open stream because of a mistake of the server.
     fn reset_at(&mut self, index: Index, code: ErrorCode) {
         let id = self.streams.get(index).id;
         self.output.rst_stream(id, code);

@@ -124,7 +124,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What an answer is that is not HTTP/2.
+/// The protocol of an answer that is not HTTP/2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotHttp2 {
     /// Bytes that no text has.
@@ -138,7 +138,8 @@ pub enum NotHttp2 {
 }
 
 impl NotHttp2 {
-    /// What the peer seems to speak. At most 80 printable ASCII characters, fit for a terminal.
+    /// The protocol that the peer seems to speak. At most 80 printable ASCII characters, fit for a
+    /// terminal.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::{ErrorCode, Headers, StreamError};
 
-/// What a step over the input came to.
+/// The result of a step over the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// How many bytes from the input's start are done with.
@@ -11,7 +11,7 @@ pub struct Step<'a> {
     pub event: Event<'a>,
 }
 
-/// What the bytes of a server say. A `token` is the one that the stream was opened with.
+/// The meaning of a server's bytes. A `token` is the one that the stream was opened with.
 ///
 /// A stream's response is over with an event that has `end`, with [`Event::Trailers`],
 /// [`Event::StreamFailed`] or [`Event::Unprocessed`]: one of these, once, unless the caller resets
@@ -76,7 +76,7 @@ pub enum Event<'a> {
     GoAway {
         /// Why.
         code: ErrorCode,
-        /// What the server adds; at most 1 KiB of it. Not fit for a terminal.
+        /// The debug data, cut to 1 KiB. Not fit for a terminal.
         debug: &'a [u8],
     },
     /// A stream of which [`crate::Connection::send_data`] took less than it was given can take
@@ -87,7 +87,7 @@ pub enum Event<'a> {
     },
     /// The server has answered a ping.
     Pong {
-        /// What the ping held.
+        /// The data of the ping.
         payload: [u8; 8],
     },
 }

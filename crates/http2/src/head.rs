@@ -23,11 +23,11 @@ pub struct Head {
     pub(crate) prepared: Arc<Prepared>,
 }
 
-/// What a [`Head`] shares.
+/// The shared part of a [`Head`].
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) fields: Box<[Field]>,
-    /// Whether the method is HEAD, so that the response has no body whatever it declares.
+    /// Whether the method is HEAD, so that the response has no body, regardless of its fields.
     pub(crate) bodiless: bool,
 }
 

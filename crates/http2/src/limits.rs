@@ -1,6 +1,7 @@
-//! What a connection asks for, and what a peer may cost: every bound of this crate, in one place.
+//! The settings of a connection, and the bounds on a peer's cost: every limit of this crate, in one
+//! place.
 
-/// What a connection announces and how it is bounded.
+/// The settings that a connection announces, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Streams that the caller wants at a time, at least 1. The server may allow fewer.
@@ -9,7 +10,7 @@ pub struct Settings {
     pub stream_window: u32,
     /// The same for the whole connection; from 65,535 to 2³¹ − 1.
     pub connection_window: u32,
-    /// Bounds on what the server may send.
+    /// Bounds on the server's bytes.
     pub limits: Limits,
     /// The id of the first stream, odd. Only a test has a reason to change it: ids run out after
     /// 2³⁰ streams.
@@ -28,8 +29,8 @@ impl Default for Settings {
     }
 }
 
-/// Bounds on what a peer may send. Reaching one fails the stream or the connection with an error
-/// of its own; nothing is cut in silence.
+/// Bounds on a peer's bytes. Reaching one fails the stream or the connection with an error of its
+/// own; nothing is cut in silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one head or of trailers, decoded: names and values and 32 for each field

@@ -1,9 +1,9 @@
 //! A cache of recent header blocks and their meaning.
 //!
-//! What a block means is a function of its bytes, of the dynamic table, of its role and of the
+//! The meaning of a block is a function of its bytes, of the dynamic table, of its role and of the
 //! limits, which are the connection's. So equal bytes mean the same while the table is the same,
-//! and a block that left the table as it was may be passed over when it comes again: this is
-//! exact. Nothing is kept of blocks that changed the table or were refused.
+//! and a block that left the table as it was may be passed over when it comes again: this is exact.
+//! Nothing is kept of blocks that changed the table or were refused.
 
 use crate::hpack::Effect;
 use crate::response::{Role, Verdict};

@@ -4,7 +4,7 @@ use crate::head::{is_name_byte, is_value};
 use crate::headers::{self, Headers};
 use crate::{ErrorCode, Limit, Limits, StreamError};
 
-/// What a header block is to its stream.
+/// The role of a header block in its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A head, interim or final.
@@ -36,7 +36,7 @@ pub(crate) struct Fields {
     problem: Option<StreamError>,
 }
 
-/// What a field costs beyond its text.
+/// The cost of a field beyond its text.
 const FIELD_BYTES: usize = 32;
 /// A list that has grown beyond this is given back to the system.
 const LIST_BYTES: usize = 8 * 1024;

@@ -49,7 +49,7 @@ pub(crate) const HEAD_SEEN: Flag = Flag(0x08);
 pub(crate) const BODILESS: Flag = Flag(0x10);
 /// Less of the body was taken than there is; the caller waits.
 pub(crate) const BLOCKED: Flag = Flag(0x20);
-/// Closed by our reset: what the server still sends is of no interest.
+/// Closed by our reset: further frames of the server are ignored.
 const RESET: Flag = Flag(0x40);
 /// Closed by the server's reset.
 const RESET_BY_PEER: Flag = Flag(0x80);
@@ -77,7 +77,7 @@ pub(crate) enum Closing {
     ResetByPeer,
 }
 
-/// What a stream id means.
+/// The meaning of a stream id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
     /// It was never opened (RFC 9113 section 5.1, "idle").
@@ -163,7 +163,7 @@ impl Streams {
         (stream.id == id && stream.is(OPEN)).then_some(index)
     }
 
-    /// What an id means in a frame of the server.
+    /// The meaning of an id in a frame of the server.
     #[inline]
     pub(crate) fn lookup(&self, id: u32) -> Lookup {
         match self.find(id) {

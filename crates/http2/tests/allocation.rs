@@ -65,7 +65,7 @@ fn feed(connection: &mut Connection, input: &[u8], piece: usize) -> usize {
     ended
 }
 
-/// A hundred requests at a time, with a body of their own where `body` says so.
+/// A hundred requests at a time, with a body of their own where `body` has one.
 fn open(connection: &mut Connection, head: &Head, body: &[u8], streams: &mut Vec<StreamRef>) {
     streams.clear();
     let end = if body.is_empty() {
@@ -95,7 +95,7 @@ fn check(body: &[u8], piece: usize, answer: impl Fn(u32, u32) -> Vec<u8>) {
         let before = ALLOCATIONS.with(Cell::get);
         open(&mut connection, &head, body, &mut streams);
         let opened = ALLOCATIONS.with(Cell::get) - before;
-        // What was uploaded may be uploaded again.
+        // The uploaded bytes may be uploaded again.
         let mut answers = peer::number(8, 0, 100 * body.len().max(1) as u32);
         answers.extend(streams.iter().flat_map(|stream| answer(stream.id(), round)));
         let before = ALLOCATIONS.with(Cell::get);

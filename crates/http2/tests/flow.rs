@@ -201,7 +201,7 @@ fn resets_are_told_with_their_codes() {
         let seen = format!("1 failed: reset by the peer: {name}");
         check(name, number(RST_STREAM, 1, code), &seen, "");
     }
-    // After a complete response a reset only says that the rest of the request is not wanted.
+    // After a complete response a reset only refuses the rest of the request.
     let acts = [
         Act::Serve(settings(&[])),
         Act::Post,
@@ -264,7 +264,7 @@ fn credit_comes_back_whatever_becomes_of_a_stream() {
         ..Settings::default()
     };
     // Half of a stream's window, padding included, then the rest of it without an end; the stream
-    // is given up, and what was on its way still counts for the connection.
+    // is reset, and bytes in flight still count for the connection.
     let mut acts = vec![Act::Serve(settings(&[]))];
     let mut padded = vec![20];
     padded.extend_from_slice(&[b'x'; 79]);

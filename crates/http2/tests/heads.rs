@@ -195,7 +195,7 @@ fn settings_need_no_acknowledgement() {
 /// The status that most of them have.
 const STATUS: (&str, &str) = (":status", "200");
 
-/// Fields of heads that are malformed, and what is wrong.
+/// Fields of heads that are malformed, and their mistakes.
 #[rustfmt::skip]
 const MALFORMED: [(&[(&str, &str)], &str); 27] = [
     (&[("a", "b")], "no :status"),
@@ -231,7 +231,7 @@ const MALFORMED: [(&[(&str, &str)], &str); 27] = [
 fn malformed_heads() {
     for (fields, what) in MALFORMED {
         check_malformed(&format!("{fields:?}"), headers(1, 0, fields), what);
-        // What is malformed on one stream changes nothing for the next.
+        // A malformed head on one stream changes nothing for the next.
         let acts = [
             Act::Serve(settings(&[])),
             Act::Get,

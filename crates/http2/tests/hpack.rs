@@ -340,7 +340,7 @@ proptest! {
             let fields: Vec<Field> = list.iter().map(|(field, _)| field.clone()).collect();
             let mut block = Vec::new();
             if let Some(size) = resize {
-                // This one changes its table and does not say so.
+                // This one changes its table and does not announce it.
                 fluke.set_max_table_size(size as usize);
                 write(&Piece::Resize(size), &mut block);
             }

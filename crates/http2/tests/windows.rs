@@ -43,7 +43,7 @@ fn step() -> impl Strategy<Value = Do> {
 /// A stream in the server's books.
 #[derive(Debug)]
 struct Account {
-    /// What the client may send, and the server.
+    /// The windows of the client and of the server.
     incoming: i64,
     outgoing: i64,
     received: u64,
@@ -120,7 +120,7 @@ impl Lab {
         lab
     }
 
-    /// The server says something, in two pieces; then it reads what the client answers.
+    /// The server sends frames in two pieces; then it reads the client's answer.
     fn serve(&mut self, bytes: &[u8]) {
         let (first, second) = bytes.split_at(self.cut % (bytes.len() + 1));
         for mut rest in [first, second, &[]] {
@@ -143,7 +143,7 @@ impl Lab {
         self.read();
     }
 
-    /// The server reads all that the client has to say, and books it.
+    /// The server reads all of the client's output, and books it.
     fn read(&mut self) {
         let output = self.connection.output().to_vec();
         self.connection.output_sent(output.len());
@@ -206,7 +206,7 @@ impl Lab {
         }
     }
 
-    /// Sends of an upload what goes.
+    /// Sends as much of an upload as the window allows.
     fn push(&mut self, id: u32) {
         let Some(upload) = self.uploads.get_mut(&id) else {
             return;

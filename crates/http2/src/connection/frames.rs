@@ -7,7 +7,7 @@ use crate::response::malformed;
 use crate::streams::{BLOCKED, Closing, Lookup, REMOTE_ENDED};
 use crate::{Error, ErrorCode, Limit, StreamError};
 
-/// Bytes that are kept of what a GOAWAY adds.
+/// Bytes of a GOAWAY's debug data that are kept.
 const DEBUG_BYTES: usize = 1024;
 
 impl Connection {

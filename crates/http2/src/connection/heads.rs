@@ -284,7 +284,7 @@ impl Connection {
     }
 }
 
-/// Whether a response has no content whatever it declares (RFC 9110 section 6.4.1).
+/// Whether a response has no content, regardless of its fields (RFC 9110 section 6.4.1).
 #[inline]
 pub(super) const fn bodiless(stream: &Stream, status: u16) -> bool {
     stream.is(BODILESS) || matches!(status, 204 | 304)

@@ -7,7 +7,7 @@ use crate::{Error, ErrorCode, NotHttp2, sniff};
 /// The buffer of a frame in pieces is given back to the system when it has grown beyond this.
 const PARTIAL_BYTES: usize = 1024;
 
-/// What the next byte of the input belongs to.
+/// The unit that the next byte of the input belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
     /// A frame's header, or with it the rest that is read as a whole.

@@ -59,7 +59,7 @@ impl fmt::Display for StreamGone {
 
 impl std::error::Error for StreamGone {}
 
-/// Largest payload of DATA that we send, whatever the peer accepts: other streams wait for it.
+/// Largest payload of DATA that we send, even if the peer accepts more: other streams wait for it.
 const PAYLOAD_BYTES: u32 = 64 * 1024;
 
 impl Connection {

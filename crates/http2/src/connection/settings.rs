@@ -11,7 +11,7 @@ const PAYLOAD_BYTES_LIMIT: u32 = 0xff_ffff;
 /// Bytes of one setting.
 const SETTING_BYTES: usize = 6;
 
-/// What the server has announced.
+/// The server's announced settings.
 #[derive(Debug)]
 pub(super) struct Peer {
     /// Whether its first SETTINGS have come.

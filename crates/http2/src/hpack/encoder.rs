@@ -10,7 +10,7 @@ use crate::head::{Field, Prepared};
 use crate::{Head, Indexing};
 use std::sync::Arc;
 
-/// We use no larger table than the protocol's default, whatever the peer offers.
+/// We use no larger table than the protocol's default, even if the peer offers one.
 const TABLE_BYTES: usize = 4096;
 /// How many heads' blocks are kept.
 const BLOCKS: usize = 16;
@@ -41,7 +41,7 @@ struct Entry {
     prepared: Arc<Prepared>,
 }
 
-/// What a head was encoded to while the table was at `epoch`.
+/// The encoding of a head while the table was at `epoch`.
 #[derive(Debug)]
 struct Block {
     prepared: Arc<Prepared>,
@@ -130,7 +130,7 @@ impl Encoder {
         })
     }
 
-    /// Appends what a block begins with when the table's size has changed.
+    /// Appends the size update with which a block begins when the table's size has changed.
     #[inline]
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         if self.resize.is_some() {

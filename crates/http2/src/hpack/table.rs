@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What an entry costs beyond its text (RFC 7541 section 4.1).
+/// The cost of an entry beyond its text (RFC 7541 section 4.1).
 pub(super) const ENTRY_BYTES: usize = 32;
 
 /// Entries in the order in which they came, their text in one buffer.

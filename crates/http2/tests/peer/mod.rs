@@ -1,4 +1,4 @@
-//! A server made of bytes: frames for it to send, and what a connection makes of them, in words.
+//! A server made of bytes: frames for it to send, and a connection's events for them, in words.
 
 use drumfire_http2::{
     Connection, EndStream, Error, ErrorCode, Event, Head, Indexing, Limits, Settings,
@@ -41,7 +41,7 @@ pub(crate) fn settings(entries: &[(u16, u32)]) -> Vec<u8> {
     frame(SETTINGS, 0, 0, &payload)
 }
 
-/// A header block of literals that nobody remembers.
+/// A header block of literals that enter no table.
 pub(crate) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, value) in fields {
@@ -96,7 +96,7 @@ pub(crate) fn request(method: &str) -> Head {
 /// One thing that happens in a conversation.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// The server says something.
+    /// The server sends frames.
     Serve(Vec<u8>),
     /// A request without a body; tokens count from 1, ids are 1, 3, 5 and so on.
     Get,
@@ -114,7 +114,7 @@ pub(crate) enum Act {
     End,
 }
 
-/// A conversation: what was seen, and what was sent, a word or a few for each.
+/// A conversation: events and output, a word or a few for each.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Transcript {
     pub(crate) seen: Vec<String>,
@@ -122,8 +122,7 @@ pub(crate) struct Transcript {
     pub(crate) error: Option<Error>,
 }
 
-/// Plays a conversation, in which everything that the server says comes in pieces as `cut` has
-/// them.
+/// Plays a conversation, in which the server's bytes come in the pieces of `cut`.
 pub(crate) fn play<'a, C: IntoIterator<Item = &'a [u8]>>(
     settings: &Settings,
     acts: &'a [Act],
@@ -181,7 +180,7 @@ pub(crate) fn play<'a, C: IntoIterator<Item = &'a [u8]>>(
     transcript
 }
 
-/// Gives a piece of input to a connection and writes down what comes of it.
+/// Gives a piece of input to a connection and records its events.
 pub(crate) fn feed(connection: &mut Connection, mut input: &[u8], transcript: &mut Transcript) {
     loop {
         let step = match connection.handle_input(input) {
@@ -301,8 +300,8 @@ pub(crate) fn tight() -> Settings {
     }
 }
 
-/// Plays a conversation in every cut, and compares what is seen after the handshake, and what is
-/// sent after it: each as words with a semicolon between them.
+/// Plays a conversation in every cut, and compares the events and the output after the handshake:
+/// each as words with a semicolon between them.
 pub(crate) fn check_all(name: &str, settings_: &Settings, acts: &[Act], seen: &str, sent: &str) {
     let whole = play(settings_, acts, |bytes| [bytes]);
     let mut all = whole.seen.clone();
@@ -333,7 +332,7 @@ pub(crate) fn check_all(name: &str, settings_: &Settings, acts: &[Act], seen: &s
     }
 }
 
-/// One GET, to which the server says `answer`.
+/// One GET, to which the server sends `answer`.
 pub(crate) fn check(name: &str, answer: Vec<u8>, seen: &str, sent: &str) {
     let acts = [
         Act::Serve(settings(&[])),
