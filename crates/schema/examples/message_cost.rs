@@ -1,4 +1,5 @@
-//! Prints what a message costs, static and templated: nanoseconds each, the best of several rounds.
+//! Prints the cost of a message, static and templated: nanoseconds each, the best of several
+//! rounds.
 //!
 //! `cargo run --release -p drumfire-schema --example message_cost`
 
@@ -24,7 +25,7 @@ service S { rpc M(Request) returns (Request); }";
 const MESSAGES: u64 = 200_000;
 const ROUNDS: u32 = 7;
 
-/// What is measured, and its data.
+/// A case: its name, and its data.
 const CASES: [(&str, &str); 7] = [
     (
         "static",

@@ -6,7 +6,7 @@ use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::FileDescriptorProto;
 use std::collections::HashMap;
 
-/// How deep files may import each other; far beyond what anybody has.
+/// How deep files may import each other; far beyond the depth of any real schema.
 const IMPORT_DEPTH_MAX: usize = 500;
 /// Ways from file to file through public imports that are gone to find what each file sees.
 const IMPORT_WAYS_MAX: usize = 100_000_000;

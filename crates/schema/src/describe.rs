@@ -1,5 +1,5 @@
 //! Symbols as a `.proto` file would have them, line by line. The names in a line are those of the
-//! schema, whatever they hold.
+//! schema, unescaped.
 
 use crate::{SchemaError, lookup};
 use prost_reflect::{

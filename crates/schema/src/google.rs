@@ -1,7 +1,7 @@
 //! Files that services import and few users have at hand: `google/api`, `google/rpc` and
 //! `google/type`.
 //!
-//! Only names, numbers and types stand in them, for they are what the wire and its options need.
+//! Only names, numbers and types stand in them, which suffice for the wire and for options.
 //! protobuf's own files come with the compiler.
 
 /// Names and texts.

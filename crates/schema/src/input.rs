@@ -26,7 +26,7 @@ pub enum Refresh {
     Message,
 }
 
-/// What the calls of a method send.
+/// The messages of a method's calls.
 ///
 /// An array is one stream's messages where the client streams. Elsewhere every call takes one of
 /// its elements, by the order given.

@@ -1,8 +1,8 @@
 //! File descriptors from outside, read.
 //!
-//! What a descriptor is made of is counted before it is decoded, because a part takes two bytes on
-//! the wire and hundreds in memory. Where things stood in a source is left out: it is most of many
-//! descriptors, and of no use here.
+//! The parts of a descriptor are counted before it is decoded, because a part takes two bytes on
+//! the wire and hundreds in memory. Positions in the source are left out: they make up most of many
+//! descriptors, and are of no use here.
 
 use crate::edition;
 use crate::wire::{Reader, Reason, Wire};
@@ -42,7 +42,7 @@ enum Part {
 }
 
 impl Part {
-    /// What a repeated field of this part, or its options, hold; `None` for every other field.
+    /// The parts in a repeated field of this part, or in its options; `None` for every other field.
     const fn inner(self, number: u32) -> Option<Self> {
         Some(match (self, number) {
             (Self::File, 4) | (Self::Message, 3) => Self::Message,
@@ -111,7 +111,7 @@ impl Intake {
         Ok(file)
     }
 
-    /// Counts what a part holds.
+    /// Counts the contents of a part.
     fn count(&mut self, part: Part, bytes: &[u8], depth: usize) -> Result<(), Excess> {
         let mut rest = Reader::new(bytes);
         while !rest.is_empty() {

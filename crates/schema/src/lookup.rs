@@ -1,4 +1,4 @@
-//! Finding what a user names.
+//! Look-up of services, methods and symbols by name.
 
 use crate::{Method, SchemaError};
 use drumfire_plan::{nearest, suggestion};

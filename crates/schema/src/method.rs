@@ -6,7 +6,7 @@ use drumfire_plan::{CallKind, DataError};
 use prost_reflect::{MessageDescriptor, MethodDescriptor};
 use std::fmt;
 
-/// A method of a service: its names, its kind, and what goes in and out.
+/// A method of a service: its names, its kind, and its messages.
 #[derive(Clone)]
 pub struct Method {
     descriptor: MethodDescriptor,
@@ -54,13 +54,13 @@ impl Method {
         }
     }
 
-    /// What a client sends.
+    /// The message that a client sends.
     #[must_use]
     pub fn input(&self) -> MessageDescriptor {
         self.descriptor.input()
     }
 
-    /// What a server sends.
+    /// The message that a server sends.
     #[must_use]
     pub fn output(&self) -> MessageDescriptor {
         self.descriptor.output()

@@ -76,7 +76,7 @@ impl Wanted {
 pub struct Session {
     wanted: Wanted,
     version: Version,
-    /// What to ask next, and what an answer is awaited to.
+    /// The next questions, and the one whose answer is awaited.
     questions: VecDeque<Question>,
     asked: Option<Question>,
     files: BTreeMap<String, FileDescriptorProto>,

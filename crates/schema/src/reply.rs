@@ -18,7 +18,7 @@ use table::{Form, Table, UNKNOWN};
 /// How deep messages and groups may lie in each other; most implementations have it so.
 const DEPTH_MAX: u32 = 100;
 
-/// What the messages of a method's replies must look like.
+/// The form of the messages in a method's replies.
 ///
 /// Fields that the schema does not have are fine, and so is a choice that is made twice: the last
 /// counts.
@@ -35,7 +35,7 @@ impl fmt::Debug for ReplyForm {
 }
 
 impl ReplyForm {
-    /// The form of what a method's server sends.
+    /// The form of the messages that a method's server sends.
     #[must_use]
     pub fn of(method: &Method) -> Self {
         let descriptor = method.output();

@@ -1,4 +1,4 @@
-//! Schemas from files and descriptor sets: what is found, and what is said when it is not.
+//! Schemas from files and descriptor sets: which files are found, and the errors when they are not.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

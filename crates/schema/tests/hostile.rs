@@ -1,5 +1,5 @@
-//! Descriptors that nobody's compiler would make, as a server may send them. Each is refused with
-//! its file's name, or does no harm.
+//! Descriptors that no compiler makes, but a server may send. Each is refused with its file's name,
+//! or does no harm.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,8 +31,8 @@ struct Files {
     files: Vec<Vec<u8>>,
 }
 
-/// The same files by both ways on which they come: a descriptor set, and reflection. The symbol is
-/// what the server is asked for.
+/// The same files by both ways on which they come: a descriptor set, and reflection. The server is
+/// asked for the symbol.
 fn load(symbol: &str, files: &[FileDescriptorProto]) -> [Result<Schema, String>; 2] {
     let set = FileDescriptorSet {
         file: files.to_vec(),
@@ -51,7 +51,7 @@ fn load(symbol: &str, files: &[FileDescriptorProto]) -> [Result<Schema, String>;
     [from_set, reflected]
 }
 
-/// Both ways refuse the files, and say why.
+/// Both ways refuse the files, with this reason.
 #[track_caller]
 fn check(files: &[FileDescriptorProto], reason: &str) {
     for loaded in load("t.M", files) {
@@ -143,7 +143,7 @@ fn defaults_of_bytes_that_are_not_escaped_are_refused() {
     check_fine(&[file(vec![message("M", vec![right])])], "t.M", look);
 }
 
-/// A file that says anew what an options message of protobuf's is.
+/// A file that redefines an options message of protobuf's.
 fn redefined(name: &str, field: FieldDescriptorProto) -> FileDescriptorProto {
     FileDescriptorProto {
         name: Some("evil.proto".to_owned()),
@@ -252,7 +252,7 @@ fn options_are_not_interpreted() {
     check_fine(&[file], "t.M", look);
 }
 
-/// Options that say how messages are written hold in either form.
+/// Options for the encoding of messages hold in either form.
 #[test]
 fn packed_holds_in_either_form() {
     let options = |interpreted| FieldOptions {

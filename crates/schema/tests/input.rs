@@ -305,7 +305,7 @@ fn mistakes_are_found_before_the_run() {
         ("[{}", "the data is no JSON: "),
         ("", "the data is empty; an empty message is {}"),
     ] {
-        // Every element of an array is tried, whatever the first call takes.
+        // Every element of an array is tried, not only the first call's.
         let found = Input::template(&method, text, &sources())
             .unwrap_err()
             .to_string();

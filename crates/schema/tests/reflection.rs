@@ -10,7 +10,7 @@ use prost::Message;
 use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto};
 use std::collections::HashMap;
 
-/// What a server is asked, as its side reads it.
+/// A question to a server, as its side reads it.
 #[derive(Clone, PartialEq, Message)]
 struct Asked {
     #[prost(string, optional, tag = "3")]
@@ -135,7 +135,7 @@ fn zoo_wanted() -> Wanted {
 
 #[test]
 fn what_is_imported_and_not_known_is_asked_for() {
-    // A server with an import that nobody else has.
+    // A server with an import that is not public.
     let mut all = zoo_files();
     let zoo = all.get_mut("zoo.proto").unwrap();
     zoo.dependency.push("own.proto".to_owned());

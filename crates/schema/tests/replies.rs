@@ -44,13 +44,13 @@ fn animal() -> Method {
     METHOD.clone()
 }
 
-/// What a method's replies say of a message: nothing, or what is wrong.
+/// The verdict on a message as a method's reply: valid, or its mistake.
 fn told(method: &Method, message: &[u8]) -> Option<String> {
     let checked = ReplyForm::of(method).check(message);
     checked.err().map(|error| error.to_string())
 }
 
-/// Wraps bytes into so many messages under a key.
+/// Wraps bytes into `depth` messages under a key.
 fn nested(key: u8, depth: usize, inner: &[u8]) -> Vec<u8> {
     let mut bytes = inner.to_vec();
     for _ in 0..depth {
@@ -200,7 +200,7 @@ fn depth_is_bounded() {
     assert_eq!(way.matches("child").count(), 7, "{way}");
 }
 
-/// What a reply of `old.v1.Service/Need` lacks, or of the other method.
+/// The fields that a reply of `old.v1.Service/Need` lacks, or of the other method.
 #[test]
 fn required_fields_are_told_with_their_place() {
     // In full: n, the part with its name, raw.
@@ -268,7 +268,7 @@ fn required_fields_are_told_with_their_place() {
 #[test]
 fn required_fields_are_looked_for_wherever_they_may_lack() {
     let need = [0x08, 1, 0x1b, 0x0a, 0, 0x1c, 0xe2, 0x2b, 0];
-    // All 65 of its fields, or the first so many.
+    // All 65 of its fields, or the first of them.
     let crowd = |count: u32| {
         let mut out = Vec::new();
         for number in 1..=count {
@@ -375,7 +375,7 @@ fn fields() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// What may befall bytes on their way.
+/// Damage to bytes on their way.
 fn damaged(bytes: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let damage = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 0..4);
     (bytes, damage).prop_map(|(mut bytes, damage)| {

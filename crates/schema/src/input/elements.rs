@@ -32,8 +32,8 @@ impl Element {
             json::encode(descriptor, text, &mut bytes)?;
             return Ok(Self::Fixed(bytes));
         }
-        // What the text's reader refuses whatever the values are, such as two of a choice, the
-        // program need not know.
+        // A text that its reader refuses with any values, such as one with two of a choice, needs
+        // no program.
         let program = Program::compile(descriptor, pieces).filter(|_| {
             let mut context = RenderContext::new(RequestContext::default(), 0, 0);
             as_text(
@@ -149,7 +149,7 @@ pub(super) fn of_template(
     elements.collect::<Result<_, _>>().map(Some)
 }
 
-/// What an expression looks like to the search for elements.
+/// The stand-in for an expression in the search for elements.
 const EXPRESSION: &str = "x";
 
 /// A place in a list of texts.

@@ -37,7 +37,7 @@ impl Rendered {
         Self { template, kept }
     }
 
-    /// Forgets what a trial has left.
+    /// Discards the rendering of a trial.
     pub(super) fn forget(&self) {
         for slot in &self.kept {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -24,7 +24,7 @@ const FILES: [&str; 6] = [
     "google/protobuf/any.proto",
     "google/protobuf/descriptor.proto",
 ];
-/// What everybody has.
+/// Files of protobuf's own.
 const OWN: [&str; 3] = [
     "google/protobuf/any.proto",
     "google/protobuf/struct.proto",
@@ -142,7 +142,7 @@ impl Script<'_> {
     /// A file that may import those before it.
     fn file(&mut self, n: u8) -> FileDescriptorProto {
         let n = usize::from(n) % FILES.len();
-        // What everybody has imports nothing.
+        // Files of protobuf's own import nothing.
         let (own, before) = match n {
             0..4 => (&OWN[..], &FILES[..n]),
             _ => (&[][..], &[][..]),
@@ -437,7 +437,7 @@ fn look(schema: &Schema, script: &Script<'_>) {
     }
 }
 
-/// What a call of the method would send, and what it makes of a reply.
+/// Encodes the messages of a call of the method, and checks replies.
 fn call(method: &Method, script: &Script<'_>) {
     for text in TEXTS {
         drop(Input::json(method, text));
