@@ -1,4 +1,4 @@
-//! What a request gets, before any protocol has made bytes of it.
+//! The plan of an answer, before a protocol encodes it.
 
 use crate::fault::Drip;
 use bytes::Bytes;
@@ -32,7 +32,7 @@ pub(crate) enum Counting {
     Uncounted,
 }
 
-/// What is sent: an answer, or bytes that break the protocol.
+/// The server's reaction: an answer, or bytes that break the protocol.
 #[derive(Debug)]
 pub(crate) enum Act {
     /// A proper answer.

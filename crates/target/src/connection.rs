@@ -61,7 +61,7 @@ pub(crate) struct Work {
     pub(crate) closing: Closing,
 }
 
-/// What a connection waits for.
+/// The event that a connection waits for.
 #[derive(Debug, Default)]
 pub(crate) enum Phase {
     /// A request, or the rest of one.

@@ -1,9 +1,9 @@
-//! What a server counts.
+//! A server's counters.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a server has counted since its start, all workers together.
+/// A server's counts since its start, of all workers together.
 ///
 /// Requests for `/counters` and `/arrivals` are counted nowhere but in connections and bytes:
 /// asking changes no answer.

@@ -49,7 +49,7 @@ impl Desk {
         }
     }
 
-    /// What a request asks for.
+    /// The intent of a request.
     pub(crate) fn intent(&self, head: &RequestHead<'_>) -> Result<Intent, BadParameter> {
         self.planner.borrow().intent(head)
     }
@@ -59,7 +59,7 @@ impl Desk {
         self.planner.borrow_mut().plan(intent, body_length)
     }
 
-    /// What a gRPC call gets that asks for more in the words of a query.
+    /// The plan for a gRPC call with wishes of its own, in the form of a query.
     pub(crate) fn plan_call(&self, words: &str) -> Result<CallPlan, BadParameter> {
         self.planner.borrow_mut().plan_call(words)
     }

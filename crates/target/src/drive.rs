@@ -33,7 +33,7 @@ pub(crate) struct Driver {
         reason = "a box moves between here and a connection as it is"
     )]
     spares: Vec<Box<Work>>,
-    /// What a read brought.
+    /// The result of a read.
     input: Vec<u8>,
     /// The same, opened.
     opened: Vec<u8>,
@@ -150,7 +150,7 @@ impl Driver {
         self.take_new(connection, bytes)
     }
 
-    /// Answers what the cache knows from the start of the input, all with one write.
+    /// Answers the cached requests at the start of the input, all with one write.
     #[inline]
     fn answer_known(&mut self, connection: &mut Connection, input: &mut &[u8]) -> Fate {
         let Some((answer, length)) = self.cache.find(input) else {

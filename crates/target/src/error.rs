@@ -42,7 +42,7 @@ pub enum StartError {
         /// The system's reason.
         cause: io::Error,
     },
-    /// What the gRPC services say of themselves does not compile.
+    /// The schema of the gRPC services does not compile.
     Schema {
         /// The reason in words.
         reason: String,

@@ -1,4 +1,4 @@
-//! What goes wrong on purpose, and its text forms.
+//! Deliberate faults, and their text forms.
 
 use crate::grpc::Code;
 use crate::random::Random;

@@ -29,7 +29,7 @@ pub(crate) struct Grpc {
 }
 
 impl Grpc {
-    /// Compiles what the services say of themselves.
+    /// Compiles the services' schema.
     pub(crate) fn new() -> Result<Self, StartError> {
         let pool = schema::compile().map_err(|error| StartError::Schema {
             reason: error.to_string(),

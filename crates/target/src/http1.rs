@@ -1,7 +1,7 @@
 //! HTTP/1.x, server side, sans-IO: bytes to requests, answers to bytes.
 //!
 //! [`parse_head`] reads one head, a [`BodyReader`] what follows it, [`write_answer`] makes the
-//! bytes. Nothing here knows sockets, time or what the answers are.
+//! bytes. Nothing here knows sockets, time or the content of answers.
 
 mod body;
 mod head;

@@ -64,7 +64,7 @@ pub(crate) struct Hub {
     ended: RefCell<Vec<u64>>,
 }
 
-/// What a connection is limited to.
+/// The limits of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     /// Streams open at a time.
@@ -75,7 +75,7 @@ struct Limits {
     close_after: Option<u32>,
 }
 
-/// What a connection was before it turned out to be HTTP/2.
+/// The parts of a connection before it turned out to be HTTP/2.
 pub(crate) struct Handover {
     pub(crate) fd: OwnedFd,
     pub(crate) tls: Option<Box<Session>>,

@@ -107,7 +107,7 @@ fn bound(address: SocketAddr, sharing: Sharing) -> Result<OwnedFd, Errno> {
     sockopt::set_socket_reuseaddr(&socket, true)?;
     sockopt::set_socket_reuseport(&socket, sharing == Sharing::WithSiblings)?;
     if family == AddressFamily::INET6 {
-        // `[::]` means IPv6 and no more, whatever the system's default is.
+        // `[::]` means IPv6 and no more, on every system.
         sockopt::set_ipv6_v6only(&socket, true)?;
     }
     sockopt::set_tcp_nodelay(&socket, true)?;

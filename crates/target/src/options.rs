@@ -21,7 +21,7 @@ pub struct Options {
     pub tls: Option<TlsOptions>,
     /// `--seed N`: where every delay and every chance comes from.
     pub seed: u64,
-    /// What a request gets that asks for nothing else in its query.
+    /// The answer to a request without a query.
     pub behaviour: Behaviour,
     /// `--stall LENGTH/PERIOD`: for LENGTH of every PERIOD nothing is accepted, read or written.
     pub stall: Option<Stall>,
@@ -89,7 +89,7 @@ pub enum Exposure {
 /// How many requests are served at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discipline {
-    /// Every request is held for its own delay, whatever the others do.
+    /// Every request is held for its own delay, independent of the others.
     #[default]
     Concurrent,
     /// One request at a time for the whole server, in the order of arrival: the delay is a service

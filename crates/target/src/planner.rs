@@ -25,7 +25,7 @@ const MADE_BODY_MAX: u64 = 64 << 20;
 /// More redirects in a row than any client follows.
 const REDIRECTS_MAX: u32 = 1_000;
 
-/// What the head of a request asks for; its body, if any, is still to come.
+/// The intent of a request, from its head; its body, if any, is still to come.
 #[derive(Debug)]
 pub(crate) struct Intent {
     route: Route,
@@ -71,7 +71,7 @@ impl Intent {
     }
 }
 
-/// What a gRPC call gets, besides what its method does.
+/// The plan for a gRPC call, besides its method's own.
 #[derive(Debug, Default)]
 pub(crate) struct CallPlan {
     /// How long the answer is held back.
@@ -85,7 +85,7 @@ pub(crate) struct CallPlan {
     pub(crate) afterwards: Afterwards,
 }
 
-/// What an answer depends on, besides the method.
+/// The parts of a request on which its answer depends, besides the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keying {
     /// Path and query alone.
@@ -114,7 +114,7 @@ impl Planner {
         }
     }
 
-    /// What a request asks for, from its head.
+    /// The intent of a request, from its head.
     pub(crate) fn intent(&self, head: &RequestHead<'_>) -> Result<Intent, BadParameter> {
         let behaviour = behaviour(&self.defaults, head)?;
         let route = match case(head, &behaviour)? {
@@ -180,7 +180,7 @@ impl Planner {
         }
     }
 
-    /// What a gRPC call gets, from the flags and from words of its own.
+    /// The plan for a gRPC call, from the flags and from its own wishes.
     ///
     /// Draws in the same order, the code in the status's place.
     pub(crate) fn plan_call(&mut self, words: &str) -> Result<CallPlan, BadParameter> {
@@ -375,7 +375,7 @@ fn afterwards(behaviour: &Behaviour, random: &mut Random) -> Afterwards {
     }
 }
 
-/// The answer of a route, before chance has its say.
+/// The answer of a route, before random faults.
 fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
     let mut answer = match route {
         Route::Arrivals | Route::Case(_) | Route::Counters | Route::Filler => {

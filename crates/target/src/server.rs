@@ -89,7 +89,7 @@ fn raise_descriptor_limit() {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    // If it can't be raised, fewer connections fit, and the counters will say so.
+    // If it can't be raised, fewer connections fit, and the counters show it.
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
@@ -137,7 +137,7 @@ impl Running {
         })
     }
 
-    /// What a client needs for TLS, when the server speaks it.
+    /// The certificates for clients, when the server speaks TLS.
     #[must_use]
     pub fn tls(&self) -> Option<&TlsMaterial> {
         self.material.as_ref()

@@ -16,8 +16,8 @@ use std::fmt;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 
-/// What a client needs to trust a server, and to be trusted by it. All in PEM, made at the start
-/// and valid for nothing else.
+/// The certificates with which a client trusts a server, and the server a client. All in PEM, made
+/// at the start and valid for nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsMaterial {
     /// The authority that signed the server's certificate, which names localhost, 127.0.0.1

@@ -1,4 +1,4 @@
-//! What goes wrong on request, and how exactly.
+//! Faults on request, and their exact form.
 
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 

@@ -1,4 +1,4 @@
-//! What the services answer, and what goes wrong on request.
+//! The services' answers, and faults on request.
 
 mod calls;
 mod frames;

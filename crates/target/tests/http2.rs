@@ -157,7 +157,7 @@ fn connections_end_as_asked() {
     let server = start(Options::default());
     run(async {
         let mut client = Client::connect(&server).await;
-        // What was under way is answered after the GOAWAY.
+        // Requests in flight are answered after the GOAWAY.
         let (slow, last) = (client.get("/?delay=50ms"), client.get("/?close=1"));
         assert_eq!(last.await.unwrap().status, 200);
         assert_eq!(slow.await.unwrap().status, 200);

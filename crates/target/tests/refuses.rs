@@ -1,4 +1,4 @@
-//! What a server does not accept, from its owner and from its clients.
+//! Options and requests that a server refuses.
 
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
@@ -19,7 +19,7 @@ fn at(address: &str) -> Vec<Listen> {
 fn a_taken_port_is_named_with_the_remedy() {
     let server = start(Options::default());
     let address = server.tcp().unwrap();
-    // Several threads share their port among themselves, and with nobody else.
+    // Several threads share their port among themselves, and with no other server.
     for threads in [1, 2] {
         let error = start_error(Options {
             listen: vec![Listen::Tcp(address)],

@@ -1,4 +1,4 @@
-//! What a client sees of a server in good health.
+//! A healthy server, from a client's side.
 
 mod client;
 

@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Metadata that asks for what the flags ask for, in the words of a query: `delay=5ms&reset=0.1`.
+/// Metadata with the behaviour of the flags, in the form of a query: `delay=5ms&reset=0.1`.
 const WORDS: &str = "x-drumfire";
 /// Metadata with such a name comes back in the headers.
 const ECHO_HEADERS: &str = "echo-initial";
@@ -95,8 +95,7 @@ impl Call {
         self.outlet.send_bytes(message).await
     }
 
-    /// Draws what the flags and the call's own wishes make of it. A question about the server has
-    /// no part in that.
+    /// Draws the faults and delays of the flags and of the call's own wishes. Reflection is exempt.
     fn prepare(&mut self, counting: Counting) -> Result<(), Status> {
         if counting == Counting::Uncounted {
             self.begun = true;

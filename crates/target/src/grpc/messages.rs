@@ -63,7 +63,7 @@ pub(crate) struct RpcStatus {
     pub(crate) details: Vec<Any>,
 }
 
-/// What goes wrong at the end of a call.
+/// The fault at the end of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
 #[repr(i32)]
 pub(crate) enum Oddity {

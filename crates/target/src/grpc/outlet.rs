@@ -1,4 +1,4 @@
-//! What a call answers: headers, messages, a status.
+//! The answer of a call: headers, messages, a status.
 
 use super::call::Ended;
 use super::coding::{ACCEPTED, Encoding};

@@ -1,4 +1,4 @@
-//! What the services say of themselves, compiled from `proto/` at the start.
+//! The schema of the services, compiled from `proto/` at the start.
 
 use prost_reflect::DescriptorPool;
 use protox::Compiler;

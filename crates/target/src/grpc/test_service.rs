@@ -106,7 +106,7 @@ async fn bidi_stream(call: &mut Call) -> Result<(), Ended> {
     Ok(())
 }
 
-/// Takes in what a request wishes of the whole call.
+/// Applies a request's wishes for the whole call.
 fn heed(call: &mut Call, request: &Request) -> Result<Wish, Status> {
     let wish = request.wish.clone().unwrap_or_default();
     let bad = |reason: String| Status::new(Code::INVALID_ARGUMENT, reason);

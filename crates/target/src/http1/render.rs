@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 /// What lets a waiting client send its body (RFC 9110 §10.1.1).
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// Writes an answer's head, and replaces its body by what goes on the wire.
+/// Writes an answer's head, and replaces its body by its form on the wire.
 ///
 /// There is no Date: its one change a second would make every constant answer vary.
 pub(crate) fn write_answer(

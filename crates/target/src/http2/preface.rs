@@ -1,9 +1,9 @@
 //! How a connection over HTTP/2 begins.
 
-/// What a client sends first (RFC 9113 §3.4). No other request has the method PRI.
+/// The client's connection preface (RFC 9113 §3.4). No other request has the method PRI.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// What the first bytes of a connection make of it.
+/// The protocol of a connection, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// A client of HTTP/2.

@@ -83,7 +83,7 @@ pub(super) fn send_same(respond: &mut SendResponse<Bytes>, same: &Same) -> Resul
     send_head_and_body(respond, response, same.body.clone())
 }
 
-/// Sends a head and a body at once; what the window has no room for is kept until it has.
+/// Sends a head and a body at once; bytes beyond the window are kept until there is room.
 pub(super) fn send_head_and_body(
     respond: &mut SendResponse<Bytes>,
     response: Response<()>,

@@ -20,7 +20,7 @@ const WINDOW_CONNECTION: u32 = 16 << 20;
 
 type Accepted = (Request<RecvStream>, SendResponse<Bytes>);
 
-/// What a turn of a connection brought.
+/// The result of a turn of a connection.
 enum News {
     Requests,
     /// The connection is finished.

@@ -33,7 +33,7 @@ const LINGER: Nanos = Nanos::from_secs(1);
 pub(crate) struct Wire {
     fd: OwnedFd,
     desk: Rc<Desk>,
-    /// What a read brings; one for all connections of a worker.
+    /// The buffer of reads; one for all connections of a worker.
     scratch: Rc<Scratch>,
     state: RefCell<State>,
 }
@@ -263,7 +263,7 @@ impl State {
     }
 }
 
-/// What the frames' side reads and writes.
+/// The plain side of the wire, which the frames' side reads and writes.
 pub(crate) struct Port(pub(crate) Rc<Wire>);
 
 impl AsyncRead for Port {

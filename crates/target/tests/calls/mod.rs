@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Called {
     pub(crate) reply: Reply,
@@ -36,7 +36,7 @@ impl Called {
     }
 }
 
-/// A connection, and what the server said that it offers.
+/// A connection, and the server's SETTINGS.
 pub(crate) struct Caller {
     pub(crate) client: Client,
     pool: DescriptorPool,

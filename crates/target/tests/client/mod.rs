@@ -1,4 +1,4 @@
-//! A client of few words: what it sends and receives is plain to see.
+//! A minimal client, whose bytes stand in the tests.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(
