@@ -26,7 +26,7 @@ pub(crate) enum Pace {
     Drip(usize, Nanos),
 }
 
-/// What the server does with the connection after the last byte.
+/// The server's treatment of the connection after the last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// It keeps it open.

@@ -47,7 +47,7 @@ pub struct SimIo {
     spins: u32,
 }
 
-/// What a driver is made of.
+/// The parts of a driver.
 pub(crate) struct Parts {
     pub(crate) hosts: Vec<Host>,
     pub(crate) addresses: Vec<(SocketAddr, usize)>,
@@ -119,7 +119,7 @@ impl SimIo {
         known.map_or(0, |(_, host)| *host)
     }
 
-    /// What the machine lacks for one more connection.
+    /// The resource that the machine lacks for one more connection.
     fn lack(&mut self) -> Option<IoError> {
         while self
             .resting_ports

@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a server replies to a request.
+/// A server's reply to a request.
 type Replying = dyn Fn(&Request<'_>) -> Reply + Send + Sync;
 
 /// How a server speaks HTTP/2. By default it allows any number of streams, and replies 200 with a
@@ -84,7 +84,7 @@ pub enum LastId {
     Max,
 }
 
-/// What a server does with a connection after a GOAWAY.
+/// A server's treatment of a connection after a GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
     /// It keeps it open, and answers the streams that it announced.

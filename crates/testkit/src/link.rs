@@ -76,7 +76,7 @@ pub(crate) struct Far {
     pub(crate) session: Option<Box<Session>>,
 }
 
-/// What the server does with a connection.
+/// The server's state of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FarState {
     /// It waits for a request.

@@ -40,9 +40,9 @@ pub struct Log {
     pub streams_most: u64,
     /// Streams beyond those that the server announced to serve.
     pub unserved: u64,
-    /// Streams opened beyond what the server had allowed and the client had acknowledged.
+    /// Streams opened beyond the limit that the server had announced and the client acknowledged.
     pub over_allowed: u64,
-    /// DATA beyond what the server had given room for.
+    /// Bytes of DATA beyond the server's window.
     pub over_granted: u64,
     /// Streams that the client reset.
     pub resets: u64,

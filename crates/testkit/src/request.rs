@@ -22,7 +22,7 @@ impl<'a> Request<'a> {
         self.head.split(' ').next().unwrap_or_default()
     }
 
-    /// What the request line asks for.
+    /// The target of the request line.
     #[must_use]
     pub fn target(&self) -> &'a str {
         self.head.split(' ').nth(1).unwrap_or_default()

@@ -5,7 +5,7 @@ use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a server answers to a request.
+/// A server's answer to a request.
 pub(crate) type Answering = dyn Fn(&Request<'_>) -> Answer + Send + Sync;
 
 /// A model of a server. Times count from the run's start.
@@ -56,7 +56,7 @@ pub(crate) struct Outage {
     pub(crate) until: Nanos,
 }
 
-/// What a server does about `Expect: 100-continue`.
+/// A server's reaction to `Expect: 100-continue`.
 #[derive(Clone, Debug)]
 pub enum Expecting {
     /// It asks for the body this long after the head.

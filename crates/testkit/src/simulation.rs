@@ -110,7 +110,7 @@ impl Simulation {
         let mut drivers = Vec::new();
         let mut logs = Vec::new();
         for worker in 0..of {
-            // Each worker's time is its own, and so is what it hears of.
+            // Each worker has a time of its own, and a control of its own.
             let control = control(&prepared.plan);
             for command in &self.commands {
                 if let Err(error) = control.send(command.clone()) {

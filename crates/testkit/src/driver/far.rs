@@ -9,7 +9,7 @@ use crate::request::{Request, body_length, head_end, header};
 use crate::server::Expecting;
 use drumfire_units::Nanos;
 
-/// What the front of the received bytes is.
+/// The unit at the front of the received bytes.
 enum Front {
     /// A whole request: its head's length and its own.
     Whole(usize, usize),
@@ -39,7 +39,7 @@ impl SimIo {
         }
     }
 
-    /// Takes a request from what a connection has received, if one is whole.
+    /// Takes a request from the bytes that a connection has received, if one is whole.
     fn look(&mut self, wire: Wire, at: Nanos) {
         let far = &mut self.links[wire.slot as usize].far;
         if far.received.is_empty() || far.state == FarState::Gone {
@@ -217,7 +217,7 @@ impl SimIo {
     }
 }
 
-/// What the front of the received bytes is.
+/// The unit at the front of the received bytes.
 fn front(received: &[u8]) -> Front {
     let Some(head) = head_end(received) else {
         return Front::Part;

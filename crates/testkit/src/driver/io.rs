@@ -1,4 +1,4 @@
-//! What the engine asks of the driver.
+//! The engine's calls to the driver.
 
 use super::SimIo;
 use crate::link::{Link, Phase};
@@ -202,7 +202,7 @@ impl Io for SimIo {
 }
 
 impl SimIo {
-    /// What a receive finds.
+    /// The result of a receive.
     fn receive_into(
         &mut self,
         slot: Slot,

@@ -12,7 +12,7 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 impl SimIo {
-    /// Takes what a connection has received.
+    /// Takes the bytes that a connection has received.
     pub(super) fn receive(&mut self, wire: Wire, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let Some(script) = self.hosts[link.host].server.http2.clone() else {
@@ -161,7 +161,7 @@ impl SimIo {
         self.speak(wire, at);
     }
 
-    /// Sends what a server has to say on a connection, and closes it when it is done with it.
+    /// Sends a server's output on a connection, and closes it at its end.
     fn speak(&mut self, wire: Wire, at: Nanos) {
         let link = &mut self.links[wire.slot as usize];
         let script = &self.hosts[link.host].server.http2;

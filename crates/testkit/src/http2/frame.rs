@@ -67,7 +67,7 @@ pub(crate) fn number(bytes: &[u8]) -> u32 {
         .map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
 
-/// What a payload holds beside padding and a priority.
+/// The content of a payload, without padding and priority.
 pub(crate) fn content<'a>(frame: &Frame<'a>) -> &'a [u8] {
     let mut payload = frame.payload;
     if frame.flags & PADDED != 0 {

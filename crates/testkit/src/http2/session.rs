@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 const DEFAULT_WINDOW: i64 = 65_535;
 const CANCEL: u32 = 8;
 
-/// What a server knows of a connection.
+/// A server's state of a connection.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The connection's number, from 0.
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     /// Bytes that may be sent on the connection, and on a new stream.
     window: i64,
     initial_window: i64,
-    /// What the client may send on a new stream.
+    /// The client's window on a new stream.
     granted: i64,
     /// Received bytes that were not given back yet.
     owed: u32,
