@@ -53,7 +53,7 @@ impl Code {
     pub const CANCELLED: Self = Self(1);
     /// Anything that has no better code.
     pub const UNKNOWN: Self = Self(2);
-    /// The request makes no sense, whatever the server's state.
+    /// The request is invalid in any state of the server.
     pub const INVALID_ARGUMENT: Self = Self(3);
     /// Time ran out.
     pub const DEADLINE_EXCEEDED: Self = Self(4);
@@ -103,7 +103,7 @@ impl Code {
             .find(|code| code.name() == name || code.go_name() == name)
     }
 
-    /// What a reply without a grpc-status means, by its HTTP status ("HTTP to gRPC Status Code
+    /// The status of a reply without a grpc-status, by its HTTP status ("HTTP to gRPC Status Code
     /// Mapping"); never OK.
     #[must_use]
     pub const fn of_http(status: u16) -> Self {
@@ -117,7 +117,7 @@ impl Code {
         }
     }
 
-    /// What a stream's or connection's HTTP/2 error code means; never OK.
+    /// The status for a stream's or connection's HTTP/2 error code; never OK.
     #[must_use]
     pub const fn of_http2(error: u32) -> Self {
         if (error as usize) < OF_HTTP2.len() {

@@ -40,7 +40,7 @@ impl Encoding {
 /// Why a message does not come back, or can't be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It is not what the encoding makes.
+    /// It is not valid in the encoding.
     Invalid,
     /// It would be longer than the limit.
     Limit,

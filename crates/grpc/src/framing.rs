@@ -5,7 +5,7 @@ use std::fmt;
 /// The prefix of each message: a flag byte and the length, big-endian.
 pub const PREFIX_BYTES: usize = 5;
 
-/// A message of 4 GiB or more, which the prefix can't say.
+/// A message of 4 GiB or more, whose length the prefix can't hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 

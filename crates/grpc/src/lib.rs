@@ -1,7 +1,7 @@
 //! gRPC's own part of a call: message framing, compression, metadata, deadlines, statuses.
 //!
-//! Knows the gRPC protocol over HTTP/2, client side. Must not know I/O, clocks, plans, how
-//! HTTP/2 frames travel, or what a message means. Start reading at [`Reply`].
+//! Knows the gRPC protocol over HTTP/2, client side. Must not know I/O, clocks, plans, how HTTP/2
+//! frames travel, or the meaning of a message. Start reading at [`Reply`].
 //!
 //! A [`Reply`] is the state of one call; all calls of a worker use one [`Decompressor`]. A call
 //! always ends with a [`Status`], also when the server sent none:

@@ -61,7 +61,7 @@ pub struct Reply {
     encoding: Option<Encoding>,
     /// The head's, to explain trailers without a status.
     http_status: u16,
-    /// What the call has failed by, if it has.
+    /// The violation by which the call has failed, if it has.
     violation: Option<Violation>,
     prefix: [u8; PREFIX_BYTES],
     /// How many bytes of a prefix have come; all of it while a message is under way.
@@ -75,7 +75,7 @@ pub struct Reply {
 
 const _: () = assert!(size_of::<Reply>() <= 96, "many thousands may be under way");
 
-/// What the fields of a head say.
+/// The fields of a head that matter to a reply.
 struct HeadFields<'h> {
     content_type: &'h [u8],
     encoding: Option<&'h [u8]>,
@@ -164,7 +164,7 @@ impl Reply {
         self.http_status = http_status;
         let is_failure = head.status.is_failure();
         match check_content_type(head.content_type) {
-            // A proxy may say what the server could not; success only a server can claim.
+            // A proxy may report a failure in the server's place; success only a server can claim.
             Err(violation) if !is_failure => {
                 let violation = match http_status {
                     200 => violation,
@@ -205,7 +205,7 @@ impl Reply {
         self.messages
     }
 
-    /// How the call ends by what the trailers say.
+    /// The end of the call, by its trailers.
     #[inline]
     fn conclude(&mut self, fields: &StatusFields<'_>) -> Status {
         if let Some(violation) = self.violation {

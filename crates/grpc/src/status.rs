@@ -53,11 +53,11 @@ impl From<Violation> for Status {
     }
 }
 
-/// What the fields of a trailer block say about the status. Fields are looked at once, and copied
-/// only when the call failed.
+/// The status fields of a trailer block. Fields are looked at once, and copied only when the call
+/// failed.
 #[derive(Debug, Default)]
 pub(crate) struct StatusFields<'h> {
-    /// The first that is not OK, else OK, else nothing (the protocol does not say what two mean;
+    /// The first that is not OK, else OK, else nothing (the protocol does not define two of them;
     /// success is never concluded from contradiction).
     code: Option<Result<Code, Violation>>,
     message: &'h [u8],

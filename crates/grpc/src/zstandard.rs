@@ -5,7 +5,7 @@ use zstd::stream::raw::{DParameter, Decoder, Encoder, InBuffer, Operation, OutBu
 
 /// RFC 9659: windows are at most 8 MiB.
 const WINDOW_LOG_MAX: u32 = 23;
-/// What the library takes as its default.
+/// The library's default.
 const LEVEL: i32 = 3;
 
 /// Makes frames with one state.

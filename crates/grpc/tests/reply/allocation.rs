@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What the work gives, and how many bytes it asked for in all.
+/// The result of the work, and the bytes that it allocated in all.
 pub(crate) fn allocated_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = BYTES.with(Cell::get);
     let result = work();
@@ -53,7 +53,7 @@ fn allocations(mut work: impl FnMut()) -> u64 {
     ALLOCATIONS.with(Cell::get) - before
 }
 
-/// One call with three messages in pieces of so many bytes.
+/// One call with three messages, in pieces of this size.
 fn call(
     reply: &mut Reply,
     settings: &ReplySettings,

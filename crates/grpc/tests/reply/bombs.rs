@@ -1,4 +1,4 @@
-//! What a small message may become: the limit holds, and memory grows with what has come.
+//! Compression bombs: the limit holds, and memory grows with the received bytes.
 
 use crate::allocation::allocated_bytes;
 use crate::exchange::{Exchange, fields};

@@ -1,5 +1,5 @@
-//! The table: what a server sends, and how the call ends. Every case is played whole, dripped and
-//! cut at every byte.
+//! The table: a server's bytes, and how the call ends. Every case is played whole, dripped and cut
+//! at every byte.
 
 use crate::exchange::{Exchange, Fields, fields};
 use drumfire_grpc::{Code, Keep, Replies, ReplySettings, Status, Violation};

@@ -1,4 +1,4 @@
-//! Compressed messages come back, whatever they hold; what is not one is refused.
+//! Compressed messages of any content come back; other bytes are refused.
 
 use crate::exchange::{Exchange, fields};
 use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, Violation};

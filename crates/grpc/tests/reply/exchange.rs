@@ -5,7 +5,7 @@ use drumfire_grpc::{Decompressor, Message, Reply, ReplySettings, Status, write_m
 /// Fields of a head or of trailers.
 pub(crate) type Fields = Vec<(String, Vec<u8>)>;
 
-/// What a server sends on one stream.
+/// A server's bytes on one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) http_status: u16,
@@ -16,7 +16,7 @@ pub(crate) struct Exchange {
     pub(crate) trailers: Option<Fields>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) status: Status,

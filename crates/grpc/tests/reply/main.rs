@@ -1,4 +1,4 @@
-//! Replies as a server may send them, good and bad: how each call ends, whatever the cuts.
+//! Replies as a server may send them, good and bad: how each call ends, in every cut.
 
 mod allocation;
 mod bombs;
