@@ -17,7 +17,7 @@ impl Coding {
     /// What to offer in Accept-Encoding.
     pub const ACCEPTED: &'static str = "gzip, deflate, br, zstd";
 
-    /// The coding with this name, whatever the case of its letters (RFC 9110 section 8.4.1).
+    /// The coding with this name, in letters of any case (RFC 9110 section 8.4.1).
     #[must_use]
     pub fn of_name(name: &[u8]) -> Option<Self> {
         const NAMES: [(&str, Coding); 5] = [

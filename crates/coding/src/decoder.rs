@@ -8,7 +8,7 @@ use crate::{Coding, Error};
 
 /// No honest server applies more; each costs a window.
 const LAYERS_MAX: usize = 5;
-/// What a layer makes at a time.
+/// The size of a layer's output at a time.
 const BUFFER_BYTES: usize = 16 * 1024;
 /// The longest name of an unknown coding that is quoted, in bytes before escaping.
 const NAME_BYTES: usize = 16;
@@ -48,7 +48,7 @@ pub(crate) struct Step {
     pub(crate) written: usize,
 }
 
-/// The body is not what the coding makes. Which coding it is, the layer knows.
+/// The body is not valid in its coding, which the layer knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Invalid;
 

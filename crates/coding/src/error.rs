@@ -10,7 +10,7 @@ pub enum Error {
     Decode(Coding),
     /// The decoded body is larger than the limit.
     Limit,
-    /// More codings one over the other than anybody has a use for.
+    /// More codings one over the other than the limit.
     Layers,
     /// A coding that is not known; its name, escaped for a terminal and cut short.
     Unknown(Box<str>),

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 const CODINGS: [Coding; 4] = [Coding::Br, Coding::Deflate, Coding::Gzip, Coding::Zstd];
 const LIMIT: u64 = 1 << 20;
 
-/// Decodes a body given in pieces; what came out, and how it ended.
+/// Decodes a body given in pieces; returns the output, and how it ended.
 fn decode<'p>(
     names: &str,
     pieces: impl IntoIterator<Item = &'p [u8]>,
@@ -245,7 +245,7 @@ fn a_bomb_is_stopped_between_layers_too() {
     assert_eq!(decode("gzip", [&zeros[..]], LIMIT), Err(Error::Limit));
     let twice = encode(Coding::Gzip, &zeros);
     assert_eq!(decode("gzip, gzip", [&twice[..]], LIMIT), Err(Error::Limit));
-    // What lies between the layers is beyond the limit, what comes out would not be.
+    // The bytes between the layers are beyond the limit, the output would not be.
     let mut empty = Vec::new();
     for _ in 0..10_000 {
         empty.extend_from_slice(&encode(Coding::Gzip, b""));

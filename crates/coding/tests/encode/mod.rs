@@ -1,4 +1,4 @@
-//! Encoders, to make what the decoders must undo.
+//! Encoders for the bodies that the decoders must decode.
 
 use drumfire_coding::Coding;
 use flate2::Compression;
@@ -45,7 +45,7 @@ pub(crate) fn deflate_bare(body: &[u8]) -> Vec<u8> {
         .expect("into memory")
 }
 
-/// So many zeros, made without holding them.
+/// `count` zeros, made without holding them.
 pub(crate) fn gzip_of_zeros(count: usize) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let zeros = [0; 1 << 16];
