@@ -1,11 +1,11 @@
-//! What a case is.
+//! The form of a case.
 
 /// One response, the end of its stream, and the outcome that a client must report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The file's name without its suffix.
     pub name: String,
-    /// What the response is, in words.
+    /// The response in words.
     pub what: String,
     /// Why the outcome is right: a section of an RFC, or a reason.
     pub why: String,
@@ -13,7 +13,7 @@ pub struct Case {
     pub request: Request,
     /// Limits that differ from the default: the name of the limit and its value.
     pub limits: Vec<(String, u64)>,
-    /// What the server sends.
+    /// The server's bytes.
     pub pieces: Vec<Piece>,
     /// How the stream ends.
     pub end: StreamEnd,
@@ -62,7 +62,7 @@ pub enum Request {
     Connect,
 }
 
-/// What a server does after its last byte.
+/// A server's step after its last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamEnd {
     /// Nothing: the connection stays open.

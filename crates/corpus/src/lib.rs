@@ -1,5 +1,5 @@
 //! The conformance cases of HTTP/1.1: responses as they go over the wire, right and wrong ones,
-//! each with what a client must make of it.
+//! each with the outcome that a client must report.
 //!
 //! Knows the form of a case file (`conformance/http1/README.md`) and the files, which it embeds:
 //! tests replay them, and the built-in target serves them by name. Must not know how a response is
