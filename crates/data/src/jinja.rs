@@ -64,7 +64,7 @@ impl Jinja {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_fuel(Some(STEPS_MAX));
         environment.remove_global("debug");
-        // What a block captured has been escaped where it was written, and must not be again.
+        // The text that a block captured was escaped where it was written, and must not be again.
         environment.set_auto_escape_callback(|_| AutoEscape::Custom("json".into()));
         environment.set_formatter(format);
         environment.add_function("new_uuid", new_uuid);

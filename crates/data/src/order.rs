@@ -11,7 +11,7 @@ pub enum Order {
     /// The n-th request takes the n-th element, and the list begins again after its end.
     #[default]
     InTurn,
-    /// Every request takes any element, whatever the others took.
+    /// Every request takes any element, independent of the others.
     Random,
     /// As in turn, but there is nothing for requests beyond the end of the list.
     OnceEach,

@@ -35,7 +35,7 @@ pub const VARIABLES: [&str; 15] = [
 /// The name of the one template of a text that can't be cut into pieces.
 const WHOLE: &str = "template";
 
-/// What a template's text is, and so how values are written into it.
+/// The kind of a template's text, which decides how values are written into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     /// JSON: values are escaped inside its strings, and elsewhere stand as they are.
@@ -180,7 +180,7 @@ impl Template {
         }
     }
 
-    /// What the template draws on.
+    /// The sources of the template.
     #[must_use]
     pub fn sources(&self) -> &Sources {
         &self.language.sources

@@ -1,4 +1,4 @@
-//! The native template language: what it gives, and that it gives the same again.
+//! The native template language: its values, and that they are the same again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
