@@ -1,4 +1,4 @@
-//! The cases of `tests/cases`, which say what Go itself prints; see the README there.
+//! The cases of `tests/cases`, which have Go's own output; see the README there.
 
 #![expect(clippy::unwrap_used, reason = "a case that can't be read is a failure")]
 
