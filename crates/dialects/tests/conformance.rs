@@ -1,9 +1,9 @@
 //! Runs the cases of `conformance/dialects/`: a command line to its exit code and output, or to
 //! its plan and the report of a made-up run.
 //!
-//! A case is a file of sections, `== title` and lines. What the harness works out is compared
-//! with what the file says, section by section; none may be missing. With `REWRITE_CASES` set in
-//! the environment the files are rewritten, for a person to review as a diff.
+//! A case is a file of sections, `== title` and lines. The harness's results are compared with the
+//! file's, section by section; none may be missing. With `REWRITE_CASES` set in the environment the
+//! files are rewritten, for a person to review as a diff.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -65,7 +65,7 @@ fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
     sections
 }
 
-/// What is printed of the made-up run.
+/// The output of the made-up run.
 fn run(case: &Case, mut presentation: Presentation, add: &mut dyn FnMut(&str, String)) {
     let lines = case.section("run").unwrap_or_default();
     let summary = made_up_run::summary(lines);

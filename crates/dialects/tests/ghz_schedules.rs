@@ -55,7 +55,7 @@ fn check(load: &str, per_second: impl Fn(u64) -> u64, last: u64) {
     let mut due = 0;
     for second in 0..last / 1_000_000_000 {
         due += per_second(second);
-        // What is due at the end of a second belongs to it.
+        // A call due at the end of a second belongs to it.
         let end = Nanos::from_secs(second + 1) + Nanos(1);
         assert_eq!(schedule.count_before(end), due, "{load}: second {second}");
     }

@@ -1,4 +1,4 @@
-//! A case file: a sentence on what it shows, then sections.
+//! A case file: a sentence on its purpose, then sections.
 
 use crate::plan_text::plan_text;
 use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
@@ -13,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 /// One case.
 #[derive(Debug)]
 pub(crate) struct Case {
-    /// What the case shows.
+    /// The purpose of the case.
     preamble: String,
     /// Titles and texts, in their order.
     pub(crate) sections: Vec<(String, String)>,
-    /// What the world was asked for, as sections.
+    /// The questions to the host, as sections.
     asked: Mutex<Vec<(String, String)>>,
 }
 
@@ -69,7 +69,7 @@ impl Case {
 }
 
 impl Case {
-    /// What the world was asked for.
+    /// The questions to the host.
     pub(crate) fn asked(&self) -> Vec<(String, String)> {
         let asked = self.asked.lock();
         asked.unwrap_or_else(PoisonError::into_inner).clone()
@@ -82,7 +82,7 @@ impl Case {
 }
 
 impl Host for Case {
-    /// A file of the case; what it does not have is missing.
+    /// A file of the case; others do not exist.
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match self.section(&format!("file {path}")) {
             Some(text) => Ok(text.as_bytes().to_vec()),

@@ -32,7 +32,7 @@ pub(crate) fn summary(lines: &str) -> Summary {
     summary.finish(span, health, &[], &windows)
 }
 
-/// What the run tells: every exchange, each a millisecond after the last, and then the end.
+/// The events of the run: every exchange, each a millisecond after the last, and then the end.
 pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
     let mut kept = Vec::new();
     for line in lines.lines() {

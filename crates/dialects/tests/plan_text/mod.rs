@@ -61,7 +61,7 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
     out
 }
 
-/// What ends the run; what becomes of what is under way where it is not waited for.
+/// The end of the run, and the treatment of requests in flight where they are not waited for.
 fn stop(stop: &Stop) -> String {
     let Stop {
         duration,
