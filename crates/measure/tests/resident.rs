@@ -1,4 +1,4 @@
-//! How much of a histogram's memory is resident: what was touched, and no more.
+//! How much of a histogram's memory is resident: the touched pages, and no more.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,

@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// What one worker sees: a sample, what a failure had to say, and the parts that are no samples.
+/// A record of one worker: a sample, a failure's detail, or a part that is no sample.
 #[derive(Clone, Debug)]
 struct Seen {
     sample: Sample,

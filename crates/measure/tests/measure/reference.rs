@@ -7,7 +7,7 @@ use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use proptest::prelude::*;
 
-/// The crate's histogram of the same values; what is beyond the range stands at its end.
+/// The crate's histogram of the same values; values beyond the range stand at its end.
 fn reference_of(values: &[u64]) -> Hdr<u64> {
     let reference = Hdr::new_with_bounds(1, 3_600_000_000_000, 3);
     let mut reference = reference.expect("a layout that the crate supports");

@@ -41,7 +41,7 @@ pub(crate) fn late(start: Nanos, lag: Nanos, service: Nanos) -> Sample {
     }
 }
 
-/// What is known of a run in `model` with these steps.
+/// The facts of a run in `model` with these steps.
 pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
     Arc::new(RunInfo {
         id: "test".to_owned(),
@@ -120,7 +120,7 @@ pub(crate) fn any_sample(steps: u16) -> impl Strategy<Value = Sample> {
     })
 }
 
-/// So many cases; a failure prints its input instead of writing it into the source tree.
+/// A number of cases; a failure prints its input instead of writing it into the source tree.
 pub(crate) fn cases(count: u32) -> ProptestConfig {
     ProptestConfig {
         failure_persistence: None,

@@ -132,7 +132,7 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
         (Metric::Lag(Box::new(Metric::Rate)), "lag has only times"),
     ];
     for (metric, why) in table {
-        // Whatever the figure were, it would hold.
+        // It would hold with any figure.
         let always = [threshold(metric, Comparison::AtLeast, 0.0)];
         let seen = &fates(Model::Open, &[second(0)], &always)[0];
         assert!(!seen.passed);
@@ -225,7 +225,7 @@ fn the_rate_does_not_count_the_drain() {
     assert_eq!(seen.actual_text, "0/s in the worst of 3 windows, 1 failed");
 }
 
-/// What a window's figure should be: from the merge of its intervals, done afresh.
+/// A window's expected figure, from a fresh merge of its intervals.
 fn figure(metric: &Metric, window: &[Interval]) -> Option<f64> {
     let mut sum = interval(0);
     for interval in window {

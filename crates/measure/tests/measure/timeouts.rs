@@ -12,7 +12,7 @@ fn ms(n: u64) -> Nanos {
 
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// A thousand requests of 5 ms in two steps, of which so many never got an answer within a second.
+/// A thousand requests of 5 ms in two steps, of which `count` got no answer within a second.
 fn dropping(count: u64) -> Interval {
     let steps: [Arc<str>; 2] = ["login", "search"].map(Arc::from);
     let mut interval = Interval::new(&steps);
@@ -70,9 +70,9 @@ fn other_failures_stay_out() {
 
 #[test]
 fn a_slow_answer_may_be_above_a_timeout() {
-    // A connection that was not opened within 100 ms may have been ready at any time after: that
-    // says nothing of the 95th percentile, which is 300 ms in either case, but all of the last
-    // answer and of the one that is the 91st now.
+    // A connection that was not opened within 100 ms may have been ready at any time after: the
+    // 95th percentile is 300 ms in either case, but the last answer and the one that is now the
+    // 91st depend on it.
     let mut times = Histogram::new();
     (0..90).for_each(|_| times.record(ms(10)));
     (0..10).for_each(|_| times.record(ms(300)));
@@ -134,7 +134,7 @@ proptest! {
         prop_assert_eq!(sum.at_least_from(), least.map(Nanos));
         prop_assert_eq!(sum.is_at_least(1.0), least.is_some());
 
-        // What is taken away leaves the bound, until nothing is left.
+        // Subtraction leaves the bound, until nothing is left.
         let whole = sum.clone();
         let mut more = whole.clone();
         more.merge(&whole);

@@ -1,4 +1,4 @@
-//! What a run left behind stays in the record as "at least this long".
+//! Requests that a run left behind stay in the record as "at least this long".
 
 use crate::samples;
 use drumfire_measure::{Counts, Interval, Outcome};

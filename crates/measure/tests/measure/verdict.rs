@@ -10,7 +10,7 @@ fn ms(n: u64) -> Nanos {
 
 type Change = fn(&mut Interval, &mut GeneratorHealth);
 
-/// One row of a table: a change to a healthy run, and what must be said of it.
+/// One row of a table: a change to a healthy run, and the reasons that it must yield.
 struct Case {
     name: &'static str,
     change: Change,
@@ -46,7 +46,7 @@ fn check(model: Model, cases: &[Case]) {
     }
 }
 
-/// Adds so many requests that left late by `lag` and took 5 ms.
+/// Adds `count` requests that left late by `lag` and took 5 ms.
 fn add_late(run: &mut Interval, count: u64, lag: Nanos) {
     run.total.record_intended(count);
     for n in 0..count {
