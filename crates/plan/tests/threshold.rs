@@ -9,7 +9,7 @@ fn parse(text: &str) -> Threshold {
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Checks what a text means and how it is printed.
+/// Checks the meaning of a text, and its printed form.
 fn check(text: &str, metric: Metric, comparison: Comparison, bound: f64, canonical: &str) {
     let threshold = parse(text);
     assert_eq!(threshold.metric, metric, "{text}");

@@ -1,4 +1,4 @@
-//! URLs: what they mean, what is refused and in which words, and where redirects lead.
+//! URLs: their meaning, refused ones with the words of the refusal, and the targets of redirects.
 
 use drumfire_plan::{Host, JoinError, Scheme, Url};
 use proptest::prelude::*;
