@@ -1,5 +1,5 @@
-//! A document's form: what is printed reads back as the same, and what is wrong is said with its
-//! place, all of it at once.
+//! A document's form: printed documents read back as the same, and mistakes are reported with their
+//! places, all at once.
 
 mod any;
 mod mistakes;

@@ -1,8 +1,8 @@
-//! What is wrong with the form of a plan file.
+//! Mistakes in the form of a plan file.
 
 use drumfire_compile::form::read;
 
-/// Each text with everything that is said of it.
+/// Each text with all of its mistakes.
 #[test]
 fn every_mistake_is_said_with_its_place() {
     for (text, expected) in [
