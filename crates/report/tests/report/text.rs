@@ -59,7 +59,7 @@ fn golden_others() {
     );
 }
 
-/// The load is told by users where a connection does not carry exactly one.
+/// The load is described by users where a connection does not carry exactly one.
 #[test]
 fn the_load_names_users_and_streams() {
     let load = |users, connections, streams, unicode| {
