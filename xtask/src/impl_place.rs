@@ -15,7 +15,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("crates/measure/src/histogram_codec.rs", "Histogram"),
     ("crates/measure/src/quantile.rs", "Histogram"),
     ("crates/plan/src/check.rs", "Load"),
-    ("crates/plan/src/check.rs", "Plan"),
     ("crates/plan/src/law_text.rs", "Law"),
     ("crates/plan/src/law_text.rs", "Sequence"),
     ("crates/plan/src/reference.rs", "Url"),

@@ -104,6 +104,7 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
         _ => return String::new(),
     };
     let scheme = plan
+        .first()
         .requests
         .first()
         .map(|request| request.url.origin.scheme);
@@ -122,7 +123,10 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
 
 /// Why there is no schema, and where it was asked for.
 fn failed(plan: &Plan, reason: &str) -> Failure {
-    let place = match (&plan.http.unix_socket, plan.requests.first()) {
+    let place = match (
+        &plan.first().reach.unix_socket,
+        plan.first().requests.first(),
+    ) {
         (Some(socket), _) => format!("the socket {}", socket.display()),
         (None, Some(request)) => {
             let origin = &request.url.origin;

@@ -90,7 +90,7 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
 
 /// Finds out before the run whether every connection can have its descriptor.
 fn check_descriptors(prepared: &Prepared) -> Result<(), Failure> {
-    let connections = &prepared.plan.connections;
+    let connections = &prepared.plan.first().connections;
     let needed = u64::from(connections.count) * prepared.targets() as u64 + DESCRIPTORS_SPARE;
     match raise_descriptor_limit() {
         Some(limit) if limit < needed => Err(Failure::usage(format!(

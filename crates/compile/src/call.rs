@@ -101,11 +101,11 @@ impl<'a> Calls<'a> {
     ) -> Option<(HttpRequest, Option<u64>)> {
         let method = self.method(name, scope)?;
         let common = &self.pool.settings.fields.metadata;
-        let seed = self.reach.seed;
+        let seed = self.reach.generator().seed;
         let sent = data::sent(request, common, &method, self.sources, seed, scope);
         let mut options = request.options.clone();
         crate::form::fields::Fields::fill(&mut options, &self.pool.settings.options);
-        let mut made = silent(self.reach.requests[0].url.clone(), &options, scope)?;
+        let mut made = silent(self.reach.first().requests[0].url.clone(), &options, scope)?;
         let streaming = streaming(&request.stream, &method, scope);
         let sent = sent?;
         made.headers.extend(sent.fields);
@@ -151,7 +151,7 @@ impl<'a> Calls<'a> {
         ];
         let coding = scope.word(options.compress.as_ref(), &codings, "no coding of messages");
         let deadline = span(options.deadline.as_ref(), scope);
-        let deadline = deadline.unwrap_or(self.reach.timeouts.total);
+        let deadline = deadline.unwrap_or_else(|| self.reach.first().timeouts.total);
         let receive = scope.found.parse(options.max_receive.as_ref());
         let send = scope.found.parse(options.max_send.as_ref());
         let checked = options.reply_check.as_ref().is_none_or(|check| check.value);

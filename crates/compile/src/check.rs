@@ -1,66 +1,69 @@
-//! A plan's own check, with the places in the document that its findings come from.
+//! A plan is made of its parts, and what keeps it from being one gets its place in the document.
 
 use crate::form::fields::Fields as _;
 use crate::scope::Scope;
-use drumfire_plan::Plan;
-use drumfire_plan::document::{Document, Place, Pool};
+use drumfire_plan::document::{Ask, Document, Fields, Place, Pool, Request};
+use drumfire_plan::{Flaw, Plan, PlanParts};
 
-/// Keys of a document by the places of a plan's check. Where several are given, the first that was
-/// written is meant.
-const KEYS: [(&str, &[&str]); 19] = [
-    ("load.rate", &["rate"]),
-    ("load.users", &["users", "connections"]),
-    ("stop", &["after"]),
-    ("stop.duration", &["after"]),
-    ("stop.requests", &["requests"]),
-    ("stop.iterations", &["iterations"]),
-    ("warmup", &["warmup"]),
-    ("interval", &["interval"]),
-    ("connections.count", &["connections"]),
-    ("connections.threads", &["threads"]),
-    ("connections.streams", &["streams"]),
-    ("connections.keep_alive", &["requests_per_connection"]),
-    ("connections.ping", &["ping"]),
-    ("connections.hints", &["respect_keepalive"]),
-    ("http.version", &["http"]),
-    ("http.expect_continue", &["expect_continue"]),
-    ("timeouts.total", &["timeout"]),
-    ("timeouts.connect", &["connect_timeout"]),
-    ("timeouts.head", &["head_timeout"]),
-];
+/// Keys that stand for others in a document: the first that was written is meant.
+const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
 
-/// Notes what keeps a plan from being run.
-pub(crate) fn check(plan: &Plan, document: &Document, pool: &Pool, scope: &mut Scope<'_>) {
-    for finding in plan.check() {
-        let place = place(&finding.place, document, pool);
-        scope.found.add(&place, finding.message);
+/// The plan of these parts; what is wrong with them is noted.
+pub(crate) fn checked(
+    parts: PlanParts,
+    document: &Document,
+    pool: &Pool,
+    scope: &mut Scope<'_>,
+) -> Option<Plan> {
+    match Plan::new(parts) {
+        Ok(plan) => Some(plan),
+        Err(flaws) => {
+            for flaw in flaws {
+                // Requests that are wrong are no requests, which was said already.
+                if flaw.key == "requests" && !scope.found.is_empty() {
+                    continue;
+                }
+                let place = place(&flaw, document, pool);
+                scope.found.add(&place, flaw.message);
+            }
+            None
+        }
     }
 }
 
 /// Where something of a plan was written; the pool, where it was not.
-fn place(of: &str, document: &Document, pool: &Pool) -> Place {
-    if let Some(n) = index(of, "thresholds") {
-        let threshold = document.thresholds.get(n);
-        return threshold.map_or(Place::Nowhere, |text| text.place.clone());
-    }
-    let keys = KEYS.iter().find(|(known, _)| *known == of);
-    let keys = keys.map_or(&[][..], |(_, keys)| *keys);
-    let written = |key: &&str| {
-        let in_stop = || pool.stop.place(key);
-        let in_pool = || pool.load.place(key).or_else(|| pool.settings.place(key));
-        let found = if of.starts_with("stop") {
-            in_stop()
-        } else {
-            in_pool()
-        };
-        found.or_else(|| document.generator.place(key))
+fn place(flaw: &Flaw, document: &Document, pool: &Pool) -> Place {
+    let found = match (flaw.key, flaw.item) {
+        ("thresholds", Some(k)) => document.thresholds.get(k).map(|text| &text.place),
+        ("headers", Some(k)) => headers(k, pool),
+        (key, _) => {
+            let meant = MEANT.iter().find(|(known, _)| *known == key);
+            let keys = meant.map_or_else(|| std::slice::from_ref(&flaw.key), |(_, keys)| *keys);
+            keys.iter().find_map(|key| of_key(key, document, pool))
+        }
     };
-    let place = keys.iter().find_map(written);
-    place.unwrap_or(&pool.name.place).clone()
+    found.unwrap_or(&pool.name.place).clone()
 }
 
-/// The number in `thresholds[3]`.
-fn index(of: &str, list: &str) -> Option<usize> {
-    let rest = of.strip_prefix(list)?.strip_prefix('[')?;
-    rest.split(']').next()?.parse().ok()
+fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a Place> {
+    if let Some(key) = key.strip_prefix("stop.") {
+        return pool.stop.place(key);
+    }
+    let in_settings = || pool.settings.place(key);
+    let in_pool = pool.load.place(key).or_else(in_settings);
+    in_pool.or_else(|| document.generator.place(key))
+}
+
+/// Where the fields of the plan's `k`-th request were written. A list of URLs is many requests,
+/// and behind one it is no longer known which.
+fn headers(k: usize, pool: &Pool) -> Option<&Place> {
+    let is_one = |request: &Request| !matches!(request.ask, Ask::List { .. });
+    let before = pool.requests.get(..=k)?;
+    let request = before.last().filter(|_| before.iter().all(is_one));
+    let own = request.and_then(|request| match &request.fields {
+        Fields::Listed(fields) => fields.first(),
+        Fields::File(_) => None,
+    });
+    let field = own.or_else(|| pool.settings.fields.headers.first());
+    field.map(|field| &field.value.place)
 }

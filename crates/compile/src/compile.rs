@@ -21,8 +21,10 @@ use crate::target::{self, CallTarget};
 use crate::transport;
 use crate::{check, feeds};
 use drumfire_data::Sources;
-use drumfire_plan::document::{Ask, Document, Place, Pool, Text};
-use drumfire_plan::{Expect, HttpRequest, HttpVersion, Plan, Samples, Spin, Threshold, Url};
+use drumfire_plan::document::{Ask, Document, Generator as WrittenGenerator, Place, Pool, Text};
+use drumfire_plan::{
+    Expect, Generator, HttpRequest, HttpVersion, Plan, PlanParts, Samples, Spin, Threshold, Url,
+};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
@@ -43,13 +45,11 @@ pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     let Some(pool) = pool_of(document, &mut scope) else {
         return Err(scope.found.into_inner());
     };
-    let plan = match is_of_calls(&pool, &mut scope) {
+    let parts = match is_of_calls(&pool, &mut scope) {
         true => calls(document, &pool, &sources, &mut scope),
         false => Some(http(document, &pool, &mut scope)),
     };
-    if let Some(plan) = &plan {
-        check::check(plan, document, &pool, &mut scope);
-    }
+    let plan = parts.and_then(|parts| check::checked(parts, document, &pool, &mut scope));
     finished(scope, plan)
 }
 
@@ -113,9 +113,9 @@ fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
 }
 
 /// The plan of a pool of HTTP requests.
-fn http(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> Plan {
+fn http(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> PlanParts {
     let requests = requests::requests(pool, scope);
-    plan(document, pool, requests, HttpVersion::Http1, scope)
+    parts(document, pool, requests, HttpVersion::Http1, scope)
 }
 
 /// The plan of a pool of calls.
@@ -124,18 +124,18 @@ fn calls(
     pool: &Pool,
     sources: &Arc<Sources>,
     scope: &mut Scope<'_>,
-) -> Option<Plan> {
-    let mut plan = reach(document, pool, scope)?;
-    // No server is asked about a plan that can't be run.
-    check::check(&plan, document, pool, scope);
-    let Made { requests, count } = Calls::new(pool, sources, &plan).requests(scope);
-    plan.requests = requests;
+) -> Option<PlanParts> {
+    let reach = reach(document, pool, scope)?;
+    let Made { requests, count } = Calls::new(pool, sources, &reach).requests(scope);
+    let mut parts = reach.into_parts();
+    let made = &mut parts.pools[0];
+    made.requests = requests;
     // Data that are used once bound the number of requests.
     if let Some(count) = count {
-        let asked = plan.stop.requests.unwrap_or(u64::MAX);
-        plan.stop.requests = Some(asked.min(count));
+        let asked = made.stop.requests.unwrap_or(u64::MAX);
+        made.stop.requests = Some(asked.min(count));
     }
-    Some(plan)
+    Some(parts)
 }
 
 /// A plan that reaches the server of a pool's calls, without a message yet.
@@ -143,59 +143,69 @@ fn reach(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> Option<Plan
     let CallTarget { url, unix_socket } =
         target::of_calls(&pool.settings.reach, &pool.name.place, scope)?;
     let request = silent(url, &pool.settings.options, scope)?;
-    let mut plan = plan(document, pool, vec![request], HttpVersion::Http2, scope);
-    plan.http.unix_socket = unix_socket.or(plan.http.unix_socket);
-    Some(plan)
+    let mut parts = parts(document, pool, vec![request], HttpVersion::Http2, scope);
+    let reach = &mut parts.pools[0].reach;
+    reach.unix_socket = unix_socket.or_else(|| reach.unix_socket.take());
+    check::checked(parts, document, pool, scope)
 }
 
-/// A plan of these requests; `usual` is the version of HTTP that they speak unless the document
-/// names one.
-fn plan(
+/// A plan's parts with these requests; `usual` is the version of HTTP that they speak unless the
+/// document names one.
+fn parts(
     document: &Document,
     pool: &Pool,
     requests: Vec<HttpRequest>,
     usual: HttpVersion,
     scope: &mut Scope<'_>,
-) -> Plan {
-    let (settings, generator) = (&pool.settings, &document.generator);
+) -> PlanParts {
+    let settings = &pool.settings;
     let versions = [("1", HttpVersion::Http1), ("2", HttpVersion::Http2)];
     let version = scope.word(settings.http.http.as_ref(), &versions, "no version of HTTP");
     let version = version.unwrap_or(usual);
-    let loaded = load::load(
-        pool,
-        match version {
-            HttpVersion::Http1 => Multiplexing::None,
-            HttpVersion::Http2 => Multiplexing::Streams,
-        },
-        scope,
-    );
-    let urls: Vec<Url> = requests.iter().map(|request| request.url.clone()).collect();
-    let threads = scope.count(generator.threads.as_ref());
-    let spin = match is_on(&generator.spin) {
-        true => Spin::Yes,
-        false => Spin::No,
+    let multiplexing = match version {
+        HttpVersion::Http1 => Multiplexing::None,
+        HttpVersion::Http2 => Multiplexing::Streams,
     };
-    let threads = threads.unwrap_or_else(|| scope.host.cores());
-    let connections = transport::connections(settings, &loaded, threads, spin, scope);
+    let loaded = load::load(pool, multiplexing, scope);
+    let urls: Vec<Url> = requests.iter().map(|request| request.url.clone()).collect();
+    let connections = transport::connections(settings, &loaded, scope);
     let expect: Option<Expect> = scope.found.parse(settings.http.expect.status.as_ref());
-    let interval = scope.found.parse(generator.interval.as_ref());
-    let warmup = scope.found.parse(generator.warmup.as_ref());
-    Plan {
-        http: transport::options(settings, &urls, version, scope),
+    let made = drumfire_plan::Pool {
+        name: pool.name.value.clone(),
+        reach: transport::reach(settings, &urls, scope),
+        http: transport::http(settings, version, scope),
         timeouts: transport::timeouts(&settings.timeouts, scope),
         stop: load::stop(&pool.stop, &loaded, scope),
-        thresholds: thresholds(&document.thresholds, scope),
         requests,
         load: loaded.load,
         users: loaded.users,
-        warmup: warmup.unwrap_or_default(),
         connections,
         expect: expect.unwrap_or_default(),
         samples: Samples::Forget,
-        seed: generator
+    };
+    PlanParts {
+        pools: vec![made],
+        generator: generator(&document.generator, scope),
+        thresholds: thresholds(&document.thresholds, scope),
+    }
+}
+
+/// The program that sends.
+fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
+    let threads = scope.count(written.threads.as_ref());
+    let interval = scope.found.parse(written.interval.as_ref());
+    let warmup = scope.found.parse(written.warmup.as_ref());
+    Generator {
+        threads: threads.unwrap_or_else(|| scope.host.cores()),
+        spin: match is_on(&written.spin) {
+            true => Spin::Yes,
+            false => Spin::No,
+        },
+        seed: written
             .seed
             .as_ref()
             .map_or(SEED_DEFAULT, |seed| seed.value),
+        warmup: warmup.unwrap_or_default(),
         interval: interval.unwrap_or(INTERVAL_DEFAULT),
     }
 }

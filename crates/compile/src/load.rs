@@ -81,10 +81,9 @@ fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
         let message = format!("a user thinks in the closed model only; leave it out, or {rate}");
         scope.found.add(&think.place, message);
     }
-    let rate = match &written.rate {
-        Some(text) => sequence(text, scope),
-        None => RATE_DEFAULT.parse().ok(),
-    };
+    let rate = written.rate.as_ref();
+    let rate = rate.and_then(|text| sequence(text, scope));
+    let usual = || RATE_DEFAULT.parse().ok();
     let arrivals = [
         ("constant", Arrivals::Constant),
         ("poisson", Arrivals::Poisson),
@@ -95,8 +94,7 @@ fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
         "not a kind of arrivals",
     );
     Load::Open {
-        // A rate that is none was noted.
-        rate: rate.unwrap_or_else(|| Sequence(Vec::new())),
+        rate: rate.or_else(usual).unwrap_or_else(|| Sequence(Vec::new())),
         arrivals: arrivals.unwrap_or_default(),
         late: late(written.late.as_ref(), scope),
     }

@@ -54,7 +54,7 @@ pub(crate) fn schema(
         reach,
         wanted,
         metadata: &metadata,
-        limit: reach.timeouts.connect,
+        limit: reach.first().timeouts.connect,
     };
     match scope.host.schema(&question) {
         Ok(schema) => Some(schema),

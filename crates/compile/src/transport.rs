@@ -5,12 +5,13 @@ use crate::load::Loaded;
 use crate::names;
 use crate::scope::{Scope, is_on};
 use drumfire_plan::document::{
-    Connections as Written, Reach, Settings, Text, Timeouts as WrittenTimeouts, Tls as WrittenTls,
+    Connections as Written, Reach as WrittenReach, Settings, Text, Timeouts as WrittenTimeouts,
+    Tls as WrittenTls,
 };
 use drumfire_plan::{
     Affinity, Compressed, Connections, ExpectContinue, Growth, HttpOptions, HttpVersion, KeepAlive,
-    KeepAliveHints, Ping, Redirects, Resumption, ReusedClosed, Spin, Spread, Timeouts, Tls,
-    Unresolved, Url, Verify,
+    KeepAliveHints, Ping, Reach, Redirects, Resolve, Resumption, ReusedClosed, Spread, Timeouts,
+    Tls, Unresolved, Url, Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::net::IpAddr;
@@ -28,16 +29,13 @@ const BACKOFF_DEFAULT: Nanos = Nanos::from_millis(250);
 /// How long the answer to a ping may take.
 const PING_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(20);
 
-/// How requests to these URLs travel.
-pub(crate) fn options(
+/// What is spoken with the target.
+pub(crate) fn http(
     settings: &Settings,
-    urls: &[Url],
     version: HttpVersion,
     scope: &mut Scope<'_>,
 ) -> HttpOptions {
-    let (reach, http) = (&settings.reach, &settings.http);
-    let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
-    let what = "nothing that can be done with a name without an address";
+    let http = &settings.http;
     HttpOptions {
         version,
         compressed: compressed(settings, scope),
@@ -46,21 +44,28 @@ pub(crate) fn options(
             true => ExpectContinue::Wait(CONTINUE_WAIT),
             false => ExpectContinue::No,
         },
+    }
+}
+
+/// How these URLs are reached.
+pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) -> Reach {
+    let written = &settings.reach;
+    let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
+    let what = "nothing that can be done with a name without an address";
+    let unix_socket = written.unix_socket.as_ref();
+    Reach {
         tls: tls(&settings.tls, scope),
-        proxy: crate::proxy::proxy(reach, urls, scope),
-        resolve: reach
+        proxy: crate::proxy::proxy(written, urls, scope),
+        resolve: written
             .resolve
             .iter()
             .filter_map(|text| resolve(text, scope))
             .collect(),
         unresolved: scope
-            .word(reach.unresolved.as_ref(), &unresolved, what)
+            .word(written.unresolved.as_ref(), &unresolved, what)
             .unwrap_or_default(),
-        source_addresses: source_addresses(reach, scope),
-        unix_socket: reach
-            .unix_socket
-            .as_ref()
-            .map(|path| scope.host.locate(&path.value)),
+        source_addresses: source_addresses(written, scope),
+        unix_socket: unix_socket.map(|path| scope.host.locate(&path.value)),
     }
 }
 
@@ -156,7 +161,7 @@ fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
 
 /// Local addresses. One that this machine does not have would fail every connection, as if ports
 /// ran out.
-fn source_addresses(reach: &Reach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
+fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
     let mut addresses = Vec::new();
     for text in &reach.source_ip {
         let wrong = || {
@@ -178,12 +183,16 @@ fn source_addresses(reach: &Reach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
 }
 
 /// `HOST:PORT:ADDRESS`, the address with or without brackets.
-fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<(String, u16, IpAddr)> {
+fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     let parts = || {
         let (host, rest) = text.value.split_once(':')?;
         let (port, address) = rest.split_once(':')?;
         let address = address.trim_start_matches('[').trim_end_matches(']');
-        Some((host.to_owned(), port.parse().ok()?, address.parse().ok()?))
+        Some(Resolve {
+            host: host.to_owned(),
+            port: port.parse().ok()?,
+            address: address.parse().ok()?,
+        })
     };
     let wrong = || {
         let shown = text.value.escape_default();
@@ -217,8 +226,6 @@ pub(crate) fn span(text: Option<&Text>, scope: &mut Scope<'_>) -> Option<Nanos> 
 pub(crate) fn connections(
     settings: &Settings,
     loaded: &Loaded,
-    threads: u32,
-    spin: Spin,
     scope: &mut Scope<'_>,
 ) -> Connections {
     let written = &settings.connections;
@@ -248,8 +255,6 @@ pub(crate) fn connections(
         backoff_max: backoff.unwrap_or(BACKOFF_DEFAULT),
         spread: spread.unwrap_or_default(),
         ping: ping(written, scope),
-        threads,
-        spin,
     }
 }
 

@@ -40,12 +40,12 @@ fn plan(load: &str) -> Plan {
 
 fn schedule(load: &str) -> Schedule {
     let plan = plan(load);
-    assert_eq!(plan.stop.requests, Some(10_000));
-    assert!(plan.users.is_none(), "nobody is waited for");
-    let Load::Open { rate, arrivals, .. } = &plan.load else {
-        panic!("{:?}", plan.load);
+    assert_eq!(plan.first().stop.requests, Some(10_000));
+    assert!(plan.first().users.is_none(), "nobody is waited for");
+    let Load::Open { rate, arrivals, .. } = &plan.first().load else {
+        panic!("{:?}", plan.first().load);
     };
-    Schedule::new(rate, *arrivals, plan.seed).unwrap()
+    Schedule::new(rate, *arrivals, plan.generator().seed).unwrap()
 }
 
 /// Compares how many are due by the end of each second, and when the last one is.

@@ -57,12 +57,14 @@ pub(crate) struct Bounds {
 impl Bounds {
     fn of(plan: &Plan) -> Self {
         let rounds = plan
+            .first()
             .stop
             .iterations
-            .map(|n| n.saturating_mul(plan.requests.len() as u64));
+            .map(|n| n.saturating_mul(plan.first().requests.len() as u64));
         Self {
-            end: plan.stop.duration.unwrap_or(Nanos::MAX),
+            end: plan.first().stop.duration.unwrap_or(Nanos::MAX),
             limit: plan
+                .first()
                 .stop
                 .requests
                 .unwrap_or(u64::MAX)

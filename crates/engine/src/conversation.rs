@@ -96,7 +96,8 @@ pub fn converse<I: Io>(
     limit: Nanos,
     speaker: &mut dyn Speaker,
 ) -> Result<(), ConversationError> {
-    let (mut routes, tls) = routes_of(plan, resolver).map_err(ConversationError::Prepare)?;
+    let (mut routes, tls) =
+        routes_of(plan.first(), resolver).map_err(ConversationError::Prepare)?;
     let route = routes.swap_remove(0);
     if route.form == TargetForm::Absolute || route.tunnel.is_some() {
         let text = "a server's schema can't be asked for through a proxy; name --proto files";
@@ -113,7 +114,7 @@ pub fn converse<I: Io>(
 /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS. A target
 /// that can't be reached, or is behind a proxy, does not; the run then reports why.
 pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
-    let Ok((mut routes, tls)) = routes_of(plan, resolver) else {
+    let Ok((mut routes, tls)) = routes_of(plan.first(), resolver) else {
         return false;
     };
     if routes.is_empty() || routes[0].tls.is_none() || routes[0].tunnel.is_some() {
@@ -130,7 +131,7 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
 }
 
 fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
-    let request = &plan.requests[0];
+    let request = &plan.first().requests[0];
     let authority = authority(request);
     let own: [(&[u8], &[u8]); 8] = [
         (b":method", b"POST"),
@@ -166,7 +167,12 @@ impl<I: Io> Line<I> {
         for config in tls {
             io.add_tls(config);
         }
-        let mut settings = Settings::of(&plan.http, &plan.connections, &plan.timeouts, 1);
+        let mut settings = Settings::of(
+            &plan.first().http,
+            &plan.first().connections,
+            &plan.first().timeouts,
+            1,
+        );
         settings.version = HttpVersion::Http2;
         settings.streams = 1;
         settings.ping = None;

@@ -176,10 +176,10 @@ impl Exchanges {
     /// None under way, with room for this many.
     pub(crate) fn new(prepared: Arc<Prepared>, room: usize) -> Self {
         Self {
-            measure_from: prepared.plan.warmup,
-            timeouts: prepared.plan.timeouts,
-            expect: prepared.plan.expect,
-            decodes: prepared.plan.http.compressed != Compressed::AsSent,
+            measure_from: prepared.plan.generator().warmup,
+            timeouts: prepared.plan.first().timeouts,
+            expect: prepared.plan.first().expect,
+            decodes: prepared.plan.first().http.compressed != Compressed::AsSent,
             varies: prepared.requests.iter().any(Request::is_rendered_late),
             prepared,
             list: Vec::with_capacity(room),
@@ -366,7 +366,7 @@ impl Exchanges {
                 status = GRPC_STATUS + grpc_code(outcome);
             }
             if exchange.times.intended >= self.measure_from {
-                let unsent = exchange.messages_unsent(call, self.prepared.plan.seed);
+                let unsent = exchange.messages_unsent(call, self.prepared.plan.generator().seed);
                 if unsent > 0 {
                     interval.messages.record_unsent(unsent);
                 }
@@ -487,7 +487,7 @@ impl Exchanges {
         let plan = Arc::clone(&self.prepared.plan);
         let exchange = self.get_mut(id);
         exchange.begin_attempt();
-        if plan.http.version == HttpVersion::Http2 {
+        if plan.first().http.version == HttpVersion::Http2 {
             exchange.resends = 0;
         }
         let Some(hop) = exchange
@@ -497,7 +497,7 @@ impl Exchanges {
         else {
             return Ok(());
         };
-        let message = message(&plan, &hop.request, form)
+        let message = message(plan.first(), &hop.request, form)
             .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
         hop.message = Some(message);
         Ok(())

@@ -17,7 +17,7 @@ pub(crate) use varying::{Outline, Parts, VaryingRequest};
 use crate::id::LaneId;
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
-use drumfire_plan::{HttpRequest, HttpVersion, Origin, Plan};
+use drumfire_plan::{HttpRequest, HttpVersion, Origin, Plan, Pool};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
@@ -163,7 +163,8 @@ impl std::error::Error for PrepareError {}
 /// # Errors
 /// When no run of this plan could send anything.
 pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareError> {
-    let (routes, tls) = routes_of(&plan, &*resolver)?;
+    let pool = plan.first();
+    let (routes, tls) = routes_of(pool, &*resolver)?;
     let by_origin: HashMap<&Origin, u16> = routes
         .iter()
         .enumerate()
@@ -171,8 +172,8 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
         .collect();
     let mut steps: Vec<Arc<str>> = Vec::new();
     let mut by_name: HashMap<&str, u16> = HashMap::new();
-    let mut requests = Vec::with_capacity(plan.requests.len());
-    for request in &plan.requests {
+    let mut requests = Vec::with_capacity(pool.requests.len());
+    for request in &pool.requests {
         let route = by_origin[&request.url.origin];
         let step = *by_name.entry(&request.step).or_insert_with(|| {
             // Beyond the last index steps share it; the summary keeps far fewer apart.
@@ -182,7 +183,7 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
             (steps.len() - 1) as u16
         });
         let form = routes[usize::from(route)].form;
-        let message = message(&plan, request, form).map_err(|reason| {
+        let message = message(pool, request, form).map_err(|reason| {
             PrepareError::Request(format!("the request to {}: {reason}", request.url))
         })?;
         requests.push(Request {
@@ -207,21 +208,21 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
 /// # Errors
 /// In words, when it can't be sent so.
 pub(crate) fn message(
-    plan: &Plan,
+    pool: &Pool,
     request: &HttpRequest,
     form: TargetForm,
 ) -> Result<Message, String> {
     let proxied = form == TargetForm::Absolute;
     if let Some(data) = &request.data
-        && !(proxied && plan.http.version == HttpVersion::Http2)
+        && !(proxied && pool.http.version == HttpVersion::Http2)
     {
-        let varying = varying::varying(plan, request, data, form)?;
+        let varying = varying::varying(pool, request, data, form)?;
         return Ok(Message::Varying(Box::new(varying)));
     }
-    match (plan.http.version, form) {
-        (HttpVersion::Http1, form) => render(plan, request, form).map(Message::Http1),
+    match (pool.http.version, form) {
+        (HttpVersion::Http1, form) => render(pool, request, form).map(Message::Http1),
         (HttpVersion::Http2, TargetForm::Origin) => {
-            Ok(Message::Http2(Box::new(stream(plan, request)?)))
+            Ok(Message::Http2(Box::new(stream(pool, request)?)))
         }
         (HttpVersion::Http2, TargetForm::Absolute) => {
             Err("a proxy carries HTTP/2 only to https targets".to_owned())

@@ -37,7 +37,7 @@ pub(crate) struct Recorder<S> {
 
 impl<S: Sink> Recorder<S> {
     pub(crate) fn new(sink: S, steps: Arc<[Arc<str>]>, plan: &Plan) -> Self {
-        let length = plan.interval;
+        let length = plan.generator().interval;
         let current = Box::new(Interval::new(&steps));
         let times = ThreadTimes::default();
         Self {
@@ -46,8 +46,8 @@ impl<S: Sink> Recorder<S> {
             current,
             edge: length,
             length,
-            measure_from: plan.warmup,
-            samples: plan.samples,
+            measure_from: plan.generator().warmup,
+            samples: plan.first().samples,
             kept: Vec::new(),
             times,
         }

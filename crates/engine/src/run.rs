@@ -54,13 +54,13 @@ impl std::error::Error for RunError {}
 /// How many worker threads a plan's run has: never more than connections or users to give them.
 #[must_use]
 pub fn thread_count(plan: &Plan) -> u32 {
-    let users = match plan.load {
+    let users = match plan.first().load {
         Load::Closed { users, .. } => users,
         Load::Open { .. } => u32::MAX,
     };
-    plan.connections
+    plan.generator()
         .threads
-        .min(plan.connections.count)
+        .min(plan.first().connections.count)
         .min(users)
         .max(1)
 }
@@ -169,7 +169,7 @@ fn run_natively(
     let clock = Clock::start();
     let options = NativeOptions {
         clock,
-        waiting: if plan.connections.spin == Spin::Yes {
+        waiting: if plan.generator().spin == Spin::Yes {
             Waiting::Spin
         } else {
             Waiting::Sleep

@@ -105,7 +105,7 @@ impl<I: Io> Worker<I> {
         let plan = &prepared.plan;
         let steps: Arc<[Arc<str>]> = prepared.steps.clone().into();
         let transport = transport_of(&prepared, &extent);
-        let room = transport.share_count() * plan.connections.streams as usize;
+        let room = transport.share_count() * plan.first().connections.streams as usize;
         let lanes = transport.lanes.count();
         Self {
             recorder: Recorder::new(channel, steps, plan),
@@ -119,11 +119,11 @@ impl<I: Io> Worker<I> {
             course: Course {
                 drain_until: None,
                 last_end: Nanos::ZERO,
-                measure_from: plan.warmup,
+                measure_from: plan.generator().warmup,
             },
             shard: extent.shard,
-            affinity: plan.connections.affinity,
-            multiplexes: plan.http.version == HttpVersion::Http2,
+            affinity: plan.first().connections.affinity,
+            multiplexes: plan.first().http.version == HttpVersion::Http2,
             io,
             prepared,
             orders,
@@ -627,7 +627,7 @@ impl<I: Io> Worker<I> {
         self.record_pending(now);
         self.waiting.clear();
         self.course.drain_until = Some(now + DRAIN_MAX);
-        match self.prepared.plan.stop.drain {
+        match self.prepared.plan.first().stop.drain {
             Drain::Wait => {}
             Drain::Ignore => self.course.drain_until = Some(now),
             Drain::Close => {
@@ -713,9 +713,9 @@ impl Waiting {
 fn transport_of(prepared: &Prepared, extent: &Extent) -> Transport {
     let plan = &prepared.plan;
     let settings = Settings::of(
-        &plan.http,
-        &plan.connections,
-        &plan.timeouts,
+        &plan.first().http,
+        &plan.first().connections,
+        &plan.first().timeouts,
         prepared.first_stream_id,
     );
     let lanes = prepared.routes.iter();
@@ -724,11 +724,11 @@ fn transport_of(prepared: &Prepared, extent: &Extent) -> Transport {
     for lane in transport.lanes.ids() {
         // Where all go to the first address, each starts a round of its own: local addresses take
         // turns by the round.
-        let stride = match plan.connections.spread {
+        let stride = match plan.first().connections.spread {
             Spread::Turn => 1,
             Spread::First => transport.lanes.get(lane).route.width() as u32,
         };
-        if plan.connections.growth == Growth::AsNeeded {
+        if plan.first().connections.growth == Growth::AsNeeded {
             let lane = transport.lanes.get_mut(lane);
             lane.make_room(extent.connections as usize);
             continue;

@@ -3,203 +3,241 @@
 use crate::nearest::suggestion;
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
-    KeepAliveHints, Law, Load, Metric, Plan, Sequence,
+    KeepAliveHints, Law, Load, Metric, PlanParts, Pool, Sequence, Threshold,
 };
 use drumfire_units::Nanos;
 use std::fmt;
 
 /// One thing that is wrong with a plan, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// The key, such as `requests[0].headers`; indices count from 0.
-    pub place: String,
+pub struct Flaw {
+    /// The number of the pool, from 0; `None` where the run as a whole is meant.
+    pub pool: Option<usize>,
+    /// The key, as a document has it: `rate`, `connections`.
+    pub key: &'static str,
+    /// The number in the list that is the key's value, from 0.
+    pub item: Option<usize>,
     /// The mistake, and what would be right.
     pub message: String,
 }
 
-impl fmt::Display for Diagnostic {
+impl fmt::Display for Flaw {
+    /// `pools[0].requests[1]: what is wrong`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
+        if let Some(pool) = self.pool {
+            write!(f, "pools[{pool}].")?;
+        }
+        f.write_str(self.key)?;
+        if let Some(item) = self.item {
+            write!(f, "[{item}]")?;
+        }
+        write!(f, ": {}", self.message)
     }
 }
 
-/// Diagnostics, as they are found.
+/// Flaws, as they are found.
 #[derive(Default)]
-struct Findings(Vec<Diagnostic>);
+struct Findings {
+    flaws: Vec<Flaw>,
+    /// The pool that is looked at.
+    pool: Option<usize>,
+}
 
 impl Findings {
-    /// Notes a mistake at `place` if `wrong`.
-    fn note_if(&mut self, wrong: bool, place: &str, message: &str) {
+    /// Notes a mistake in a key's value if `wrong`.
+    fn note_if(&mut self, wrong: bool, key: &'static str, message: &str) {
+        self.note_item_if(wrong, key, None, message);
+    }
+
+    /// The same of one in a list.
+    fn note_item_if(&mut self, wrong: bool, key: &'static str, item: Option<usize>, message: &str) {
         if wrong {
-            self.0.push(Diagnostic {
-                place: place.to_owned(),
+            self.flaws.push(Flaw {
+                pool: self.pool,
+                key,
+                item,
                 message: message.to_owned(),
             });
         }
     }
 }
 
-impl Plan {
-    /// Everything that keeps this plan from being run; a plan without diagnostics can run.
-    #[must_use]
-    pub fn check(&self) -> Vec<Diagnostic> {
-        let mut found = Findings::default();
-        found.note_if(
-            self.requests.is_empty(),
-            "requests",
-            "there is nothing to send; give at least one URL",
-        );
-        for (k, request) in self.requests.iter().enumerate() {
-            check_request(request, &format!("requests[{k}]"), &mut found);
-        }
-        self.check_load(&mut found);
-        self.check_stop(&mut found);
-        check_connections(&self.connections, &mut found);
-        self.check_version(&mut found);
-        self.check_times(&mut found);
-        self.check_thresholds(&mut found);
-        found.0
+/// Everything that keeps a plan of these parts from being run.
+pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
+    let mut found = Findings::default();
+    let PlanParts {
+        pools, generator, ..
+    } = parts;
+    found.note_if(
+        pools.is_empty(),
+        "pools",
+        "there is nothing to send; write a pool with requests",
+    );
+    found.note_if(
+        generator.threads == 0,
+        "threads",
+        "0 threads do nothing; write at least 1",
+    );
+    found.note_if(
+        generator.interval == Nanos::ZERO,
+        "interval",
+        "an interval of 0 holds nothing; write one such as 1s",
+    );
+    for (k, pool) in pools.iter().enumerate() {
+        found.pool = Some(k);
+        let twice = pools[..k].iter().any(|other| other.name == pool.name);
+        found.note_if(twice, "name", "two pools have this name; give each its own");
+        check_pool(pool, generator.warmup, &mut found);
     }
-
-    fn check_load(&self, found: &mut Findings) {
-        match &self.load {
-            Load::Open { rate, .. } => {
-                found.note_if(
-                    rate.0.is_empty(),
-                    "load.rate",
-                    "the load has no piece; write a rate such as 500/s",
-                );
-                found.note_if(
-                    !rate.0.is_empty() && rate.0.iter().all(is_silent),
-                    "load.rate",
-                    "a rate of 0 sends nothing; write one above it, such as 500/s",
-                );
-            }
-            Load::Closed { users, .. } => found.note_if(
-                *users == 0,
-                "load.users",
-                "0 users send nothing; write at least 1",
-            ),
-        }
+    found.pool = None;
+    for (k, threshold) in parts.thresholds.iter().enumerate() {
+        check_threshold(k, threshold, parts, &mut found);
     }
+    found.flaws
+}
 
-    fn check_stop(&self, found: &mut Findings) {
-        let stop = &self.stop;
-        let unset = stop.duration.is_none() && stop.requests.is_none() && stop.iterations.is_none();
-        found.note_if(
-            unset && !self.load.ends_by_itself(),
-            "stop",
-            "nothing ends the run; give a duration, a number of requests or of iterations",
-        );
-        found.note_if(
-            stop.duration == Some(Nanos::ZERO),
-            "stop.duration",
-            "nothing fits into a duration of 0; write one such as 10s",
-        );
-        for (count, place) in [
-            (stop.requests, "stop.requests"),
-            (stop.iterations, "stop.iterations"),
-        ] {
+fn check_pool(pool: &Pool, warmup: Nanos, found: &mut Findings) {
+    found.note_if(
+        pool.requests.is_empty(),
+        "requests",
+        "there is nothing to send; give at least one URL",
+    );
+    for (k, request) in pool.requests.iter().enumerate() {
+        check_request(k, request, found);
+    }
+    check_load(pool, found);
+    check_stop(pool, warmup, found);
+    check_connections(&pool.connections, found);
+    check_version(pool, found);
+    check_times(pool, found);
+}
+
+fn check_load(pool: &Pool, found: &mut Findings) {
+    match &pool.load {
+        Load::Open { rate, .. } => {
             found.note_if(
-                count == Some(0),
-                place,
-                "a run of 0 sends nothing; write at least 1",
+                rate.0.is_empty(),
+                "rate",
+                "the load has no piece; write a rate such as 500/s",
+            );
+            found.note_if(
+                !rate.0.is_empty() && rate.0.iter().all(is_silent),
+                "rate",
+                "a rate of 0 sends nothing; write one above it, such as 500/s",
             );
         }
+        Load::Closed { users, .. } => found.note_if(
+            *users == 0,
+            "users",
+            "0 users send nothing; write at least 1",
+        ),
+    }
+}
+
+fn check_stop(pool: &Pool, warmup: Nanos, found: &mut Findings) {
+    let stop = &pool.stop;
+    let unset = stop.duration.is_none() && stop.requests.is_none() && stop.iterations.is_none();
+    found.note_if(
+        unset && !pool.load.ends_by_itself(),
+        "stop",
+        "nothing ends the run; give a duration, a number of requests or of iterations",
+    );
+    found.note_if(
+        stop.duration == Some(Nanos::ZERO),
+        "stop.after",
+        "nothing fits into a duration of 0; write one such as 10s",
+    );
+    for (count, place) in [
+        (stop.requests, "stop.requests"),
+        (stop.iterations, "stop.iterations"),
+    ] {
         found.note_if(
-            stop.duration
-                .is_some_and(|duration| self.warmup >= duration),
-            "warmup",
-            "the warm-up lasts as long as the run, so that nothing is measured; shorten it",
+            count == Some(0),
+            place,
+            "a run of 0 sends nothing; write at least 1",
         );
     }
+    found.note_if(
+        stop.duration.is_some_and(|duration| warmup >= duration),
+        "warmup",
+        "the warm-up lasts as long as the run, so that nothing is measured; shorten it",
+    );
+}
 
-    /// Settings that the version of HTTP can't carry out.
-    fn check_version(&self, found: &mut Findings) {
-        let calls = self.requests.iter().any(|request| request.call.is_some());
-        match self.http.version {
-            HttpVersion::Http1 => {
-                found.note_if(
-                    self.connections.streams > 1,
-                    "connections.streams",
-                    "a connection of HTTP/1.1 carries one request at a time; leave the streams \
-                     away, or speak HTTP/2",
-                );
-                found.note_if(calls, "http.version", "gRPC calls travel over HTTP/2");
-                found.note_if(
-                    self.connections.ping.is_some(),
-                    "connections.ping",
-                    "HTTP/1.1 has no pings; leave them away, or speak HTTP/2",
-                );
-            }
-            HttpVersion::Http2 => {
-                found.note_if(
-                    self.http.expect_continue != ExpectContinue::No,
-                    "http.expect_continue",
-                    "a body waits for `100 Continue` over HTTP/1.1 only",
-                );
-                found.note_if(
-                    self.connections.hints == KeepAliveHints::Respect,
-                    "connections.hints",
-                    "HTTP/2 has no Keep-Alive field; its servers say GOAWAY, which is obeyed",
-                );
-            }
-        }
-    }
-
-    fn check_times(&self, found: &mut Findings) {
-        found.note_if(
-            self.interval == Nanos::ZERO,
-            "interval",
-            "an interval of 0 holds nothing; write one such as 1s",
-        );
-        let timeouts = &self.timeouts;
-        if let Some(ping) = self.connections.ping {
+/// Settings that the version of HTTP can't carry out.
+fn check_version(pool: &Pool, found: &mut Findings) {
+    let calls = pool.requests.iter().any(|request| request.call.is_some());
+    match pool.http.version {
+        HttpVersion::Http1 => {
             found.note_if(
-                ping.after == Nanos::ZERO || ping.timeout == Nanos::ZERO,
-                "connections.ping",
-                "a ping without any time floods the server; write times such as 30s and 20s",
+                pool.connections.streams > 1,
+                "streams",
+                "a connection of HTTP/1.1 carries one request at a time; leave the streams \
+                 away, or speak HTTP/2",
+            );
+            found.note_if(calls, "http", "gRPC calls travel over HTTP/2");
+            found.note_if(
+                pool.connections.ping.is_some(),
+                "ping",
+                "HTTP/1.1 has no pings; leave them away, or speak HTTP/2",
             );
         }
-        for (timeout, place) in [
-            (timeouts.total, "timeouts.total"),
-            (timeouts.connect, "timeouts.connect"),
-            (timeouts.tls, "timeouts.tls"),
-            (timeouts.head, "timeouts.head"),
-        ] {
+        HttpVersion::Http2 => {
             found.note_if(
-                timeout == Nanos::ZERO,
-                place,
-                "a timeout of 0 lets nothing finish; write one such as 30s",
+                pool.http.expect_continue != ExpectContinue::No,
+                "expect_continue",
+                "a body waits for `100 Continue` over HTTP/1.1 only",
             );
-        }
-    }
-
-    fn check_thresholds(&self, found: &mut Findings) {
-        for (k, threshold) in self.thresholds.iter().enumerate() {
-            let place = format!("thresholds[{k}]");
             found.note_if(
-                threshold
-                    .window
-                    .is_some_and(|window| window < self.interval),
-                &place,
-                "the window is shorter than the interval; write a longer one",
-            );
-            let Metric::Step(name, _) = &threshold.metric else {
-                continue;
-            };
-            let steps = || self.requests.iter().map(|request| request.step.as_str());
-            found.note_if(
-                !steps().any(|step| step == name),
-                &place,
-                &format!(
-                    "no step is named `{}`{}",
-                    name.escape_debug(),
-                    suggestion(name, steps())
-                ),
+                pool.connections.hints == KeepAliveHints::Respect,
+                "respect_keepalive",
+                "HTTP/2 has no Keep-Alive field; its servers say GOAWAY, which is obeyed",
             );
         }
     }
+}
+
+fn check_times(pool: &Pool, found: &mut Findings) {
+    let timeouts = &pool.timeouts;
+    if let Some(ping) = pool.connections.ping {
+        found.note_if(
+            ping.after == Nanos::ZERO || ping.timeout == Nanos::ZERO,
+            "ping",
+            "a ping without any time floods the server; write times such as 30s and 20s",
+        );
+    }
+    for (timeout, place) in [
+        (timeouts.total, "timeout"),
+        (timeouts.connect, "connect_timeout"),
+        (timeouts.tls, "tls_timeout"),
+        (timeouts.head, "head_timeout"),
+    ] {
+        found.note_if(
+            timeout == Nanos::ZERO,
+            place,
+            "a timeout of 0 lets nothing finish; write one such as 30s",
+        );
+    }
+}
+
+/// A threshold must have something to look at.
+fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
+    let interval = parts.generator.interval;
+    let short = threshold.window.is_some_and(|window| window < interval);
+    let message = "the window is shorter than the interval; write a longer one";
+    found.note_item_if(short, "thresholds", Some(k), message);
+    let Metric::Step(name, _) = &threshold.metric else {
+        return;
+    };
+    let requests = || parts.pools.iter().flat_map(|pool| &pool.requests);
+    let steps = || requests().map(|request| request.step.as_str());
+    let message = format!(
+        "no step is named `{}`{}",
+        name.escape_debug(),
+        suggestion(name, steps())
+    );
+    let unknown = !steps().any(|step| step == name);
+    found.note_item_if(unknown, "thresholds", Some(k), &message);
 }
 
 impl Load {
@@ -234,63 +272,55 @@ fn is_silent(law: &Law) -> bool {
 fn check_connections(connections: &Connections, found: &mut Findings) {
     found.note_if(
         connections.count == 0,
-        "connections.count",
+        "connections",
         "0 connections send nothing; write at least 1",
     );
     found.note_if(
         connections.growth == Growth::AsNeeded && connections.affinity == Affinity::User,
-        "connections.session",
+        "session",
         "users keep to connections that are there; write a number of connections",
     );
     found.note_if(
         connections.streams == 0,
-        "connections.streams",
+        "streams",
         "0 streams carry nothing; write at least 1",
     );
     found.note_if(
-        connections.threads == 0,
-        "connections.threads",
-        "0 threads do nothing; write at least 1",
-    );
-    found.note_if(
         connections.keep_alive == KeepAlive::AtMost(0),
-        "connections.keep_alive",
+        "requests_per_connection",
         "a connection carries at least 1 request",
     );
 }
 
 /// Fields that frame a message or name its host must agree with the request itself (RFC 9112
 /// sections 3.2 and 6).
-fn check_request(request: &HttpRequest, place: &str, found: &mut Findings) {
-    let place = format!("{place}.headers");
+fn check_request(k: usize, request: &HttpRequest, found: &mut Findings) {
+    let mut note_if =
+        |wrong: bool, message: &str| found.note_item_if(wrong, "headers", Some(k), message);
     let values = |name| {
         let fields = request.headers.iter().filter(move |field| field.is(name));
         fields.map(crate::Header::value)
     };
-    found.note_if(
+    note_if(
         values("host").count() > 1,
-        &place,
         "Host is given more than once; leave one",
     );
     let lengths: Vec<_> = values("content-length").collect();
-    found.note_if(
+    note_if(
         lengths.len() > 1,
-        &place,
         "Content-Length is given more than once; leave it away: it is made from the body",
     );
     let Body(body) = &request.body;
     let length = body.as_ref().map_or(0, |body| body.len()).to_string();
-    found.note_if(
+    note_if(
         lengths.iter().any(|given| *given != length.as_bytes()),
-        &place,
         &format!(
             "Content-Length differs from the body's {length} bytes; leave it away: it is made \
              from the body"
         ),
     );
-    found.note_if(
+    note_if(
         values("transfer-encoding").next().is_some(),
-        &place,
         "Transfer-Encoding conflicts with the Content-Length that is made from the body; \
          leave it away",
     );

@@ -3,8 +3,6 @@
 use crate::{Call, RequestData, Url};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
-use std::net::IpAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An HTTP method: a token, kept as given.
@@ -183,8 +181,8 @@ pub enum HttpVersion {
     Http2,
 }
 
-/// How requests travel.
-#[derive(Clone, Debug, Default)]
+/// What is spoken with a target.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct HttpOptions {
     /// The version to speak.
     pub version: HttpVersion,
@@ -194,28 +192,6 @@ pub struct HttpOptions {
     pub redirects: Redirects,
     /// Whether to send `Expect: 100-continue` before a body.
     pub expect_continue: ExpectContinue,
-    /// Settings for https targets.
-    pub tls: Tls,
-    /// The proxy that requests go through; chosen per origin by the caller.
-    pub proxy: Option<Proxy>,
-    /// Addresses to use in place of a name's own: host, port, address.
-    pub resolve: Vec<(String, u16, IpAddr)>,
-    /// What becomes of a target whose name has no address.
-    pub unresolved: Unresolved,
-    /// Local addresses to send from, used in turn.
-    pub source_addresses: Vec<IpAddr>,
-    /// A Unix socket to connect to in place of the URL's host.
-    pub unix_socket: Option<PathBuf>,
-}
-
-/// What becomes of a target whose name has no address. Names are looked up once, before the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unresolved {
-    /// There is no run.
-    #[default]
-    Refuse,
-    /// Every request to it fails, as with a closed port.
-    Fail,
 }
 
 /// Whether bodies are decoded.
@@ -252,53 +228,6 @@ pub enum Redirects {
     Refuse,
 }
 
-/// Certificates or a key as text, shared by all connections.
-pub type Pem = Arc<[u8]>;
-
-/// Settings for https targets.
-#[derive(Clone, Debug, Default)]
-pub struct Tls {
-    /// Whether the server's certificate is verified; by default it is.
-    pub verify: Verify,
-    /// The name that the server's certificate must have; the URL's host when `None`.
-    pub server_name: Option<String>,
-    /// Trusted roots in PEM; the system's when `None`.
-    pub ca_pem: Option<Pem>,
-    /// The client's certificate chain and private key in PEM.
-    pub identity_pem: Option<(Pem, Pem)>,
-    /// Whether sessions are resumed.
-    pub resumption: Resumption,
-}
-
-/// Whether certificates are verified.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verify {
-    /// Yes.
-    #[default]
-    Yes,
-    /// No, which the report notes.
-    No,
-}
-
-/// Whether TLS sessions are resumed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Resumption {
-    /// A new connection resumes an earlier session where the server lets it.
-    #[default]
-    Resume,
-    /// Every handshake is a full one.
-    Full,
-}
-
-/// An HTTP proxy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proxy {
-    /// Its address; the scheme is http.
-    pub url: Url,
-    /// Hosts that are reached without it: names, suffixes with a leading dot, or `*`.
-    pub bypass: Vec<String>,
-}
-
 /// How many connections there are and how long they live.
 #[derive(Clone, Debug)]
 pub struct Connections {
@@ -323,10 +252,6 @@ pub struct Connections {
     pub affinity: Affinity,
     /// Whether silent connections are asked for a sign of life; of HTTP/2 only.
     pub ping: Option<Ping>,
-    /// How many worker threads; at least 1.
-    pub threads: u32,
-    /// Whether a worker spins shortly before a request is due.
-    pub spin: Spin,
 }
 
 /// When connections are opened.
@@ -403,16 +328,6 @@ pub enum ReusedClosed {
     Fail,
     /// An idempotent request is sent once more on a new connection, and counted as retried.
     Retry,
-}
-
-/// Whether a worker spins shortly before a request is due.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spin {
-    /// Sleep; wakes some ten microseconds late.
-    #[default]
-    No,
-    /// Busy-wait the last stretch; wakes within a microsecond and costs CPU time.
-    Yes,
 }
 
 /// How long each phase of an exchange may take; [`Nanos::MAX`] is for ever.

@@ -1,9 +1,9 @@
 //! What keeps a plan from being run.
 
 use drumfire_plan::{
-    Arrivals, Body, Connections, Expect, Header, HttpOptions, HttpRequest, KeepAlive,
-    KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Spin, Spread, Stop,
-    Timeouts, Url,
+    Affinity, Arrivals, Body, Connections, Expect, Flaw, Generator, Growth, Header, HttpOptions,
+    HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, Plan, PlanParts, Pool, Reach,
+    ReusedClosed, Samples, Spin, Spread, Stop, Timeouts, Url,
 };
 use drumfire_units::Nanos;
 
@@ -27,8 +27,9 @@ fn open(rate: &str) -> Load {
     }
 }
 
-fn plan() -> Plan {
-    Plan {
+fn pool() -> Pool {
+    Pool {
+        name: "main".to_owned(),
         requests: vec![request()],
         load: open("500/s"),
         users: None,
@@ -36,7 +37,7 @@ fn plan() -> Plan {
             duration: Some(Nanos::from_secs(10)),
             ..Stop::default()
         },
-        warmup: Nanos::from_secs(1),
+        reach: Reach::default(),
         http: HttpOptions::default(),
         connections: Connections {
             count: 1,
@@ -44,91 +45,134 @@ fn plan() -> Plan {
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
-            growth: drumfire_plan::Growth::Ahead,
-            affinity: drumfire_plan::Affinity::Shared,
+            growth: Growth::Ahead,
+            affinity: Affinity::Shared,
             backoff_max: Nanos::from_secs(1),
             spread: Spread::Turn,
             ping: None,
-            threads: 1,
-            spin: Spin::No,
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
         samples: Samples::Forget,
-        thresholds: Vec::new(),
-        seed: 0,
-        interval: Nanos::from_secs(1),
     }
 }
 
-/// The places of all diagnostics after a change.
-fn places(change: impl Fn(&mut Plan)) -> Vec<String> {
-    let mut plan = plan();
-    change(&mut plan);
-    plan.check().into_iter().map(|found| found.place).collect()
+fn parts() -> PlanParts {
+    PlanParts {
+        pools: vec![pool()],
+        generator: Generator {
+            threads: 1,
+            spin: Spin::No,
+            seed: 0,
+            warmup: Nanos::from_secs(1),
+            interval: Nanos::from_secs(1),
+        },
+        thresholds: Vec::new(),
+    }
+}
+
+/// What is wrong with these parts.
+fn flaws(parts: PlanParts) -> Vec<Flaw> {
+    Plan::new(parts).err().unwrap_or_default()
+}
+
+/// The keys of all flaws after a change of the pool.
+fn keys(change: impl Fn(&mut Pool)) -> Vec<&'static str> {
+    let mut parts = parts();
+    change(&mut parts.pools[0]);
+    flaws(parts).into_iter().map(|flaw| flaw.key).collect()
+}
+
+/// The keys of all flaws after a change of the generator.
+fn of_generator(change: impl Fn(&mut Generator)) -> Vec<&'static str> {
+    let mut parts = parts();
+    change(&mut parts.generator);
+    flaws(parts).into_iter().map(|flaw| flaw.key).collect()
 }
 
 #[test]
-fn a_good_plan_has_no_diagnostics() {
-    assert_eq!(plan().check(), []);
+fn a_good_plan_has_no_flaws() {
+    assert_eq!(flaws(parts()), []);
     assert!(
-        places(|plan| {
-            plan.stop = Stop::default();
-            plan.load = open("line(5,200,60s)");
+        keys(|pool| {
+            pool.stop = Stop::default();
+            pool.load = open("line(5,200,60s)");
         })
         .is_empty()
     );
-    assert!(places(|plan| plan.load = open("const(0,1s) const(5,1s)")).is_empty());
-    assert!(
-        places(|plan| plan.thresholds = vec!["step(login).p99<1s over 1s".parse().unwrap()])
-            .is_empty()
-    );
+    assert!(keys(|pool| pool.load = open("const(0,1s) const(5,1s)")).is_empty());
+    let mut parts = parts();
+    parts.thresholds = vec!["step(login).p99<1s over 1s".parse().unwrap()];
+    assert_eq!(flaws(parts), []);
 }
 
 #[test]
-fn each_mistake_is_found_in_its_place() {
+fn each_mistake_is_found_at_its_key() {
     let closed = |users| Load::Closed {
         users,
         think_time: Nanos::ZERO,
     };
-    assert_eq!(places(|p| p.requests.clear()), ["requests"]);
-    assert_eq!(places(|p| p.warmup = Nanos::from_secs(10)), ["warmup"]);
-    assert_eq!(places(|p| p.stop = Stop::default()), ["stop"]);
-    let unending = |p: &mut Plan| {
+    assert_eq!(keys(|p| p.requests.clear()), ["requests"]);
+    assert_eq!(
+        of_generator(|g| g.warmup = Nanos::from_secs(10)),
+        ["warmup"]
+    );
+    assert_eq!(keys(|p| p.stop = Stop::default()), ["stop"]);
+    let unending = |p: &mut Pool| {
         p.stop = Stop::default();
         p.load = closed(1);
     };
-    assert_eq!(places(unending), ["stop"]);
-    assert_eq!(places(|p| p.stop.requests = Some(0)), ["stop.requests"]);
-    assert_eq!(places(|p| p.stop.iterations = Some(0)), ["stop.iterations"]);
+    assert_eq!(keys(unending), ["stop"]);
+    assert_eq!(keys(|p| p.stop.requests = Some(0)), ["stop.requests"]);
+    assert_eq!(keys(|p| p.stop.iterations = Some(0)), ["stop.iterations"]);
     assert_eq!(
-        places(|p| p.stop.duration = Some(Nanos::ZERO)),
-        ["stop.duration", "warmup"]
+        keys(|p| p.stop.duration = Some(Nanos::ZERO)),
+        ["stop.after", "warmup"]
     );
-    assert_eq!(places(|p| p.connections.count = 0), ["connections.count"]);
-    assert_eq!(
-        places(|p| p.connections.threads = 0),
-        ["connections.threads"]
-    );
-    let never = |p: &mut Plan| p.connections.keep_alive = KeepAlive::AtMost(0);
-    assert_eq!(places(never), ["connections.keep_alive"]);
-    assert_eq!(places(|p| p.interval = Nanos::ZERO), ["interval"]);
-    assert_eq!(places(|p| p.timeouts.head = Nanos::ZERO), ["timeouts.head"]);
+    assert_eq!(keys(|p| p.connections.count = 0), ["connections"]);
+    assert_eq!(of_generator(|g| g.threads = 0), ["threads"]);
+    let never = |p: &mut Pool| p.connections.keep_alive = KeepAlive::AtMost(0);
+    assert_eq!(keys(never), ["requests_per_connection"]);
+    assert_eq!(of_generator(|g| g.interval = Nanos::ZERO), ["interval"]);
+    assert_eq!(keys(|p| p.timeouts.head = Nanos::ZERO), ["head_timeout"]);
     for silent in ["0", "0/m", "line(0,0,1s) once(0)", "sine(0,0,1s)"] {
-        assert_eq!(places(|p| p.load = open(silent)), ["load.rate"], "{silent}");
+        assert_eq!(keys(|p| p.load = open(silent)), ["rate"], "{silent}");
     }
-    assert_eq!(places(|p| p.load = closed(0)), ["load.users"]);
+    assert_eq!(keys(|p| p.load = closed(0)), ["users"]);
+}
+
+#[test]
+fn a_flaw_is_one_of_its_pool() {
+    let mut parts = parts();
+    parts.pools.push(Pool {
+        connections: Connections {
+            count: 0,
+            ..pool().connections
+        },
+        ..pool()
+    });
+    let flaws: Vec<String> = flaws(parts).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        flaws,
+        [
+            "pools[1].name: two pools have this name; give each its own",
+            "pools[1].connections: 0 connections send nothing; write at least 1",
+        ]
+    );
+    let none = PlanParts {
+        pools: Vec::new(),
+        ..self::parts()
+    };
+    assert_eq!(self::flaws(none)[0].key, "pools");
 }
 
 #[test]
 fn thresholds_must_have_something_to_look_at() {
     let threshold = |text: &str| {
-        let mut plan = plan();
-        plan.thresholds.push(text.parse().unwrap());
-        plan.check()
-            .into_iter()
-            .map(|found| found.to_string())
-            .collect::<Vec<_>>()
+        let mut parts = parts();
+        parts.thresholds.push(text.parse().unwrap());
+        let flaws = flaws(parts).into_iter();
+        flaws.map(|found| found.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(
         threshold("step(logon).p99<1s"),
@@ -158,17 +202,13 @@ fn framing_is_ours() {
         (&["Transfer-Encoding: chunked"], Some("abc"), false),
         (&["Transfer-Encoding: chunked"], None, false),
     ] {
-        let found = places(|plan| {
-            let request = &mut plan.requests[0];
+        let found = keys(|pool| {
+            let request = &mut pool.requests[0];
             let parse = |line: &&str| Header::parse(line).unwrap();
             request.headers = lines.iter().map(parse).collect();
             request.body = Body(body.map(|body: &str| body.as_bytes().into()));
         });
-        let expected = if good {
-            &[][..]
-        } else {
-            &["requests[0].headers"]
-        };
+        let expected = if good { &[][..] } else { &["headers"] };
         assert_eq!(found, expected, "{lines:?} {body:?}");
     }
 }

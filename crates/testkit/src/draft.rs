@@ -2,30 +2,38 @@
 
 use crate::Said;
 use drumfire_plan::{
-    Arrivals, Body, Call, CallKind, Connections, Expect, HttpOptions, HttpRequest, HttpVersion,
-    KeepAlive, KeepAliveHints, LatePolicy, Load, Method, Plan, ReusedClosed, Samples, Sequence,
-    Spin, Spread, Stop, Timeouts, Url, Users,
+    Affinity, Arrivals, Body, Call, CallKind, Connections, Expect, Flaw, Generator, Growth,
+    HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load, Method,
+    Plan, PlanParts, Pool, Reach, ReusedClosed, Samples, Sequence, Spin, Spread, Stop, Threshold,
+    Timeouts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A plan in the making: GET `http://sut/` on one connection and one thread by default. All fields
-/// of the plan can be changed directly.
+/// of its pool can be changed directly; further pools stand beside it.
 #[derive(Clone, Debug)]
-pub struct Draft(Plan);
+pub struct Draft {
+    pool: Pool,
+    others: Vec<Pool>,
+    /// The program that sends.
+    pub generator: Generator,
+    /// What the result must satisfy.
+    pub thresholds: Vec<Threshold>,
+}
 
 impl Deref for Draft {
-    type Target = Plan;
+    type Target = Pool;
 
-    fn deref(&self) -> &Plan {
-        &self.0
+    fn deref(&self) -> &Pool {
+        &self.pool
     }
 }
 
 impl DerefMut for Draft {
-    fn deref_mut(&mut self) -> &mut Plan {
-        &mut self.0
+    fn deref_mut(&mut self) -> &mut Pool {
+        &mut self.pool
     }
 }
 
@@ -58,12 +66,13 @@ pub fn closed(users: u32) -> Draft {
 }
 
 fn draft(load: Load) -> Draft {
-    Draft(Plan {
+    let pool = Pool {
+        name: "main".to_owned(),
         requests: vec![get("http://sut/")],
         load,
         users: None,
         stop: Stop::default(),
-        warmup: Nanos::ZERO,
+        reach: Reach::default(),
         http: HttpOptions::default(),
         connections: Connections {
             count: 1,
@@ -71,21 +80,28 @@ fn draft(load: Load) -> Draft {
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
-            growth: drumfire_plan::Growth::Ahead,
-            affinity: drumfire_plan::Affinity::Shared,
+            growth: Growth::Ahead,
+            affinity: Affinity::Shared,
             backoff_max: Nanos::from_millis(100),
             spread: Spread::Turn,
             ping: None,
-            threads: 1,
-            spin: Spin::No,
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
         samples: Samples::Forget,
+    };
+    Draft {
+        pool,
+        others: Vec::new(),
+        generator: Generator {
+            threads: 1,
+            spin: Spin::No,
+            seed: 1,
+            warmup: Nanos::ZERO,
+            interval: Nanos::from_secs(1),
+        },
         thresholds: Vec::new(),
-        seed: 1,
-        interval: Nanos::from_secs(1),
-    })
+    }
 }
 
 /// GET of a URL, in a step of its own name.
@@ -110,7 +126,7 @@ impl Draft {
     /// GETs of these URLs in turn, each in a step of its own.
     #[must_use]
     pub fn to(mut self, urls: &[&str]) -> Self {
-        self.0.requests = urls.iter().map(|url| get(url)).collect();
+        self.pool.requests = urls.iter().map(|url| get(url)).collect();
         self
     }
 
@@ -121,7 +137,7 @@ impl Draft {
     #[must_use]
     #[expect(clippy::expect_used, reason = "POST is a token")]
     pub fn posting(mut self, body: &[u8]) -> Self {
-        for request in &mut self.0.requests {
+        for request in &mut self.pool.requests {
             request.method = Method::parse("POST").expect("POST is a token");
             request.body = Body(Some(body.into()));
         }
@@ -131,15 +147,15 @@ impl Draft {
     /// This number of connections to each target.
     #[must_use]
     pub fn connections(mut self, count: u32) -> Self {
-        self.0.connections.count = count;
+        self.pool.connections.count = count;
         self
     }
 
     /// Over HTTP/2, with this number of exchanges at a time on each connection.
     #[must_use]
     pub fn http2(mut self, streams: u32) -> Self {
-        self.0.http.version = HttpVersion::Http2;
-        self.0.connections.streams = streams;
+        self.pool.http.version = HttpVersion::Http2;
+        self.pool.connections.streams = streams;
         self
     }
 
@@ -162,9 +178,9 @@ impl Draft {
         let mut call = said.call(kind);
         change(&mut call);
         let call = Arc::new(call);
-        let streams = self.0.connections.streams;
+        let streams = self.pool.connections.streams;
         let mut draft = self.http2(streams);
-        for request in &mut draft.0.requests {
+        for request in &mut draft.pool.requests {
             request.method = Method::parse("POST").expect("POST is a token");
             request.url.target = format!("/{}/{}", call.service, call.method);
             request.call = Some(Arc::clone(&call));
@@ -175,52 +191,52 @@ impl Draft {
     /// A number of users that changes over time; a closed load has the largest number.
     #[must_use]
     pub fn users(mut self, changes: Users) -> Self {
-        if let Load::Closed { users, .. } = &mut self.0.load {
+        if let Load::Closed { users, .. } = &mut self.pool.load {
             *users = changes.most();
         }
-        self.0.users = Some(changes);
+        self.pool.users = Some(changes);
         self
     }
 
     /// This number of workers.
     #[must_use]
     pub fn threads(mut self, count: u32) -> Self {
-        self.0.connections.threads = count;
+        self.generator.threads = count;
         self
     }
 
     /// No request starts after this span.
     #[must_use]
     pub fn lasts(mut self, duration: Nanos) -> Self {
-        self.0.stop.duration = Some(duration);
+        self.pool.stop.duration = Some(duration);
         self
     }
 
     /// Exactly `count` requests.
     #[must_use]
     pub fn requests(mut self, count: u64) -> Self {
-        self.0.stop.requests = Some(count);
+        self.pool.stop.requests = Some(count);
         self
     }
 
     /// The list exactly `count` times.
     #[must_use]
     pub fn iterations(mut self, count: u64) -> Self {
-        self.0.stop.iterations = Some(count);
+        self.pool.stop.iterations = Some(count);
         self
     }
 
     /// This span at the start is not measured.
     #[must_use]
     pub fn warmup(mut self, span: Nanos) -> Self {
-        self.0.warmup = span;
+        self.generator.warmup = span;
         self
     }
 
     /// Arrivals at random, of the same rate.
     #[must_use]
     pub fn poisson(mut self) -> Self {
-        if let Load::Open { arrivals, .. } = &mut self.0.load {
+        if let Load::Open { arrivals, .. } = &mut self.pool.load {
             *arrivals = Arrivals::Poisson;
         }
         self
@@ -229,7 +245,7 @@ impl Draft {
     /// What becomes of arrivals that find no connection.
     #[must_use]
     pub fn late(mut self, policy: LatePolicy) -> Self {
-        if let Load::Open { late, .. } = &mut self.0.load {
+        if let Load::Open { late, .. } = &mut self.pool.load {
             *late = policy;
         }
         self
@@ -238,7 +254,7 @@ impl Draft {
     /// A pause between a user's requests.
     #[must_use]
     pub fn thinks(mut self, time: Nanos) -> Self {
-        if let Load::Closed { think_time, .. } = &mut self.0.load {
+        if let Load::Closed { think_time, .. } = &mut self.pool.load {
             *think_time = time;
         }
         self
@@ -247,14 +263,50 @@ impl Draft {
     /// Where the plan's random numbers come from.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.0.seed = seed;
+        self.generator.seed = seed;
         self
     }
 
-    /// Any other change.
+    /// Any other change of the pool.
     #[must_use]
-    pub fn with(mut self, change: impl FnOnce(&mut Plan)) -> Self {
-        change(&mut self.0);
+    pub fn with(mut self, change: impl FnOnce(&mut Pool)) -> Self {
+        change(&mut self.pool);
         self
+    }
+
+    /// The length of an interval.
+    #[must_use]
+    pub fn interval(mut self, interval: Nanos) -> Self {
+        self.generator.interval = interval;
+        self
+    }
+
+    /// The pool under a name of its own.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.pool.name);
+        self
+    }
+
+    /// Another draft's pools in the same run, under names of their own; of the generator this
+    /// draft's settings hold.
+    #[must_use]
+    pub fn beside(mut self, other: Self) -> Self {
+        self.others.push(other.pool);
+        self.others.extend(other.others);
+        self
+    }
+
+    /// The plan.
+    ///
+    /// # Errors
+    /// What keeps it from being run.
+    pub fn plan(&self) -> Result<Plan, Vec<Flaw>> {
+        let first = std::iter::once(self.pool.clone());
+        Plan::new(PlanParts {
+            pools: first.chain(self.others.iter().cloned()).collect(),
+            generator: self.generator,
+            thresholds: self.thresholds.clone(),
+        })
     }
 }

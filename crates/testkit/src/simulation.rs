@@ -3,7 +3,7 @@
 use crate::{Draft, Log, World};
 use drumfire_engine::{Control, ControlError, RunError, prepare, run_over, thread_count};
 use drumfire_measure::{GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary};
-use drumfire_plan::{Change, Command, Load, Plan};
+use drumfire_plan::{Change, Command, Load, Plan, Pool};
 use drumfire_units::Nanos;
 use std::sync::{Arc, PoisonError};
 
@@ -56,7 +56,7 @@ impl Simulation {
     /// When the plan can't run.
     #[must_use]
     pub fn give_commands(&self) -> Vec<Result<Nanos, ControlError>> {
-        let control = control(&self.plan);
+        let control = control(&self.checked_plan());
         let given = self.commands.iter();
         given.map(|command| control.send(command.clone())).collect()
     }
@@ -98,8 +98,7 @@ impl Simulation {
     /// As [`Self::run`].
     #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
     pub fn try_run(&self) -> Result<Simulated, RunError> {
-        let plan = Plan::clone(&self.plan);
-        assert_eq!(plan.check(), [], "the plan can't run");
+        let plan = self.checked_plan();
         let of = thread_count(&plan);
         let mut prepared = match prepare(plan, self.world.resolver()) {
             Ok(prepared) => prepared,
@@ -154,6 +153,14 @@ impl Simulation {
             events,
         })
     }
+
+    #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
+    fn checked_plan(&self) -> Plan {
+        match self.plan.plan() {
+            Ok(plan) => plan,
+            Err(flaws) => panic!("the plan can't run: {flaws:?}"),
+        }
+    }
 }
 
 /// The way to change and to stop a run of a plan.
@@ -167,26 +174,28 @@ fn control(plan: &Plan) -> Control {
 
 /// The facts of a run that are known before it starts.
 fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
+    let generator = plan.generator();
+    let pool = |pool: &Pool| PoolInfo {
+        name: pool.name.clone(),
+        model: match pool.load {
+            Load::Open { .. } => Model::Open,
+            Load::Closed { .. } => Model::Closed,
+        },
+        steps: steps.to_vec(),
+        intended_rate: None,
+        connections: pool.connections.count,
+        streams: pool.connections.streams,
+        users: None,
+    };
     RunInfo {
         id: "simulated".to_owned(),
         started_at_unix_ns: 0,
-        seed: plan.seed,
+        seed: generator.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
-        pools: vec![PoolInfo {
-            name: "main".to_owned(),
-            model: match plan.load {
-                Load::Open { .. } => Model::Open,
-                Load::Closed { .. } => Model::Closed,
-            },
-            steps: steps.to_vec(),
-            intended_rate: None,
-            connections: plan.connections.count,
-            streams: plan.connections.streams,
-            users: None,
-        }],
-        interval: plan.interval,
-        warmup: plan.warmup,
+        pools: plan.pools().iter().map(pool).collect(),
+        interval: generator.interval,
+        warmup: generator.warmup,
         tls_verified: None,
         spin: false,
         plan_text: Vec::new(),

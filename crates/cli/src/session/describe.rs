@@ -22,21 +22,22 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     let plan = &prepared.plan;
     let started_at_unix_ns = Clock::unix_time();
     let tls = plan
+        .first()
         .requests
         .iter()
         .any(|request| request.url.origin.scheme == Scheme::Https);
-    let tls_verified = tls.then_some(plan.http.tls.verify == Verify::Yes);
+    let tls_verified = tls.then_some(plan.first().reach.tls.verify == Verify::Yes);
     let mut notes = Vec::new();
     if tls_verified == Some(false) {
         notes.push("TLS certificates were not verified (-k)".to_owned());
     }
-    if let Some(socket) = &plan.http.unix_socket {
+    if let Some(socket) = &plan.first().reach.unix_socket {
         notes.push(format!(
             "requests went over the Unix socket {}",
             socket.display()
         ));
     }
-    if let Some(proxy) = &plan.http.proxy {
+    if let Some(proxy) = &plan.first().reach.proxy {
         notes.push(format!(
             "requests went through the proxy {}",
             proxy.url.origin
@@ -49,14 +50,14 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     RunInfo {
         id: format!("{:x}-{:x}", started_at_unix_ns / 1_000, std::process::id()),
         started_at_unix_ns,
-        seed: plan.seed,
+        seed: plan.generator().seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
         pools: vec![pool(prepared)],
-        interval: plan.interval,
-        warmup: plan.warmup,
+        interval: plan.generator().interval,
+        warmup: plan.generator().warmup,
         tls_verified,
-        spin: plan.connections.spin == Spin::Yes,
+        spin: plan.generator().spin == Spin::Yes,
         plan_text: plan_text(plan),
         notes,
         target: target(plan),
@@ -68,21 +69,21 @@ fn pool(prepared: &Prepared) -> PoolInfo {
     let plan = &prepared.plan;
     PoolInfo {
         name: "main".to_owned(),
-        model: match plan.load {
+        model: match plan.first().load {
             Load::Open { .. } => Model::Open,
             Load::Closed { .. } => Model::Closed,
         },
         steps: prepared.steps.clone(),
         intended_rate: intended_rate(plan),
-        connections: plan.connections.count * prepared.targets() as u32,
-        streams: plan.connections.streams,
+        connections: plan.first().connections.count * prepared.targets() as u32,
+        streams: plan.first().connections.streams,
         users: users(plan),
     }
 }
 
 /// The rate of a load that has one.
 fn intended_rate(plan: &Plan) -> Option<f64> {
-    match &plan.load {
+    match &plan.first().load {
         Load::Open { rate, .. } => match rate.0.as_slice() {
             [Law::Const { rate, .. }] => Some(rate.as_per_second()),
             _ => None,
@@ -93,7 +94,7 @@ fn intended_rate(plan: &Plan) -> Option<f64> {
 
 /// How many users there are at most; with a rate they are those that a plan speaks of.
 fn users(plan: &Plan) -> Option<u32> {
-    match (&plan.users, &plan.load) {
+    match (&plan.first().users, &plan.first().load) {
         (Some(users), _) => Some(users.most()),
         (None, Load::Closed { users, .. }) => Some(*users),
         (None, Load::Open { .. }) => None,
@@ -103,11 +104,12 @@ fn users(plan: &Plan) -> Option<u32> {
 /// The target as the user named it.
 fn target(plan: &Plan) -> String {
     let first = plan
+        .first()
         .requests
         .first()
         .map(|request| secret::url(&request.url.to_string()));
     let first = first.unwrap_or_default();
-    match plan.requests.len() {
+    match plan.first().requests.len() {
         0 | 1 => first,
         count => format!("{first} and {} more", count - 1),
     }
@@ -118,7 +120,13 @@ fn plan_text(plan: &Plan) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut line =
         |key: &str, value: String| lines.push((key.to_owned(), secret::setting(key, &value)));
-    for (index, request) in plan.requests.iter().take(REQUESTS_NAMED).enumerate() {
+    for (index, request) in plan
+        .first()
+        .requests
+        .iter()
+        .take(REQUESTS_NAMED)
+        .enumerate()
+    {
         let place = format!("requests[{index}]");
         line(&format!("{place}.url"), request.url.to_string());
         line(
@@ -139,8 +147,8 @@ fn plan_text(plan: &Plan) -> Vec<(String, String)> {
             line(&format!("{place}.body_bytes"), body.len().to_string());
         }
     }
-    if plan.requests.len() > REQUESTS_NAMED {
-        line("requests", plan.requests.len().to_string());
+    if plan.first().requests.len() > REQUESTS_NAMED {
+        line("requests", plan.first().requests.len().to_string());
     }
     load_text(plan, &mut line);
     transport_text(plan, &mut line);
@@ -174,7 +182,7 @@ fn call_text(call: &Call, place: &str, line: &mut dyn FnMut(&str, String)) {
 }
 
 fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
-    match &plan.load {
+    match &plan.first().load {
         Load::Open {
             rate,
             arrivals,
@@ -202,12 +210,12 @@ fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
             line("load.think_time", think_time.to_string());
         }
     }
-    if let Some(users) = &plan.users {
+    if let Some(users) = &plan.first().users {
         let changes = users.changes().iter().take(REQUESTS_NAMED);
         let text: Vec<String> = changes.map(|(at, n)| format!("{n} from {at}")).collect();
         line("users", text.join(", "));
     }
-    let stop = &plan.stop;
+    let stop = &plan.first().stop;
     for (key, value) in [
         ("stop.duration", stop.duration.map(|time| time.to_string())),
         (
@@ -223,13 +231,13 @@ fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
             line(key, value);
         }
     }
-    line("warmup", plan.warmup.to_string());
+    line("warmup", plan.generator().warmup.to_string());
 }
 
 fn transport_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
-    let connections = &plan.connections;
+    let connections = &plan.first().connections;
     line("connections", connections.count.to_string());
-    if plan.http.version == HttpVersion::Http2 {
+    if plan.first().http.version == HttpVersion::Http2 {
         line("http", "2".to_owned());
         line("streams", connections.streams.to_string());
     }
@@ -241,18 +249,18 @@ fn transport_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
             KeepAlive::AtMost(limit) => format!("{limit} requests"),
         },
     );
-    line("threads", connections.threads.to_string());
-    line("timeout.total", plan.timeouts.total.to_string());
-    line("timeout.connect", plan.timeouts.connect.to_string());
-    line("timeout.tls", plan.timeouts.tls.to_string());
-    line("timeout.head", plan.timeouts.head.to_string());
-    if plan.http.compressed != Compressed::AsSent {
+    line("threads", plan.generator().threads.to_string());
+    line("timeout.total", plan.first().timeouts.total.to_string());
+    line("timeout.connect", plan.first().timeouts.connect.to_string());
+    line("timeout.tls", plan.first().timeouts.tls.to_string());
+    line("timeout.head", plan.first().timeouts.head.to_string());
+    if plan.first().http.compressed != Compressed::AsSent {
         line("compressed", "yes".to_owned());
     }
-    if let Redirects::Follow(limit) = plan.http.redirects {
+    if let Redirects::Follow(limit) = plan.first().http.redirects {
         line("redirects", limit.to_string());
     }
-    for threshold in &plan.thresholds {
+    for threshold in plan.thresholds() {
         line("threshold", threshold.expression.clone());
     }
 }

@@ -40,12 +40,12 @@ impl Watch {
             } else {
                 Shown::Nothing
             },
-            model: match plan.load {
+            model: match plan.first().load {
                 Load::Open { .. } => Model::Open,
                 Load::Closed { .. } => Model::Closed,
             },
-            duration: plan.stop.duration,
-            requests: plan.stop.requests,
+            duration: plan.first().stop.duration,
+            requests: plan.first().stop.requests,
             sent: 0,
             rates: Vec::new(),
             draining: false,

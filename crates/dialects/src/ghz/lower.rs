@@ -13,7 +13,7 @@ use drumfire_plan::document::{
     Ask, CallOptions, Connections, Count, Data, Document, Fields, Generator, Load, Pool, Reach,
     Reflection, Request, Schema, Settings, Stop, Stream, Text, Timeouts,
 };
-use drumfire_plan::{CallKind, Law, Samples, Users};
+use drumfire_plan::{CallKind, Law, Users};
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
     let pool = &mut document.pools[0];
     pool.requests[0].stream = stream(options, method.kind());
     pool.settings.reach.unresolved = Some(TOOL.text("", &"fail"));
-    let mut plan = compile(&document, host).map_err(|found| words.of(&found))?;
-    plan.samples = Samples::Keep;
+    let plan = compile(&document, host).map_err(|found| words.of(&found))?;
+    let plan = plan.keeping_samples();
     let presentation = Presentation::new(options, &plan, &data, &metadata, host)?;
     Ok(Run {
         document,

@@ -62,13 +62,13 @@ impl Presentation {
             true => Timed::All,
             false => Timed::Successes,
         };
-        let total = plan.stop.requests.unwrap_or(0);
-        let origin = &plan.requests[0].url.origin;
-        let unlimited = matches!(&plan.load, Load::Open { .. }) && options.asynchronous;
+        let total = plan.first().stop.requests.unwrap_or(0);
+        let origin = &plan.first().requests[0].url.origin;
+        let unlimited = matches!(&plan.first().load, Load::Open { .. }) && options.asynchronous;
         Ok(Self {
             settings: Settings::of(options, total, data, metadata),
             machine: Arc::clone(machine),
-            stop: plan.stop,
+            stop: plan.first().stop,
             since: if unlimited { Since::Due } else { Since::Sent },
             peer: Peer {
                 address: origin.host_header(),
@@ -327,11 +327,11 @@ fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
 /// What ghz's report has no place for.
 fn notes(options: &Options, plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
-    if plan.http.tls.verify == Verify::No && !options.insecure {
+    if plan.first().reach.tls.verify == Verify::No && !options.insecure {
         notes.push("--skipTLS: the server's certificate is not verified".to_owned());
     }
     if !options.lb_strategy.is_empty()
-        && plan.connections.spread == Spread::First
+        && plan.first().connections.spread == Spread::First
         && !options.lb_strategy.eq_ignore_ascii_case("pick_first")
     {
         notes.push(format!(

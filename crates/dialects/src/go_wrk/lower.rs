@@ -73,7 +73,7 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
     if wants_http2(args, &plan) {
         let upgraded = upgraded(document.clone(), args, users);
         let over_http2 = compile(&upgraded, host).map_err(refused)?;
-        let limit = plan.timeouts.total.min(VERSION_LIMIT);
+        let limit = plan.first().timeouts.total.min(VERSION_LIMIT);
         let chosen = host.chooses_http2(&over_http2, limit);
         if chosen.map_err(|error| mistake(error.message))? {
             return Ok(Run {
@@ -107,9 +107,9 @@ fn refused(found: Vec<Diagnostic>) -> LastWords {
 fn wants_http2(args: &Args, plan: &Plan) -> bool {
     let all = !args.cert.is_empty() && !args.key.is_empty() && !args.ca.is_empty();
     let origin = |request: &HttpRequest| request.url.origin.clone();
-    let first = plan.requests.first().map(origin);
+    let first = plan.first().requests.first().map(origin);
     let alone = first.is_some_and(|first| {
-        first.scheme == Scheme::Https && plan.requests.iter().all(|r| origin(r) == first)
+        first.scheme == Scheme::Https && plan.first().requests.iter().all(|r| origin(r) == first)
     });
     alone && args.http2.unwrap_or(all)
 }

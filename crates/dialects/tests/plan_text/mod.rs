@@ -8,34 +8,36 @@ use std::fmt::Write as _;
 /// Everything in the plan that a dialect decides.
 pub(crate) fn plan_text(plan: &Plan) -> String {
     let mut out = String::new();
-    for request in &plan.requests {
+    let (pool, generator) = (plan.first(), plan.generator());
+    for request in &pool.requests {
         push_request(&mut out, request);
     }
-    let (http, connections, timeouts) = (&plan.http, &plan.connections, &plan.timeouts);
+    let (http, connections, timeouts) = (&pool.http, &pool.connections, &pool.timeouts);
+    let reach = &pool.reach;
     let pem = |pem: &[u8]| String::from_utf8_lossy(pem).trim_end().to_owned();
     let mut line = |key: &str, value: String| writeln!(out, "{key}: {value}").unwrap();
-    line("load", format!("{:?}", plan.load));
-    if let Some(users) = &plan.users {
+    line("load", format!("{:?}", pool.load));
+    if let Some(users) = &pool.users {
         line("users", format!("{:?}", users.changes()));
     }
-    line("stop", stop(&plan.stop));
-    line("warmup", plan.warmup.to_string());
+    line("stop", stop(&pool.stop));
+    line("warmup", generator.warmup.to_string());
     line("version", format!("{:?}", http.version));
     line("compressed", format!("{:?}", http.compressed));
     line("redirects", format!("{:?}", http.redirects));
-    line("verify", format!("{:?}", http.tls.verify));
-    if let Some(ca) = &http.tls.ca_pem {
+    line("verify", format!("{:?}", reach.tls.verify));
+    if let Some(ca) = &reach.tls.ca_pem {
         line("ca", pem(ca));
     }
-    if let Some((cert, key)) = &http.tls.identity_pem {
+    if let Some((cert, key)) = &reach.tls.identity_pem {
         line("identity", format!("{}, {}", pem(cert), pem(key)));
     }
-    line("proxy", format!("{:?}", http.proxy));
+    line("proxy", format!("{:?}", reach.proxy));
     line(
         "connections",
         format!(
             "{}, keep-alive {:?}, back-off {}, threads {}",
-            connections.count, connections.keep_alive, connections.backoff_max, connections.threads
+            connections.count, connections.keep_alive, connections.backoff_max, generator.threads
         ),
     );
     line(
@@ -45,17 +47,17 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
             timeouts.total, timeouts.connect, timeouts.tls, timeouts.head
         ),
     );
-    line("expect", plan.expect.to_string());
+    line("expect", pool.expect.to_string());
     if connections.spread != Spread::Turn {
         line("spread", format!("{:?}", connections.spread));
     }
-    if plan.connections.streams > 1 {
+    if connections.streams > 1 {
         line("streams", connections.streams.to_string());
     }
-    if let Some(socket) = &http.unix_socket {
+    if let Some(socket) = &reach.unix_socket {
         line("socket", socket.display().to_string());
     }
-    if let Some(name) = &http.tls.server_name {
+    if let Some(name) = &reach.tls.server_name {
         line("server name", name.clone());
     }
     out

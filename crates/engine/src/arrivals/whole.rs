@@ -35,19 +35,20 @@ impl WholeLoad {
     /// # Errors
     /// When the plan's schedule can't be computed.
     pub(crate) fn of(plan: &Plan) -> Result<Self, ScheduleError> {
-        let model = match &plan.load {
+        let (pool, generator) = (plan.first(), plan.generator());
+        let model = match &pool.load {
             Load::Open {
                 rate,
                 arrivals,
                 late,
             } => WholeModel::Open {
-                schedule: Schedule::new(rate, *arrivals, plan.seed)?,
+                schedule: Schedule::new(rate, *arrivals, generator.seed)?,
                 spread: *arrivals,
-                seed: plan.seed,
+                seed: generator.seed,
                 late: *late,
             },
             Load::Closed { users, think_time } => WholeModel::Closed {
-                users: plan
+                users: pool
                     .users
                     .clone()
                     .unwrap_or_else(|| Users::constant(*users)),
@@ -57,7 +58,7 @@ impl WholeLoad {
         Ok(Self {
             model,
             bounds: Bounds::of(plan),
-            measure_from: plan.warmup,
+            measure_from: generator.warmup,
         })
     }
 

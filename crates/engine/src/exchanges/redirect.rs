@@ -6,7 +6,7 @@ use crate::id::ExchangeId;
 use crate::prepare::Message;
 use crate::wire::Fields;
 use drumfire_measure::Outcome;
-use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Plan, Redirects, Scheme, Url};
+use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Pool, Redirects, Scheme, Url};
 
 /// The redirects of an exchange, beyond its own request.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Exchanges {
     /// Notes where a redirect leads, which is followed when its response is over.
     #[cold]
     pub(super) fn note_redirect(&mut self, id: ExchangeId, status: u16, fields: Fields<'_>) {
-        if self.prepared.plan.http.redirects == Redirects::Report {
+        if self.prepared.plan.first().http.redirects == Redirects::Report {
             return;
         }
         let own = match self.own_request(id) {
@@ -59,9 +59,9 @@ impl Exchanges {
                 return;
             }
         };
-        let plan = &self.prepared.plan;
+        let pool = self.prepared.plan.first();
         let exchange = &mut self.list[id.index()];
-        let original = &plan.requests[exchange.task.request as usize];
+        let original = &pool.requests[exchange.task.request as usize];
         let hop = exchange
             .follow
             .as_ref()
@@ -72,7 +72,7 @@ impl Exchanges {
             (None, None) => (original, 0),
         };
         let location = || fields.find("location");
-        if let Some(next) = after_redirect(plan, request, number, status, location) {
+        if let Some(next) = after_redirect(pool, request, number, status, location) {
             exchange.follow.get_or_insert_default().next = Some(next);
         }
     }
@@ -81,18 +81,18 @@ impl Exchanges {
 /// Decides on the response to a request that is `number` redirects away from the plan's own. Only
 /// 3xx statuses come here. `location` finds the field of that name.
 fn after_redirect<'h>(
-    plan: &Plan,
+    pool: &Pool,
     request: &HttpRequest,
     number: u32,
     status: u16,
     location: impl FnOnce() -> Option<&'h [u8]>,
 ) -> Option<Next> {
-    let location = match (plan.http.redirects, status) {
+    let location = match (pool.http.redirects, status) {
         (Redirects::Report, _) => return None,
         (_, 301 | 302 | 303 | 307 | 308) => location()?,
         _ => return None,
     };
-    let Redirects::Follow(limit) = plan.http.redirects else {
+    let Redirects::Follow(limit) = pool.http.redirects else {
         return Some(Next::Refused(Failure::of(Outcome::RedirectBlocked)));
     };
     if number >= limit {

@@ -40,10 +40,10 @@ impl Lookup {
         let work = move || {
             let tls = match origin.scheme {
                 Scheme::Http => Ok(None),
-                Scheme::Https => tls_config(&plan, &origin).map(Some),
+                Scheme::Https => tls_config(plan.first(), &origin).map(Some),
             };
             let found = tls.and_then(|tls| {
-                let route = route(&plan, &origin, None, &*resolver)?;
+                let route = route(plan.first(), &origin, None, &*resolver)?;
                 Ok(Answer { route, tls })
             });
             // The worker may have given the exchange up in the meantime.

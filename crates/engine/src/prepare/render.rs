@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
-use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Plan, Url};
+use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Pool, Url};
 use std::sync::Arc;
 
 /// The default User-Agent.
@@ -88,7 +88,7 @@ impl Rendered {
 /// # Errors
 /// In words, when two parts of it contradict each other (RFC 9112 section 6.2).
 pub(crate) fn render(
-    plan: &Plan,
+    pool: &Pool,
     request: &HttpRequest,
     form: TargetForm,
 ) -> Result<Rendered, String> {
@@ -98,7 +98,7 @@ pub(crate) fn render(
         TargetForm::Absolute => format!("{}{}", request.url.origin, request.url.target),
     };
     let host = host(request)?;
-    let own = own_fields(plan, request, form);
+    let own = own_fields(pool, request, form);
     let own = own.iter().map(|(name, value)| (*name, value.as_bytes()));
     let given = request.headers.iter().filter(|header| !header.is("host"));
     let given = given.map(|header| (header.name(), header.value()));
@@ -154,22 +154,22 @@ pub(super) fn host(request: &HttpRequest) -> Result<String, String> {
 
 /// The default fields, in order; one of the plan's takes the place of ours.
 pub(crate) fn own_fields(
-    plan: &Plan,
+    pool: &Pool,
     request: &HttpRequest,
     form: TargetForm,
 ) -> Vec<(&'static str, String)> {
-    let codings = match plan.http.compressed {
+    let codings = match pool.http.compressed {
         Compressed::AsSent => None,
         Compressed::Decode(_) => Some("gzip, deflate, br, zstd"),
         Compressed::DecodeGzip(_) => Some("gzip"),
     };
-    let proxy = plan
-        .http
+    let proxy = pool
+        .reach
         .proxy
         .as_ref()
         .filter(|_| form == TargetForm::Absolute);
-    let closes = plan.connections.keep_alive == KeepAlive::No;
-    let waits = request.body.0.is_some() && plan.http.expect_continue != ExpectContinue::No;
+    let closes = pool.connections.keep_alive == KeepAlive::No;
+    let waits = request.body.0.is_some() && pool.http.expect_continue != ExpectContinue::No;
     let fields = [
         ("User-Agent", Some(USER_AGENT.to_owned())),
         ("Accept-Encoding", codings.map(str::to_owned)),

@@ -5,7 +5,7 @@ use super::{PrepareError, Resolver, basic_credentials};
 use drumfire_measure::Outcome;
 use drumfire_net::{Address, TlsConfig, TlsOptions, TlsVerify};
 use drumfire_plan::{
-    Host, HttpVersion, Origin, Plan, Proxy, Resumption, Scheme, Unresolved, Verify,
+    Host, HttpVersion, Origin, Pool, Proxy, Resumption, Scheme, Unresolved, Verify,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -69,12 +69,12 @@ impl Route {
 
 /// One route for each distinct origin of the plan's requests, and the TLS settings they name.
 pub(crate) fn routes_of(
-    plan: &Plan,
+    pool: &Pool,
     resolver: &Resolver,
 ) -> Result<(Vec<Route>, Vec<TlsConfig>), PrepareError> {
     let mut routes: Vec<Route> = Vec::new();
     let mut tls = Vec::new();
-    for request in &plan.requests {
+    for request in &pool.requests {
         if !routes
             .iter()
             .any(|route| route.origin == request.url.origin)
@@ -82,11 +82,11 @@ pub(crate) fn routes_of(
             let index = match request.url.origin.scheme {
                 Scheme::Http => None,
                 Scheme::Https => {
-                    tls.push(tls_config(plan, &request.url.origin)?);
+                    tls.push(tls_config(pool, &request.url.origin)?);
                     Some(tls.len() - 1)
                 }
             };
-            routes.push(route(plan, &request.url.origin, index, resolver)?);
+            routes.push(route(pool, &request.url.origin, index, resolver)?);
         }
     }
     Ok((routes, tls))
@@ -94,30 +94,30 @@ pub(crate) fn routes_of(
 
 /// The way to one origin.
 pub(crate) fn route(
-    plan: &Plan,
+    pool: &Pool,
     origin: &Origin,
     tls: Option<usize>,
     resolver: &Resolver,
 ) -> Result<Route, PrepareError> {
-    let proxy = plan
-        .http
+    let proxy = pool
+        .reach
         .proxy
         .as_ref()
         .filter(|proxy| !bypasses(proxy, origin));
-    let peers = match (&plan.http.unix_socket, proxy) {
+    let peers = match (&pool.reach.unix_socket, proxy) {
         (Some(path), _) => Peers::Unix(path.clone()),
-        (None, Some(proxy)) => peers(plan, &proxy.url.origin, resolver)?,
-        (None, None) => peers(plan, origin, resolver)?,
+        (None, Some(proxy)) => peers(pool, &proxy.url.origin, resolver)?,
+        (None, None) => peers(pool, origin, resolver)?,
     };
     let tunnel = proxy
         .filter(|_| origin.scheme == Scheme::Https)
         .map(|p| connect_request(p, origin));
-    let form = if proxy.is_some() && tunnel.is_none() && plan.http.unix_socket.is_none() {
+    let form = if proxy.is_some() && tunnel.is_none() && pool.reach.unix_socket.is_none() {
         TargetForm::Absolute
     } else {
         TargetForm::Origin
     };
-    let sources = plan.http.source_addresses.clone();
+    let sources = pool.reach.source_addresses.clone();
     Ok(Route {
         origin: origin.clone(),
         peers,
@@ -165,10 +165,10 @@ fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
 }
 
 /// Where an origin is.
-fn peers(plan: &Plan, origin: &Origin, resolver: &Resolver) -> Result<Peers, PrepareError> {
-    match addresses(plan, origin, resolver) {
+fn peers(pool: &Pool, origin: &Origin, resolver: &Resolver) -> Result<Peers, PrepareError> {
+    match addresses(pool, origin, resolver) {
         Ok(addresses) => Ok(Peers::Tcp(addresses)),
-        Err(error) => match (plan.http.unresolved, error.outcome()) {
+        Err(error) => match (pool.reach.unresolved, error.outcome()) {
             (Unresolved::Fail, Some(outcome)) => Ok(Peers::Nowhere(outcome)),
             _ => Err(error),
         },
@@ -177,7 +177,7 @@ fn peers(plan: &Plan, origin: &Origin, resolver: &Resolver) -> Result<Peers, Pre
 
 /// The addresses of an origin: an address itself, the plan's own answer, or the resolver's.
 fn addresses(
-    plan: &Plan,
+    pool: &Pool,
     origin: &Origin,
     resolver: &Resolver,
 ) -> Result<Vec<SocketAddr>, PrepareError> {
@@ -185,25 +185,25 @@ fn addresses(
         Host::Address(address) => return Ok(vec![SocketAddr::new(*address, origin.port)]),
         Host::Name(name) => name,
     };
-    let given: Vec<SocketAddr> = plan
-        .http
+    let given: Vec<SocketAddr> = pool
+        .reach
         .resolve
         .iter()
-        .filter(|(host, port, _)| host.eq_ignore_ascii_case(name) && *port == origin.port)
-        .map(|(_, port, address)| SocketAddr::new(*address, *port))
+        .filter(|given| given.host.eq_ignore_ascii_case(name) && given.port == origin.port)
+        .map(|given| SocketAddr::new(given.address, given.port))
         .collect();
     if !given.is_empty() {
         return Ok(given);
     }
-    resolver(name, origin.port, plan.timeouts.connect).map_err(|reason| PrepareError::Resolve {
+    resolver(name, origin.port, pool.timeouts.connect).map_err(|reason| PrepareError::Resolve {
         host: name.clone(),
         reason,
     })
 }
 
 /// TLS settings for one origin.
-pub(crate) fn tls_config(plan: &Plan, origin: &Origin) -> Result<TlsConfig, PrepareError> {
-    let tls = &plan.http.tls;
+pub(crate) fn tls_config(pool: &Pool, origin: &Origin) -> Result<TlsConfig, PrepareError> {
+    let tls = &pool.reach.tls;
     let host = bare(&origin.host);
     TlsConfig::new(&TlsOptions {
         name: tls.server_name.as_deref().unwrap_or(&host),
@@ -216,7 +216,7 @@ pub(crate) fn tls_config(plan: &Plan, origin: &Origin) -> Result<TlsConfig, Prep
             Verify::Yes => TlsVerify::Yes,
             Verify::No => TlsVerify::No,
         },
-        alpn: match plan.http.version {
+        alpn: match pool.http.version {
             HttpVersion::Http1 => &[b"http/1.1"],
             HttpVersion::Http2 => &[b"h2"],
         },

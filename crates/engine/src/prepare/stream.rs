@@ -5,7 +5,7 @@ use super::{TargetForm, USER_AGENT, basic_credentials};
 use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, timeout_value};
 use drumfire_http2::{Head, Indexing};
 use drumfire_plan::{
-    Call, CallKind, HttpRequest, MessageCompression, Plan, RequestContext, Varying,
+    Call, CallKind, HttpRequest, MessageCompression, Pool, RequestContext, Varying,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl CallRequest {
 ///
 /// # Errors
 /// In words, when it can't be put on a stream.
-pub(crate) fn stream(plan: &Plan, request: &HttpRequest) -> Result<StreamRequest, String> {
+pub(crate) fn stream(pool: &Pool, request: &HttpRequest) -> Result<StreamRequest, String> {
     let call = request.call.as_ref().map(call_request).transpose()?;
     let (call, body) = match call {
         Some((call, body)) => (Some(call), body),
@@ -56,7 +56,7 @@ pub(crate) fn stream(plan: &Plan, request: &HttpRequest) -> Result<StreamRequest
         ),
     };
     Ok(StreamRequest {
-        head: head(plan, request, Varying::default())?,
+        head: head(pool, request, Varying::default())?,
         has_body: call.is_some() || !body.is_empty(),
         body,
         call,
@@ -68,13 +68,13 @@ pub(crate) fn stream(plan: &Plan, request: &HttpRequest) -> Result<StreamRequest
 /// # Errors
 /// In words, when it can't be put on a stream.
 pub(super) fn stream_outline(
-    plan: &Plan,
+    pool: &Pool,
     request: &HttpRequest,
     varying: Varying,
 ) -> Result<StreamRequest, String> {
     let body = request.body.0.clone().unwrap_or_else(|| Arc::from([]));
     Ok(StreamRequest {
-        head: head(plan, request, varying)?,
+        head: head(pool, request, varying)?,
         has_body: !body.is_empty(),
         body,
         call: None,
@@ -82,7 +82,7 @@ pub(super) fn stream_outline(
 }
 
 /// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1). What varies is left out.
-fn head(plan: &Plan, request: &HttpRequest, varying: Varying) -> Result<Head, String> {
+fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<Head, String> {
     let origin = &request.url.origin;
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
         (b":method".to_vec(), request.method.as_str().into()),
@@ -96,7 +96,7 @@ fn head(plan: &Plan, request: &HttpRequest, varying: Varying) -> Result<Head, St
     }
     match &request.call {
         Some(call) => fields.extend(call_fields(request, call)),
-        None => fields.extend(http_fields(plan, request, varying)),
+        None => fields.extend(http_fields(pool, request, varying)),
     }
     let given = request.headers.iter();
     let given = given.filter(|header| !header.is("host") && !is_of_connection(header.name()));
@@ -117,8 +117,8 @@ pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
 }
 
 /// The default fields of a plain request.
-fn http_fields(plan: &Plan, request: &HttpRequest, varying: Varying) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let own = own_fields(plan, request, TargetForm::Origin);
+fn http_fields(pool: &Pool, request: &HttpRequest, varying: Varying) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let own = own_fields(pool, request, TargetForm::Origin);
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = own
         .into_iter()
         .filter(|(name, _)| !is_of_connection(name) && !name.eq_ignore_ascii_case("expect"))

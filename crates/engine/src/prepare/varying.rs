@@ -5,7 +5,7 @@ use super::stream::{StreamRequest, stream_outline};
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{
-    Body, Header, HttpRequest, HttpVersion, Plan, RenderedFields, RequestContext, RequestData, Url,
+    Body, Header, HttpRequest, HttpVersion, Pool, RenderedFields, RequestContext, RequestData, Url,
     Varying,
 };
 use std::fmt::Write as _;
@@ -54,15 +54,15 @@ pub(crate) struct Parts {
 /// # Errors
 /// In words, when what does not vary of it can't be sent.
 pub(crate) fn varying(
-    plan: &Plan,
+    pool: &Pool,
     request: &HttpRequest,
     data: &Arc<dyn RequestData>,
     form: TargetForm,
 ) -> Result<VaryingRequest, String> {
     let varying = data.varying();
-    let outline = match plan.http.version {
-        HttpVersion::Http1 => Outline::Http1(http1_outline(plan, request, form)?),
-        HttpVersion::Http2 => Outline::Http2(Box::new(stream_outline(plan, request, varying)?)),
+    let outline = match pool.http.version {
+        HttpVersion::Http1 => Outline::Http1(http1_outline(pool, request, form)?),
+        HttpVersion::Http2 => Outline::Http2(Box::new(stream_outline(pool, request, varying)?)),
     };
     Ok(VaryingRequest {
         data: Arc::clone(data),
@@ -72,12 +72,12 @@ pub(crate) fn varying(
 }
 
 fn http1_outline(
-    plan: &Plan,
+    pool: &Pool,
     request: &HttpRequest,
     form: TargetForm,
 ) -> Result<Http1Outline, String> {
-    let fixed = render(plan, request, form)?;
-    let own = own_fields(plan, request, form).into_iter();
+    let fixed = render(pool, request, form)?;
+    let own = own_fields(pool, request, form).into_iter();
     let own = own.map(|(name, value)| Header::new(name, value.as_bytes()));
     let mut fields = own
         .collect::<Result<Vec<_>, _>>()

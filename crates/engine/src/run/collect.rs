@@ -57,7 +57,7 @@ impl Collector {
             workers: Vec::new(),
             stopped: None,
             summary: Summary::new(Arc::clone(info)),
-            windows: WindowedThresholds::new(&plan.thresholds, info),
+            windows: WindowedThresholds::new(plan.thresholds(), info),
             end: Nanos::ZERO,
             steal: steal_times(),
         }
@@ -193,15 +193,15 @@ impl Collector {
             &self.summary.health,
             u32::try_from(self.workers.len()).unwrap_or(u32::MAX),
         );
-        health.spin = plan.connections.spin == Spin::Yes;
+        health.spin = plan.generator().spin == Spin::Yes;
         if let (Some(before), Some(after)) = (self.steal, steal_times()) {
             let total = after.total.saturating_sub(before.total).max(1);
             health.steal_share = after.steal.saturating_sub(before.steal) as f64 / total as f64;
         }
         self.summary.finish(
-            self.end - plan.warmup,
+            self.end - plan.generator().warmup,
             health,
-            &plan.thresholds,
+            plan.thresholds(),
             &self.windows,
         )
     }

@@ -36,22 +36,22 @@ pub(crate) fn worker<I: Io>(io: I, prepared: &Arc<Prepared>, post: Post) -> Work
         control,
         channel,
     } = post;
-    let plan = &prepared.plan;
-    let law = match plan.load {
-        Load::Open { .. } => plan.users.as_ref(),
+    let pool = prepared.plan.first();
+    let law = match pool.load {
+        Load::Open { .. } => pool.users.as_ref(),
         Load::Closed { .. } => None,
     };
     let law = law.map(|users| users.share(shard.index, shard.of));
     // A user that keeps to a connection takes no seat, so that users are what bounds them.
-    let seats = part(plan.connections.count, shard) * plan.connections.streams;
-    let law = match (plan.connections.affinity, &plan.load) {
+    let seats = part(pool.connections.count, shard) * pool.connections.streams;
+    let law = match (pool.connections.affinity, &pool.load) {
         (Affinity::User, Load::Open { .. }) => {
             Some(law.unwrap_or_else(|| UserCount::constant(seats)))
         }
         _ => law,
     };
     let extent = Extent {
-        connections: part(plan.connections.count, shard),
+        connections: part(pool.connections.count, shard),
         shard,
         users: Users::new(law, shard),
     };

@@ -85,7 +85,7 @@ fn observed(plan: Draft, mut world: World, times: &[Nanos]) -> Vec<(u64, i64)> {
 #[track_caller]
 fn allocates_nothing(name: &str, plan: Draft, world: World) {
     // No interval ends meanwhile: an interval is the one thing that is taken anew.
-    let plan = plan.with(|plan| plan.interval = Nanos::from_secs(3600));
+    let plan = plan.interval(Nanos::from_secs(3600));
     let times = [Nanos::from_secs(2), Nanos::from_secs(9)];
     let seen = observed(plan, world, &times);
     assert_eq!(
@@ -259,7 +259,7 @@ fn opening_and_closing_allocates_nothing() {
 fn failures_allocate_nothing_that_lasts() {
     let plan = open("const(1000/s,10s)")
         .connections(16)
-        .with(|plan| plan.interval = Nanos::from_secs(3600));
+        .interval(Nanos::from_secs(3600));
     for server in [quick().resets(0.5), Server::refusing()] {
         let more = held_more(plan.clone(), world(server));
         assert!(more <= 0, "{more} bytes more after a second");
@@ -270,10 +270,8 @@ fn failures_allocate_nothing_that_lasts() {
 fn streams_that_fail_allocate_nothing_that_lasts() {
     let plan = || {
         let plan = open("const(1000/s,10s)").connections(2).http2(50);
-        plan.with(|plan| {
-            plan.interval = Nanos::from_secs(3600);
-            plan.timeouts.total = Nanos::from_millis(20);
-        })
+        plan.interval(Nanos::from_secs(3600))
+            .with(|plan| plan.timeouts.total = Nanos::from_millis(20))
     };
     for script in [
         Http2::new().refuses(0.5),
@@ -312,7 +310,7 @@ fn a_week_is_as_large_as_a_day() {
     const DAY: u64 = 24 * 3600;
     let plan = open(&format!("const(5/s,{}s)", 7 * DAY))
         .connections(3)
-        .with(|plan| plan.interval = Nanos::from_secs(3600));
+        .interval(Nanos::from_secs(3600));
     // Each in the middle of an interval, when the one before has long been merged.
     let times: Vec<Nanos> = (0..7)
         .map(|day| Nanos::from_secs(day * DAY + 19_000))

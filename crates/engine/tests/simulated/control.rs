@@ -320,7 +320,7 @@ fn a_command_without_effect_is_refused() {
         [Err(ControlError::NoUsers)]
     );
     assert_eq!(
-        given(closed(3), &[(secs(1), rate("5/s"))]),
+        given(closed(3).lasts(secs(2)), &[(secs(1), rate("5/s"))]),
         [Err(ControlError::NoRate)]
     );
     let stop = Change::Stop {

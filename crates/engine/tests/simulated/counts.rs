@@ -84,7 +84,7 @@ fn a_number_of_requests_is_exact_over_unlimited_pieces() {
     });
     // What is due after such a piece is counted, too, within one interval and over several.
     for interval in [ms(100), secs(100)] {
-        let plan = open("unlimited(1s) const(10/s,1s)").with(|plan| plan.interval = interval);
+        let plan = open("unlimited(1s) const(10/s,1s)").interval(interval);
         let world = World::of(Server::new().takes(Law::Const(ms(1))));
         exactly(&run(plan, world), 1010);
     }

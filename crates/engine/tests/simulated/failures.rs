@@ -17,7 +17,7 @@ fn world(server: Server) -> World {
 fn a_name_without_an_address_fails_every_request() {
     for plan in [closed(10), closed(10).connections(2).http2(5)] {
         let plan = plan.lasts(secs(10)).with(|plan| {
-            plan.http.unresolved = Unresolved::Fail;
+            plan.reach.unresolved = Unresolved::Fail;
         });
         let result = run(plan, world(Server::new()).name("sut", &[]));
         let total = &result.summary.total;
@@ -219,9 +219,7 @@ fn what_the_machine_lacks_is_the_generators_fault() {
 #[test]
 fn a_wait_that_fails_ends_the_run() {
     for waits in [0, 7, 100] {
-        let plan = closed(10)
-            .requests(1000)
-            .with(|plan| plan.connections.threads = 2);
+        let plan = closed(10).requests(1000).threads(2);
         let world = world(Server::new()).client(Client::ideal().waits(waits));
         let ended = Simulation::of(plan, world).try_run().map(|_| ());
         assert!(

@@ -586,7 +586,7 @@ fn connections_are_replaced_before_their_stream_ids_run_out() {
 fn a_server_that_agrees_to_no_http2_is_sent_nothing() {
     let plan = || {
         let plan = together(4).to(&["https://sut/"]).requests(40);
-        plan.with(|plan| plan.http.tls.verify = Verify::No)
+        plan.with(|plan| plan.reach.tls.verify = Verify::No)
     };
     for protocol in [&b"http/1.1"[..], b""] {
         let server = Server::new().agrees_to(protocol);

@@ -81,8 +81,8 @@ impl RequestData for Everything {
 /// A plan whose requests all vary.
 fn varying(plan: Draft, data: &Arc<Everything>) -> Draft {
     let data = Arc::clone(data);
-    plan.with(|plan| {
-        for request in &mut plan.requests {
+    plan.with(|pool| {
+        for request in &mut pool.requests {
             if data.body_length > 0 {
                 request.method = Method::parse("POST").expect("a token");
                 request.body = Body(Some(Arc::default()));
@@ -364,10 +364,10 @@ fn a_redirect_takes_along_what_was_rendered() {
             body_length: 10,
             ..Everything::default()
         });
-        let plan = closed(2).requests(20).with(|plan| {
-            plan.http.redirects = Redirects::Follow(2);
+        let plan = closed(2).requests(20).with(|pool| {
+            pool.http.redirects = Redirects::Follow(2);
             let fixed = Header::new("X-Fixed", b"kept").expect("a field");
-            plan.requests[0].headers.push(fixed);
+            pool.requests[0].headers.push(fixed);
         });
         let result = run(varying(plan, &data), World::of(server));
         failures(&result.summary, &[]);
@@ -388,7 +388,7 @@ fn a_redirect_takes_along_what_was_rendered() {
 }
 
 /// A run of twenty requests with bodies, changed.
-fn twenty(server: Server, change: impl FnOnce(&mut drumfire_plan::Plan)) -> (Simulated, Arrivals) {
+fn twenty(server: Server, change: impl FnOnce(&mut drumfire_plan::Pool)) -> (Simulated, Arrivals) {
     let arrivals = Arrivals::default();
     let into = Arc::clone(&arrivals);
     let server = server.answers(move |request: &Request<'_>| {
@@ -409,8 +409,8 @@ fn twenty(server: Server, change: impl FnOnce(&mut drumfire_plan::Plan)) -> (Sim
 
 #[test]
 fn a_connection_for_each_and_an_awaited_word_change_nothing() {
-    let (result, _) = twenty(Server::new(), |plan| {
-        plan.connections.keep_alive = KeepAlive::No
+    let (result, _) = twenty(Server::new(), |pool| {
+        pool.connections.keep_alive = KeepAlive::No
     });
     assert_eq!(result.log.connections, 20);
     let close = |seen: &drumfire_testkit::Seen| seen.head.contains("Connection: close\r\n");
@@ -418,7 +418,7 @@ fn a_connection_for_each_and_an_awaited_word_change_nothing() {
 
     let server = Server::new().on_expect(Expecting::Continues(ms(50)));
     let wait = ExpectContinue::Wait(secs(1));
-    let (result, arrivals) = twenty(server, |plan| plan.http.expect_continue = wait);
+    let (result, arrivals) = twenty(server, |pool| pool.http.expect_continue = wait);
     assert_eq!(result.summary.total.interim, 20);
     let arrivals = arrivals.lock().expect("a lock");
     assert!(
@@ -434,9 +434,9 @@ fn a_proxy_is_told_the_whole_url() {
         url: Url::parse("http://sut/").expect("a URL"),
         bypass: Vec::new(),
     };
-    let (_, arrivals) = twenty(Server::new(), |plan| {
-        plan.requests[0].url = Url::parse("http://far.test/").expect("a URL");
-        plan.http.proxy = Some(proxy);
+    let (_, arrivals) = twenty(Server::new(), |pool| {
+        pool.requests[0].url = Url::parse("http://far.test/").expect("a URL");
+        pool.reach.proxy = Some(proxy);
     });
     for one in arrivals.lock().expect("a lock").iter() {
         let [number, user, ..] = of(one);

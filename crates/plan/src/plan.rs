@@ -1,0 +1,105 @@
+//! A plan: a run that can be made.
+
+use crate::check::check;
+use crate::{Flaw, Pool, Samples, Threshold};
+use drumfire_units::Nanos;
+
+/// A checked description of a run: a plan that exists can run.
+///
+/// Whoever holds one may look at all of it and change nothing; a changed one is made of its parts
+/// ([`Plan::into_parts`]) and checked anew.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    parts: PlanParts,
+}
+
+/// What a plan is made of, unchecked.
+#[derive(Clone, Debug)]
+pub struct PlanParts {
+    /// What is sent, and when; at least one.
+    pub pools: Vec<Pool>,
+    /// The program that sends.
+    pub generator: Generator,
+    /// What the result must satisfy.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// The program that sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Generator {
+    /// How many worker threads; at least 1.
+    pub threads: u32,
+    /// Whether a worker spins shortly before a request is due.
+    pub spin: Spin,
+    /// Where every random number comes from.
+    pub seed: u64,
+    /// Requests whose intended start lies in this first span are sent and not measured.
+    pub warmup: Nanos,
+    /// The length of one interval; never zero.
+    pub interval: Nanos,
+}
+
+impl Plan {
+    /// The plan that is made of these parts.
+    ///
+    /// # Errors
+    /// Everything that keeps it from being run.
+    pub fn new(parts: PlanParts) -> Result<Self, Vec<Flaw>> {
+        let flaws = check(&parts);
+        if flaws.is_empty() {
+            Ok(Self { parts })
+        } else {
+            Err(flaws)
+        }
+    }
+
+    /// What is sent, and when; at least one pool.
+    #[must_use]
+    pub fn pools(&self) -> &[Pool] {
+        &self.parts.pools
+    }
+
+    /// The first pool.
+    #[must_use]
+    pub fn first(&self) -> &Pool {
+        // A plan without pools is not made.
+        &self.parts.pools[0]
+    }
+
+    /// The program that sends.
+    #[must_use]
+    pub const fn generator(&self) -> &Generator {
+        &self.parts.generator
+    }
+
+    /// What the result must satisfy.
+    #[must_use]
+    pub fn thresholds(&self) -> &[Threshold] {
+        &self.parts.thresholds
+    }
+
+    /// The same plan, of which every sample is handed on.
+    #[must_use]
+    pub fn keeping_samples(mut self) -> Self {
+        for pool in &mut self.parts.pools {
+            pool.samples = Samples::Keep;
+        }
+        self
+    }
+
+    /// What the plan is made of, to make another.
+    #[must_use]
+    pub fn into_parts(self) -> PlanParts {
+        self.parts
+    }
+}
+
+/// Whether a worker spins shortly before a request is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spin {
+    /// Sleep; wakes some ten microseconds late.
+    #[default]
+    No,
+    /// Busy-wait the last stretch; wakes within a microsecond and costs CPU time.
+    Yes,
+}

@@ -1,0 +1,43 @@
+//! Requests that share a load, connections and settings.
+
+use crate::{Connections, Expect, HttpOptions, HttpRequest, Load, Reach, Stop, Timeouts, Users};
+
+/// Requests that share a load, connections and settings. A run has one or several, and each has
+/// figures of its own.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// What its figures are reported under.
+    pub name: String,
+    /// The requests, sent in turn; never empty.
+    pub requests: Vec<HttpRequest>,
+    /// When requests start, and how many at a time.
+    pub load: Load,
+    /// How many users there are over time, where that changes: of a closed load its users, of an
+    /// open one those that serve it, each with one request at a time. Of a closed load,
+    /// [`Load::Closed`] has the largest number.
+    pub users: Option<Users>,
+    /// What ends it.
+    pub stop: Stop,
+    /// How its targets are reached.
+    pub reach: Reach,
+    /// What is spoken there.
+    pub http: HttpOptions,
+    /// How many connections there are and how long they live.
+    pub connections: Connections,
+    /// How long each phase of an exchange may take.
+    pub timeouts: Timeouts,
+    /// When a response is ok.
+    pub expect: Expect,
+    /// Whether every sample is handed on, beside the sums.
+    pub samples: Samples,
+}
+
+/// Whether every sample is handed on to who asks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Samples {
+    /// They are counted and forgotten.
+    #[default]
+    Forget,
+    /// They are handed on, at some 80 bytes each.
+    Keep,
+}

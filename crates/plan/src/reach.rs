@@ -1,0 +1,91 @@
+//! How targets are reached: names, addresses, sockets, proxies, TLS.
+
+use crate::Url;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How targets are reached.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// Settings for https targets.
+    pub tls: Tls,
+    /// The proxy that requests go through; chosen per origin by the caller.
+    pub proxy: Option<Proxy>,
+    /// Addresses to use in place of names' own.
+    pub resolve: Vec<Resolve>,
+    /// What becomes of a target whose name has no address.
+    pub unresolved: Unresolved,
+    /// Local addresses to send from, used in turn.
+    pub source_addresses: Vec<IpAddr>,
+    /// A Unix socket to connect to in place of the URL's host.
+    pub unix_socket: Option<PathBuf>,
+}
+
+/// An address in place of a name's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolve {
+    /// The name.
+    pub host: String,
+    /// The port that it holds for.
+    pub port: u16,
+    /// The address.
+    pub address: IpAddr,
+}
+
+/// What becomes of a target whose name has no address. Names are looked up once, before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unresolved {
+    /// There is no run.
+    #[default]
+    Refuse,
+    /// Every request to it fails, as those to a port do where nobody listens.
+    Fail,
+}
+
+/// Certificates or a key as text, shared by all connections.
+pub type Pem = Arc<[u8]>;
+
+/// Settings for https targets.
+#[derive(Clone, Debug, Default)]
+pub struct Tls {
+    /// Whether the server's certificate is verified; by default it is.
+    pub verify: Verify,
+    /// The name that the server's certificate must have; the URL's host when `None`.
+    pub server_name: Option<String>,
+    /// Trusted roots in PEM; the system's when `None`.
+    pub ca_pem: Option<Pem>,
+    /// The client's certificate chain and private key in PEM.
+    pub identity_pem: Option<(Pem, Pem)>,
+    /// Whether sessions are resumed.
+    pub resumption: Resumption,
+}
+
+/// Whether certificates are verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// Yes.
+    #[default]
+    Yes,
+    /// No, and the report says so.
+    No,
+}
+
+/// Whether TLS sessions are resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resumption {
+    /// A new connection resumes an earlier session where the server lets it.
+    #[default]
+    Resume,
+    /// Every handshake is a full one.
+    Full,
+}
+
+/// An HTTP proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// Its address; the scheme is http.
+    pub url: Url,
+    /// Hosts that are reached without it: names, suffixes with a leading dot, or `*`.
+    pub bypass: Vec<String>,
+}
