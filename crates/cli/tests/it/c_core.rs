@@ -90,13 +90,22 @@ fn statuses_and_deadlines_are_its_own() {
     let errors = report.at("errors").to_string();
     assert!(errors.contains("as you wish: 100 % \u{e4}"), "{errors}");
     let report = server.calls("Unary", "-H 'x-sleep: 0.3' --deadline 50ms");
-    // Its clock for deadlines goes by milliseconds, so that its status may come a little early. On
-    // a busy machine it sends a head on a stream that it has ended, which breaks the connection and
-    // is reported as that.
-    let late = report.kind("timeout:total")
-        + report.kind("grpc:deadline_exceeded")
-        + report.kind("h2:conn:stream_closed");
-    assert_eq!(late, CALLS, "{:#}", report.short());
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.n("requests.failed"), CALLS, "{what}");
+    // Its clock for deadlines goes by milliseconds, so that its status may come a little early.
+    let late = report.kind("timeout:total") + report.kind("grpc:deadline_exceeded");
+    assert!(late > 0, "{what}");
+    // On a busy machine it sends a head on a stream that it has ended, which breaks the connection
+    // with all calls on it; the next ones may come while it clears away those.
+    for kind in report.kinds() {
+        let known = [
+            "timeout:total",
+            "grpc:deadline_exceeded",
+            "h2:conn:stream_closed",
+            "h2:stream:refused_stream",
+        ];
+        assert!(known.contains(&kind.as_str()), "{kind}; {what}");
+    }
 }
 
 /// Connections that are too old are replaced, and calls that the server refuses on its way out, or
