@@ -9,7 +9,7 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
 #[expect(dead_code, reason = "the tests of http1 use more of it")]
-#[path = "../../crates/http1/tests/replay/mod.rs"]
+#[path = "../../crates/http1/tests/it/replay.rs"]
 mod replay;
 
 use replay::{Setting, replay};
@@ -29,7 +29,7 @@ struct Chunk {
     line: Line,
 }
 
-/// What may stand around a size.
+/// The bytes that may stand around a size.
 #[derive(Arbitrary, Debug)]
 struct Line {
     zeros: u8,

@@ -1,6 +1,6 @@
-//! Any bytes as responses: the machine says the same however they are cut and whatever heads it
-//! remembers, and keeps its limits. A drip is read by the strict reader alone, a whole by the fast
-//! one first, so this compares the two readers as well.
+//! Any bytes as responses: the machine's events are the same in every cut and with any cached
+//! heads, and keeps its limits. A drip is read by the strict reader alone, a whole by the fast one
+//! first, so this compares the two readers as well.
 //!
 //! The first byte of the input chooses the request, the stream's end and the limits; the second
 //! the cuts.
@@ -12,7 +12,7 @@ use drumfire_http1::{Limits, Persistence, RequestKind, Shared};
 use libfuzzer_sys::fuzz_target;
 
 #[expect(dead_code, reason = "the tests of http1 use more of it")]
-#[path = "../../crates/http1/tests/replay/mod.rs"]
+#[path = "../../crates/http1/tests/it/replay.rs"]
 mod replay;
 
 use replay::{Setting, Transcript, replay};

@@ -1,4 +1,4 @@
-//! Any bytes as what a server says, after its SETTINGS and with requests open: the same events
+//! Any bytes as a server's frames, after its SETTINGS and with requests open: the same events
 //! whole, dripped and cut anywhere; limits; hints fit for a terminal.
 //!
 //! The first byte of the input chooses the limits and the requests, the second the cuts.
@@ -9,7 +9,7 @@ use drumfire_http2::{EndStream, Error, Limits, Settings};
 use libfuzzer_sys::fuzz_target;
 
 #[expect(dead_code, reason = "the tests of http2 use more of it")]
-#[path = "../../crates/http2/tests/peer/mod.rs"]
+#[path = "../../crates/http2/tests/it/peer.rs"]
 mod peer;
 
 use peer::{Act, Transcript, play, settings};

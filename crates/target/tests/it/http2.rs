@@ -1,10 +1,7 @@
 //! HTTP/2 in the clear, beside HTTP/1.1 on the same port.
 
-mod client;
-mod frames;
-
+use crate::frames::{Client, request, reset, run, start};
 use drumfire_target::{ArrivalLog, Behaviour, Discipline, Options};
-use frames::{Client, request, reset, run, start};
 use h2::Reason;
 use http::Method;
 use std::io::{Read as _, Write as _};
@@ -60,7 +57,7 @@ fn both_protocols_share_a_port_and_its_counters() {
         let arrivals = client.get("/arrivals").await.unwrap();
         assert_eq!(arrivals.text().lines().count(), 11);
     });
-    let mut old = client::Client::connect(&server);
+    let mut old = crate::client::Client::connect(&server);
     assert_eq!(old.get("/plaintext").body, b"Hello, World!");
     assert_eq!(server.arrivals().len(), 12);
     let counters = server.stop();

@@ -1,11 +1,8 @@
 //! The services' answers, and faults on request.
 
-mod calls;
-mod frames;
-
-use calls::{Caller, frame};
+use crate::calls::{Caller, frame};
+use crate::frames::{run, start};
 use drumfire_target::{ArrivalLog, Behaviour, Options, Services};
-use frames::{run, start};
 use h2::Reason;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -381,8 +378,8 @@ fn the_flags_hold_for_calls_and_calls_can_ask_for_more() {
 fn without_the_flag_there_are_no_calls() {
     let server = start(Options::default());
     run(async {
-        let mut client = frames::Client::connect(&server).await;
-        let mut request = frames::request(http::Method::POST, "/helloworld.Greeter/SayHello");
+        let mut client = crate::frames::Client::connect(&server).await;
+        let mut request = crate::frames::request(http::Method::POST, "/helloworld.Greeter/SayHello");
         let kind = "application/grpc".parse().unwrap();
         request.headers_mut().insert("content-type", kind);
         let reply = client.send(request, b"\0\0\0\0\0").await.unwrap();

@@ -1,12 +1,10 @@
 //! Courses: laws that follow each other, pauses, and shares whose union is the whole.
 
-mod random_laws;
-
+use crate::random_laws::{any_arrivals, any_sequence};
 use drumfire_plan::{Arrivals, Law, Sequence};
 use drumfire_schedule::{Course, CourseChange, Due, Next, Schedule};
 use drumfire_units::{Nanos, Rate};
 use proptest::prelude::*;
-use random_laws::{any_arrivals, any_sequence};
 
 const MILLI: u64 = 1_000_000;
 

@@ -1,11 +1,6 @@
 //! A minimal client, whose bytes stand in the tests.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-#![allow(
-    clippy::allow_attributes,
-    reason = "an expectation fails where all is used"
-)]
-#![allow(clippy::unwrap_used, reason = "a client in a test")]
+#![expect(clippy::unwrap_used, reason = "a client in a test")]
 
 use drumfire_target::{Listen, Options, Running, Server};
 use std::io::{BufRead as _, BufReader, Read, Write};

@@ -1,8 +1,6 @@
 //! A healthy server, from a client's side.
 
-mod client;
-
-use client::{Client, Reply, start};
+use crate::client::{Client, Reply, start};
 use drumfire_target::{ArrivalLog, Listen, Options};
 use flate2::read::GzDecoder;
 use std::io::{Read as _, Write as _};

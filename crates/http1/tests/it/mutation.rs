@@ -2,13 +2,11 @@
 //! events are the same. A drip is read by the strict reader alone, a whole by the fast one first,
 //! so this compares the two as well.
 
-mod replay;
-
+use crate::replay::{Setting, replay};
 use drumfire_corpus::Case;
 use drumfire_http1::Shared;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use replay::{Setting, replay};
 use std::sync::LazyLock;
 
 /// Cases short enough to be damaged often.

@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
-mod client;
-
-use client::{Client, start};
+use crate::client::{Client, start};
 use drumfire_target::{Behaviour, Discipline, Options, Running};
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -16,7 +14,7 @@ fn with(behaviour: Behaviour) -> Running {
     })
 }
 
-fn delay_ns(reply: &client::Reply) -> u64 {
+fn delay_ns(reply: &crate::client::Reply) -> u64 {
     reply.field("x-drumfire-delay-ns").unwrap().parse().unwrap()
 }
 

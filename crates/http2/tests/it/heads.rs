@@ -1,15 +1,12 @@
 //! Heads and trailers of a server: a row for each case, played whole, byte by byte, and cut in two at
 //! every place.
 
-#[expect(dead_code, reason = "other tests use more of it")]
-mod peer;
-
-use drumfire_http2::Settings;
-use peer::{
+use crate::peer::{
     ACK, Act, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PADDED, PING, PRIORITY, PUSH_PROMISE,
     SETTINGS, WITH_PRIORITY, block, check, check_all, check_fatal, check_malformed, concat, data,
     frame, goaway, headers, ok, settings, tight,
 };
+use drumfire_http2::Settings;
 
 #[test]
 fn responses_that_are_right() {

@@ -1,13 +1,10 @@
 //! Streams and windows: a row for each case, played whole, byte by byte, and cut in two at every place.
 
-#[expect(dead_code, reason = "other tests use more of it")]
-mod peer;
-
-use drumfire_http2::{EndStream, Settings};
-use peer::{
+use crate::peer::{
     Act, END_STREAM, PADDED, RST_STREAM, WINDOW_UPDATE, check, check_all, check_fatal,
     check_malformed, concat, data, goaway, number, ok, play, settings, tight,
 };
+use drumfire_http2::{EndStream, Settings};
 
 #[test]
 fn concurrency_is_the_servers_to_allow() {
@@ -349,16 +346,16 @@ fn windows_of_ours_are_not_to_be_overrun() {
 #[test]
 fn streams_of_a_lost_connection_are_named() {
     let mut connection = drumfire_http2::Connection::new(&Settings::default());
-    let mut transcript = peer::Transcript::default();
-    peer::feed(&mut connection, &settings(&[]), &mut transcript);
-    let head = peer::request("GET");
+    let mut transcript = crate::peer::Transcript::default();
+    crate::peer::feed(&mut connection, &settings(&[]), &mut transcript);
+    let head = crate::peer::request("GET");
     for token in 0..100 {
         connection
             .open(token, &head, &[], EndStream::Yes)
             .expect("room");
     }
     assert_eq!(connection.capacity(), 0);
-    peer::feed(&mut connection, &ok(9, END_STREAM), &mut transcript);
+    crate::peer::feed(&mut connection, &ok(9, END_STREAM), &mut transcript);
     assert!(connection.handle_end().is_ok());
     let mut tokens: Vec<u32> = connection.tokens().collect();
     tokens.sort_unstable();
@@ -375,9 +372,9 @@ fn ids_run_out_without_a_failure() {
         ..Settings::default()
     };
     let mut connection = drumfire_http2::Connection::new(&settings_);
-    let mut transcript = peer::Transcript::default();
-    peer::feed(&mut connection, &settings(&[]), &mut transcript);
-    let head = peer::request("GET");
+    let mut transcript = crate::peer::Transcript::default();
+    crate::peer::feed(&mut connection, &settings(&[]), &mut transcript);
+    let head = crate::peer::request("GET");
     let mut opened = 0;
     while connection.capacity() > 0 {
         assert!(!connection.is_spent());
@@ -386,7 +383,7 @@ fn ids_run_out_without_a_failure() {
             .expect("promised");
         // Every seventh stays open, so that some ids are left out.
         if opened % 7 != 0 {
-            peer::feed(
+            crate::peer::feed(
                 &mut connection,
                 &ok(stream.id(), END_STREAM),
                 &mut transcript,

@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
-mod client;
-
-use client::{Client, start};
+use crate::client::{Client, start};
 use drumfire_target::{Discipline, Exposure, Listen, Options, Server};
 
 fn start_error(options: Options) -> String {

@@ -1,11 +1,6 @@
 //! A client over HTTP/2.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-#![allow(
-    clippy::allow_attributes,
-    reason = "an expectation fails where all is used"
-)]
-#![allow(clippy::unwrap_used, reason = "a client in a test")]
+#![expect(clippy::unwrap_used, reason = "a client in a test")]
 
 use bytes::{Bytes, BytesMut};
 use drumfire_target::{Listen, Options, Running, Server};

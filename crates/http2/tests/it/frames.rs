@@ -1,15 +1,12 @@
 //! Frames and floods of them: a row for each case, played whole, byte by byte, and cut in two at every
 //! place.
 
-#[expect(dead_code, reason = "other tests use more of it")]
-mod peer;
-
-use drumfire_http2::{Limits, Settings};
-use peer::{
+use crate::peer::{
     ACK, Act, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PADDED, PING, PRIORITY,
     RST_STREAM, SETTINGS, WINDOW_UPDATE, WITH_PRIORITY, block, check, check_all, check_fatal,
     check_malformed, concat, data, frame, goaway, number, ok, play, settings, tight,
 };
+use drumfire_http2::{Limits, Settings};
 
 #[test]
 fn continuation_floods_end_the_connection() {
@@ -97,7 +94,7 @@ fn frames_that_bring_something_keep_floods_apart() {
     let settings = Settings {
         limits: Limits {
             output_bytes: 1000,
-            ..peer::TIGHT
+            ..crate::peer::TIGHT
         },
         ..Settings::default()
     };
@@ -119,7 +116,7 @@ fn replies_that_are_not_read_are_bounded() {
     let settings_ = Settings {
         limits: Limits {
             idle_frames: 1000,
-            ..peer::TIGHT
+            ..crate::peer::TIGHT
         },
         ..Settings::default()
     };
@@ -293,17 +290,17 @@ fn padding_is_part_of_its_frame() {
 #[test]
 fn pings_and_farewells_of_ours() {
     let mut connection = drumfire_http2::Connection::new(&Settings::default());
-    let mut transcript = peer::Transcript::default();
-    peer::feed(&mut connection, &settings(&[]), &mut transcript);
+    let mut transcript = crate::peer::Transcript::default();
+    crate::peer::feed(&mut connection, &settings(&[]), &mut transcript);
     connection.ping(*b"12345678");
     connection.go_away(drumfire_http2::ErrorCode::NO_ERROR);
     assert!(connection.is_spent() && connection.capacity() == 0);
-    peer::feed(
+    crate::peer::feed(
         &mut connection,
         &frame(PING, ACK, 0, b"12345678"),
         &mut transcript,
     );
     assert_eq!(transcript.seen, ["ready", "pong 12345678"]);
-    let sent = peer::describe_output(connection.output());
+    let sent = crate::peer::describe_output(connection.output());
     assert_eq!(sent[2..], ["SETTINGS ACK", "PING", "GOAWAY NO_ERROR"]);
 }

@@ -1,10 +1,8 @@
 //! Every case of the corpus, whole, in two pieces at every place, and byte by byte.
 
-mod replay;
-
+use crate::replay::{Setting, Transcript, replay};
 use drumfire_corpus::Case;
 use drumfire_http1::{Machine, Shared};
-use replay::{Setting, Transcript, replay};
 
 /// Compares a machine's events in a case with those that the case expects.
 fn check(case: &Case, seen: &Transcript) {

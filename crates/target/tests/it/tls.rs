@@ -2,9 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what goes wrong in a test ends it")]
 
-mod client;
-
-use client::{Client, start};
+use crate::client::{Client, start};
 use drumfire_target::{ClientCertificate, Options, Running, TlsOptions};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;

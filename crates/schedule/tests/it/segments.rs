@@ -1,12 +1,10 @@
 //! Segments: the union over all workers is the whole, each arrival once and in order.
 
-mod random_laws;
-
+use crate::random_laws::{any_arrivals, any_sequence};
 use drumfire_plan::{Arrivals, Law, Sequence};
 use drumfire_schedule::{Due, Next, Schedule, share};
 use drumfire_units::{Nanos, Rate};
 use proptest::prelude::*;
-use random_laws::{any_arrivals, any_sequence};
 
 const MILLI: u64 = 1_000_000;
 

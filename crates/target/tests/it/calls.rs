@@ -1,12 +1,8 @@
 //! A gRPC client that learns everything by reflection.
 
-#![allow(clippy::unwrap_used, reason = "a client in a test")]
-#![allow(
-    clippy::allow_attributes,
-    reason = "an expectation fails where all is used"
-)]
+#![expect(clippy::unwrap_used, reason = "a client in a test")]
 
-use super::frames::{Client, Reply, request};
+use crate::frames::{Client, Reply, request};
 use drumfire_target::Running;
 use flate2::read::GzDecoder;
 use h2::Reason;

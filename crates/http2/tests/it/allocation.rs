@@ -4,11 +4,8 @@
     reason = "an allocator that counts is the only way to see allocations"
 )]
 
-#[expect(dead_code, reason = "other tests use more of it")]
-mod peer;
-
+use crate::peer::{END_STREAM, data, headers, request, settings};
 use drumfire_http2::{Connection, EndStream, Event, Head, Settings, StreamRef};
-use peer::{END_STREAM, data, headers, request, settings};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -96,7 +93,7 @@ fn check(body: &[u8], piece: usize, answer: impl Fn(u32, u32) -> Vec<u8>) {
         open(&mut connection, &head, body, &mut streams);
         let opened = ALLOCATIONS.with(Cell::get) - before;
         // The uploaded bytes may be uploaded again.
-        let mut answers = peer::number(8, 0, 100 * body.len().max(1) as u32);
+        let mut answers = crate::peer::number(8, 0, 100 * body.len().max(1) as u32);
         answers.extend(streams.iter().flat_map(|stream| answer(stream.id(), round)));
         let before = ALLOCATIONS.with(Cell::get);
         assert_eq!(feed(&mut connection, &answers, piece), 100);
@@ -128,7 +125,7 @@ fn dated(stream: u32, round: u32) -> Vec<u8> {
     block[2] = digits as u8;
     let trailers = headers(stream, END_STREAM, &[("grpc-status", "0")]);
     [
-        peer::frame(1, 4, stream, &block),
+        crate::peer::frame(1, 4, stream, &block),
         data(stream, 0, &[0; 17]),
         trailers,
     ]

@@ -1,0 +1,6 @@
+//! The machine of HTTP/1.1 and the heads of requests, as one program.
+
+mod conformance;
+mod mutation;
+mod replay;
+mod request;

@@ -1,0 +1,11 @@
+//! The target over real sockets, as one program.
+
+mod calls;
+mod client;
+mod faults;
+mod frames;
+mod grpc;
+mod http2;
+mod refuses;
+mod serves;
+mod tls;
