@@ -1,6 +1,6 @@
-//! Any bytes as a reply's message: told to be one exactly where another decoder takes them. Of
-//! maps that decoder does not look at how they are written, so there what is told to be one must
-//! be taken, and no more.
+//! Any bytes as a reply's message: the check accepts exactly those that another decoder takes. That
+//! decoder does not check the encoding of maps, so there it must take the accepted ones, and no
+//! more.
 
 #![no_main]
 

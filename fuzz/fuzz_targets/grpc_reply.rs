@@ -1,7 +1,7 @@
-//! Any bytes as a reply to a call: no panic, the limit, the same end in every cut, and success
-//! only when the server says so.
+//! Any bytes as a reply to a call: no panic, the limit, the same end in every cut, and success only
+//! by the server's status.
 //!
-//! The first byte of the input chooses what is expected, the second the cuts, the third how the
+//! The first byte of the input chooses the expected reply, the second the cuts, the third how the
 //! reply ends; the rest is the body, behind a line of head and a line of trailers if there are two
 //! line feeds.
 

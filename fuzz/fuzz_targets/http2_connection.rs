@@ -1,5 +1,5 @@
 //! A connection as a state machine: a caller and a server that do anything in any order. Every
-//! stream ends in one way, once; windows are not overrun; what is counted is so.
+//! stream ends in one way, once; windows are not overrun; counters are right.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ enum Do {
     GoAway(u8),
 }
 
-/// What has become of a stream, as the caller sees it.
+/// The state of a stream, as the caller sees it.
 #[derive(Debug, Default)]
 struct Seen {
     head: bool,
@@ -209,7 +209,7 @@ impl Lab {
         self.books();
     }
 
-    /// What the connection counts is what was seen.
+    /// The connection's counters agree with the events.
     fn books(&self) {
         let outstanding = self
             .seen

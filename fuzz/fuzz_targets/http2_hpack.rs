@@ -1,5 +1,5 @@
-//! Any bytes as header blocks, one after the other: the decoder keeps its bounds, says truly
-//! whether a block may be passed over, and reads what it wrote as another reader does.
+//! Any bytes as header blocks, one after the other: the decoder keeps its bounds, reports truly
+//! whether a block may be passed over, and reads its own encoder's output as another reader does.
 //!
 //! The first byte of each block is its length.
 
@@ -42,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
             Effect::Changed => {}
             Effect::Unchanged => {
                 assert_eq!(table(&decoder), before);
-                // So it may be passed over: again it says the same.
+                // So it may be passed over: its meaning is the same again.
                 assert_eq!(decode(&mut decoder, block), Some((effect, fields)));
             }
             Effect::Independent => {

@@ -1,5 +1,5 @@
-//! Any text as a threshold: errors point into it, and what is accepted reads back from its
-//! canonical form as the same rule.
+//! Any text as a threshold: errors point into it, and an accepted one reads back from its canonical
+//! form as the same rule.
 
 #![no_main]
 

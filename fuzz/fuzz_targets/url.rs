@@ -1,4 +1,4 @@
-//! Any text as a URL, and any bytes as a Location: what is accepted goes onto a request line and
+//! Any text as a URL, and any bytes as a Location: an accepted one goes onto a request line and
 //! into a Host field as it is, and reads back as itself.
 
 #![no_main]

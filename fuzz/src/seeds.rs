@@ -2,6 +2,9 @@
 //! the manual.
 
 use drumfire_corpus::{Case, Request, StreamEnd};
+use prost::Message;
+use prost_reflect::DescriptorPool;
+use prost_reflect::prost_types::FileDescriptorSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -93,8 +96,8 @@ const REPLIES: [&[u8]; 4] = [
     b"\0\x02\0grpc-status:5,grpc-message:no%20luck,grpc-status-details-bin:CAU\n\n",
 ];
 
-/// What a server may say on HTTP/2: an answer with a body, one with trailers and a window, a
-/// failure, a farewell, a head in two frames, SETTINGS first.
+/// Frames of a server on HTTP/2: an answer with a body, one with trailers and a window, a failure,
+/// a farewell, a head in two frames, SETTINGS first.
 const FRAMES: [(u8, &[u8]); 6] = [
     (0, b"\0\0\x01\x01\x04\0\0\0\x01\x88\0\0\x05\0\x01\0\0\0\x01hello"),
     (2, b"\0\0\x04\x08\0\0\0\0\x05\0\x01\0\0\0\0\x01\x01\x04\0\0\0\x05\x88\0\0\x05\x01\x05\0\0\0\x05\x00\x01a\x01b"),
@@ -125,6 +128,16 @@ fn choice(case: &Case) -> [u8; 2] {
     };
     let tight = if case.limits.is_empty() { 0 } else { 8 };
     [request | tight | end << 4, 1]
+}
+
+/// Bytes that look random and are the same every time (SplitMix64).
+fn script(seed: u64, length: u64) -> Vec<u8> {
+    let byte = |n: u64| {
+        let state = (seed << 32 | n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed >> 56) as u8
+    };
+    (1..=length).map(byte).collect()
 }
 
 fn write(target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
@@ -173,6 +186,20 @@ fn main() -> io::Result<()> {
     }
     for (index, message) in MESSAGES.iter().enumerate() {
         write("grpc_message", &format!("seed-{index}"), message)?;
+    }
+    for index in 0..16_u64 {
+        write("tls", &format!("seed-{index}"), &script(index, 400))?;
+        write("descriptors", &format!("seed-{index}"), &script(index, 800))?;
+    }
+    // The byte before it asks to take the rest for descriptors as they are.
+    for file in DescriptorPool::global().file_descriptor_protos() {
+        let set = FileDescriptorSet {
+            file: vec![file.clone()],
+        };
+        let seed = [&[0xff][..], &set.encode_to_vec()].concat();
+        if seed.len() <= CASE_BYTES_MAX {
+            write("descriptors", &file.name().replace('/', "-"), &seed)?;
+        }
     }
     write("http2_connection", "seed-0", &[7; 200])?;
     write("chunked", "seed-0", &[7; 200])

@@ -1,0 +1,19 @@
+//! Any bytes as the script of a server that cuts, mixes and spoils TLS records, and of a client
+//! that reads and writes in between: no panic, an honest server's text arrives, and only a
+//! dishonest one fails the connection.
+//!
+//! The machinery is that of `crates/net/tests/tls`, where random numbers drive it.
+
+#![no_main]
+#![expect(dead_code, reason = "the tests that share these files use more of them")]
+
+#[path = "../../crates/net/tests/tls/hostile.rs"]
+mod hostile;
+#[path = "../../crates/net/tests/tls/peer.rs"]
+mod peer;
+#[path = "../../crates/net/tests/tls/pen.rs"]
+mod pen;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| hostile::run(bytes));
