@@ -79,7 +79,7 @@ macro_rules! cases {
         #[test]
         fn $name() {
             let file = concat!(stringify!($name), ".jsonl");
-            check(file, include_str!(concat!("cases/", stringify!($name), ".jsonl")));
+            check(file, include_str!(concat!("../cases/", stringify!($name), ".jsonl")));
         }
     )*};
 }

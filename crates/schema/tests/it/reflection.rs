@@ -1,9 +1,5 @@
 //! Conversations with servers that reflect, well and badly.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod fixture;
-
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::{Session, Version, Wanted};
 use prost::Message;
@@ -108,7 +104,7 @@ fn converse(
 
 /// The zoo's file and those that it imports, by name.
 fn zoo_files() -> HashMap<String, FileDescriptorProto> {
-    let pool = fixture::zoo("Show").input().parent_pool().clone();
+    let pool = crate::fixture::zoo("Show").input().parent_pool().clone();
     pool.file_descriptor_protos()
         .map(|file| (file.name().to_owned(), file.clone()))
         .collect()

@@ -1,10 +1,6 @@
 //! JSON to messages and back.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod fixture;
-
-use fixture::zoo;
+use crate::fixture::zoo;
 
 #[test]
 fn json_and_messages_are_each_others_image() {

@@ -5,13 +5,7 @@
 //! file's, section by section; none may be missing. With `REWRITE_CASES` set in the environment the
 //! files are rewritten, for a person to review as a diff.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod case;
-mod made_up_run;
-mod plan_text;
-
-use case::Case;
+use crate::case::Case;
 use drumfire_compile::{Host, compile, form};
 use drumfire_dialects::{Outcome, Presentation, parse};
 use std::io::Cursor;
@@ -52,11 +46,11 @@ fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
             add("stderr", stderr);
         }
         Outcome::Run(run) => {
-            let text = plan_text::plan_text(&run.plan);
+            let text = crate::plan_text::plan_text(&run.plan);
             let printed = form::print(&run.document);
             let again = form::read(&printed, "plan.yaml").unwrap();
             let again = compile(&again, &host).unwrap();
-            assert_eq!(plan_text::plan_text(&again), text, "{printed}");
+            assert_eq!(crate::plan_text::plan_text(&again), text, "{printed}");
             add("plan", text);
             add("notes", notes(&run.presentation));
             self::run(case, run.presentation, &mut add);
@@ -68,13 +62,13 @@ fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
 /// The output of the made-up run.
 fn run(case: &Case, mut presentation: Presentation, add: &mut dyn FnMut(&str, String)) {
     let lines = case.section("run").unwrap_or_default();
-    let summary = made_up_run::summary(lines);
+    let summary = crate::made_up_run::summary(lines);
     add("start", presentation.render_start(&summary.info));
     if case.section("run").is_none() {
         return;
     }
     presentation.set_spool(Box::new(Cursor::new(Vec::new())));
-    for event in made_up_run::events(lines, &summary) {
+    for event in crate::made_up_run::events(lines, &summary) {
         presentation.observe(&event);
     }
     presentation.finish(&summary);

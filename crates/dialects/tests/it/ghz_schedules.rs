@@ -1,8 +1,6 @@
 //! The load of ghz's own examples, to the request: how many are due in each second, and when the
 //! last one is.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use drumfire_compile::Host;
 use drumfire_dialects::{Dialect, Outcome, parse};
 use drumfire_plan::{Load, Plan};

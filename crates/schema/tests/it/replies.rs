@@ -1,12 +1,8 @@
 //! Which bytes are a reply's message, and which are not, compared with a decoder that others wrote.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod fixture;
-
+use crate::fixture::{compile, zoo};
 use drumfire_plan::ReplyCheck;
 use drumfire_schema::{Method, ReplyForm};
-use fixture::{compile, zoo};
 use proptest::prelude::*;
 use prost::Message;
 use prost_reflect::DynamicMessage;

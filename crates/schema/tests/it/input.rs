@@ -1,13 +1,9 @@
 //! What calls send: fixed, templated, in turn, as streams.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod fixture;
-
+use crate::fixture::zoo;
 use drumfire_data::{Feed, Order, Sources, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
 use drumfire_schema::{Input, Metadata, Method, Refresh};
-use fixture::zoo;
 use std::sync::Arc;
 
 /// A call by its number.

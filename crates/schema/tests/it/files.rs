@@ -1,12 +1,8 @@
 //! Schemas from files and descriptor sets: which files are found, and the errors when they are not.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod fixture;
-
+use crate::fixture::{ZOO, compile};
 use drumfire_plan::CallKind;
 use drumfire_schema::Schema;
-use fixture::{ZOO, compile};
 use prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 
@@ -29,7 +25,7 @@ fn methods_are_found_by_any_of_their_names() {
         ("Feed", CallKind::ClientStream),
         ("Chat", CallKind::Bidirectional),
     ] {
-        assert_eq!(fixture::zoo(name).kind(), kind);
+        assert_eq!(crate::fixture::zoo(name).kind(), kind);
     }
 }
 
@@ -275,7 +271,7 @@ service S { rpc M(stream A) returns (A); rpc N(A) returns (stream A); }";
 
 /// The descriptors of a zoo, without those of its imports.
 fn zoo_set() -> Vec<FileDescriptorProto> {
-    let method = fixture::zoo("Show");
+    let method = crate::fixture::zoo("Show");
     let pool = method.input().parent_pool().clone();
     let file = pool.get_file_by_name("zoo.proto").unwrap();
     vec![file.file_descriptor_proto().clone()]

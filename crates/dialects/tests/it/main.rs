@@ -1,0 +1,9 @@
+//! Other tools' command lines and outputs, as one program.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod case;
+mod conformance;
+mod ghz_schedules;
+mod made_up_run;
+mod plan_text;

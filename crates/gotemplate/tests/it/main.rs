@@ -1,0 +1,4 @@
+//! Templates as Go has them, and hostile ones, as one program.
+
+mod go;
+mod hostile;
