@@ -18,7 +18,7 @@ const PORTS: u64 = 14_000;
 
 /// Requests a second, and how long the server keeps each: the last one leaves while the first one
 /// still waits.
-const RATE: u64 = 5_000;
+const RATE: u64 = 10_000;
 
 /// How long opening all of them may take, on a machine that is busy with other things.
 const OPENING: Duration = Duration::from_secs(180);
