@@ -379,7 +379,8 @@ fn without_the_flag_there_are_no_calls() {
     let server = start(Options::default());
     run(async {
         let mut client = crate::frames::Client::connect(&server).await;
-        let mut request = crate::frames::request(http::Method::POST, "/helloworld.Greeter/SayHello");
+        let mut request =
+            crate::frames::request(http::Method::POST, "/helloworld.Greeter/SayHello");
         let kind = "application/grpc".parse().unwrap();
         request.headers_mut().insert("content-type", kind);
         let reply = client.send(request, b"\0\0\0\0\0").await.unwrap();
