@@ -1,9 +1,9 @@
 //! When requests start: a schedule's arrivals, or users that have become free.
 //!
 //! A worker asks [`Arrivals`] and never the plan when something is due, when the load ends and how
-//! much of the time that was asked for is used. `take` gives what may start now and `ended` returns
-//! a user; `stop` is called once, before the drain. `tally` counts what became due, apart from what
-//! was taken. Knows nothing of requests, connections and the outcomes of exchanges.
+//! much of the time that was asked for is used. `take` gives the arrivals that may start now and
+//! `ended` returns a user; `stop` is called once, before the drain. `tally` counts due arrivals,
+//! apart from those taken. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
 //! `apply` changes the load from a time on. An order comes long enough before its time, as long as
 //! a worker takes nothing that is due later than [`HEED_WITHIN`] after it last looked for orders:

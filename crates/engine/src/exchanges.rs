@@ -388,7 +388,7 @@ impl Exchanges {
         }
     }
 
-    /// What there is to say of how an exchange failed that was finished last with this id.
+    /// The detail of the failure of the last exchange with this id.
     #[cold]
     pub(crate) fn take_detail(&mut self, id: ExchangeId) -> Option<String> {
         self.get_mut(id).detail.take()

@@ -503,7 +503,7 @@ impl<I: Io> Worker<I> {
     fn end(&mut self, end: End) {
         let (now, rest) = (end.now, end.rest);
         let (share, user) = self.account(end);
-        // A turn that takes long looks for orders again, so that what is due may start.
+        // A turn that takes long looks for orders again, so that due requests may start.
         if now > self.arrivals.horizon() {
             self.orders.carry_out(&mut self.arrivals, now);
         }

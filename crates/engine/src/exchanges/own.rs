@@ -74,7 +74,7 @@ impl OwnRequest {
         }
     }
 
-    /// What is left of the body after `sent` bytes.
+    /// The rest of the body after `sent` bytes.
     pub(super) fn body_after<'a>(
         &'a self,
         request: &'a VaryingRequest,
@@ -103,7 +103,7 @@ impl Exchange {
 }
 
 impl Exchanges {
-    /// Makes ready what an exchange sends, where that was not prepared before the run.
+    /// Renders the request of an exchange, where it was not prepared before the run.
     ///
     /// # Errors
     /// In words, when its data can't be rendered.

@@ -63,7 +63,7 @@ pub(crate) fn stream(pool: &Pool, request: &HttpRequest) -> Result<StreamRequest
     })
 }
 
-/// What a request over HTTP/2 has each time beside what varies.
+/// The fixed part of a request over HTTP/2 that varies.
 ///
 /// # Errors
 /// In words, when it can't be put on a stream.

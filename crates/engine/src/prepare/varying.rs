@@ -1,4 +1,4 @@
-//! Requests that vary: what is the same each time, and how the rest is rendered into it.
+//! Requests that vary: their fixed part, and how the rest is rendered into it.
 
 use super::render::{Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render};
 use super::stream::{StreamRequest, stream_outline};
@@ -19,7 +19,7 @@ pub(crate) struct VaryingRequest {
     pub(crate) outline: Outline,
 }
 
-/// What is the same each time, in the form that its protocol sends.
+/// The fixed part, in the form that its protocol sends.
 #[derive(Debug)]
 pub(crate) enum Outline {
     Http1(Http1Outline),
@@ -27,11 +27,11 @@ pub(crate) enum Outline {
     Http2(Box<StreamRequest>),
 }
 
-/// What is the same each time of a request over HTTP/1.1.
+/// The fixed part of a request over HTTP/1.1.
 #[derive(Debug)]
 pub(crate) struct Http1Outline {
     method: String,
-    /// What stands before the target: the origin, to a proxy that wants the whole URL.
+    /// The text before the target: the origin, to a proxy that takes the whole URL.
     prefix: String,
     target: String,
     host: String,
@@ -153,7 +153,7 @@ impl VaryingRequest {
 }
 
 impl Http1Outline {
-    /// Writes the request with what was rendered of it.
+    /// Writes the request with its rendered parts.
     ///
     /// # Errors
     /// In words, when the head would be ambiguous or malformed.

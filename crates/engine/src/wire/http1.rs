@@ -175,7 +175,7 @@ impl Http1 {
         }
     }
 
-    /// Takes note of what a send came to; `true` when all was taken that it was given.
+    /// Takes note of the result of a send; `true` when the socket took all bytes.
     #[inline(always)]
     fn note_sent<H: Handler>(
         &mut self,
@@ -514,7 +514,7 @@ fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
     }
 }
 
-/// A whole response as handlers hear it.
+/// A whole response in the form that handlers take.
 #[inline]
 fn heard_whole<'a>(whole: &drumfire_http1::Whole<'a>) -> Heard<'a> {
     Heard::Whole(Whole {

@@ -1,4 +1,4 @@
-//! What a worker's memory does while it runs: nothing, per request.
+//! A worker's memory while it runs: it does not change per request.
 #![expect(
     unsafe_code,
     reason = "an allocator that counts is the only way to see allocations"
@@ -25,10 +25,10 @@ thread_local! {
 /// Bytes that the whole program holds.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-/// One test at a time, so that what the program holds is the test's.
+/// One test at a time, so that the program's memory is the test's.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Counts what the calling thread takes, and what the program holds.
+/// Counts the allocations of the calling thread, and the bytes that the program holds.
 fn count(allocations: u64, bytes: i64) {
     // A thread that is ending has no counter any more, and nothing to count.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + allocations));
@@ -96,8 +96,8 @@ fn allocates_nothing(name: &str, plan: Draft, world: World) {
 }
 
 /// How many bytes more the program holds after a second of the run: the quietest of seven, since
-/// the other tests and the one who runs them take memory of their own when they start and end.
-/// What a failure leaves behind is in each of them.
+/// the other tests and their runner take memory of their own when they start and end. The remains
+/// of a failure are in each of them.
 fn held_more(plan: Draft, world: World) -> i64 {
     let times: Vec<Nanos> = (2..10).map(Nanos::from_secs).collect();
     let seen = observed(plan, world, &times);
@@ -291,8 +291,8 @@ fn calls_hold_as_much_after_an_hour_as_after_minutes() {
     let plan = plan.calls(CallKind::Unary, Said::once().varying());
     let script = Http2::new().says(Reply::unary(b"hello"));
     let server = Server::http2(script).takes(Law::Exponential(Nanos::from_millis(10)));
-    // Each in the middle of an interval. How many intervals are on their way between the threads
-    // is for the system to say: the least that is held says what the run needs.
+    // Each in the middle of an interval. How many intervals are on their way between the threads is
+    // up to the system: the least that is held is the need of the run.
     let times: Vec<Nanos> = (200..3600)
         .map(|second| Nanos::from_millis(second * 1000 + 500))
         .collect();

@@ -19,7 +19,7 @@ fn users(count: u32) -> Change {
     }
 }
 
-/// A world that serves at once and remembers what came.
+/// A world that serves at once and records arrivals.
 fn at_once() -> World {
     World::of(Server::new()).keeps_requests()
 }
@@ -172,7 +172,7 @@ fn what_was_due_before_a_pause_is_still_sent() {
 
 #[test]
 fn a_worker_that_stands_still_loses_nothing() {
-    // Nobody runs from 2.95 s to 3.25 s, in which the rate changes.
+    // The client stands still from 2.95 s to 3.25 s, in which the rate changes.
     let client = Client::ideal().stopped(ms(2_950), ms(300));
     let plan = three("const(100/s)").lasts(secs(5)).threads(2);
     let result = run(
@@ -261,7 +261,7 @@ fn users_rest_in_a_pause_and_go_on_where_they_stood() {
     }
 }
 
-/// The reasons for which the run was said to stop.
+/// The reported reasons for the end of the run.
 fn stops(result: &Simulated) -> Vec<StopReason> {
     let reason = |event: &RunEvent| match event {
         RunEvent::Stopping { reason } => Some(*reason),
@@ -299,7 +299,7 @@ fn observers_hear_of_each_change_once_and_at_its_time() {
     }
 }
 
-/// What is not taken changes nothing.
+/// A refused command changes nothing.
 #[test]
 fn a_command_without_effect_is_refused() {
     let given = |plan: Draft, commands: &[(Nanos, Change)]| {

@@ -10,7 +10,7 @@ fn fast() -> World {
     World::of(Server::new().takes(Law::Const(us(200)))).network(Network::each_way(us(30)))
 }
 
-/// Checks that exactly so many were intended, sent, answered, and seen by the server.
+/// Checks that exactly `count` requests were intended, sent, answered, and seen by the server.
 #[track_caller]
 fn exactly(result: &Simulated, count: u64) {
     let counts = result.summary.total.counts;
@@ -82,7 +82,7 @@ fn a_number_of_requests_is_exact_over_unlimited_pieces() {
             .connections(10)
             .requests(5000)
     });
-    // What is due after such a piece is counted, too, within one interval and over several.
+    // Arrivals after such a piece are counted, too, within one interval and over several.
     for interval in [ms(100), secs(100)] {
         let plan = open("unlimited(1s) const(10/s,1s)").interval(interval);
         let world = World::of(Server::new().takes(Law::Const(ms(1))));

@@ -11,8 +11,8 @@ fn world(server: Server) -> World {
     World::of(server.takes(Law::Const(ms(1)))).network(Network::each_way(us(50)))
 }
 
-/// Where the plan says so, a name that has no address fails requests one by one, with the pauses of
-/// a dead target, and nothing is dialed.
+/// With `Unresolved::Fail`, a name that has no address fails requests one by one, with the pauses
+/// of a dead target, and nothing is dialed.
 #[test]
 fn a_name_without_an_address_fails_every_request() {
     for plan in [closed(10), closed(10).connections(2).http2(5)] {
@@ -123,7 +123,7 @@ fn a_restart_in_the_closed_model_balances() {
     let total = &result.summary.total;
     assert_eq!(seen(&result.summary, Outcome::ClosedReused), 40);
     assert_eq!(total.counts.ok + total.counts.failed, total.counts.sent);
-    // 20 users, 6 s, 1.1 ms each, less what it takes to notice that the server is back.
+    // 20 users, 6 s, 1.1 ms each, less the time to notice that the server is back.
     let best = 20 * 6_000_000 / 1100;
     assert!(
         (best - 20 * 200..best + 40).contains(&total.counts.ok),
@@ -214,8 +214,8 @@ fn what_the_machine_lacks_is_the_generators_fault() {
     }
 }
 
-/// A driver that can't wait ends the run, while connections are opened or later: what a broken loop
-/// has measured is nobody's fault but its own.
+/// A driver that can't wait ends the run, while connections are opened or later: the figures of a
+/// broken loop blame the generator alone.
 #[test]
 fn a_wait_that_fails_ends_the_run() {
     for waits in [0, 7, 100] {

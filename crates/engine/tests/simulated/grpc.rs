@@ -20,7 +20,7 @@ fn says(reply: Reply) -> World {
     world(Http2::new().says(reply))
 }
 
-/// So many users, all on one connection, and so many calls.
+/// A number of users, all on one connection, and a number of calls.
 fn calls(users: u32, count: u64, kind: CallKind, said: Said) -> Draft {
     let plan = closed(users).connections(1).http2(users).requests(count);
     plan.calls(kind, said)
@@ -32,7 +32,7 @@ fn streams(count: u64, kind: CallKind, said: Said, streaming: Streaming) -> Draf
     plan.calls_with(kind, said, |call| call.streaming = streaming)
 }
 
-/// Checks that so many calls were ok, and messages sent and received.
+/// Checks the number of ok calls, and of messages sent and received.
 #[track_caller]
 fn ok(result: &Simulated, calls: u64, sent: u64, received: u64) {
     failures(&result.summary, &[]);
@@ -175,7 +175,7 @@ fn replies_that_are_none_have_an_outcome() {
             Reply::call().data(&[1, 0, 0, 0, 1, 1]).trailers("0", ""),
             Outcome::GrpcInternal,
         ),
-        // What a proxy says.
+        // A proxy's answer.
         (html(200), Outcome::GrpcUnknown),
         (html(400), Outcome::GrpcInternal),
         (html(401), Outcome::GrpcUnauthenticated),
@@ -341,7 +341,8 @@ fn a_server_that_dies_ends_its_streams_and_is_found_again() {
     );
     assert!((50..=130).contains(&refused), "{refused}");
     assert!((80..=85).contains(&total.counts.ok), "{}", total.counts.ok);
-    // What was cut off had brought eight messages: at 900 ms, and each 20 ms until 1,040 ms.
+    // The call that was cut off had brought eight messages: at 900 ms, and each 20 ms until 1,040
+    // ms.
     assert_eq!(total.messages.received, total.counts.ok * 10 + 5 * 8);
     assert_eq!(total.messages.first.count(), total.counts.ok + 5);
 }
@@ -402,8 +403,8 @@ fn a_deadline_ends_a_call() {
     }
 }
 
-/// A server that keeps the deadline too says that it is over while we have not looked: it is one
-/// outcome, whoever was first. A server whose own patience is less is another matter.
+/// A server that keeps the deadline too may end the call before our timer is due: it is one
+/// outcome, in either order. A server with a shorter deadline of its own is another matter.
 #[test]
 fn who_is_first_to_see_a_deadline_is_no_outcome() {
     let late = Client::ideal().wakes_late(ms(5));

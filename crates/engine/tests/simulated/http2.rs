@@ -1,4 +1,5 @@
-//! Many exchanges on one connection: what is in flight, what waits, and what servers do to them.
+//! Many exchanges on one connection: in flight, waiting, and under the server's limits and
+//! failures.
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_measure::{Outcome, Validity};
@@ -19,12 +20,12 @@ fn near(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
-/// So many users, all on one connection.
+/// A number of users, all on one connection.
 fn together(users: u32) -> Draft {
     closed(users).connections(1).http2(users)
 }
 
-/// Checks that so many requests were answered on so many connections, without a failure.
+/// Checks the number of answered requests and of connections, without a failure.
 #[track_caller]
 fn answered(result: &Simulated, requests: u64, connections: u64) {
     failures(&result.summary, &[]);
@@ -79,7 +80,7 @@ fn a_server_that_allows_none_is_waited_for() {
     assert_eq!(latency.service_time.max(), ms(10));
     assert_eq!(latency.lag.max(), Nanos::ZERO);
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
-    // 200 were due before there was room, and the report says who kept them.
+    // 200 were due before there was room, and the report has the reason.
     let held_back = &result.summary.total.held_back;
     assert_eq!((held_back.requests, held_back.allowed), (200, Some(0)));
 }
@@ -124,7 +125,7 @@ fn a_body_waits_for_room_and_comes_whole() {
 
 #[test]
 fn a_response_before_the_body_is_whole_is_a_response() {
-    // Whether or not the server says that it wants no more of the body.
+    // With and without a reset by which the server refuses the rest of the body.
     for reply in [Reply::status(200), Reply::status(200).reset(0)] {
         let script = Http2::new()
             .stream_window(1000)
@@ -251,7 +252,7 @@ fn one_farewell_as_a_greeting_costs_a_pause() {
 
 #[test]
 fn a_server_that_has_enough_is_obeyed() {
-    // ENHANCE_YOUR_CALM, and the connection is closed over what it carries.
+    // ENHANCE_YOUR_CALM, and the connection is closed with its exchanges.
     let script = Http2::new().goes_away(30, LastId::Come, 11, Farewell::AtOnce);
     let result = run(together(10).requests(300), world(script));
     let total = &result.summary.total;
@@ -368,8 +369,8 @@ fn a_connection_that_is_closed_without_a_word_is_a_failure_of_all_that_it_carrie
     assert_eq!(result.log.connections, 2);
 }
 
-/// Checks that all of so many requests timed out in this way after this time, that their streams
-/// were cancelled, and that their connection was kept.
+/// Checks that all `count` requests timed out in this way after this time, that their streams were
+/// cancelled, and that their connection was kept.
 #[track_caller]
 fn all_timed_out(result: &Simulated, outcome: Outcome, count: u64, after: Nanos) {
     failures(&result.summary, &[(outcome, count)]);
@@ -558,7 +559,7 @@ fn answers_to_what_was_cancelled_at_the_end_end_nothing() {
             (cancelled, 0)
         );
         assert!(cancelled > 0 && counts.ok > 0);
-        // Some were answered that were told of no more.
+        // Some of the cancelled requests had reached the server.
         assert!(result.log.requests >= counts.ok, "{}", result.log.requests);
     }
 }
@@ -614,7 +615,7 @@ fn connections_are_replaced_before_they_carry_too_many() {
         assert_eq!(result.summary.total.counts.ok, 1000);
         assert_eq!((result.log.requests, result.log.unserved), (1000, 0));
         assert_eq!(result.log.connections, connections);
-        // Opening one takes 4 ms, and nobody pauses before that.
+        // Opening one takes 4 ms, and there is no pause before that.
         let each = 12 + if connections > 1 { 4 } else { 0 };
         let longest = if keep_alive == KeepAlive::No {
             20 * 4 + 12

@@ -1,4 +1,5 @@
-//! Which user sends a request, and on which connection: the same numbers whatever the threads.
+//! Which user sends a request, and on which connection: the same numbers with any number of
+//! threads.
 
 use crate::{failures, ms, secs};
 use drumfire_plan::{
@@ -33,7 +34,7 @@ impl RequestData for Names {
     }
 }
 
-/// Calls that name their users, on two connections with so many streams.
+/// Calls that name their users, on two connections with a number of streams.
 fn naming(plan: Draft, streams: u32, threads: u32, affinity: Affinity) -> Simulated {
     let plan = plan
         .calls_with(CallKind::Unary, Said::once(), |call| {

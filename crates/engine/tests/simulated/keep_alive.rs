@@ -1,4 +1,4 @@
-//! How long connections live, and who ends them.
+//! The life of connections, and the side that ends them.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{Outcome, Validity};
@@ -6,7 +6,7 @@ use drumfire_plan::{KeepAlive, KeepAliveHints, ReusedClosed};
 use drumfire_testkit::{Answer, Law, Network, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
-/// Checks that so many requests were answered on so many connections, without a failure.
+/// Checks the number of answered requests and of connections, without a failure.
 #[track_caller]
 fn answered(result: &Simulated, requests: u64, connections: u64) {
     failures(&result.summary, &[]);
@@ -144,7 +144,7 @@ fn a_request_that_meets_the_end_is_sent_again_where_the_plan_says_so() {
     failures(&result.summary, &[]);
     assert_eq!(result.summary.total.counts.ok, 100);
     assert_eq!(result.log.requests, 100);
-    // What is not idempotent is not sent twice.
+    // A request that is not idempotent is not sent twice.
     let plan = closed(1)
         .thinks(ms(7))
         .requests(100)

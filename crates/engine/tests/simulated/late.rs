@@ -41,14 +41,14 @@ fn drop_sends_what_is_young_enough() {
     let result = overloaded(LatePolicy::Drop(ms(100)));
     let total = &result.summary.total;
     assert_eq!(total.latency.waiting.max(), ms(100));
-    // One every 10 ms for 10 s, and what has waited less than 100 ms at the end: ten more.
+    // One every 10 ms for 10 s, and those that have waited less than 100 ms at the end: ten more.
     counts(&result, 1010, 8990, 0);
     assert_eq!(result.summary.verdict.validity, Validity::Valid);
 }
 
 #[test]
 fn queue_sends_all_in_their_order() {
-    // The schedule ends after a second; what it called for is sent, however late.
+    // The schedule ends after a second; its arrivals are sent, however late.
     let world = World::of(Server::new().takes(Law::Const(ms(10))));
     let result = run(open("const(1000/s,1s)"), world);
     counts(&result, 1000, 0, 0);
@@ -98,7 +98,7 @@ fn an_absurd_rate_in_the_warm_up_drops_nothing_measured() {
 fn the_end_of_the_plan_leaves_the_queue_pending() {
     let world = World::of(Server::new().takes(Law::Const(ms(10))));
     let result = run(open("const(1000/s)").lasts(secs(10)), world);
-    // The connection becomes free at the very end, and what was due before still starts.
+    // The connection becomes free at the very end, and requests that were due before still start.
     counts(&result, 1001, 0, 8999);
     // That is the target's limit and not ours.
     assert_eq!(result.summary.verdict.validity, Validity::Valid);

@@ -73,7 +73,7 @@ fn seen(summary: &Summary, outcome: Outcome) -> u64 {
     summary.total.outcomes().get(outcome)
 }
 
-/// Checks that these failures were seen, so often, and no others.
+/// Checks the number of each of these failures, and that there are no others.
 #[track_caller]
 fn failures(summary: &Summary, expected: &[(Outcome, u64)]) {
     let seen: Vec<_> = summary.total.outcomes().failures().collect();

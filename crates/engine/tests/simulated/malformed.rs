@@ -259,7 +259,7 @@ fn a_request_with_a_nonce_gets_its_own_answer() {
             match status {
                 204 => Answer::raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
                 205 => Answer::with(205, "", b""),
-                // Bytes that nobody asked for follow some answers.
+                // Unsolicited bytes follow some answers.
                 _ if request.index % 5 == 0 => {
                     let answer = format!("HTTP/1.1 {status} Fine\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 299 Stray\r\n\r\n");
                     Answer::raw(answer.as_bytes()).is_last()

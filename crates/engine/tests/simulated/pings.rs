@@ -76,7 +76,7 @@ fn a_server_that_has_enough_of_pings_gets_half_as_many() {
     let result = run(pinging(plan), world(script, secs(90)));
     failures(&result.summary, &[]);
     // The first connection is asked at 8, 16 and 24 s, then after each 16 s of silence since what
-    // came at 25 s: 41, 57, 73, 89. The second one is told off at 25 s as well: 16, then each 32 s:
-    // 57, 89.
+    // came at 25 s: 41, 57, 73, 89. The second one is refused its pings at 25 s as well: 16, then
+    // each 32 s: 57, 89.
     assert_eq!((result.log.pings, result.log.connections), (7 + 3, 2));
 }

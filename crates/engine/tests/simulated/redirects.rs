@@ -1,11 +1,11 @@
-//! Where redirects lead, and what goes along.
+//! The targets of redirects, and the fields that go along.
 
 use crate::{failures, ms, run, us};
 use drumfire_measure::Outcome;
 use drumfire_plan::{Header, Redirects};
 use drumfire_testkit::{Answer, Draft, Law, Request, Server, World, closed};
 
-/// A plan that follows at most so many, and brings credentials.
+/// A plan that follows a number of redirects, and has credentials.
 fn following(limit: u32, url: &str) -> Draft {
     closed(2).to(&[url]).requests(20).with(|plan| {
         plan.http.redirects = Redirects::Follow(limit);

@@ -37,7 +37,7 @@ fn fails(result: &Simulated, outcome: Outcome, status: u16, told: &str) {
     assert_eq!(result.log.connections, 1, "{told}");
 }
 
-/// What all failures had to say, in one.
+/// The details of all failures, in one.
 fn words(result: &Simulated) -> String {
     let rows = result.summary.total.errors();
     assert_eq!(rows.len(), 1, "{rows:?}");
@@ -85,7 +85,7 @@ fn a_message_that_is_none_ends_its_call() {
         fails(&result, Outcome::Decode, INTERNAL, "unary");
         assert_eq!(words(&result), "no message of ours");
     }
-    // A stream is over at the first, and what comes behind it is not read.
+    // A stream is over at the first, and bytes behind it are not read.
     let stream = Reply::call().message(b"oh").pause(ms(5)).message(b"hi");
     let stream = stream.pause(ms(5)).for_ever(b"oh", ms(5));
     let plan = checked(CallKind::ServerStream, plain);
@@ -93,7 +93,7 @@ fn a_message_that_is_none_ends_its_call() {
     fails(&result, Outcome::Decode, INTERNAL, "stream");
     assert_eq!(result.summary.total.messages.received, 2 * 20);
     assert!(result.log.cancelled >= 16, "{}", result.log.cancelled);
-    // What is looked at is what was sent before it was compressed.
+    // The check reads the message as it was before compression.
     for (text, is_right) in [(&b"oh"[..], true), (b"hi", false)] {
         let reply = compressed("gzip", &gzip(text)).trailers("0", "");
         let plan = checked(CallKind::Unary, MessageCompression::Gzip);
@@ -164,7 +164,7 @@ fn words_of_a_server_are_read_leniently_and_cut() {
         ("%", "%"),
         ("%zz%41", "%zzA"),
         ("%ff%fe", "\u{fffd}\u{fffd}"),
-        // What a terminal would obey is spelt out.
+        // Characters that a terminal would obey are escaped.
         ("%1b[2J", "\\u{1b}[2J"),
         (&long, &long[..200]),
     ] {
@@ -176,7 +176,7 @@ fn words_of_a_server_are_read_leniently_and_cut() {
     }
 }
 
-/// OK, and a field that stands there so often.
+/// OK, and a field that occurs `count` times.
 fn fields(count: usize) -> Vec<u8> {
     let mut block = Vec::new();
     // Literals, the second one to be remembered, and then its index (RFC 7541 section 6).

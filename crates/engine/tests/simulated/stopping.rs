@@ -1,4 +1,4 @@
-//! Somebody stops the run: nothing is lost, everything is accounted for.
+//! The run is stopped: nothing is lost, everything is accounted for.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;

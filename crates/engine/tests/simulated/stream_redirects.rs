@@ -1,4 +1,4 @@
-//! Where redirects lead from streams, and what goes along.
+//! The targets of redirects from streams, and the fields that go along.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
@@ -7,7 +7,8 @@ use drumfire_testkit::{
     Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Request, Server, World, closed,
 };
 
-/// Two users on one connection, whose 20 requests follow at most so many and bring credentials.
+/// Two users on one connection, whose 20 requests follow a number of redirects and have
+/// credentials.
 fn following(limit: u32, url: &str) -> Draft {
     let plan = closed(2).connections(1).http2(2).to(&[url]).requests(20);
     plan.with(|plan| {

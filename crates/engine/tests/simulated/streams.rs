@@ -11,7 +11,7 @@ fn http2() -> Server {
     Server::http2(Http2::new())
 }
 
-/// So many users, all on one connection.
+/// A number of users, all on one connection.
 fn together(users: u32) -> Draft {
     closed(users).connections(1).http2(users)
 }
@@ -101,7 +101,7 @@ fn connections_are_spread_over_addresses() {
     }
 }
 
-/// A name with two servers, which are told apart by what they answer.
+/// A name with two servers, which are distinguished by their answers.
 fn two_servers(first: Server) -> World {
     let created = Server::http2(Http2::new().says(Reply::status(201)));
     World::of(http2())
@@ -176,7 +176,7 @@ fn a_call_that_is_sent_again_is_one_call() {
         let total = &result.summary.total;
         assert_eq!((total.counts.ok, total.retried), (1000, 24 * 20));
         assert_eq!(total.messages.received, 1000);
-        // What the server has not looked at is as if it had never been sent.
+        // A request that the server did not process is as if it had never been sent.
         assert_eq!(total.messages.sent, 1000);
     }
 }
@@ -225,7 +225,7 @@ fn replies_that_end_connections() -> Vec<(Reply, Outcome)> {
                 .times(10_001),
             Outcome::LimitFrames,
         ),
-        // What nobody may say.
+        // Frames that are never allowed.
         (
             head().frame(PUSH_PROMISE, END_HEADERS, &[0, 0, 0, 2, 0x82]),
             Outcome::H2ConnectionProtocolError,
@@ -272,7 +272,8 @@ fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
 /// A field `a: b`, as a literal.
 const TRAILER: [u8; 5] = [0, 1, b'a', 1, b'b'];
 
-/// A header block of 16 kB that says 48 MB: a field of 4,000 bytes, and 12,000 times the same.
+/// A header block of 16 kB that decodes to 48 MB: a field of 4,000 bytes, and 12,000 times the
+/// same.
 fn bomb() -> Vec<u8> {
     // A literal to be remembered, whose value's length takes three bytes (RFC 7541 section 5.1).
     let mut block = vec![0x88, 0x40, 1, b'a', 0x7f, 0xa1, 0x1e];

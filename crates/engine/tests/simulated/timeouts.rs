@@ -1,12 +1,12 @@
-//! Timeouts come at their time, and what they cut off stays in the record.
+//! Timeouts come at their time, and the requests that they cut off stay in the record.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
 use drumfire_testkit::{Answer, Client, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
-/// Checks that all of so many requests timed out in this way, after this time, within the 2 ms
-/// that a scan may be late.
+/// Checks that all `count` requests timed out in this way, after this time, within the 2 ms that a
+/// scan may be late.
 #[track_caller]
 fn all_timed_out(result: &Simulated, outcome: Outcome, count: u64, after: Nanos) {
     let total = &result.summary.total;
@@ -20,7 +20,7 @@ fn all_timed_out(result: &Simulated, outcome: Outcome, count: u64, after: Nanos)
         "{} is after {after}",
         failed.max()
     );
-    // "At least this long" is also what the latency says.
+    // The latency, too, is marked as "at least this long".
     assert_eq!(total.latency.response_time.count(), count + total.counts.ok);
 }
 
@@ -87,7 +87,7 @@ fn a_timeout_counts_from_the_connection_and_response_time_from_the_schedule() {
     let plan = open("once(5)").with(|plan| plan.timeouts.total = ms(100));
     let result = run(plan, world(Answer::never()));
     let total = &result.summary.total;
-    // By what was missing: it was the head.
+    // By the missing part: it was the head.
     failures(&result.summary, &[(Outcome::TimeoutHead, 5)]);
     assert!(total.latency.failed.max() >= ms(500));
     assert!(total.latency.failed.max() <= ms(510));

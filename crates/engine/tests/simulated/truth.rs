@@ -1,4 +1,5 @@
-//! What the figures mean: response time holds the waiting that a target caused, lag is our own.
+//! The meaning of the figures: response time holds the waiting that a target caused, lag is our
+//! own.
 
 use crate::{close, ms, quantile, run, secs, us};
 use drumfire_measure::{Latency, Validity};
@@ -14,7 +15,7 @@ fn stalling() -> World {
     )
 }
 
-/// One request in ten meets a stall, and waits for what is left of it: p95 = 0.5 s, p99 = 0.9 s.
+/// One request in ten meets a stall, and waits for the rest of it: p95 = 0.5 s, p99 = 0.9 s.
 #[track_caller]
 fn shows_the_stall(latency: &Latency) {
     let response = &latency.response_time;
@@ -80,10 +81,10 @@ fn a_closed_loop_does_not_see_the_stall() {
 /// Requests of one run through a queue.
 const REQUESTS: u32 = 1_000_000;
 
-/// M/M/1: response times are exponential with the rate μ − λ, so p is at −ln(1 − p) / (μ − λ).
-/// What the network takes is added. Successive response times are correlated over some
-/// (1 + ρ) / (1 − ρ)² requests, so that 1,000,000 are worth 22,000 independent ones at ρ = 0.8:
-/// their p99 has a standard error of 1.5 %, p99.9 one of 3 %.
+/// M/M/1: response times are exponential with the rate μ − λ, so p is at −ln(1 − p) / (μ − λ). The
+/// network's delay is added. Successive response times are correlated over some (1 + ρ) / (1 − ρ)²
+/// requests, so that 1,000,000 are worth 22,000 independent ones at ρ = 0.8: their p99 has a
+/// standard error of 1.5 %, p99.9 one of 3 %.
 #[track_caller]
 fn is_mm1(rate: u32, tolerance: f64) {
     let service_rate = 1000.0;
@@ -149,7 +150,7 @@ fn few_connections_do_not_hide_a_queue() {
     assert_eq!(many.summary.total.latency.waiting.max(), Nanos::ZERO);
 }
 
-/// A client that stands still from 3 s on, for so long.
+/// A client that stands still from 3 s on, for `pause`.
 fn halted(pause: Nanos) -> World {
     World::of(Server::new().takes(Law::Const(us(100))))
         .client(Client::ideal().stopped(secs(3), pause))

@@ -1,4 +1,4 @@
-//! Truth at the end: what was due and not sent, and what was in flight, stays in the record.
+//! Truth at the end: requests that were due and not sent, or in flight, stay in the record.
 
 use crate::{close, ms, quantile, run, secs};
 use drumfire_measure::Histogram;

@@ -21,12 +21,12 @@ fn calls(kind: CallKind, said: Said, streaming: Streaming, deadline: Option<Nano
     })
 }
 
-/// A server that does what the script says after 10 ms, next door.
+/// A server next door that follows the script after 10 ms.
 fn world(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(ms(10))))
 }
 
-/// A server that says this as soon as it has seen a call's head.
+/// A server that sends this as soon as it has seen a call's head.
 fn at_once(reply: Reply) -> World {
     world(Http2::new().replies_at(RepliesAt::Head).says(reply))
 }

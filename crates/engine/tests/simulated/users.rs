@@ -1,4 +1,4 @@
-//! Users who come and go.
+//! Users that come and go.
 
 use crate::{failures, ms, run, secs};
 use drumfire_plan::Users;

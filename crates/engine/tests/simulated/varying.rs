@@ -1,4 +1,4 @@
-//! Requests that vary: what arrives is what was rendered, once for each exchange.
+//! Requests that vary: the server receives each as rendered, once for each exchange.
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
@@ -13,11 +13,11 @@ use drumfire_testkit::{
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What varies: everything, unless told otherwise.
+/// The varying parts: all, by default.
 #[derive(Debug, Default)]
 struct Everything {
     host: bool,
-    /// What the target, and the value of a field, have at their ends.
+    /// The fixed ends of the target, and of a field's value.
     target_end: &'static str,
     value_end: &'static str,
     body_length: usize,
@@ -135,7 +135,7 @@ fn noting(http2: bool, into: &Arrivals) -> Server {
     server.takes(Law::Const(ms(1)))
 }
 
-/// Numbers 0, 1, 2, … in what was said of each request.
+/// Numbers 0, 1, 2, … in the rendered parts of each request.
 fn of(arrived: &Arrived) -> [u64; 5] {
     let numbers: Vec<u64> = arrived
         .of
@@ -277,7 +277,7 @@ fn a_request_that_is_sent_again_is_not_rendered_again() {
     );
     rendered_as_one(&data, 100);
 
-    // What a GOAWAY gives back.
+    // The requests that a GOAWAY gives back.
     let data = Arc::new(Everything {
         body_length: 10,
         ..Everything::default()
