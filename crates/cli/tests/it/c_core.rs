@@ -67,7 +67,7 @@ fn compressed_replies_are_understood_in_every_kind_of_call() {
     );
     for (method, sent, received) in [
         ("Unary", 1, 1),
-        ("Many", 1, 1000),
+        ("Many", 1, 300),
         ("Last", 2, 1),
         ("Each", 2, 2),
     ] {

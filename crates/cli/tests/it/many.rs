@@ -64,7 +64,7 @@ fn a_server_and_a_client_hold_fifty_thousand_connections() {
     let _turn = alone();
     let (count, raise) = allowed();
     let raise = raise.as_deref();
-    let delay = 2 * count / RATE + 5;
+    let delay = count / RATE + 5;
     let serve = start(
         raise,
         &format!("serve -l 127.0.0.1:0 --delay const:{delay}s"),

@@ -61,7 +61,7 @@ def unary(request, context):
 
 
 def many(request, _context):
-    for _ in range(1000):
+    for _ in range(300):
         yield request
 
 
