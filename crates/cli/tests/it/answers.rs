@@ -17,8 +17,8 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// What a server does with one connection, the flags of two requests to it, and their outcome:
-/// `ok`, `ok+LENIENCY`, a status, or a kind of failure.
+/// A server's script for one connection, the flags of two requests to it, and their outcome: `ok`,
+/// `ok+LENIENCY`, a status, or a kind of failure.
 struct Row {
     name: &'static str,
     flags: &'static str,
@@ -40,7 +40,7 @@ const fn row(
     }
 }
 
-/// Sends bytes one at a time, until nobody reads any more.
+/// Sends bytes one at a time, until the client closes.
 fn drip(peer: &mut Peer, bytes: &[u8], pause: Duration) {
     peer.stream.get_ref().set_nodelay(true).unwrap();
     for byte in bytes {
@@ -296,7 +296,7 @@ const ROWS: [Row; 33] = [
     }),
 ];
 
-/// Two requests, one after the other, have the outcome; what the first left behind is never the
+/// Two requests, one after the other, have the outcome; bytes behind the first answer are never the
 /// answer to the second. Some rows wait for a timeout that is long beside a busy machine's delays,
 /// so that three go side by side.
 #[test]
@@ -316,7 +316,7 @@ fn every_bad_answer_has_its_outcome() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with the outcome of a row's requests.
+/// The mistake in the outcome of a row's requests.
 fn wrong(row: &Row, body: &str) -> Option<String> {
     let script = Script::new(row.serve);
     let flags = row.flags.replace("BODY", body);
@@ -473,7 +473,7 @@ fn expectations_wait_for_a_second_and_no_longer() {
     }
 }
 
-/// The built-in server's faults, and what they look like from here.
+/// The built-in server's faults, and their outcomes.
 #[test]
 fn faults_of_the_built_in_server_have_their_outcomes() {
     let serve = Serve::new("");

@@ -120,7 +120,7 @@ fn old_connections_and_few_streams_cost_no_call() {
     let report = server.calls("Unary", "-H 'x-sleep: 0.05'");
     let what = format!("{:#}", report.short());
     assert_eq!(report.n("requests.sent"), CALLS, "{what}");
-    // What is refused twice has failed.
+    // A call that is refused twice has failed.
     let refused = report.kind("h2:stream:refused_stream");
     assert_eq!(report.n("requests.ok") + refused, CALLS, "{what}");
     assert!(refused <= report.n("requests.retried"), "{what}");

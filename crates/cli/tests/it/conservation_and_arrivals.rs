@@ -61,12 +61,12 @@ fn counts_are_exact_and_the_server_agrees() {
 }
 
 /// The arrivals of a schedule, on the server's clock: none before it was due, and none later than
-/// the report says. Nanoseconds; the run's start is not known, but for that much.
+/// the report's longest time. Nanoseconds; the run's start is known within that.
 fn check_arrivals(report: &Report, arrivals: &[u64], due: impl Fn(usize) -> f64) {
     let offsets = || (0..).zip(arrivals).map(|(n, at)| *at as f64 - due(n));
     let start = offsets().fold(f64::INFINITY, f64::min);
     let last = offsets().fold(f64::NEG_INFINITY, f64::max);
-    // What the histogram's buckets round off is two in a thousand.
+    // The histogram's buckets round by up to two in a thousand.
     let longest = report.number("latency.response_time.max") * 1.002;
     assert!(
         last - start <= longest,
@@ -86,7 +86,8 @@ fn ten_thousand_a_second_arrive_to_the_last() {
     check_arrivals(&report, &arrivals, |n| n as f64 * 1e5);
 }
 
-/// The n-th of constant arrivals comes when the schedule says, however late the one before was.
+/// The n-th of constant arrivals comes at its time by the schedule, however late the one before
+/// was.
 #[test]
 fn constant_arrivals_keep_their_beat() {
     let serve = Serve::new("--arrival-log");
@@ -205,7 +206,7 @@ fn the_warm_up_is_sent_and_not_counted() {
     let (warmup, measured) = (report.n("warmup.sent"), report.n("requests.sent"));
     assert_eq!((warmup, measured), (100, 300), "{:#}", report.short());
     assert_eq!(serve.count("requests"), 400);
-    // What is left of two seconds, and no more but by the last response.
+    // The rest of two seconds, and no more but by the last response.
     let over = report.number("run.duration_ns") - 1.5e9;
     let longest = report.number("latency.response_time.max") * 1.002;
     assert!((0.0..=longest).contains(&over), "{over} ns, {longest} ns");
@@ -282,7 +283,7 @@ fn redirects_end_somewhere() {
     }
 }
 
-/// What was asked for in secret is not repeated in the open, whoever says so.
+/// A request over TLS is not repeated in the clear, by any redirect.
 #[test]
 fn redirects_do_not_lead_out_of_tls() {
     for version in ["--http1", "--http2"] {
@@ -400,7 +401,7 @@ fn proxies_get_whole_urls_and_make_tunnels() {
     assert!(farewell.starts_with("3 requests on "), "{farewell}");
 }
 
-/// Variables of the environment, as curl reads them, and what they make of a request.
+/// Variables of the environment, as curl reads them, and their effect on a request.
 #[test]
 fn the_environment_may_name_a_proxy() {
     let script = Script::new(obliging);
@@ -447,7 +448,7 @@ fn the_environment_may_name_a_proxy() {
             "{variables:?}"
         );
     }
-    // What stands on this machine is never reached through a proxy of the environment.
+    // Targets on this machine are never reached through a proxy of the environment.
     let before = script.heads().len();
     let mut command = drumfire(["http", "--json", "-", "-c", "1", "-n", "2", &other.url()]);
     load_of(Process::start(command.env("http_proxy", &way)));
@@ -472,7 +473,7 @@ fn client_certificates_open_the_door() {
     assert_eq!(without.code, Some(1));
 }
 
-/// nginx tells which handshakes resumed a session.
+/// nginx logs which handshakes resumed a session.
 #[test]
 fn tls_sessions_are_resumed_unless_that_is_not_wanted() {
     let Some(authority) = Authority::new() else {

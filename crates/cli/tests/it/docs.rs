@@ -1,4 +1,4 @@
-//! The pages tell the truth: every command line in them runs, and every flag is explained.
+//! The pages are true: every command line in them runs, and every flag is explained.
 //!
 //! A command line is a line of a `sh` or `console` block, or of an indented block, that begins
 //! with `drumfire `. It runs in a shell as it stands, but for what depends on the machine: its
@@ -117,7 +117,7 @@ fn with_flags(text: &str, flags: &str) -> String {
     format!("{program} {subcommand} {flags} {rest}")
 }
 
-/// Whether a line says itself how much it sends, if anything.
+/// Whether a line bounds the number of its requests itself.
 fn is_counted(text: &str) -> bool {
     let counts = [
         " -n ",
@@ -249,7 +249,7 @@ impl Stage {
         Self::start(&shortened(&self.addressed(text)), &self.folder).finish(LIMIT)
     }
 
-    /// Runs a line with `--strict`, whose exit code is for the machine to say: the one that its
+    /// Runs a line with `--strict`, whose exit code depends on the machine: it is the one that its
     /// own report asks for.
     fn run_strictly(&self, text: &str) -> (Run, i32) {
         let folder = Folder::new();
@@ -264,7 +264,7 @@ impl Stage {
         (run, if is_valid { 0 } else { 3 })
     }
 
-    /// What is wrong with a line, if anything is.
+    /// The mistake in a line, if there is one.
     fn judge(&self, Line { place, text }: &Line) -> Option<String> {
         let announced = announced(text)?;
         let (run, expected) = if text.contains(" --strict") {
@@ -311,7 +311,7 @@ pub(crate) fn command_lines() -> Vec<Line> {
         .collect()
 }
 
-/// What is wrong with lines; several are judged at a time.
+/// The mistakes in lines; several are judged at a time.
 pub(crate) fn commands_side_by_side(
     lines: &[Line],
     judge: impl Fn(&Line) -> Option<String> + Sync,
@@ -398,7 +398,7 @@ fn every_flag_is_in_the_manual_and_no_other() {
         lacking.is_empty(),
         "docs/manual/server.md does not explain: {lacking:?}"
     );
-    // What it shares with `http` is explained with that.
+    // Flags that it shares with `http` are explained there.
     let own: BTreeSet<&String> = grpc.difference(&http).collect();
     let lacking: Vec<&&String> = own
         .iter()

@@ -1,4 +1,4 @@
-//! Faults of the network and of this machine: who is blamed, and what the remedy is.
+//! Faults of the network and of this machine: their blame and their remedy.
 
 use crate::support::lab::{self, CpuLimit, Namespace};
 use crate::support::program::{LIMIT, PATH, neutral, words};
@@ -15,14 +15,14 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A listener whose queue is full gives no answer to whoever comes next.
+/// A listener whose queue is full gives no answer to the next connection.
 #[test]
 fn a_full_backlog_is_a_timeout_of_the_connection() {
     let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
     listen(&listener, 1).unwrap();
     let address = SocketAddr::try_from(getsockname(&listener).unwrap()).unwrap();
-    // Two fit into a queue of one; what comes then waits.
+    // Two fit into a queue of one; later ones wait.
     let fill = || {
         let one = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         connect(&one, &address).unwrap();
@@ -36,8 +36,8 @@ fn a_full_backlog_is_a_timeout_of_the_connection() {
     check_timeout(&report, 0.5);
 }
 
-/// No failure came before its timeout, and none much later: how late is for the machine to say,
-/// and virtual time shows it to the nanosecond.
+/// No failure came before its timeout, and none much later: how late depends on the machine, and
+/// virtual time shows it to the nanosecond.
 fn check_timeout(report: &Report, timeout: f64) {
     let ends = ["min", "max"].map(|end| report.number(&format!("latency.failed.{end}")) / 1e9);
     let [least, most] = ends;
@@ -86,8 +86,7 @@ impl Link {
         self.nft("flush chain inet t c");
     }
 
-    /// Waits until so many requests have gone over it, each with its answer and an
-    /// acknowledgement.
+    /// Waits until `count` requests have gone over it, each with its answer and an acknowledgement.
     fn await_requests(&self, count: u64) {
         wait_until("a load", || self.0.tcp("InSegs") >= 3 * count);
     }
@@ -141,7 +140,7 @@ fn a_flapping_link_costs_time_and_no_request() {
     );
 }
 
-/// The kernel has 16 ports to give away: whoever lacks the 17th is this machine.
+/// The kernel has 16 ports to give away: the lack of a 17th is this machine's.
 #[test]
 fn exhausted_ports_are_our_own_fault() {
     let Some(namespace) = Namespace::new() else {
@@ -180,7 +179,7 @@ fn exhausted_ports_are_our_own_fault() {
     assert_eq!(report.n("requests.ok"), 200, "{:#}", report.short());
 }
 
-/// A run that this machine limited says so.
+/// The report of a run that this machine limited names the limit.
 fn check_limited(report: &Report, kind: &str) {
     assert_eq!(report.validity(), "invalid", "{:#}", report.short());
     assert!(
@@ -268,8 +267,8 @@ fn descriptors_that_run_out_are_our_own_fault() {
     }
 }
 
-/// What is refused before the peer has any part in it is not the network's, whatever the number of
-/// the error says.
+/// A refusal before the peer has any part in it is not the network's, even if the error's number
+/// suggests it.
 #[test]
 fn what_this_machine_refuses_is_our_own_fault() {
     let serve = Serve::new("");
@@ -319,7 +318,7 @@ fn without_epoll_pwait2_a_run_is_as_any_other() {
             assert!(report.notes().contains("epoll_pwait2"), "{errno} {line}");
         }
     }
-    // Where the call exists, there is nothing to say of it.
+    // Where the call exists, there is no note on it.
     let report = load(&format!("-n 10 {}", serve.url));
     assert_eq!(report.notes(), "");
 }
@@ -365,7 +364,7 @@ fn interrupted_calls_lose_nothing() {
     }
 }
 
-/// A generator that gets a tenth of a core says that it was the limit.
+/// A generator that gets a tenth of a core reports that it was the limit.
 #[test]
 fn a_starved_generator_says_so() {
     let Some(limit) = CpuLimit::new(5_000) else {
@@ -453,8 +452,8 @@ impl Drop for MemoryLimit {
     }
 }
 
-/// What a server sends does not pile up: two hundred bodies of 4 MB pass through 24 MiB, and
-/// decoded ones as well.
+/// A server's bytes do not pile up: two hundred bodies of 4 MB pass through 24 MiB, and decoded
+/// ones as well.
 #[test]
 fn bodies_pass_through_little_memory() {
     let Some(limit) = MemoryLimit::new(24 << 20) else {

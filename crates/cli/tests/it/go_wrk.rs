@@ -24,7 +24,7 @@ fn go_wrk(line: &str) -> Run {
     Process::start(command.args(words(line))).finish(LIMIT)
 }
 
-/// What stands for a part of a line: a count, a time as Go prints it, a size, two decimals.
+/// Placeholders of a line's parts: a count, a time as Go prints it, a size, two decimals.
 fn matches(mask: &str, line: &str) -> bool {
     let Some((before, rest)) = mask.split_once('{') else {
         return mask == line;
@@ -148,7 +148,7 @@ fn failure(host: &str, users: u32) -> String {
     )
 }
 
-/// What a server does, and the error's text; the exit code is 0 all the same.
+/// A server's behaviour, and the error's text; the exit code is 0 all the same.
 #[test]
 fn errors_have_go_s_texts() {
     let refused = go_wrk("-c 2 -d 1 http://127.0.0.1:9/");
@@ -280,7 +280,7 @@ fn a_list_is_replayed_in_order_and_a_lone_line_works() {
     );
 }
 
-/// `-T` bounds the whole exchange: a body that stalls for ever holds nobody.
+/// `-T` bounds the whole exchange: a body that stalls for ever holds no user.
 #[test]
 fn the_timeout_covers_the_body() {
     let script = Script::new(|peer| {
@@ -381,7 +381,7 @@ fn an_interrupt_says_stopping_and_reports() {
     }
 }
 
-/// Lines that run nothing, and what they print.
+/// Lines that run nothing, and their output.
 #[test]
 fn usage_and_mistakes_are_go_s() {
     for (line, code, stdout, stderr) in [

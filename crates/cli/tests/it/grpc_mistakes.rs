@@ -1,5 +1,5 @@
-//! What a new user of `drumfire grpc` gets wrong, and what the program says then: the place, the
-//! reason, what would be right, an exit code, and nothing sent.
+//! Mistakes of a new user of `drumfire grpc`, and the program's answer: the place, the reason, the
+//! remedy, an exit code, and nothing sent.
 
 use crate::support::program::words;
 use crate::support::{Folder, Process, Run, Serve, drumfire};
@@ -142,7 +142,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
     assert_eq!(serve.count("requests"), 0, "nothing is sent");
 }
 
-/// A schema that can't be had is said with the place where it was asked for, and what to try.
+/// The error of a schema that can't be had has the place that was asked, and the remedy.
 #[test]
 fn a_server_that_gives_no_schema_is_named() {
     let plain = Serve::new("--grpc");

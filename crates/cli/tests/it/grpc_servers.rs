@@ -33,7 +33,7 @@ fn grpc(line: &str) -> Run {
     Process::start(drumfire(["grpc"]).args(words(line))).finish(LIMIT)
 }
 
-/// So many zeros, in the base64 of JSON.
+/// `count` zeros, in the base64 of JSON.
 fn zeros(count: usize) -> String {
     assert!(count.is_multiple_of(3));
     "A".repeat(count / 3 * 4)
@@ -110,8 +110,8 @@ fn every_kind_of_call_is_answered() {
     assert_eq!(report.n("generator.connections_opened"), 2);
 }
 
-/// What a call that fails is called, whoever ended it.
-/// A server that ends calls while they still send: what was not sent is told.
+/// The outcome of a failed call, by either side. A server that ends calls while they still send:
+/// the report has the unsent messages.
 #[test]
 fn what_a_server_does_not_let_be_sent_is_unsent() {
     let Some(server) = Interop::new(None) else {
@@ -127,8 +127,8 @@ fn what_a_server_does_not_let_be_sent_is_unsent() {
     assert!((CALLS..CALLS * 500).contains(&sent), "{what}");
 }
 
-/// Streams of more messages than anyone reads: the server hears of each cancel at once, and what
-/// is not wanted takes no memory.
+/// Streams of more messages than the client takes: the server receives each cancel at once, and
+/// unread messages take no memory.
 #[test]
 fn a_cancel_is_told_at_once() {
     let folder = Folder::new();
@@ -160,7 +160,7 @@ fn a_cancel_is_told_at_once() {
         let report = load_of(process);
         assert_eq!(report.n("requests.ok"), CALLS, "{line}");
         assert_eq!(report.n("generator.connections_opened"), 1, "{line}");
-        // The last is told as its connection ends, and the wire may lag behind us.
+        // The last one is cancelled as its connection ends, and the wire may lag behind us.
         wait_until("the cancels are heard", || {
             tap.cancels().len() as u64 >= CALLS - 1
         });
@@ -218,7 +218,7 @@ fn statuses_have_their_names_and_words() {
             "grpc:unimplemented",
             "UnimplementedCall",
         ),
-        // Go's server is built without gzip, and says so.
+        // Go's server is built without gzip, and refuses it.
         (
             unary,
             "--compress gzip -d '{\"responseSize\":1}'".into(),
@@ -295,7 +295,7 @@ fn feeds_and_templates_arrive_as_written() {
         let errors = report.at("errors").as_array().unwrap();
         let mut seen: Vec<String> = Vec::new();
         for error in errors {
-            // A report escapes what could do harm to a terminal.
+            // A report escapes characters that a terminal would obey.
             let text = error["message"].as_str().unwrap().replace("\\\\", "\\");
             seen.extend((0..error["count"].as_u64().unwrap()).map(|_| text.clone()));
         }
@@ -414,7 +414,7 @@ fn a_server_that_dies_and_returns_costs_what_was_under_way() {
     }
 }
 
-/// What `--list` and `--describe` show, and what must be in it.
+/// The output of `--list` and `--describe`, and its required parts.
 #[test]
 fn schemas_are_shown() {
     let serve = Serve::new("--grpc");
@@ -453,8 +453,8 @@ fn schemas_are_shown() {
     assert_eq!(serve.count("requests"), 0, "reflection is no load");
 }
 
-/// Metadata that no server would take is refused before anything is sent: what is fixed, and what
-/// a template makes of the first call.
+/// Metadata that no server would take is refused before anything is sent: fixed values, and a
+/// template's for the first call.
 #[test]
 fn metadata_that_may_not_be_sent_is_refused() {
     let serve = Serve::new("--grpc");
@@ -501,12 +501,12 @@ fn metadata_that_may_not_be_sent_is_refused() {
     assert_eq!(report.n("requests.ok"), 2, "{:#}", report.short());
 }
 
-/// A reply whose bytes are no message is a failure, unless nobody is to look.
+/// A reply whose bytes are no message is a failure, unless `--no-reply-check` is given.
 #[test]
 fn replies_that_are_no_messages_fail() {
     let serve = Serve::new("--grpc");
     let folder = Folder::new();
-    // The greeting is a string, whatever we are told.
+    // The greeting is a string, in spite of our schema.
     let wrong = "syntax = \"proto3\"; package helloworld;
         message HelloRequest { string name = 1; }
         message Inner { fixed32 n = 1; }
@@ -526,9 +526,8 @@ fn replies_that_are_no_messages_fail() {
     assert_eq!(report.n("requests.ok"), 5, "{:#}", report.short());
 }
 
-/// What a new user gets wrong, and what stderr must say: the place, the reason, and the nearest
-/// thing that would be right. `{own}` is our server, `{go}` one without reflection, `{tls}` one
-/// with TLS.
+/// Mistakes of a new user, and the required parts of stderr: the place, the reason, and the nearest
+/// right thing. `{own}` is our server, `{go}` one without reflection, `{tls}` one with TLS.
 const MISTAKES: [(&str, i32, &[&str]); 18] = [
     (
         "{own} --plaintext",

@@ -41,7 +41,7 @@ fn every_case_of_h2spec() {
     panic!("{always:?} failed each time, known are {known:?}: {report}");
 }
 
-/// All cases once: what the suite says.
+/// All cases once: the suite's output.
 fn run_suite(suite: &Path) -> String {
     let ports = Ports::free();
     for case in 0..CASES {
@@ -56,8 +56,8 @@ fn run_suite(suite: &Path) -> String {
     run(&mut command)
 }
 
-/// One request on one connection that stays open for a while after it, since the suite wants to
-/// see what comes then.
+/// One request on one connection that stays open for a while after it, since the suite watches what
+/// follows.
 fn client(ports: &Ports) -> String {
     format!(
         "port=${{1##*:}}\nport=${{port%/}}\n\
@@ -94,7 +94,7 @@ impl Ports {
 
 /// Lets one connection through to the suite and refuses the next. The suite takes a second
 /// connection, which a load tester opens when it has lost the first, for another verdict on the
-/// same case, and what it says then depends on who is faster.
+/// same case, and its result then depends on which side is faster.
 fn relay(from: u16, to: u16) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, from)).unwrap();
     thread::spawn(move || {
@@ -118,7 +118,7 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
     let _closed = to.shutdown(Shutdown::Write);
 }
 
-/// What the suite says, without what it says in an endless row when it ends.
+/// The suite's output, without the endless repetition at its end.
 fn run(command: &mut Command) -> String {
     turn::share();
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();

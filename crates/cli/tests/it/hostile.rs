@@ -124,8 +124,8 @@ fn hostile() -> Option<(Process, u16)> {
     Some((process, port))
 }
 
-/// What the program prints, whatever becomes of it: nothing that a terminal would obey, and of the
-/// server's words something.
+/// The program's output, with any outcome: no characters that a terminal would obey, and a part of
+/// the server's words.
 #[track_caller]
 fn printed(line: &str) -> String {
     let run = Process::start(&mut drumfire(words(line))).finish(LIMIT);

@@ -13,7 +13,7 @@ const REQUESTS: u64 = 500;
 /// How rows are sent: more users than connections.
 const LOAD: &str = "--http2 -c 2 --streams 10";
 
-/// What is asked of each server, and what must come of it.
+/// The requests to each server, and their required result.
 struct Row {
     path: &'static str,
     flags: &'static str,
@@ -154,8 +154,8 @@ fn every_server_answers_every_row() {
     }
 }
 
-/// The plan replaces its connections, with others under way on them and without: a farewell of ours
-/// that comes too early makes some servers drop what they have not answered.
+/// The plan replaces its connections, with others under way on them and without: a GOAWAY of ours
+/// that comes too early makes some servers drop unanswered streams.
 #[test]
 fn connections_that_the_plan_replaces_cost_no_request() {
     let Some(authority) = Authority::new() else {
@@ -263,7 +263,7 @@ fn bodies_pass_through_flow_control() {
 }
 
 /// Servers that allow fewer streams than there are users: the others wait, which costs no request,
-/// and the report says who kept them, as text and as JSON.
+/// and the report has the reason, as text and as JSON.
 #[test]
 fn servers_that_allow_few_streams_are_named() {
     let Some(authority) = Authority::new() else {
@@ -296,13 +296,13 @@ fn servers_that_allow_few_streams_are_named() {
         let told = " waited: the server allows 3 streams at a time";
         assert!(text.contains(told), "{line}: {text}");
     }
-    // Users that fit are held back by nobody.
+    // Users that fit are not held back.
     let line = format!("--http2 -c 2 --streams 3 -n 60 {}10k.txt", nghttpd.url(""));
     let report = load(&line);
     assert!(report.at("held_back").is_null(), "{:#}", report.json);
 }
 
-/// A server without HTTP/2 is named for what it is, and nothing counts as an answer.
+/// A server without HTTP/2 is reported as such, and nothing counts as an answer.
 #[test]
 fn servers_without_http2_are_named() {
     let Some(authority) = Authority::new() else {

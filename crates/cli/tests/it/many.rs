@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What the server promises to hold.
+/// The connections that the server promises to hold.
 const MANY: u64 = 50_000;
 
 /// Descriptors that a process needs beside those of its connections.

@@ -1,5 +1,5 @@
-//! What a new user gets wrong, and what the program says then: the place, the reason, the remedy,
-//! an exit code, and nothing sent.
+//! Mistakes of a new user, and the program's answer: the place, the reason, the remedy, an exit
+//! code, and nothing sent.
 
 use crate::support::certificates::{EXPIRED, VALID};
 use crate::support::peers::Nginx;
@@ -193,7 +193,7 @@ fn flags_may_stand_on_either_side_of_the_url() {
     }
 }
 
-/// What goes wrong on the way, the outcome that it has, and what the report says.
+/// Failures on the way, their outcomes, and the words of the report.
 #[test]
 fn failures_on_the_way_have_a_class_and_a_hint() {
     let plain = Serve::new("");

@@ -35,7 +35,7 @@ fn a_reader_that_goes_away_is_no_error() {
         assert!(!run.stderr.contains("panicked"), "{line}: {}", run.stderr);
         assert_eq!(run.stdout.lines().count(), lines, "{line}");
     }
-    // Nobody reads at all.
+    // The reader is closed.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = drumfire(["http", "-c", "1", "-n", "50", url]);
@@ -131,7 +131,7 @@ fn results_replace_whole_files_and_nothing_else() {
     }
 }
 
-/// The program on a terminal of its own, made by `script`: what it shows.
+/// The program on a terminal of its own, made by `script`: its output.
 fn on_terminal(settings: &str, columns: u32, line: &str) -> Option<Run> {
     if !lab::has("script") {
         return None;
@@ -201,7 +201,7 @@ fn terminals_get_what_they_can_show() {
     assert!(!quiet.contains("\x1b[K"), "{quiet:?}");
 }
 
-/// Who stops a run is told that it waits, and how to end it at once, for as long as it waits.
+/// A stopped run shows that it waits, and how to end it at once, for as long as it waits.
 #[test]
 fn a_stopped_run_says_so_until_its_report() {
     let serve = Serve::new("--delay const:4s");
@@ -219,7 +219,7 @@ fn a_stopped_run_says_so_until_its_report() {
     }
 }
 
-/// Help is as wide as the terminal, up to what is still easy to read.
+/// Help is as wide as the terminal, up to a width that is easy to read.
 #[test]
 fn help_fits_its_terminal() {
     for page in ["--help", "http --help", "grpc --help", "serve --help"] {

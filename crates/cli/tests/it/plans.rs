@@ -1,5 +1,5 @@
-//! Plans as files: what a command line prints runs as the command line does, and what a person
-//! writes is read, or refused with its line.
+//! Plans as files: the plan that a command line prints runs as the command line does, and a plan by
+//! hand is read, or refused with its line.
 
 use crate::docs::{
     LIMIT, Line, Stage, announced, command_lines, commands_side_by_side, documents, page, shortened,
@@ -9,7 +9,7 @@ use crate::support::{Folder, Process, Report, Run, Serve, drumfire};
 use drumfire_compile::form;
 use std::fs;
 
-/// Parts of a report that say what was run.
+/// The parts of a report that identify the run.
 const SAME: [&str; 5] = [
     "run.plan",
     "run.model",

@@ -3,7 +3,7 @@
 use crate::support::program::{neutral, words};
 use crate::support::{Folder, Serve, Signal, lab, load};
 
-/// What a program printed, with its arguments given in one line.
+/// A program's output, with its arguments given in one line.
 fn printed(name: &str, line: &str) -> String {
     let mut command = neutral(lab::program(name));
     let output = command.args(words(line)).output().unwrap();
@@ -91,7 +91,7 @@ fn nghttp_sees_the_status_of_a_call_in_its_trailers() {
     assert!(unknown.contains("grpc-status: 12"), "{unknown}");
 }
 
-/// However it is told to end, it says what it has done.
+/// It prints its counts at the end, by any signal.
 #[test]
 fn a_server_ends_with_its_counts() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Requests in each row; with four connections.
 const REQUESTS: u64 = 60;
 
-/// What is asked of a server, and what must come of it.
+/// The requests to a server, and their required result.
 struct Row {
     path: &'static str,
     flags: &'static str,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long a person does not notice, and a little more for a machine that is busy.
 const NOTICED: Duration = Duration::from_millis(100);
 
-/// A terminal, and what stands on it.
+/// A terminal, and the text on it.
 struct Terminal {
     /// The program's end.
     line: OwnedFd,
@@ -33,7 +33,7 @@ impl Terminal {
         let mut ours = File::from(ours);
         thread::spawn(move || {
             let mut piece = [0; 4096];
-            // It ends with an error when nobody has the other end any more.
+            // It ends with an error when the other end is closed.
             while let Ok(read @ 1..) = ours.read(&mut piece) {
                 seen.lock().unwrap().extend_from_slice(&piece[..read]);
             }
@@ -64,8 +64,8 @@ fn start(serve: &Serve, stderr: OwnedFd, stdout: Option<OwnedFd>) -> Process {
     process
 }
 
-/// One signal is acknowledged at once, whatever the interval, and the second brings the report at
-/// once, with what is in flight counted as such.
+/// One signal is acknowledged at once, with any interval, and the second brings the report at once,
+/// with the requests in flight counted as such.
 #[test]
 fn the_first_is_acknowledged_and_the_second_reports_at_once() {
     let _turn = alone();
@@ -115,7 +115,7 @@ fn full_pipe() -> (File, OwnedFd) {
     (reader.into(), writer)
 }
 
-/// The third ends the program, even while nobody reads the report.
+/// The third ends the program, even while the report is not read.
 #[test]
 fn the_third_ends_the_program() {
     let serve = Serve::new("--delay const:5m");

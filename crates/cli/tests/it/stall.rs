@@ -27,7 +27,7 @@ fn one_process() -> Option<Peer> {
     nginx.start()
 }
 
-/// Stops a process for a while; tells for how long it has certainly stood.
+/// Stops a process for a while; returns for how long it has certainly stood.
 fn stand_still(process: &Process, time: Duration) -> Duration {
     process.signal(Signal::STOP);
     wait_until("every thread of it stands", || process.stands());
@@ -38,10 +38,10 @@ fn stand_still(process: &Process, time: Duration) -> Duration {
     stood
 }
 
-/// The q-quantile, by nearest rank, of the response times of evenly spread arrivals: one that
-/// comes while the server stands waits for what is left of the stall, and the others wait for
-/// nothing. A busy machine adds to this and never takes from it; that nothing is added where the
-/// machine is ideal is seen in virtual time.
+/// The q-quantile, by nearest rank, of the response times of evenly spread arrivals: one that comes
+/// while the server stands waits for the rest of the stall, and the others do not wait. A busy
+/// machine adds to this and never takes from it; that nothing is added where the machine is ideal
+/// is seen in virtual time.
 fn closed_form(stalls: &[Duration], rate: f64, count: u64, q: f64) -> f64 {
     let mut times: Vec<f64> = stalls
         .iter()
@@ -56,7 +56,7 @@ fn closed_form(stalls: &[Duration], rate: f64, count: u64, q: f64) -> f64 {
     times[rank - 1]
 }
 
-/// A distribution has at least what the stalls alone make; `less` is what it need not hold.
+/// A distribution has at least the times of the stalls alone; `less` is the part that it may lack.
 fn check_stalls(
     report: &Report,
     distribution: &str,
@@ -79,13 +79,13 @@ fn greatest(report: &Report, distribution: &str) -> f64 {
 }
 
 /// A server that stands for 1 s twice in 8 s, at a constant rate over few connections: response
-/// times have the whole wait of everybody who came, while service times show the few requests
-/// that were on the wire, which is what a tool that waits for its target would have reported.
+/// times have the whole wait of all arrivals, while service times show the few requests that were
+/// on the wire, as a tool that waits for its target would have reported.
 #[test]
 fn a_stall_of_nginx_is_in_the_response_times_and_not_in_the_service_times() {
     let Some(nginx) = one_process() else { return };
     let (rate, count) = (200.0, 1_600);
-    // A count in place of a duration: what is late at the end is sent all the same.
+    // A count in place of a duration: requests that are late at the end are sent all the same.
     let process = start(&format!("-r 200/s -c 4 -n {count} {}", nginx.url("fast")));
     let mut stalls = Vec::new();
     for _ in 0..2 {
@@ -109,7 +109,7 @@ fn a_stall_of_nginx_is_in_the_response_times_and_not_in_the_service_times() {
     assert_eq!(nginx.logged(count), count);
 }
 
-/// With a connection for everybody the requests are on the wire, and both times tell the stall.
+/// With a connection for every request all are on the wire, and both times show the stall.
 #[test]
 fn with_enough_connections_a_stall_is_in_both_times() {
     let Some(nginx) = one_process() else { return };
@@ -126,7 +126,7 @@ fn with_enough_connections_a_stall_is_in_both_times() {
     check_stalls(&report, "service_time", stall, late);
 }
 
-/// What may happen to an exchange whose server is killed.
+/// The outcomes of an exchange whose server is killed.
 const DEATHS: [&str; 7] = [
     "connect:refused",
     "connect:reset",
@@ -157,14 +157,14 @@ fn a_killed_server_costs_typed_errors_and_the_schedule_goes_on() {
     for kind in report.kinds() {
         assert!(DEATHS.contains(&&*kind), "{kind}: {:#}", report.short());
     }
-    // The log lies behind by what was on the wire at the kill.
+    // The log lacks the requests that were on the wire at the kill.
     let ok = report.n("requests.ok");
     let logged = nginx.logged(ok - connections);
     assert!(
         ok.abs_diff(logged) <= connections,
         "{ok} ok, {logged} logged"
     );
-    // Nobody has failed but who was due in the outage, or before it and was late.
+    // Only requests that were due in the outage, or before it and late, have failed.
     let seconds = outage.as_secs_f64() + greatest(&report, "failed");
     let most = (rate * seconds) as u64 + connections + 1;
     let failed = report.n("requests.failed");
@@ -227,7 +227,7 @@ fn one_signal_drains_and_reports() {
     }
 }
 
-/// What was started to outlive its terminal does.
+/// A run that was started with nohup outlives its terminal.
 #[test]
 fn a_run_under_nohup_goes_on() {
     let serve = Serve::new("");
@@ -256,7 +256,7 @@ fn a_drain_ends_with_the_timeout() {
     assert_eq!(report.n("requests.failed"), sent, "{:#}", report.short());
 }
 
-/// A generator that stood still cannot vouch for its figures, and says so.
+/// A generator that stood still cannot vouch for its figures, and reports that.
 #[test]
 fn a_stopped_generator_is_suspect() {
     let serve = Serve::new("");

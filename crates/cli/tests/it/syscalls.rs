@@ -3,7 +3,7 @@
 use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::{Folder, Process, Report, Serve, alone, lab};
 
-/// Total calls of a run of so many requests, as `strace -c` counts them.
+/// Total calls of a run of `requests` requests, as `strace -c` counts them.
 fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
     let table = folder.at("table");
     let mut command = neutral(lab::program("strace"));
@@ -31,12 +31,12 @@ fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
     total.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// One to send, one to receive, and a wait shared by whoever is ready. The difference of two runs
-/// leaves out what starting costs.
+/// One to send, one to receive, and a wait shared by all ready connections. The difference of two
+/// runs leaves out the cost of the start.
 ///
-/// Who is ready is also for the machine to say: where it has a core for the server only now and
-/// then, for one answer at a time, each has a wait of its own. So that much is the bound of every
-/// measurement, and of five one must show the sharing.
+/// The number of ready connections depends on the machine, too: where it has a core for the server
+/// only now and then, for one answer at a time, each has a wait of its own. So three calls are the
+/// bound of every measurement, and of five one must show the sharing.
 #[test]
 fn a_request_costs_two_system_calls_and_a_bit() {
     if !lab::has("strace") {

@@ -1,5 +1,5 @@
-//! A wire with delay, loss, duplicates, disorder, little room or damage: what the target and the
-//! generator are made to answer for, and what only takes longer.
+//! A wire with delay, loss, duplicates, disorder, little room or damage: failures of the target and
+//! of the generator, and effects that only take longer.
 
 use crate::support::lab::Namespace;
 use crate::support::wire::Wire;
@@ -47,7 +47,7 @@ fn a_delay_is_in_the_times_as_it_is_on_the_wire() {
             report.short()
         );
         // Nothing is faster than the wire, whose clock goes by milliseconds, and the fastest of
-        // eighty is hardly slower, whatever the machine does to the others.
+        // eighty is hardly slower, even on a busy machine.
         for distribution in ["service_time", "connect"] {
             let time = report.number(&format!("latency.{distribution}.min")) / 1e9;
             let near = least * 0.95 - 0.001..f64::max(most, ping) * 1.1 + 0.02;
@@ -68,7 +68,7 @@ fn losses_cost_time_and_at_most_a_timeout() {
         let report = load(&wire, "-r 100/s -c 8 -z 2s --timeout 3s");
         assert_eq!(report.n("requests.intended"), 200);
         check_ok_or_timeout(&report, faults);
-        // What is lost is sent again after 200 ms at the earliest. With one in twenty lost, none
+        // A lost packet is sent again after 200 ms at the earliest. With one in twenty lost, none
         // of 400 packets is in one run of a thousand million.
         let slowest = report.number("latency.response_time.max") / 1e9;
         assert!(faults == "-l 1" || slowest > 0.15, "{faults}: {slowest} s");
@@ -122,7 +122,7 @@ fn a_narrow_wire_is_slow_and_a_full_one_breaks_nothing() {
 fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
     let Some(mut wire) = Wire::new() else { return };
     let _serve = wire.serve("--size 10000");
-    // 576 bytes and some for headers. Nobody is told that longer ones vanish.
+    // 576 bytes and some for headers. No ICMP message reports that longer ones vanish.
     wire.set("-m 600");
     let report = load(&wire, "-c 2 -n 2 --timeout 1s");
     assert_eq!(report.n("requests.timed_out"), 2, "{:#}", report.short());
@@ -131,7 +131,7 @@ fn short_packets_are_enough_and_lost_long_ones_are_timeouts() {
     assert_eq!(report.n("requests.ok"), 40, "{:#}", report.short());
 }
 
-/// What came of a load over a wire that damages packets.
+/// The report of a load over a wire that damages packets.
 fn damaged_load(serve: &str, line: &str) -> Option<Report> {
     let mut wire = Wire::new()?;
     let _serve = wire.serve(&format!("--size 1000 {serve}"));

@@ -37,8 +37,8 @@ const SCHEDULES: [Schedule; 5] = [
     ),
 ];
 
-/// How long a stall of one of the programs may be on a busy machine. What a stall holds back is
-/// sent right after it, so a window may lack what is due in that time, and the next have as many
+/// How long a stall of one of the programs may be on a busy machine. Calls that a stall holds back
+/// are sent right after it, so a window may lack those due in that time, and the next have as many
 /// more. Less than half of what one step changes, so that a wrong level shows.
 const STALL: Duration = Duration::from_millis(150);
 
@@ -56,8 +56,8 @@ fn calls_arrive_by_the_same_schedule() {
     for ((servers, processes), schedule) in started.into_iter().zip(SCHEDULES) {
         let first = arrivals(servers, processes, schedule.0);
         let mut found = check_arrivals(schedule, &first);
-        // Neither program can help what the machine does to it, so a schedule that was missed is
-        // run again, by itself. One that is wrong is missed each time.
+        // Neither program can keep its schedule on a machine that stalls, so a schedule that was
+        // missed is run again, by itself. One that is wrong is missed each time.
         for _ in 0..5 {
             if found.is_err() {
                 let (servers, processes) = begin(schedule);
@@ -91,8 +91,8 @@ fn arrivals(servers: Both<Serve>, processes: Both<Process>, line: &str) -> Both<
     servers.map(|server| server.arrivals())
 }
 
-/// Each window has as many arrivals as the schedule says and as the other has, and the n-th
-/// arrival of one comes when that of the other does. Both count from their first arrival.
+/// Each window has as many arrivals as the schedule and as the other program, and the n-th arrival
+/// of one comes when that of the other does. Both count from their first arrival.
 fn check_arrivals((line, _, windows): Schedule, arrivals: &Both<Vec<u64>>) -> Result<(), String> {
     let total: usize = line.rsplit("-n ").next().unwrap().parse().unwrap();
     let (ghz, ours) = (&arrivals.ghz, &arrivals.ours);
@@ -100,7 +100,7 @@ fn check_arrivals((line, _, windows): Schedule, arrivals: &Both<Vec<u64>>) -> Re
     let first = first_due(line);
     let count = |arrivals: &[u64], window: usize| {
         let at = |time: &u64| (time - arrivals[0]) as f64 / 1e9 + first;
-        // Half a millisecond more: what is due at an edge belongs before it.
+        // Half a millisecond more: a call due at an edge belongs before it.
         let edge = |n: usize| n as f64 + 0.0005;
         let inside = |time: &&u64| at(time) > edge(window) - 1.0 && at(time) <= edge(window);
         arrivals.iter().filter(inside).count() as f64

@@ -34,7 +34,7 @@ fn failures_have_the_same_statuses_and_words() {
         format!("--insecure --proto {proto} --call grpc.testing.TestService/{flags} -n 3 -c 1 HOST")
     };
     check_results(&at("EmptyCall"), &format!("127.0.0.1:{}", lab::port()));
-    // The server keeps the deadline too, and in ghz it is chance whose words are told.
+    // The server keeps the deadline too, and in ghz it is chance which side's words are reported.
     let slow = "-d '{\"responseParameters\":[{\"size\":5,\"intervalUs\":2000000}]}'";
     let line = at(&format!("StreamingOutputCall -O json -t 100ms {slow}"));
     let both = reports(run(&line, &format!("127.0.0.1:{}", server.port)));
@@ -96,7 +96,7 @@ fn a_name_without_an_address_fails_every_call() {
 /// begin with, and why.
 type Difference<'a> = (&'a str, (&'a str, &'a str), (&'a str, &'a str), &'a str);
 
-/// Why words differ where a server does what the protocol does not allow.
+/// Why words differ where a server breaks the protocol.
 const OUR_WORDS: &str = "what is against the protocol is told in our words, as everywhere";
 
 const DIFFERENT: [Difference<'_>; 9] = [

@@ -128,7 +128,7 @@ fn exit_codes_are_the_same_but_where_nothing_succeeded() {
         (format!("{HELLO} -n 2 -c 1 HOST"), (0, 0)),
         (failing, (0, 1)),
         (format!("{HELLO}s -n 2 -c 1 HOST"), (0, 0)),
-        // Both take compressed replies without being told.
+        // Both take compressed replies by default.
         (
             format!(
                 "{UNARY} -d {{\"wish\":{{\"encoding\":\"gzip\",\"size\":9000}}}} -n 2 -c 1 HOST"

@@ -137,7 +137,7 @@ fn json_reports_have_the_same_keys_in_the_same_order() {
     }
 }
 
-/// What is fixed in the summary: labels, units left out; rows of statuses and errors as they are.
+/// The fixed parts of the summary: labels, units left out; rows of statuses and errors as they are.
 fn labels(summary: &str) -> Vec<String> {
     let label = |line: &str| match line {
         line if line.contains('|') => "[…] |".to_owned(),

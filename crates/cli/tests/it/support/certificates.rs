@@ -1,4 +1,4 @@
-//! Certificates by openssl: an authority of the test's own, and what it signs.
+//! Certificates by openssl: an authority of the test's own, and the certificates that it signs.
 
 use super::folder::Folder;
 use super::lab;
@@ -84,7 +84,7 @@ impl Authority {
         }
     }
 
-    /// A certificate that nobody but itself vouches for.
+    /// A self-signed certificate.
     pub(crate) fn self_signed(&self, name: &str, names: &str) -> Identity {
         let at = |end: &str| self.folder.at(&format!("{name}.{end}"));
         openssl(&format!(

@@ -36,7 +36,7 @@ impl Folder {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
-    /// Writes a file and tells its path.
+    /// Writes a file and returns its path.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

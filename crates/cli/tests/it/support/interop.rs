@@ -69,7 +69,8 @@ impl Interop {
     }
 }
 
-/// What we need of the interoperability service's definition, which the server does not tell.
+/// The used part of the interoperability service's definition, which the server does not offer by
+/// reflection.
 const PROTO: &str = r#"
 syntax = "proto3";
 package grpc.testing;

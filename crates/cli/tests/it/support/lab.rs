@@ -1,6 +1,6 @@
-//! What the machine lets a test do: foreign programs, namespaces, limits.
+//! The abilities of the machine that tests need: foreign programs, namespaces, limits.
 //!
-//! A test that cannot run says so and passes; with `CI=true` it fails.
+//! A test that cannot run prints why and passes; with `CI=true` it fails.
 
 use std::net::TcpListener;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(crate) fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Says why a test does not run; a failure in CI.
+/// Prints why a test does not run; a failure in CI.
 pub(crate) fn lacks(what: &str) {
     lacks_from(what, "tools/install-peers.sh");
 }
@@ -195,12 +195,12 @@ impl Drop for Namespace {
     }
 }
 
-/// A folder of the kernel that limits what the processes in it may use.
+/// A folder of the kernel that limits the resources of the processes in it.
 #[derive(Debug)]
 pub(crate) struct CpuLimit(String);
 
 impl CpuLimit {
-    /// So many microseconds of one core in each 100 ms.
+    /// `micros` microseconds of one core in each 100 ms.
     pub(crate) fn new(micros: u32) -> Option<Self> {
         if !is_root() {
             return None;

@@ -1,5 +1,5 @@
-//! How long a test waits for what must come: long enough for a machine that is busy with other
-//! things, and not for ever.
+//! How long a test waits for an event that must come: long enough for a machine that is busy with
+//! other things, and not for ever.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

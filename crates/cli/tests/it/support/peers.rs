@@ -39,7 +39,7 @@ pub(crate) enum Processes {
     One,
 }
 
-/// What a test wants of nginx beyond the usual.
+/// A test's settings of nginx beyond the usual ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nginx<'a> {
     pub(crate) processes: Processes,
@@ -299,8 +299,8 @@ impl Peer {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Waits until the log has so many lines, for it is written after the response; then tells
-    /// how many there are.
+    /// Waits until the log has `expected` lines, for it is written after the response; returns
+    /// their number.
     pub(crate) fn logged(&self, expected: u64) -> u64 {
         wait_until("the log is written", || self.log().len() as u64 >= expected);
         // One more look, for lines beyond the expected ones.
@@ -308,7 +308,7 @@ impl Peer {
         self.log().len() as u64
     }
 
-    /// Waits until the log has so many lines more.
+    /// Waits until the log has `count` more lines.
     pub(crate) fn await_requests(&self, count: u64) {
         self.logged(self.log().len() as u64 + count);
     }

@@ -1,4 +1,4 @@
-//! A process that ends with its test, and what it said.
+//! A process that ends with its test, and its output.
 
 use super::turn;
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use rustix::process::Signal;
 
-/// How a process ended and what it said.
+/// How a process ended, and its output.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// `None` after a signal.
@@ -21,7 +21,7 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// What a stream has brought so far.
+/// The bytes of a stream so far.
 #[derive(Debug, Default)]
 struct Stream {
     state: Mutex<(Vec<u8>, bool)>,
@@ -64,7 +64,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a command; what it says is kept unless the command says where it goes.
+    /// Starts a command; its output is kept unless the command redirects it.
     pub(crate) fn start(command: &mut Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Self::start_as_it_is(command)
@@ -173,7 +173,7 @@ impl Process {
         }
     }
 
-    /// Waits for the end; what was said stays where it is.
+    /// Waits for the end; its output stays where it is.
     pub(crate) fn wait(&mut self, limit: Duration) -> ExitStatus {
         let end = Instant::now() + limit;
         loop {

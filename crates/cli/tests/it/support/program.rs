@@ -12,7 +12,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 /// The built binary.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
-/// What would make a run depend on who starts it.
+/// Variables that would make a run depend on the user's environment.
 const PERSONAL: [&str; 15] = [
     "TZ",
     "http_proxy",
@@ -31,7 +31,7 @@ const PERSONAL: [&str; 15] = [
     "CLICOLOR_FORCE",
 ];
 
-/// Makes a command independent of who starts it.
+/// Makes a command independent of the user's environment.
 pub(crate) fn neutral(mut command: Command) -> Command {
     for name in PERSONAL {
         command.env_remove(name);

@@ -140,7 +140,7 @@ impl Report {
         }
     }
 
-    /// What a failed check shows: all but the long parts.
+    /// The report for a failed check: all but the long parts.
     pub(crate) fn short(&self) -> Value {
         let keys = [
             "verdict",

@@ -1,4 +1,4 @@
-//! A server that does what a test tells it, and a client of few words.
+//! A server that follows a test's script, and a minimal client.
 
 use super::patience::PATIENCE;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -101,17 +101,17 @@ impl Peer {
         Some(head)
     }
 
-    /// Sends bytes; `false` when nobody reads any more.
+    /// Sends bytes; `false` when the client has closed.
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
-    /// Holds back what is sent until the end of it, which then travels in the same packet.
+    /// Holds sent bytes back until the end of the stream, which then travels in the same packet.
     pub(crate) fn in_one_piece(&self) {
         rustix::net::sockopt::set_tcp_cork(self.stream.get_ref(), true).unwrap();
     }
 
-    /// Ends what is sent.
+    /// Ends the sent stream.
     pub(crate) fn end(&self) {
         let _ended = self.stream.get_ref().shutdown(Shutdown::Write);
     }
@@ -122,7 +122,7 @@ impl Peer {
             .unwrap();
     }
 
-    /// Waits until the client goes away or the test is over, reading what comes.
+    /// Reads and discards bytes until the client goes away or the test is over.
     pub(crate) fn hold(&mut self) {
         self.stream
             .get_ref()

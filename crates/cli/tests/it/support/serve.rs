@@ -16,7 +16,7 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    /// Starts it at a free port, unless the flags say where.
+    /// Starts it at a free port, unless the flags have one.
     pub(crate) fn new(line: &str) -> Self {
         let mut command = drumfire(["serve"]);
         if !line.contains("-l ") {
@@ -45,7 +45,7 @@ impl Serve {
         counters[name].as_u64().unwrap()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until `count` requests have come.
     pub(crate) fn await_requests(&self, count: u64) {
         wait_until("a load", || self.count("requests") >= count);
     }

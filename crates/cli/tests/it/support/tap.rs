@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a client says first (RFC 9113 section 3.4).
+/// The length of the client's preface (RFC 9113 section 3.4).
 const PREFACE: usize = 24;
 /// Types of frames, and the code of a stream that is not wanted any more (RFC 9113 sections 6, 7).
 const DATA: u8 = 0;
@@ -23,8 +23,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Listens, and hands on to `server`. Of each stream it notes when so many messages were there
-    /// for the client.
+    /// Listens, and hands on to `server`. Of each stream it notes when `messages` messages were
+    /// there for the client.
     pub(crate) fn new(server: SocketAddr, messages: u64) -> Self {
         let cancels = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&cancels);
@@ -56,7 +56,7 @@ type Enough = Mutex<HashMap<u32, Instant>>;
 /// From the server to the client.
 fn hand_down(mut from: &TcpStream, mut to: &TcpStream, messages: u64, enough: &Enough) {
     let mut frames = Frames::default();
-    // Of each stream: what is left of a message, or its prefix so far; and how many came whole.
+    // Of each stream: the rest of a message, or its prefix so far; and how many came whole.
     let mut streams: HashMap<u32, (Vec<u8>, u64)> = HashMap::new();
     let mut piece = vec![0; 1 << 16];
     while let Ok(length @ 1..) = from.read(&mut piece) {
@@ -127,7 +127,8 @@ struct Frames {
 }
 
 impl Frames {
-    /// Tells the frames that are whole: type, stream, payload. None of these servers pads.
+    /// Calls `each` with the frames that are whole: type, stream, payload. None of these servers
+    /// pads.
     fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(u8, u32, &[u8])) {
         self.bytes.extend_from_slice(bytes);
         let mut at = 0;

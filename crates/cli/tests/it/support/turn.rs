@@ -2,7 +2,7 @@
 //!
 //! Most tests wait for servers, timeouts and schedules, so many run side by side (`TEST_THREADS` in
 //! the Makefile). A test shares the machine from its first process on until its thread ends. A test
-//! that measures what others would distort runs [`alone`].
+//! whose measurement others would distort runs [`alone`].
 
 use std::cell::RefCell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ thread_local! {
     static OWN: RefCell<Option<Turn>> = const { RefCell::new(None) };
 }
 
-/// Who uses a machine, and a signal for those that wait.
+/// The tests that use a machine, and a signal for those that wait.
 #[derive(Debug)]
 struct Machine {
     users: Mutex<Users>,
@@ -121,7 +121,7 @@ fn tests_share_the_machine_or_have_it_alone() {
         let users = OURS.users();
         (users.sharing, users.is_taken)
     };
-    // What one who takes a turn sees then, after all of these have ended.
+    // The users that a later turn finds, after all of these have ended.
     let after = |turns: Vec<Turn>, way: Way| {
         let waiting = thread::spawn(move || {
             let _turn = OURS.take(way);

@@ -42,7 +42,7 @@ impl Wire {
             wait_until("a switch has its interface", || {
                 ip(namespace, "link show tap0")
             });
-            // Who has which address is not asked over the wire, whose faults are for TCP.
+            // Addresses are not resolved over the wire, whose faults are for TCP.
             for line in [
                 format!("link set tap0 address 02:00:00:00:00:0{own}"),
                 format!("addr add 10.77.0.{own}/24 dev tap0"),
@@ -83,8 +83,8 @@ impl Wire {
         }
     }
 
-    /// The mean round trip of so many pings in seconds; `None` if one is not answered within so
-    /// many seconds.
+    /// The mean round trip of `count` pings in seconds; `None` if one is not answered within
+    /// `seconds`.
     pub(crate) fn ping(&self, count: u32, seconds: u32) -> Option<f64> {
         let mut command = self.near.command("ping");
         let line = format!("-q -i 0.1 -W {seconds} -c {count} 10.77.0.2");
