@@ -18,6 +18,7 @@ pub mod manual;
 pub mod no_runtime;
 pub mod nouns;
 pub mod parts;
+pub mod prose;
 pub mod reasons;
 pub mod sleeping;
 pub mod type_size;
@@ -53,6 +54,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("file names", file_names::check),
     ("words", words::check),
     ("nouns", nouns::check),
+    ("prose", prose::check),
     ("ignored tests", ignored_tests::check),
     ("sleeping", sleeping::check),
     ("dependency reasons", reasons::check),

@@ -106,6 +106,11 @@ fn limits_are_as_the_manual_says() {
 }
 
 #[test]
+fn comments_name_their_subjects() {
+    clean(xtask::prose::check);
+}
+
+#[test]
 fn commits_are_one_change_with_a_reason() {
     clean(xtask::commits::check);
 }
