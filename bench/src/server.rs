@@ -22,6 +22,8 @@ pub enum Kind {
     Nginx,
     /// `drumfire serve`, one thread.
     Serve,
+    /// The same with gRPC.
+    ServeGrpc,
     /// [`crate::answer`]: the least that a server can do. Without TLS.
     Answer,
     /// nghttpd over plaintext, one thread.
@@ -36,7 +38,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Nginx => "nginx",
-            Self::Serve => "`drumfire serve`",
+            Self::Serve | Self::ServeGrpc => "`drumfire serve`",
             Self::Answer => "`answer`",
             Self::Nghttpd => "nghttpd",
             Self::Interop => "grpc-go",
@@ -68,11 +70,14 @@ impl Server {
                 command.arg(&address);
                 command
             }
-            Kind::Serve => {
+            Kind::Serve | Kind::ServeGrpc => {
                 let mut command = pinned(SERVER_CORE, &programs.drumfire);
                 command.args(["serve", "--listen", &address]);
                 if scheme == Scheme::Tls {
                     command.arg("--tls");
+                }
+                if kind == Kind::ServeGrpc {
+                    command.arg("--grpc");
                 }
                 command
             }

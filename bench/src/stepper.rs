@@ -17,12 +17,10 @@ use std::io::{Error, Read, Result, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Requests before stepping begins: by then everything is warm.
-const WARM: u64 = 2_000;
+/// CPU time before stepping begins: after some 10,000 requests everything is warm.
+const WARM: Nanos = Nanos::from_millis(300);
 
 /// How long becoming warm may take.
 const WARM_MAX: Nanos = Nanos::from_secs(20);
@@ -33,47 +31,35 @@ const STEPS_MAX: u64 = 20_000_000;
 /// The numbers of `write`, `sendto` and `sendmsg`: a request is one of them (x86-64).
 const SENDING: [u64; 3] = [1, 44, 46];
 
-/// A server on a thread that counts requests, so that it is known when a client is warm.
+/// A server on threads of this program, which answers HTTP/1.1.
 #[derive(Debug)]
-pub struct Counter {
-    address: SocketAddr,
-    requests: Arc<AtomicU64>,
-}
+pub struct Answerer(SocketAddr);
 
-impl Counter {
+impl Answerer {
     /// Listens on loopback for as long as the process lives.
     ///
     /// # Errors
     /// When there is no port.
     pub fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let counter = Self {
-            address: listener.local_addr()?,
-            requests: Arc::default(),
-        };
-        let requests = Arc::clone(&counter.requests);
+        let address = listener.local_addr()?;
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let requests = Arc::clone(&requests);
                 // A client that goes away ends its connection's thread and no more.
-                thread::spawn(move || answer(stream, &requests));
+                thread::spawn(move || answer(stream));
             }
         });
-        Ok(counter)
+        Ok(Self(address))
     }
 
     /// Where it listens.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
-    }
-
-    fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
+        format!("http://{}/", self.0)
     }
 }
 
-fn answer(mut stream: TcpStream, requests: &AtomicU64) -> Result<()> {
+fn answer(mut stream: TcpStream) -> Result<()> {
     stream.set_nodelay(true)?;
     let answer = response();
     let mut buffer = [0; 4096];
@@ -83,7 +69,6 @@ fn answer(mut stream: TcpStream, requests: &AtomicU64) -> Result<()> {
             return Ok(());
         }
         if buffer[..length].ends_with(b"\r\n\r\n") {
-            requests.fetch_add(1, Ordering::Relaxed);
             stream.write_all(&answer)?;
         }
     }
@@ -133,26 +118,20 @@ pub enum Detail {
 ///
 /// # Errors
 /// When the client can't be started or traced, or does not send.
-pub fn step(
-    command: &mut Command,
-    counter: &Counter,
-    requests: u32,
-    detail: Detail,
-) -> Result<Steps> {
-    let before = counter.requests();
+pub fn step(command: &mut Command, requests: u32, detail: Detail) -> Result<Steps> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let child = Guarded(command.stderr(Stdio::null()).spawn()?);
     let clock = Clock::start();
-    while counter.requests() < before + WARM {
-        if clock.now() > WARM_MAX {
-            return Err(Error::other(format!("{command:?} does not send")));
+    let busiest = loop {
+        let threads = cpu_so_far_by_thread(child.0.id()).into_iter();
+        match threads.max_by_key(|(_, cpu)| cpu.0) {
+            Some(busiest) if busiest.1 >= WARM => break busiest,
+            _ if clock.now() > WARM_MAX => {
+                return Err(Error::other(format!("{command:?} does not work")));
+            }
+            _ => thread::sleep(Nanos::from_millis(5).as_duration()),
         }
-        thread::sleep(Nanos::from_millis(5).as_duration());
-    }
-    let busiest = cpu_so_far_by_thread(child.0.id())
-        .into_iter()
-        .max_by_key(|(_, cpu)| cpu.0)
-        .ok_or_else(|| Error::other("the client has no thread"))?;
+    };
     let mappings = mappings(child.0.id())?;
     let thread = Pid::from_raw(busiest.0 as i32);
     ptrace::seize(thread, ptrace::Options::empty())?;

@@ -1,7 +1,9 @@
 //! How many instructions in user space a request takes.
 
 use clap::Parser;
-use drumfire_bench::stepper::{Counter, Detail, Steps, step};
+use drumfire_bench::floor::Scheme;
+use drumfire_bench::server::{Kind, Server};
+use drumfire_bench::stepper::{Answerer, Detail, Steps, step};
 use drumfire_bench::symbols;
 use drumfire_bench::table::Spread;
 use drumfire_bench::tool::{Programs, Tool};
@@ -26,32 +28,59 @@ struct Flags {
 /// Alone, a request pays for a whole turn of the loop; among many it shares one.
 const CONNECTIONS: [usize; 2] = [1, 64];
 
+/// Stepping takes time, and time ends intervals, which take instructions.
+const ENDLESS: [&str; 4] = ["--threads=1", "-q", "--interval=1h", "-z1h"];
+
+/// Protocols with streams, one on each connection: then each request is a send of its own.
+const STREAMED: [(&str, &[&str]); 2] = [
+    ("HTTP/2", &["http", "--http2"]),
+    (
+        "gRPC",
+        &[
+            "grpc",
+            "--plaintext",
+            "--call",
+            "helloworld.Greeter/SayHello",
+        ],
+    ),
+];
+
 fn main() -> Result<()> {
     let flags = Flags::parse();
     let programs = Programs::find(flags.drumfire)?;
-    let counter = Counter::start()?;
+    let server = Answerer::start()?;
     let mut out = std::io::stdout();
     let title = "instructions per request (min–max)";
-    writeln!(out, "| tool | connections | {title} |\n|---|---|---|")?;
+    writeln!(out, "| client | connections | {title} |\n|---|---|---|")?;
     for tool in [Tool::Drumfire, Tool::Wrk, Tool::Floor, Tool::FloorNet] {
         for connections in CONNECTIONS {
             if !tool.is_installed(&programs) {
                 continue;
             }
-            let mut command = endless(tool, connections, &programs, &counter.url());
-            let steps = step(&mut command, &counter, flags.requests, Detail::Number)?;
-            let Spread { min, max, .. } = spread(&steps);
-            let mean = steps.requests.iter().sum::<u64>() / steps.requests.len() as u64;
-            let name = tool.name();
-            writeln!(
-                out,
-                "| {name} | {connections} | {mean} ({min:.0}–{max:.0}) |"
-            )?;
+            let mut command = endless(tool, connections, &programs, &server.url());
+            let steps = step(&mut command, flags.requests, Detail::Number)?;
+            writeln!(out, "{}", row(tool.name(), connections, &steps))?;
+        }
+    }
+    let server = Server::start(Kind::ServeGrpc, Scheme::Plain, &programs)?;
+    for (name, arguments) in STREAMED {
+        for connections in CONNECTIONS {
+            let mut command = Command::new(&programs.drumfire);
+            command.args(arguments).args(ENDLESS).arg("--streams=1");
+            command.arg("-c").arg(connections.to_string());
+            command.arg(match name {
+                "gRPC" => server.address(),
+                _ => server.url("/"),
+            });
+            let steps = step(&mut command, flags.requests, Detail::Number)?;
+            let name = format!("{}, {name}", Tool::Drumfire.name());
+            writeln!(out, "{}", row(&name, connections, &steps))?;
         }
     }
     if flags.functions {
-        let mut command = endless(Tool::Drumfire, CONNECTIONS[1], &programs, &counter.url());
-        let steps = step(&mut command, &counter, flags.requests, Detail::Addresses)?;
+        let server = Answerer::start()?;
+        let mut command = endless(Tool::Drumfire, CONNECTIONS[1], &programs, &server.url());
+        let steps = step(&mut command, flags.requests, Detail::Addresses)?;
         let table = symbols::by_function(&programs.drumfire, &steps)?;
         let title = format!("instructions per request, {} connections", CONNECTIONS[1]);
         writeln!(out, "\n| {title} | function |\n|---|---|")?;
@@ -72,8 +101,7 @@ fn endless(tool: Tool, connections: usize, programs: &Programs, url: &str) -> Co
     };
     let mut command = Command::new(program);
     match tool {
-        // Stepping takes time, and time ends intervals, which take instructions.
-        Tool::Drumfire => command.args(["http", "--threads=1", "-q", "--interval=1h", "-z1h"]),
+        Tool::Drumfire => command.arg("http").args(ENDLESS),
         Tool::Wrk => command.args(["-t1", "-d1h"]),
         Tool::FloorNet => command.args(["--net", "-z3600"]),
         Tool::Floor | Tool::Oha => command.args(["-z3600"]),
@@ -82,6 +110,9 @@ fn endless(tool: Tool, connections: usize, programs: &Programs, url: &str) -> Co
     command
 }
 
-fn spread(steps: &Steps) -> Spread {
-    Spread::of(steps.requests.iter().map(|count| *count as f64))
+/// A row of the table.
+fn row(name: &str, connections: usize, steps: &Steps) -> String {
+    let Spread { min, max, .. } = Spread::of(steps.requests.iter().map(|count| *count as f64));
+    let mean = steps.requests.iter().sum::<u64>() / steps.requests.len() as u64;
+    format!("| {name} | {connections} | {mean} ({min:.0}–{max:.0}) |")
 }
