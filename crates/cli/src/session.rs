@@ -90,8 +90,10 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
 
 /// Finds out before the run whether every connection can have its descriptor.
 fn check_descriptors(prepared: &Prepared) -> Result<(), Failure> {
-    let connections = &prepared.plan.first().connections;
-    let needed = u64::from(connections.count) * prepared.targets() as u64 + DESCRIPTORS_SPARE;
+    let pools = prepared.pools.iter();
+    let connections =
+        pools.map(|pool| u64::from(pool.pool().connections.count) * pool.targets() as u64);
+    let needed = connections.sum::<u64>() + DESCRIPTORS_SPARE;
     match raise_descriptor_limit() {
         Some(limit) if limit < needed => Err(Failure::usage(format!(
             "{} connections need {needed} file descriptors, and this process may open {limit}; \

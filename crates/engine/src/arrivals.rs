@@ -20,7 +20,7 @@ pub(crate) use whole::WholeLoad;
 use crate::id::UserId;
 use crate::limits::HEED_WITHIN;
 use closed::Closed;
-use drumfire_plan::{Change, Command, Plan, StopReason};
+use drumfire_plan::{Change, Command, Pool, StopReason};
 use drumfire_schedule::CourseChange;
 use drumfire_units::Nanos;
 use open::Open;
@@ -55,17 +55,13 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    fn of(plan: &Plan) -> Self {
-        let rounds = plan
-            .first()
-            .stop
-            .iterations
-            .map(|n| n.saturating_mul(plan.first().requests.len() as u64));
+    fn of(pool: &Pool) -> Self {
+        let stop = &pool.stop;
+        let length = pool.requests.len() as u64;
+        let rounds = stop.iterations.map(|n| n.saturating_mul(length));
         Self {
-            end: plan.first().stop.duration.unwrap_or(Nanos::MAX),
-            limit: plan
-                .first()
-                .stop
+            end: stop.duration.unwrap_or(Nanos::MAX),
+            limit: stop
                 .requests
                 .unwrap_or(u64::MAX)
                 .min(rounds.unwrap_or(u64::MAX)),
@@ -140,8 +136,8 @@ impl Arrivals {
         self.horizon
     }
 
-    /// Changes the load. The order's time is later than any that was looked at.
-    pub(crate) fn apply(&mut self, order: &Order) {
+    /// Changes the load; `reports` where its observers learn of it from here. The order's time is later than any that was looked at.
+    pub(crate) fn apply(&mut self, order: &Order, reports: bool) {
         let at = order.command.at;
         match (&order.command.change, &order.schedule, &mut self.model) {
             (_, Some(schedule), Model::Open(open)) => {
@@ -161,7 +157,7 @@ impl Arrivals {
             }
             _ => {}
         }
-        if self.shard.index == 0 && !order.is_stop() {
+        if reports && self.shard.index == 0 && !order.is_stop() {
             let place = self.coming.partition_point(|command| command.at <= at);
             self.coming.insert(place, Arc::clone(&order.command));
         }

@@ -1,5 +1,6 @@
 //! A worker's way to the collector, and the used intervals' way back.
 
+use crate::id::PoolId;
 use crate::recorder::Sink;
 use drumfire_measure::{Interval, Kept};
 use drumfire_plan::{Command, StopReason};
@@ -14,8 +15,8 @@ pub(crate) enum Message {
     Interval(Box<Interval>),
     /// A command holds from now on.
     Changed(Arc<Command>),
-    /// The worker starts no further request.
-    Stopping(StopReason),
+    /// The worker starts no further request of a pool.
+    Stopping { pool: PoolId, reason: StopReason },
     /// Every sample of the interval that ends next.
     Kept(Vec<Kept>),
     /// The worker has ended.

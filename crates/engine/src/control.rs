@@ -10,10 +10,11 @@
 
 use crate::arrivals::{Arrivals, Order, WholeLoad};
 use crate::channel::{Message, Note, Reporter};
+use crate::id::PoolId;
 use crate::limits::{COMMAND_LEAD, COMMANDS_MAX};
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command, Plan, StopReason};
-use drumfire_schedule::ScheduleError;
+use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -42,7 +43,8 @@ struct Shared {
 
 /// Everything that is not looked at in each turn.
 struct Book {
-    load: WholeLoad,
+    /// The load of each pool.
+    loads: Vec<WholeLoad>,
     /// In the order in which they were given.
     orders: Vec<Order>,
     /// The run's time; `None` before the start, and under virtual time.
@@ -79,6 +81,10 @@ pub enum ControlError {
     Schedule(ScheduleError),
     /// There were [`COMMANDS_MAX`] commands already.
     TooMany,
+    /// The run has no pool with this number.
+    NoPool(u16),
+    /// The run has several pools, and each has a law of its own.
+    WhichPool,
 }
 
 impl fmt::Display for ControlError {
@@ -90,6 +96,8 @@ impl fmt::Display for ControlError {
             Self::NoUsers => f.write_str("requests start at a rate: change that"),
             Self::Schedule(error) => error.fmt(f),
             Self::TooMany => write!(f, "a run takes no more than {COMMANDS_MAX} commands"),
+            Self::NoPool(pool) => write!(f, "there is no pool {pool}; they count from 0"),
+            Self::WhichPool => f.write_str("the run has several pools: name one"),
         }
     }
 }
@@ -102,8 +110,10 @@ impl Control {
     /// # Errors
     /// When the plan's schedule can't be computed.
     pub fn new(plan: &Plan) -> Result<Self, ScheduleError> {
+        let pools = plan.pools().iter();
+        let loads = pools.map(|pool| WholeLoad::of(pool, plan.generator()));
         let book = Book {
-            load: WholeLoad::of(plan)?,
+            loads: loads.collect::<Result<_, _>>()?,
             orders: Vec::new(),
             clock: None,
             notes: None,
@@ -126,25 +136,14 @@ impl Control {
     /// When it would change nothing or can't be carried out. Nothing has changed then.
     pub fn send(&self, command: Command) -> Result<Nanos, ControlError> {
         let mut book = self.lock();
-        let schedule = match (&command.change, book.load.is_open()) {
-            _ if book.is_over => return Err(ControlError::Over),
-            _ if book.orders.len() >= COMMANDS_MAX => return Err(ControlError::TooMany),
-            (Change::Users { .. }, true) => return Err(ControlError::NoUsers),
-            (Change::Rate { law }, _) => {
-                let number = book.orders.len() as u64 + 1;
-                let schedule = book.load.schedule(law, number);
-                let schedule = schedule.ok_or(ControlError::NoRate)?;
-                Some(schedule.map_err(ControlError::Schedule)?)
-            }
-            _ => None,
-        };
+        let schedule = book.schedule(&command)?;
         let count = book.orders.len();
         self.shared.announced.store(count + 1, Ordering::SeqCst);
         let soonest = book
             .clock
             .map_or(Nanos::ZERO, |clock| clock.now() + COMMAND_LEAD);
         let at = command.at.max(soonest);
-        let end = book.load.end_before(at, &book.orders);
+        let end = book.end_before(at, command.pool);
         let is_stop = matches!(command.change, Change::Stop { .. });
         if at > end || at == end && is_stop {
             self.shared.announced.store(count, Ordering::SeqCst);
@@ -182,15 +181,16 @@ impl Control {
         self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
     }
 
-    /// One worker's share of the load.
-    pub(crate) fn arrivals(&self, shard: crate::Shard) -> Arrivals {
-        self.lock().load.share(shard)
+    /// One worker's share of a pool's load.
+    pub(crate) fn arrivals(&self, pool: PoolId, shard: crate::Shard) -> Arrivals {
+        self.lock().loads[pool.index()].share(shard)
     }
 
-    /// The orders as a worker reads them, and where it reports.
-    pub(crate) fn orders(&self, reporter: Reporter) -> Orders {
+    /// The orders of a pool as a worker reads them, and where it reports.
+    pub(crate) fn orders(&self, pool: PoolId, reporter: Reporter) -> Orders {
         Orders {
             control: self.clone(),
+            pool,
             read: 0,
             reporter,
             has_stopped: false,
@@ -242,9 +242,54 @@ impl RunClock {
     }
 }
 
-/// A worker's view of [`Control`].
+impl Book {
+    /// The schedule of a new rate, for a command that can be carried out.
+    fn schedule(&self, command: &Command) -> Result<Option<Schedule>, ControlError> {
+        if self.is_over {
+            return Err(ControlError::Over);
+        }
+        if self.orders.len() >= COMMANDS_MAX {
+            return Err(ControlError::TooMany);
+        }
+        if let Some(pool) = command.pool
+            && usize::from(pool) >= self.loads.len()
+        {
+            return Err(ControlError::NoPool(pool));
+        }
+        let has_law = matches!(command.change, Change::Rate { .. } | Change::Users { .. });
+        if has_law && command.pool.is_none() && self.loads.len() > 1 {
+            return Err(ControlError::WhichPool);
+        }
+        let load = &self.loads[usize::from(command.pool.unwrap_or(0))];
+        match &command.change {
+            Change::Users { .. } if load.is_open() => Err(ControlError::NoUsers),
+            Change::Rate { law } => {
+                let number = self.orders.len() as u64 + 1;
+                let schedule = load.schedule(law, number).ok_or(ControlError::NoRate)?;
+                schedule.map(Some).map_err(ControlError::Schedule)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Until when the load of a pool lasts, or that of the one that lasts longest; of the orders,
+    /// only those are looked at that hold at `at` or earlier.
+    fn end_before(&self, at: Nanos, pool: Option<u16>) -> Nanos {
+        let loads = (0..).zip(&self.loads);
+        let concerned = loads.filter(|(id, _)| pool.is_none_or(|pool| pool == *id));
+        let ends = concerned.map(|(id, load)| {
+            let orders = self.orders.iter();
+            let orders: Vec<&Order> = orders.filter(|order| order.concerns(PoolId(id))).collect();
+            load.end_before(at, &orders)
+        });
+        ends.max().unwrap_or_default()
+    }
+}
+
+/// A worker's view of [`Control`], for one of its pools.
 pub(crate) struct Orders {
     control: Control,
+    pool: PoolId,
     /// How many it has read.
     read: usize,
     reporter: Reporter,
@@ -280,15 +325,18 @@ impl Orders {
             && let Some(reason) = arrivals.stop_reason(now)
         {
             self.has_stopped = true;
-            self.reporter.tell(Message::Stopping(reason));
+            let pool = self.pool;
+            self.reporter.tell(Message::Stopping { pool, reason });
         }
     }
 
     #[cold]
     fn read_on(&mut self, arrivals: &mut Arrivals) {
         let book = self.control.lock();
-        for order in book.orders.iter().skip(self.read) {
-            arrivals.apply(order);
+        let orders = book.orders.iter().skip(self.read);
+        for order in orders.filter(|order| order.concerns(self.pool)) {
+            let reports = order.is_reported_by(self.pool);
+            arrivals.apply(order, reports);
         }
         self.read = book.orders.len();
     }

@@ -256,7 +256,9 @@ impl<I: Io> Line<I> {
         for _ in 0..unread {
             self.transport.read_on(&mut cx);
         }
-        while self.transport.read_broken(&mut cx) {}
+        while self.transport.has_broken() {
+            self.transport.read_broken(&mut cx);
+        }
         let now = cx.io.now();
         while let Some(wake) = cx.timers.due(now) {
             if let Wake::Dial(slot) = wake {

@@ -30,7 +30,7 @@ use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
 use crate::limits::TRICKLE;
-use crate::prepare::{Message, Prepared, Request, TargetForm, message};
+use crate::prepare::{Message, PreparedPool, Request, TargetForm, message};
 use crate::users::Turn;
 use crate::wire::{Cancelled, Phase, Seen};
 use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
@@ -149,7 +149,7 @@ pub(crate) enum Due {
 /// A worker's exchanges.
 #[derive(Debug)]
 pub(crate) struct Exchanges {
-    prepared: Arc<Prepared>,
+    prepared: Arc<PreparedPool>,
     list: Vec<Exchange>,
     free: Vec<ExchangeId>,
     /// Exchanges that are over; those before `settled` are finished.
@@ -174,12 +174,12 @@ pub(crate) struct Exchanges {
 
 impl Exchanges {
     /// None under way, with room for this many.
-    pub(crate) fn new(prepared: Arc<Prepared>, room: usize) -> Self {
+    pub(crate) fn new(prepared: Arc<PreparedPool>, room: usize) -> Self {
         Self {
-            measure_from: prepared.plan.generator().warmup,
-            timeouts: prepared.plan.first().timeouts,
-            expect: prepared.plan.first().expect,
-            decodes: prepared.plan.first().http.compressed != Compressed::AsSent,
+            measure_from: prepared.generator().warmup,
+            timeouts: prepared.pool().timeouts,
+            expect: prepared.pool().expect,
+            decodes: prepared.pool().http.compressed != Compressed::AsSent,
             varies: prepared.requests.iter().any(Request::is_rendered_late),
             prepared,
             list: Vec::with_capacity(room),
@@ -322,6 +322,15 @@ impl Exchanges {
         Some(end)
     }
 
+    /// Takes back the end that [`Self::next_ended`] gave last.
+    #[cold]
+    pub(crate) fn put_back(&mut self, end: End) {
+        match self.settled.checked_sub(1) {
+            Some(settled) => self.settled = settled,
+            None => self.ended.push(end),
+        }
+    }
+
     /// The next action on another exchange.
     #[inline]
     pub(crate) fn next_todo(&mut self) -> Option<Todo> {
@@ -366,7 +375,7 @@ impl Exchanges {
                 status = GRPC_STATUS + grpc_code(outcome);
             }
             if exchange.times.intended >= self.measure_from {
-                let unsent = exchange.messages_unsent(call, self.prepared.plan.generator().seed);
+                let unsent = exchange.messages_unsent(call, self.prepared.generator().seed);
                 if unsent > 0 {
                     interval.messages.record_unsent(unsent);
                 }
@@ -484,10 +493,10 @@ impl Exchanges {
     /// # Errors
     /// When its request can't be sent so.
     pub(crate) fn prepare_hop(&mut self, id: ExchangeId, form: TargetForm) -> Result<(), Failure> {
-        let plan = Arc::clone(&self.prepared.plan);
+        let prepared = Arc::clone(&self.prepared);
         let exchange = self.get_mut(id);
         exchange.begin_attempt();
-        if plan.first().http.version == HttpVersion::Http2 {
+        if prepared.pool().http.version == HttpVersion::Http2 {
             exchange.resends = 0;
         }
         let Some(hop) = exchange
@@ -497,7 +506,7 @@ impl Exchanges {
         else {
             return Ok(());
         };
-        let message = message(plan.first(), &hop.request, form)
+        let message = message(prepared.pool(), &hop.request, form)
             .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
         hop.message = Some(message);
         Ok(())

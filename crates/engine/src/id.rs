@@ -1,5 +1,9 @@
-//! Ids: which exchange, share, lane and user. Each is an index into the list of the part that owns
+//! Ids: which pool, exchange, share, lane and user. Each is an index into the list of the part that owns
 //! the thing; other parts hold the id and nothing else of it.
+
+/// A place in the plan's list of pools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PoolId(pub(crate) u16);
 
 /// A place in the list of a worker's exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +24,13 @@ pub(crate) struct LaneId(pub(crate) u16);
 /// A place in the list of a worker's users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserId(pub(crate) u32);
+
+impl PoolId {
+    #[inline]
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 impl ExchangeId {
     #[inline]

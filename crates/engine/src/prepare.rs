@@ -14,10 +14,10 @@ pub(crate) use route::{Route, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 pub(crate) use varying::{Outline, Parts, VaryingRequest};
 
-use crate::id::LaneId;
+use crate::id::{LaneId, PoolId};
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
-use drumfire_plan::{HttpRequest, HttpVersion, Origin, Plan, Pool};
+use drumfire_plan::{Generator, HttpRequest, HttpVersion, Origin, Plan, Pool};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
@@ -31,29 +31,60 @@ pub type Resolver = dyn Fn(&str, u16, Nanos) -> Result<Vec<SocketAddr>, ResolveE
 pub struct Prepared {
     /// The plan itself, for its settings.
     pub plan: Arc<Plan>,
-    /// The names of the steps, in the order of their indices.
-    pub steps: Vec<Arc<str>>,
+    /// Its pools, in the plan's order.
+    pub pools: Vec<Arc<PreparedPool>>,
     /// TLS settings; a route names one by its index.
     pub tls: Vec<TlsConfig>,
     /// The id of the first stream of each connection of HTTP/2, odd. Only a test has a reason to
     /// change it: ids run out after 2³⁰ streams.
     pub first_stream_id: u32,
+}
+
+/// One pool of it.
+pub struct PreparedPool {
+    /// The plan, and which of its pools this is.
+    plan: Arc<Plan>,
+    pub(crate) id: PoolId,
+    /// The names of the steps, in the order of their indices.
+    pub steps: Vec<Arc<str>>,
     pub(crate) requests: Vec<Request>,
     pub(crate) routes: Vec<Route>,
     pub(crate) resolver: Arc<Resolver>,
 }
 
-impl Prepared {
+impl PreparedPool {
     /// How many targets there are, each with connections of its own.
     #[must_use]
     pub fn targets(&self) -> usize {
         self.routes.len()
+    }
+
+    /// The pool's settings.
+    #[inline]
+    #[must_use]
+    pub fn pool(&self) -> &Pool {
+        &self.plan.pools()[self.id.index()]
+    }
+
+    /// The settings of the program that sends.
+    #[inline]
+    #[must_use]
+    pub fn generator(&self) -> &Generator {
+        self.plan.generator()
     }
 }
 
 impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prepared")
+            .field("pools", &self.pools)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PreparedPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedPool")
             .field("routes", &self.routes)
             .finish_non_exhaustive()
     }
@@ -163,8 +194,38 @@ impl std::error::Error for PrepareError {}
 /// # Errors
 /// When no run of this plan could send anything.
 pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareError> {
-    let pool = plan.first();
-    let (routes, tls) = routes_of(pool, &*resolver)?;
+    let plan = Arc::new(plan);
+    let mut tls = Vec::new();
+    let mut pools = Vec::with_capacity(plan.pools().len());
+    for (index, pool) in (0..).zip(plan.pools()) {
+        let (mut routes, configs) = routes_of(pool, &*resolver)?;
+        for route in &mut routes {
+            route.tls = route.tls.map(|config| config + tls.len());
+        }
+        tls.extend(configs);
+        let (steps, requests) = requests_of(pool, &routes)?;
+        pools.push(Arc::new(PreparedPool {
+            plan: Arc::clone(&plan),
+            id: PoolId(index),
+            steps,
+            requests,
+            routes,
+            resolver: Arc::clone(&resolver),
+        }));
+    }
+    Ok(Prepared {
+        plan,
+        pools,
+        tls,
+        first_stream_id: 1,
+    })
+}
+
+/// The names of a pool's steps, and its requests as they go on these routes.
+fn requests_of(
+    pool: &Pool,
+    routes: &[Route],
+) -> Result<(Vec<Arc<str>>, Vec<Request>), PrepareError> {
     let by_origin: HashMap<&Origin, u16> = routes
         .iter()
         .enumerate()
@@ -192,15 +253,7 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
             step,
         });
     }
-    Ok(Prepared {
-        steps,
-        tls,
-        first_stream_id: 1,
-        requests,
-        routes,
-        resolver,
-        plan: Arc::new(plan),
-    })
+    Ok((steps, requests))
 }
 
 /// A request in the form that the plan's protocol sends.

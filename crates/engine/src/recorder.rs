@@ -2,10 +2,11 @@
 
 use drumfire_measure::{Figures, Interval, Kept, Sample, WorkerHealth};
 use drumfire_net::ThreadTimes;
-use drumfire_plan::{Plan, Samples};
+use drumfire_plan::{Plan, Pool, Samples};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
+use crate::id::PoolId;
 use crate::limits::DETAIL_BYTES;
 
 /// Where closed intervals go, and where used ones come back from.
@@ -21,13 +22,14 @@ pub(crate) trait Sink {
 /// One worker's current interval.
 pub(crate) struct Recorder<S> {
     sink: S,
-    steps: Arc<[Arc<str>]>,
+    /// The steps of each pool.
+    steps: Vec<Arc<[Arc<str>]>>,
     current: Box<Interval>,
     /// When the current interval ends.
     edge: Nanos,
     length: Nanos,
     measure_from: Nanos,
-    /// Whether every sample is handed on.
+    /// Whether every sample is handed on, of any pool.
     samples: Samples,
     /// Those of the current interval.
     kept: Vec<Kept>,
@@ -36,9 +38,15 @@ pub(crate) struct Recorder<S> {
 }
 
 impl<S: Sink> Recorder<S> {
-    pub(crate) fn new(sink: S, steps: Arc<[Arc<str>]>, plan: &Plan) -> Self {
+    /// A recorder of a plan whose pools have these steps.
+    pub(crate) fn new(sink: S, steps: Vec<Arc<[Arc<str>]>>, plan: &Plan) -> Self {
+        let keeps = |pool: &Pool| pool.samples == Samples::Keep;
+        let samples = match plan.pools().iter().any(keeps) {
+            true => Samples::Keep,
+            false => Samples::Forget,
+        };
         let length = plan.generator().interval;
-        let current = Box::new(Interval::new(&steps));
+        let current = Box::new(interval_of(&steps));
         let times = ThreadTimes::default();
         Self {
             sink,
@@ -47,16 +55,16 @@ impl<S: Sink> Recorder<S> {
             edge: length,
             length,
             measure_from: plan.generator().warmup,
-            samples: plan.first().samples,
+            samples,
             kept: Vec::new(),
             times,
         }
     }
 
-    /// The current interval's figures, for counts that are not samples.
+    /// A pool's figures in the current interval.
     #[inline]
-    pub(crate) fn interval(&mut self) -> &mut Figures {
-        self.current.pool_mut(0)
+    pub(crate) fn figures(&mut self, pool: PoolId) -> &mut Figures {
+        self.current.pool_mut(pool.index())
     }
 
     /// The current interval's account of the worker itself.
@@ -73,14 +81,14 @@ impl<S: Sink> Recorder<S> {
 
     /// Records one finished exchange in the interval of its end.
     #[inline]
-    pub(crate) fn record(&mut self, sample: &Sample) {
+    pub(crate) fn record(&mut self, pool: PoolId, sample: &Sample) {
         if sample.intended >= self.measure_from {
-            self.interval().record(sample);
+            self.figures(pool).record(sample);
             if self.samples == Samples::Keep {
                 self.keep(sample);
             }
         } else {
-            self.interval().record_warmup(sample);
+            self.figures(pool).record_warmup(sample);
         }
     }
 
@@ -94,7 +102,7 @@ impl<S: Sink> Recorder<S> {
 
     /// Keeps the detail of a failure, beyond its class.
     #[cold]
-    pub(crate) fn detail(&mut self, sample: &Sample, text: &str) {
+    pub(crate) fn detail(&mut self, pool: PoolId, sample: &Sample, text: &str) {
         if sample.intended < self.measure_from {
             return;
         }
@@ -102,7 +110,7 @@ impl<S: Sink> Recorder<S> {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        self.interval()
+        self.figures(pool)
             .record_error_detail(sample.outcome, &text[..end]);
         if self.samples == Samples::Keep
             && let Some(kept) = self.kept.last_mut()
@@ -124,7 +132,7 @@ impl<S: Sink> Recorder<S> {
         let mut next = self
             .sink
             .spare()
-            .unwrap_or_else(|| Box::new(Interval::new(&self.steps)));
+            .unwrap_or_else(|| Box::new(interval_of(&self.steps)));
         next.index = index;
         next.start = at;
         next.end = at;
@@ -164,4 +172,9 @@ impl<S: Sink> Recorder<S> {
         }
         self.times = times;
     }
+}
+
+/// An empty interval of pools with these steps.
+fn interval_of(steps: &[Arc<[Arc<str>]>]) -> Interval {
+    Interval::of_pools(steps.iter().map(|steps| &**steps))
 }

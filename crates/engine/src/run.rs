@@ -20,7 +20,7 @@ use collect::Collector;
 use crew::{Post, Work, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
-use drumfire_plan::{Load, Plan, Spin};
+use drumfire_plan::{Load, Plan, Pool, Spin};
 use drumfire_schedule::ScheduleError;
 use events::Hub;
 use gate::Gate;
@@ -51,18 +51,28 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// How many worker threads a plan's run has: never more than connections or users to give them.
+/// How many worker threads a plan's run has: never more than any pool has a share for.
 #[must_use]
 pub fn thread_count(plan: &Plan) -> u32 {
-    let users = match plan.first().load {
+    let shares = plan.pools().iter().map(share_count).max();
+    plan.generator().threads.min(shares.unwrap_or(1))
+}
+
+/// Into how many shares a pool can be divided: never more than it has connections or users to give
+/// them; at least 1.
+fn share_count(pool: &Pool) -> u32 {
+    let users = match pool.load {
         Load::Closed { users, .. } => users,
         Load::Open { .. } => u32::MAX,
     };
-    plan.generator()
-        .threads
-        .min(plan.first().connections.count)
-        .min(users)
-        .max(1)
+    pool.connections.count.min(users).max(1)
+}
+
+/// The share of a pool that belongs to a share of the run, if there is one: a pool with few
+/// connections or users is divided into fewer.
+fn shard_of(pool: &Pool, shard: Shard) -> Option<Shard> {
+    let of = share_count(pool).min(shard.of);
+    (shard.index < of).then_some(Shard { of, ..shard })
 }
 
 /// Which shares of a run's load are kept here: those from `first` on, `count` of them, of all `of`.

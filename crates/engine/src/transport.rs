@@ -611,11 +611,16 @@ impl Transport {
         self.read(cx, slot);
     }
 
-    /// Reads one slot on which a send failed, and fails what that does not end. `false` when there
-    /// is none.
-    pub(crate) fn read_broken<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) -> bool {
+    /// Whether a send has failed on any slot.
+    #[inline]
+    pub(crate) fn has_broken(&self) -> bool {
+        !self.broken.is_empty()
+    }
+
+    /// Reads one slot on which a send failed, and fails what that does not end.
+    pub(crate) fn read_broken<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         let Some(slot) = self.broken.pop() else {
-            return false;
+            return;
         };
         self.read(cx, slot);
         let now = cx.io.now();
@@ -634,7 +639,6 @@ impl Transport {
         if let Some(failure) = lost {
             self.lost(cx, slot, now, failure);
         }
-        true
     }
 
     /// Notes that a slot has something to write.

@@ -12,6 +12,9 @@ pub struct Command {
     /// From when it holds. A time in the past, or too near for every worker to read it before, is
     /// moved to the next possible one.
     pub at: Nanos,
+    /// The number of the pool that changes, from 0; `None` stands for all of them, or for the only
+    /// one.
+    pub pool: Option<u16>,
     /// What changes.
     pub change: Change,
 }
@@ -67,6 +70,7 @@ impl Command {
     pub const fn soon(change: Change) -> Self {
         Self {
             at: Nanos::ZERO,
+            pool: None,
             change,
         }
     }

@@ -1,7 +1,9 @@
 //! A run in a simulated world.
 
 use crate::{Draft, Log, World};
-use drumfire_engine::{Control, ControlError, RunError, prepare, run_over, thread_count};
+use drumfire_engine::{
+    Control, ControlError, Prepared, PreparedPool, RunError, prepare, run_over, thread_count,
+};
 use drumfire_measure::{GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_plan::{Change, Command, Load, Plan, Pool};
 use drumfire_units::Nanos;
@@ -46,7 +48,16 @@ impl Simulation {
     /// Changes the run from a time on. All commands are given before the start, in this order.
     #[must_use]
     pub fn command(mut self, at: Nanos, change: Change) -> Self {
-        self.commands.push(Command { at, change });
+        let pool = None;
+        self.commands.push(Command { at, pool, change });
+        self
+    }
+
+    /// Changes one of several pools, by its number from 0.
+    #[must_use]
+    pub fn command_to(mut self, pool: u16, at: Nanos, change: Change) -> Self {
+        let pool = Some(pool);
+        self.commands.push(Command { at, pool, change });
         self
     }
 
@@ -120,7 +131,7 @@ impl Simulation {
             drivers.push((io, control));
             logs.push(log);
         }
-        let info = Arc::new(info(&prepared.plan, &prepared.steps));
+        let info = Arc::new(info(&prepared));
         let mut intervals = Vec::new();
         let mut events = Vec::new();
         let result = run_over(&prepared, &info, drivers, &mut |event| match event {
@@ -173,15 +184,16 @@ fn control(plan: &Plan) -> Control {
 }
 
 /// The facts of a run that are known before it starts.
-fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
+fn info(prepared: &Prepared) -> RunInfo {
+    let plan = &prepared.plan;
     let generator = plan.generator();
-    let pool = |pool: &Pool| PoolInfo {
+    let info = |(pool, prepared): (&Pool, &Arc<PreparedPool>)| PoolInfo {
         name: pool.name.clone(),
         model: match pool.load {
             Load::Open { .. } => Model::Open,
             Load::Closed { .. } => Model::Closed,
         },
-        steps: steps.to_vec(),
+        steps: prepared.steps.clone(),
         intended_rate: None,
         connections: pool.connections.count,
         streams: pool.connections.streams,
@@ -193,7 +205,7 @@ fn info(plan: &Plan, steps: &[Arc<str>]) -> RunInfo {
         seed: generator.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
-        pools: plan.pools().iter().map(pool).collect(),
+        pools: plan.pools().iter().zip(&prepared.pools).map(info).collect(),
         interval: generator.interval,
         warmup: generator.warmup,
         tls_verified: None,

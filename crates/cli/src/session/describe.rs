@@ -1,10 +1,10 @@
 //! A run in words: its target, its plan, and notes for the reader.
 
-use drumfire_engine::{Prepared, thread_count};
+use drumfire_engine::{Prepared, PreparedPool, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{
-    Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Plan,
+    Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Plan, Pool,
     Redirects, Scheme, Spin, Verify,
 };
 use drumfire_report::secret;
@@ -21,27 +21,23 @@ const TWO_CALLS: &str = "there is no epoll_pwait2 here (Linux 5.11): each wait o
 pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     let plan = &prepared.plan;
     let started_at_unix_ns = Clock::unix_time();
-    let tls = plan
-        .first()
-        .requests
-        .iter()
-        .any(|request| request.url.origin.scheme == Scheme::Https);
-    let tls_verified = tls.then_some(plan.first().reach.tls.verify == Verify::Yes);
+    let is_secure = |pool: &&Pool| {
+        let mut origins = pool.requests.iter().map(|request| &request.url.origin);
+        origins.any(|origin| origin.scheme == Scheme::Https)
+    };
+    let secure = || plan.pools().iter().filter(is_secure);
+    let verifies = |pool: &Pool| pool.reach.tls.verify == Verify::Yes;
+    let tls_verified = secure().next().map(|_| secure().all(verifies));
     let mut notes = Vec::new();
     if tls_verified == Some(false) {
         notes.push("TLS certificates were not verified (-k)".to_owned());
     }
-    if let Some(socket) = &plan.first().reach.unix_socket {
-        notes.push(format!(
-            "requests went over the Unix socket {}",
-            socket.display()
-        ));
-    }
-    if let Some(proxy) = &plan.first().reach.proxy {
-        notes.push(format!(
-            "requests went through the proxy {}",
-            proxy.url.origin
-        ));
+    for pool in plan.pools() {
+        notes.extend(
+            ways(pool)
+                .filter(|way| !notes.contains(way))
+                .collect::<Vec<_>>(),
+        );
     }
     // Where there is no queue at all, the run itself fails.
     if waits_in_one_call() == Ok(false) {
@@ -53,7 +49,11 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         seed: plan.generator().seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
-        pools: vec![pool(prepared)],
+        pools: prepared
+            .pools
+            .iter()
+            .map(|prepared| pool(prepared))
+            .collect(),
         interval: plan.generator().interval,
         warmup: plan.generator().warmup,
         tls_verified,
@@ -64,26 +64,36 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     }
 }
 
-/// The facts of the plan's only pool.
-fn pool(prepared: &Prepared) -> PoolInfo {
-    let plan = &prepared.plan;
+/// What stands between us and the targets of a pool.
+fn ways(pool: &Pool) -> impl Iterator<Item = String> {
+    let socket = pool.reach.unix_socket.as_ref();
+    let socket =
+        socket.map(|path| format!("requests went over the Unix socket {}", path.display()));
+    let proxy = pool.reach.proxy.as_ref();
+    let proxy = proxy.map(|proxy| format!("requests went through the proxy {}", proxy.url.origin));
+    socket.into_iter().chain(proxy)
+}
+
+/// The facts of a pool.
+fn pool(prepared: &PreparedPool) -> PoolInfo {
+    let pool = prepared.pool();
     PoolInfo {
-        name: "main".to_owned(),
-        model: match plan.first().load {
+        name: pool.name.clone(),
+        model: match pool.load {
             Load::Open { .. } => Model::Open,
             Load::Closed { .. } => Model::Closed,
         },
         steps: prepared.steps.clone(),
-        intended_rate: intended_rate(plan),
-        connections: plan.first().connections.count * prepared.targets() as u32,
-        streams: plan.first().connections.streams,
-        users: users(plan),
+        intended_rate: intended_rate(pool),
+        connections: pool.connections.count * prepared.targets() as u32,
+        streams: pool.connections.streams,
+        users: users(pool),
     }
 }
 
 /// The rate of a load that has one.
-fn intended_rate(plan: &Plan) -> Option<f64> {
-    match &plan.first().load {
+fn intended_rate(pool: &Pool) -> Option<f64> {
+    match &pool.load {
         Load::Open { rate, .. } => match rate.0.as_slice() {
             [Law::Const { rate, .. }] => Some(rate.as_per_second()),
             _ => None,
@@ -93,8 +103,8 @@ fn intended_rate(plan: &Plan) -> Option<f64> {
 }
 
 /// How many users there are at most; with a rate they are those that a plan speaks of.
-fn users(plan: &Plan) -> Option<u32> {
-    match (&plan.first().users, &plan.first().load) {
+fn users(pool: &Pool) -> Option<u32> {
+    match (&pool.users, &pool.load) {
         (Some(users), _) => Some(users.most()),
         (None, Load::Closed { users, .. }) => Some(*users),
         (None, Load::Open { .. }) => None,
@@ -103,30 +113,44 @@ fn users(plan: &Plan) -> Option<u32> {
 
 /// The target as the user named it.
 fn target(plan: &Plan) -> String {
-    let first = plan
-        .first()
-        .requests
-        .first()
-        .map(|request| secret::url(&request.url.to_string()));
+    let requests = || plan.pools().iter().flat_map(|pool| &pool.requests);
+    let first = requests().next();
+    let first = first.map(|request| secret::url(&request.url.to_string()));
     let first = first.unwrap_or_default();
-    match plan.first().requests.len() {
+    match requests().count() {
         0 | 1 => first,
         count => format!("{first} and {} more", count - 1),
     }
 }
 
-/// The lowered plan as keys and values, secrets removed.
+/// The lowered plan as keys and values, secrets removed. The keys of several pools begin with their
+/// names.
 fn plan_text(plan: &Plan) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
-    let mut line =
-        |key: &str, value: String| lines.push((key.to_owned(), secret::setting(key, &value)));
-    for (index, request) in plan
-        .first()
-        .requests
-        .iter()
-        .take(REQUESTS_NAMED)
-        .enumerate()
-    {
+    for pool in plan.pools() {
+        let prefix = match plan.pools() {
+            [_] => String::new(),
+            _ => format!("pools.{}.", pool.name),
+        };
+        let mut line = |key: &str, value: String| {
+            lines.push((format!("{prefix}{key}"), secret::setting(key, &value)));
+        };
+        requests_text(pool, &mut line);
+        load_text(pool, &mut line);
+        transport_text(pool, &mut line);
+    }
+    let generator = plan.generator();
+    let mut line = |key: &str, value: String| lines.push((key.to_owned(), value));
+    line("warmup", generator.warmup.to_string());
+    line("threads", generator.threads.to_string());
+    for threshold in plan.thresholds() {
+        line("threshold", threshold.expression.clone());
+    }
+    lines
+}
+
+fn requests_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
+    for (index, request) in pool.requests.iter().take(REQUESTS_NAMED).enumerate() {
         let place = format!("requests[{index}]");
         line(&format!("{place}.url"), request.url.to_string());
         line(
@@ -141,18 +165,15 @@ fn plan_text(plan: &Plan) -> Vec<(String, String)> {
             );
         }
         if let Some(call) = &request.call {
-            call_text(call, &place, &mut line);
+            call_text(call, &place, line);
         }
         if let Body(Some(body)) = &request.body {
             line(&format!("{place}.body_bytes"), body.len().to_string());
         }
     }
-    if plan.first().requests.len() > REQUESTS_NAMED {
-        line("requests", plan.first().requests.len().to_string());
+    if pool.requests.len() > REQUESTS_NAMED {
+        line("requests", pool.requests.len().to_string());
     }
-    load_text(plan, &mut line);
-    transport_text(plan, &mut line);
-    lines
 }
 
 fn call_text(call: &Call, place: &str, line: &mut dyn FnMut(&str, String)) {
@@ -181,8 +202,8 @@ fn call_text(call: &Call, place: &str, line: &mut dyn FnMut(&str, String)) {
     }
 }
 
-fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
-    match &plan.first().load {
+fn load_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
+    match &pool.load {
         Load::Open {
             rate,
             arrivals,
@@ -210,12 +231,12 @@ fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
             line("load.think_time", think_time.to_string());
         }
     }
-    if let Some(users) = &plan.first().users {
+    if let Some(users) = &pool.users {
         let changes = users.changes().iter().take(REQUESTS_NAMED);
         let text: Vec<String> = changes.map(|(at, n)| format!("{n} from {at}")).collect();
         line("users", text.join(", "));
     }
-    let stop = &plan.first().stop;
+    let stop = &pool.stop;
     for (key, value) in [
         ("stop.duration", stop.duration.map(|time| time.to_string())),
         (
@@ -231,13 +252,12 @@ fn load_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
             line(key, value);
         }
     }
-    line("warmup", plan.generator().warmup.to_string());
 }
 
-fn transport_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
-    let connections = &plan.first().connections;
+fn transport_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
+    let connections = &pool.connections;
     line("connections", connections.count.to_string());
-    if plan.first().http.version == HttpVersion::Http2 {
+    if pool.http.version == HttpVersion::Http2 {
         line("http", "2".to_owned());
         line("streams", connections.streams.to_string());
     }
@@ -249,18 +269,14 @@ fn transport_text(plan: &Plan, line: &mut dyn FnMut(&str, String)) {
             KeepAlive::AtMost(limit) => format!("{limit} requests"),
         },
     );
-    line("threads", plan.generator().threads.to_string());
-    line("timeout.total", plan.first().timeouts.total.to_string());
-    line("timeout.connect", plan.first().timeouts.connect.to_string());
-    line("timeout.tls", plan.first().timeouts.tls.to_string());
-    line("timeout.head", plan.first().timeouts.head.to_string());
-    if plan.first().http.compressed != Compressed::AsSent {
+    line("timeout.total", pool.timeouts.total.to_string());
+    line("timeout.connect", pool.timeouts.connect.to_string());
+    line("timeout.tls", pool.timeouts.tls.to_string());
+    line("timeout.head", pool.timeouts.head.to_string());
+    if pool.http.compressed != Compressed::AsSent {
         line("compressed", "yes".to_owned());
     }
-    if let Redirects::Follow(limit) = plan.first().http.redirects {
+    if let Redirects::Follow(limit) = pool.http.redirects {
         line("redirects", limit.to_string());
-    }
-    for threshold in plan.thresholds() {
-        line("threshold", threshold.expression.clone());
     }
 }

@@ -3,7 +3,7 @@
 use crate::output;
 use crate::terminal;
 use drumfire_measure::{Model, RunEvent};
-use drumfire_plan::{Load, Plan, StopReason};
+use drumfire_plan::{Load, Plan, Pool, StopReason};
 use drumfire_report::live::{Progress, line};
 use drumfire_units::Nanos;
 
@@ -34,18 +34,23 @@ enum Shown {
 impl Watch {
     /// A watch for a plan's run; shows nothing where that is not wanted or not possible.
     pub(crate) fn new(plan: &Plan, wanted: bool) -> Self {
+        let pools = || plan.pools().iter();
+        let is_open = |pool: &Pool| matches!(pool.load, Load::Open { .. });
+        // The last pool to end is the run's end; a count is that of all, where all have one.
+        let durations: Option<Vec<Nanos>> = pools().map(|pool| pool.stop.duration).collect();
+        let requests: Option<Vec<u64>> = pools().map(|pool| pool.stop.requests).collect();
         Self {
             shown: if wanted && terminal::is_live() {
                 Shown::Live
             } else {
                 Shown::Nothing
             },
-            model: match plan.first().load {
-                Load::Open { .. } => Model::Open,
-                Load::Closed { .. } => Model::Closed,
+            model: match pools().any(is_open) {
+                true => Model::Open,
+                false => Model::Closed,
             },
-            duration: plan.first().stop.duration,
-            requests: plan.first().stop.requests,
+            duration: durations.and_then(|all| all.into_iter().max()),
+            requests: requests.map(|all| all.iter().sum()),
             sent: 0,
             rates: Vec::new(),
             draining: false,

@@ -1,5 +1,6 @@
 //! A command as workers carry it out.
 
+use crate::id::PoolId;
 use drumfire_plan::{Change, Command};
 use drumfire_schedule::Schedule;
 use std::sync::Arc;
@@ -14,6 +15,16 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// Whether it changes a pool's load.
+    pub(crate) fn concerns(&self, pool: PoolId) -> bool {
+        self.command.pool.is_none_or(|named| named == pool.0)
+    }
+
+    /// Whether it is this pool that reports it: the one that it names, or the first.
+    pub(crate) fn is_reported_by(&self, pool: PoolId) -> bool {
+        self.command.pool.unwrap_or(0) == pool.0
+    }
+
     /// Whether it is the end of the load.
     pub(crate) fn is_stop(&self) -> bool {
         matches!(self.command.change, Change::Stop { .. })

@@ -1,13 +1,15 @@
-//! The load of a whole run, computed once for all workers.
+//! The load of a whole pool, computed once for all workers.
 
 use super::closed::Closed;
 use super::open::Open;
 use super::{Arrivals, Bounds, Model, Order, Shard};
-use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
+use drumfire_plan::{
+    Arrivals as Spread, Change, Generator, LatePolicy, Load, Pool, Sequence, Users,
+};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 
-/// A plan's load, before it is dealt out.
+/// A pool's load, before it is dealt out.
 #[derive(Clone, Debug)]
 pub(crate) struct WholeLoad {
     model: WholeModel,
@@ -30,12 +32,11 @@ enum WholeModel {
 }
 
 impl WholeLoad {
-    /// A plan's load.
+    /// A pool's load.
     ///
     /// # Errors
-    /// When the plan's schedule can't be computed.
-    pub(crate) fn of(plan: &Plan) -> Result<Self, ScheduleError> {
-        let (pool, generator) = (plan.first(), plan.generator());
+    /// When the pool's schedule can't be computed.
+    pub(crate) fn of(pool: &Pool, generator: &Generator) -> Result<Self, ScheduleError> {
         let model = match &pool.load {
             Load::Open {
                 rate,
@@ -57,7 +58,7 @@ impl WholeLoad {
         };
         Ok(Self {
             model,
-            bounds: Bounds::of(plan),
+            bounds: Bounds::of(pool),
             measure_from: generator.warmup,
         })
     }
@@ -101,9 +102,10 @@ impl WholeLoad {
 
     /// Until when the load lasts, with these orders, of which only those are looked at that hold
     /// at `at` or earlier. An order from later than that would change nothing.
-    pub(crate) fn end_before(&self, at: Nanos, orders: &[Order]) -> Nanos {
+    pub(crate) fn end_before(&self, at: Nanos, orders: &[&Order]) -> Nanos {
         let mut orders: Vec<&Order> = orders
             .iter()
+            .copied()
             .filter(|order| order.command.at <= at)
             .collect();
         orders.sort_by_key(|order| order.command.at);

@@ -265,7 +265,7 @@ impl Hearing<'_> {
             Ahead::NoBody => Then::GoOn,
             Ahead::Body if !self.exchanges.decodes => Then::GoOn,
             Ahead::Body => {
-                let compressed = self.exchanges.prepared.plan.first().http.compressed;
+                let compressed = self.exchanges.prepared.pool().http.compressed;
                 match BodyReader::new(compressed, &fields) {
                     Ok(reader) => {
                         self.exchanges.get_mut(id).reader = reader;
@@ -464,14 +464,8 @@ impl Hearing<'_> {
             Message::Varying(varying) => varying.is_idempotent(),
             Message::Http2(_) => false,
         };
-        let retries = self
-            .exchanges
-            .prepared
-            .plan
-            .first()
-            .connections
-            .reused_closed
-            == ReusedClosed::Retry;
+        let retries =
+            self.exchanges.prepared.pool().connections.reused_closed == ReusedClosed::Retry;
         let pause = match resend {
             Resend::Never => None,
             Resend::Idempotent => (idempotent && retries).then_some(Nanos::ZERO),

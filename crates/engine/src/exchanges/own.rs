@@ -133,7 +133,7 @@ impl Exchanges {
         connection: u32,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), String> {
-        let seed = self.prepared.plan.generator().seed;
+        let seed = self.prepared.generator().seed;
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
         let Message::Varying(varying) = &request.message else {
@@ -176,7 +176,7 @@ impl Exchanges {
         };
         let parts = &mut self.tools.parts;
         varying.render(own.context.get(), parts)?;
-        let planned = &self.prepared.plan.first().requests[index];
+        let planned = &self.prepared.pool().requests[index];
         parts.complete(planned, varying.varying).map(Some)
     }
 }

@@ -47,7 +47,7 @@ impl Exchanges {
     /// Notes where a redirect leads, which is followed when its response is over.
     #[cold]
     pub(super) fn note_redirect(&mut self, id: ExchangeId, status: u16, fields: Fields<'_>) {
-        if self.prepared.plan.first().http.redirects == Redirects::Report {
+        if self.prepared.pool().http.redirects == Redirects::Report {
             return;
         }
         let own = match self.own_request(id) {
@@ -59,7 +59,7 @@ impl Exchanges {
                 return;
             }
         };
-        let pool = self.prepared.plan.first();
+        let pool = self.prepared.pool();
         let exchange = &mut self.list[id.index()];
         let original = &pool.requests[exchange.task.request as usize];
         let hop = exchange

@@ -1,8 +1,8 @@
 //! Looking up origins during a run: those that redirects lead to.
 
-use super::{PrepareError, Prepared, Resolver, Route, route, tls_config};
+use super::{PrepareError, PreparedPool, Route, route, tls_config};
 use drumfire_net::TlsConfig;
-use drumfire_plan::{Origin, Plan, Scheme};
+use drumfire_plan::{Origin, Scheme};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
@@ -18,15 +18,13 @@ pub(crate) type LookedUp = Result<Answer, PrepareError>;
 
 /// The parameters of a look-up.
 pub(crate) struct Lookup {
-    plan: Arc<Plan>,
-    resolver: Arc<Resolver>,
+    pool: Arc<PreparedPool>,
 }
 
 impl Lookup {
-    pub(crate) fn new(prepared: &Prepared) -> Self {
+    pub(crate) fn new(pool: &Arc<PreparedPool>) -> Self {
         Self {
-            plan: Arc::clone(&prepared.plan),
-            resolver: Arc::clone(&prepared.resolver),
+            pool: Arc::clone(pool),
         }
     }
 
@@ -36,14 +34,14 @@ impl Lookup {
     /// When there is no thread to be had.
     pub(crate) fn start(&self, origin: Origin) -> io::Result<Receiver<LookedUp>> {
         let (send, answer) = mpsc::channel();
-        let (plan, resolver) = (Arc::clone(&self.plan), Arc::clone(&self.resolver));
+        let prepared = Arc::clone(&self.pool);
         let work = move || {
             let tls = match origin.scheme {
                 Scheme::Http => Ok(None),
-                Scheme::Https => tls_config(plan.first(), &origin).map(Some),
+                Scheme::Https => tls_config(prepared.pool(), &origin).map(Some),
             };
             let found = tls.and_then(|tls| {
-                let route = route(plan.first(), &origin, None, &*resolver)?;
+                let route = route(prepared.pool(), &origin, None, &*prepared.resolver)?;
                 Ok(Answer { route, tls })
             });
             // The worker may have given the exchange up in the meantime.

@@ -1,5 +1,7 @@
 //! The workers' intervals, merged in order.
 
+use super::shard_of;
+use crate::arrivals::Shard;
 use crate::channel::{Channel, Message, Note, Reporter};
 use drumfire_measure::{
     GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
@@ -37,9 +39,20 @@ struct Peer {
     /// Every sample of the interval that closes next, where the plan asks for them.
     kept: Vec<Kept>,
     spare: SyncSender<Box<Interval>>,
-    /// Why it starts no further request.
-    stopped: Option<StopReason>,
+    /// Its part of each pool.
+    parts: Vec<Part>,
     is_gone: bool,
+}
+
+/// Whether a worker's part of a pool starts further requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// It has none.
+    None,
+    /// It does.
+    Runs,
+    /// It does not, for this reason.
+    Stopped(StopReason),
 }
 
 /// An interval that one worker has closed, with its samples where the plan asks for them.
@@ -73,15 +86,20 @@ impl Collector {
         self.sender.clone()
     }
 
-    /// Adds the worker with this index, which is the next. Used intervals come back to it on the
-    /// channel.
-    pub(crate) fn add(&mut self, index: u32) -> Channel {
+    /// Adds the worker with this index, which is the next, and a share of the run. Used intervals
+    /// come back to it on the channel.
+    pub(crate) fn add(&mut self, index: u32, plan: &Plan, shard: Shard) -> Channel {
         let (spare, back) = mpsc::sync_channel(SPARES);
+        let pools = plan.pools().iter();
+        let parts = pools.map(|pool| match shard_of(pool, shard) {
+            Some(_) => Part::Runs,
+            None => Part::None,
+        });
         self.workers.push(Peer {
             closed: VecDeque::new(),
             kept: Vec::new(),
             spare,
-            stopped: None,
+            parts: parts.collect(),
             is_gone: false,
         });
         let notes = self.notes();
@@ -113,11 +131,9 @@ impl Collector {
             }
             Message::Kept(samples) => return worker.kept = samples,
             Message::Changed(command) => return observer(RunEvent::Changed(command)),
-            Message::Stopping(reason) => {
-                worker.stopped = Some(reason);
-                let is_counted = |worker: &Peer| worker.stopped == Some(StopReason::Counted);
-                // A worker whose share of the count is used up does not stop the others.
-                if reason != StopReason::Counted || self.workers.iter().all(is_counted) {
+            Message::Stopping { pool, reason } => {
+                worker.parts[pool.index()] = Part::Stopped(reason);
+                if (0..worker.parts.len()).all(|pool| self.is_stopped(pool)) {
                     self.say_stopping(reason, observer);
                 }
                 return;
@@ -128,6 +144,15 @@ impl Collector {
         while self.is_interval_complete() {
             self.close_interval(observer);
         }
+    }
+
+    /// Whether a pool starts no further request. A worker whose share of the count is used up does
+    /// not stop the others; any other reason is that of all.
+    fn is_stopped(&self, pool: usize) -> bool {
+        let parts = || self.workers.iter().map(|worker| worker.parts[pool]);
+        let is_counted = |part| matches!(part, Part::None | Part::Stopped(StopReason::Counted));
+        let is_stopped = |part| matches!(part, Part::Stopped(_)) && !is_counted(part);
+        parts().any(is_stopped) || parts().all(is_counted)
     }
 
     /// Reports once why the load ends, and once more when a signal comes after its end.

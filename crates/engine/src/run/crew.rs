@@ -1,16 +1,18 @@
 //! The workers' threads, from the first to the last.
 
-use super::RunError;
 use super::collect::Collector;
+use super::{RunError, shard_of};
 use crate::Control;
 use crate::arrivals::Shard;
 use crate::channel::Channel;
+use crate::pool_run::{Extent, PoolRun};
 use crate::prepare::Prepared;
+use crate::recorder::Recorder;
 use crate::users::Users;
-use crate::worker::{Extent, Worker};
+use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::Io;
-use drumfire_plan::{Affinity, Load, Users as UserCount};
+use drumfire_plan::{Affinity, Load, Pool, Users as UserCount};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -29,14 +31,36 @@ fn part(count: u32, shard: Shard) -> u32 {
     count / shard.of + u32::from(shard.index < count % shard.of)
 }
 
-/// A worker for a share of a run over a driver.
-pub(crate) fn worker<I: Io>(io: I, prepared: &Arc<Prepared>, post: Post) -> Worker<I> {
+/// A worker for a share of a run over a driver, with the pools that have a share for it.
+pub(crate) fn worker<I: Io>(io: I, prepared: &Prepared, post: Post) -> Worker<I> {
     let Post {
         shard,
         control,
         channel,
     } = post;
-    let pool = prepared.plan.first();
+    let mut pools = Vec::with_capacity(prepared.pools.len());
+    for pool in &prepared.pools {
+        if let Some(shard) = shard_of(pool.pool(), shard) {
+            let orders = control.orders(pool.id, channel.reporter.clone());
+            let extent = Extent {
+                connections: part(pool.pool().connections.count, shard),
+                shard,
+                users: users(pool.pool(), shard),
+                arrivals: control.arrivals(pool.id, shard),
+                orders,
+                first_stream_id: prepared.first_stream_id,
+            };
+            pools.push(PoolRun::new(pool, extent));
+        }
+    }
+    let steps = prepared.pools.iter();
+    let steps = steps.map(|pool| pool.steps.clone().into()).collect();
+    let recorder = Recorder::new(channel, steps, &prepared.plan);
+    Worker::new(io, recorder, pools)
+}
+
+/// One worker's users of a pool.
+fn users(pool: &Pool, shard: Shard) -> Users {
     let law = match pool.load {
         Load::Open { .. } => pool.users.as_ref(),
         Load::Closed { .. } => None,
@@ -50,14 +74,7 @@ pub(crate) fn worker<I: Io>(io: I, prepared: &Arc<Prepared>, post: Post) -> Work
         }
         _ => law,
     };
-    let extent = Extent {
-        connections: part(pool.connections.count, shard),
-        shard,
-        users: Users::new(law, shard),
-    };
-    let orders = control.orders(channel.reporter.clone());
-    let arrivals = control.arrivals(shard);
-    Worker::assemble(io, Arc::clone(prepared), orders, arrivals, channel, extent)
+    Users::new(law, shard)
 }
 
 /// The first failure of a worker, which is the run's.
@@ -96,7 +113,7 @@ pub(crate) fn conduct(
     observer(RunEvent::Started(collector.info()));
     thread::scope(|scope| {
         for (index, (shard, (control, work))) in (0..).zip(crew) {
-            let channel = collector.add(index);
+            let channel = collector.add(index, &prepared.plan, shard);
             control.report_to(collector.notes());
             let post = Post {
                 shard,

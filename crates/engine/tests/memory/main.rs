@@ -114,6 +114,14 @@ fn world(server: Server) -> World {
 }
 
 #[test]
+fn a_request_of_one_of_two_pools_allocates_nothing() {
+    let ten = Nanos::from_secs(10);
+    let users = closed(32).named("users").lasts(ten);
+    let rate = open("const(10000/s,10s)").named("rate").connections(32);
+    allocates_nothing("two pools", users.beside(rate), world(quick()));
+}
+
+#[test]
 fn a_request_allocates_nothing() {
     let ten = Nanos::from_secs(10);
     allocates_nothing("closed", closed(64).lasts(ten), world(quick()));

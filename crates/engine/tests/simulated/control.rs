@@ -291,7 +291,11 @@ fn observers_hear_of_each_change_once_and_at_its_time() {
                 _ => None,
             })
             .collect();
-        let mut expected = commands.clone().map(|(at, change)| Command { at, change });
+        let mut expected = commands.clone().map(|(at, change)| Command {
+            at,
+            pool: None,
+            change,
+        });
         expected.sort_by_key(|command| command.at);
         assert_eq!(changed, expected);
         assert_eq!(stops(&result), [StopReason::Duration]);

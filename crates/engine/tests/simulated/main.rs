@@ -13,6 +13,7 @@ mod keep_alive;
 mod late;
 mod malformed;
 mod pings;
+mod pools;
 mod redirects;
 mod replies;
 mod scale;

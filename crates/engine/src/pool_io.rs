@@ -1,0 +1,128 @@
+//! A driver as one pool of several sees it.
+//!
+//! All pools of a worker share its driver, and each numbers its slots from 0. The slots of the
+//! driver are dealt to them in turn: slot `n` of pool `index` of `of` is the driver's slot
+//! `n · of + index`. So a pool may add slots at any time.
+
+use drumfire_net::{
+    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+};
+use drumfire_units::Nanos;
+
+/// Which of a worker's pools has a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotShare {
+    /// The pool's place among the worker's.
+    pub(crate) index: u32,
+    /// How many pools the worker has.
+    pub(crate) of: u32,
+}
+
+/// One pool's view of a driver.
+pub(crate) struct PoolIo<'a, I> {
+    pub(crate) io: &'a mut I,
+    pub(crate) slots: SlotShare,
+}
+
+impl SlotShare {
+    /// The driver's number of a pool's slot.
+    #[inline(always)]
+    const fn slot(self, slot: Slot) -> Slot {
+        Slot(slot.0 * self.of + self.index)
+    }
+
+    /// The place of the pool, of `of`, that has a driver's slot, and the pool's number of it.
+    #[inline]
+    pub(crate) const fn split(slot: Slot, of: u32) -> (usize, Slot) {
+        if of == 1 {
+            (0, slot)
+        } else {
+            ((slot.0 % of) as usize, Slot(slot.0 / of))
+        }
+    }
+}
+
+// What passes bytes is on every request's way, and its results are large.
+impl<I: Io> Io for PoolIo<'_, I> {
+    #[inline(always)]
+    fn now(&self) -> Nanos {
+        self.io.now()
+    }
+
+    fn unix_time(&self) -> u64 {
+        self.io.unix_time()
+    }
+
+    fn set_epoch(&mut self, at: Nanos) {
+        self.io.set_epoch(at);
+    }
+
+    fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
+        self.io.dial(self.slots.slot(slot), address)
+    }
+
+    fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError> {
+        self.io.finish_dial(self.slots.slot(slot))
+    }
+
+    fn start_tls(&mut self, slot: Slot, config: usize) -> Result<Progress, IoError> {
+        self.io.start_tls(self.slots.slot(slot), config)
+    }
+
+    fn add_tls(&mut self, config: TlsConfig) -> usize {
+        self.io.add_tls(config)
+    }
+
+    fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError> {
+        self.io.handshake(self.slots.slot(slot))
+    }
+
+    fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool {
+        self.io.agreed(self.slots.slot(slot), protocol)
+    }
+
+    #[inline(always)]
+    fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
+        self.io.send(self.slots.slot(slot), bytes)
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
+        self.io.receive(self.slots.slot(slot), buffer)
+    }
+
+    #[inline(always)]
+    fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError> {
+        self.io.discard(self.slots.slot(slot), limit, scratch)
+    }
+
+    fn close(&mut self, slot: Slot) {
+        self.io.close(self.slots.slot(slot));
+    }
+
+    /// The list has the driver's slots.
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
+        self.io.wait(until, ready)
+    }
+
+    fn thread_times(&mut self) -> ThreadTimes {
+        self.io.thread_times()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_belongs_to_one_pool() {
+        for of in 1..4 {
+            for index in 0..of {
+                for n in [0, 1, 7, 1000] {
+                    let slot = SlotShare { index, of }.slot(Slot(n));
+                    assert_eq!(SlotShare::split(slot, of), (index as usize, Slot(n)));
+                }
+            }
+        }
+    }
+}
