@@ -8,11 +8,11 @@ use drumfire_plan::{Flaw, Plan, PlanParts};
 /// Keys that stand for others in a document: the first that was written is meant.
 const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
 
-/// The plan of these parts; what is wrong with them is noted.
+/// The plan of these parts, made of as many written pools; what is wrong with them is noted.
 pub(crate) fn checked(
     parts: PlanParts,
     document: &Document,
-    pool: &Pool,
+    pools: &[Pool],
     scope: &mut Scope<'_>,
 ) -> Option<Plan> {
     match Plan::new(parts) {
@@ -23,6 +23,7 @@ pub(crate) fn checked(
                 if flaw.key == "requests" && !scope.found.is_empty() {
                     continue;
                 }
+                let pool = &pools[flaw.pool.unwrap_or(0)];
                 let place = place(&flaw, document, pool);
                 scope.found.add(&place, flaw.message);
             }

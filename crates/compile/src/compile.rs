@@ -42,14 +42,24 @@ const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
     let mut scope = Scope::new(host);
     let sources = feeds::sources(&document.feeds, &mut scope);
-    let Some(pool) = pool_of(document, &mut scope) else {
-        return Err(scope.found.into_inner());
-    };
-    let parts = match is_of_calls(&pool, &mut scope) {
-        true => calls(document, &pool, &sources, &mut scope),
-        false => Some(http(document, &pool, &mut scope)),
-    };
-    let plan = parts.and_then(|parts| check::checked(parts, document, &pool, &mut scope));
+    let generator = generator(&document.generator, &mut scope);
+    let thresholds = thresholds(&document.thresholds, &mut scope);
+    let written = pools_of(document, &mut scope);
+    let mut pools = Vec::with_capacity(written.len());
+    for pool in &written {
+        let made = match is_of_calls(pool, &mut scope) {
+            true => calls(document, pool, &sources, generator, &mut scope),
+            false => Some(http(pool, &mut scope)),
+        };
+        pools.extend(made);
+    }
+    // Of pools that could not be made, everything was said.
+    let parts = (!pools.is_empty() && pools.len() == written.len()).then_some(PlanParts {
+        pools,
+        generator,
+        thresholds,
+    });
+    let plan = parts.and_then(|parts| check::checked(parts, document, &written, &mut scope));
     finished(scope, plan)
 }
 
@@ -63,8 +73,10 @@ pub fn schema_of(
     host: &Arc<dyn Host>,
 ) -> Result<Schema, Vec<Diagnostic>> {
     let mut scope = Scope::new(host);
-    let schema = pool_of(document, &mut scope).and_then(|pool| {
-        let reach = reach(document, &pool, &mut scope)?;
+    let generator = generator(&document.generator, &mut scope);
+    let pool = pools_of(document, &mut scope).into_iter().next();
+    let schema = pool.and_then(|pool| {
+        let reach = reach(document, &pool, generator, &mut scope)?;
         let written = &pool.settings.schema;
         schema::schema(written, &reach, wanted, &Place::Nowhere, &mut scope)
     });
@@ -79,22 +91,18 @@ fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> 
     }
 }
 
-/// A document's one pool, filled in from the document's defaults.
-fn pool_of(document: &Document, scope: &mut Scope<'_>) -> Option<Pool> {
-    let mut pools = document.pools.iter();
-    let Some(first) = pools.next() else {
+/// A document's pools, filled in from the document's defaults.
+fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
+    if document.pools.is_empty() {
         let message = "there is nothing to send; write a pool with requests";
         scope.found.add(&Place::Nowhere, message);
-        return None;
-    };
-    if let Some(second) = pools.next() {
-        let message = "a run has one pool as yet; write a plan for each";
-        scope.found.add(&second.name.place, message);
     }
-    let mut pool = first.clone();
-    pool.settings.fill(&document.defaults);
-    pool.stop.fill(&document.stop);
-    Some(pool)
+    let mut pools = document.pools.clone();
+    for pool in &mut pools {
+        pool.settings.fill(&document.defaults);
+        pool.stop.fill(&document.stop);
+    }
+    pools
 }
 
 /// Whether a pool makes gRPC calls; one that does both is refused.
@@ -112,52 +120,60 @@ fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
     is_of_calls
 }
 
-/// The plan of a pool of HTTP requests.
-fn http(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> PlanParts {
+/// A pool of HTTP requests.
+fn http(pool: &Pool, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
     let requests = requests::requests(pool, scope);
-    parts(document, pool, requests, HttpVersion::Http1, scope)
+    made_of(pool, requests, HttpVersion::Http1, scope)
 }
 
-/// The plan of a pool of calls.
+/// A pool of calls.
 fn calls(
     document: &Document,
     pool: &Pool,
     sources: &Arc<Sources>,
+    generator: Generator,
     scope: &mut Scope<'_>,
-) -> Option<PlanParts> {
-    let reach = reach(document, pool, scope)?;
+) -> Option<drumfire_plan::Pool> {
+    let reach = reach(document, pool, generator, scope)?;
     let Made { requests, count } = Calls::new(pool, sources, &reach).requests(scope);
-    let mut parts = reach.into_parts();
-    let made = &mut parts.pools[0];
+    let mut made = reach.into_parts().pools.swap_remove(0);
     made.requests = requests;
     // Data that are used once bound the number of requests.
     if let Some(count) = count {
         let asked = made.stop.requests.unwrap_or(u64::MAX);
         made.stop.requests = Some(asked.min(count));
     }
-    Some(parts)
+    Some(made)
 }
 
 /// A plan that reaches the server of a pool's calls, without a message yet.
-fn reach(document: &Document, pool: &Pool, scope: &mut Scope<'_>) -> Option<Plan> {
+fn reach(
+    document: &Document,
+    pool: &Pool,
+    generator: Generator,
+    scope: &mut Scope<'_>,
+) -> Option<Plan> {
     let CallTarget { url, unix_socket } =
         target::of_calls(&pool.settings.reach, &pool.name.place, scope)?;
     let request = silent(url, &pool.settings.options, scope)?;
-    let mut parts = parts(document, pool, vec![request], HttpVersion::Http2, scope);
-    let reach = &mut parts.pools[0].reach;
-    reach.unix_socket = unix_socket.or_else(|| reach.unix_socket.take());
-    check::checked(parts, document, pool, scope)
+    let mut made = made_of(pool, vec![request], HttpVersion::Http2, scope);
+    made.reach.unix_socket = unix_socket.or_else(|| made.reach.unix_socket.take());
+    let parts = PlanParts {
+        pools: vec![made],
+        generator,
+        thresholds: Vec::new(),
+    };
+    check::checked(parts, document, std::slice::from_ref(pool), scope)
 }
 
-/// A plan's parts with these requests; `usual` is the version of HTTP that they speak unless the
-/// document names one.
-fn parts(
-    document: &Document,
+/// A pool with these requests; `usual` is the version of HTTP that they speak unless the document
+/// names one.
+fn made_of(
     pool: &Pool,
     requests: Vec<HttpRequest>,
     usual: HttpVersion,
     scope: &mut Scope<'_>,
-) -> PlanParts {
+) -> drumfire_plan::Pool {
     let settings = &pool.settings;
     let versions = [("1", HttpVersion::Http1), ("2", HttpVersion::Http2)];
     let version = scope.word(settings.http.http.as_ref(), &versions, "no version of HTTP");
@@ -170,7 +186,7 @@ fn parts(
     let urls: Vec<Url> = requests.iter().map(|request| request.url.clone()).collect();
     let connections = transport::connections(settings, &loaded, scope);
     let expect: Option<Expect> = scope.found.parse(settings.http.expect.status.as_ref());
-    let made = drumfire_plan::Pool {
+    drumfire_plan::Pool {
         name: pool.name.value.clone(),
         reach: transport::reach(settings, &urls, scope),
         http: transport::http(settings, version, scope),
@@ -182,11 +198,6 @@ fn parts(
         connections,
         expect: expect.unwrap_or_default(),
         samples: Samples::Forget,
-    };
-    PlanParts {
-        pools: vec![made],
-        generator: generator(&document.generator, scope),
-        thresholds: thresholds(&document.thresholds, scope),
     }
 }
 
