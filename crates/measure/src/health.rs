@@ -74,8 +74,8 @@ impl GeneratorHealth {
         Self {
             threads,
             cpu_share_max: f64::from(health.busiest_share_ppm) / 1e6,
-            loop_turn_p99: health.loop_turn.near_p99().1,
-            wake_lateness_p99: health.wake_lateness.near_p99().1,
+            loop_turn_p99: shown(&health.loop_turn),
+            wake_lateness_p99: shown(&health.wake_lateness),
             run_queue_delay: health.run_queue_delay,
             steal_share: 0.0,
             connections_opened: total.connections.opened,
@@ -83,6 +83,14 @@ impl GeneratorHealth {
             limited_by: limits_reached(total),
         }
     }
+}
+
+/// The strictest percentile that there are samples for; the greatest time where there are hardly
+/// any.
+fn shown(times: &Histogram) -> Nanos {
+    times
+        .near_p99()
+        .map_or_else(|| times.max(), |(_, time)| time)
 }
 
 /// The generator's own failures. An exchange that the end of the run cut off is

@@ -115,11 +115,10 @@ impl Histogram {
         latest != Some(self.quantile_by_rank(rank))
     }
 
-    /// The strictest of p99, p90 and p50 that the count supports, with its name; the greatest
-    /// time where it supports none.
-    pub(crate) fn near_p99(&self) -> (&'static str, Nanos) {
+    /// The strictest of p99, p90 and p50 that the count supports, with its name; `None` where it
+    /// supports none.
+    pub(crate) fn near_p99(&self) -> Option<(&'static str, Nanos)> {
         self.near_p99_where(|_| true)
-            .unwrap_or_else(|| ("max", self.max()))
     }
 
     /// The same among those that are no lower bounds; zero where there is none.

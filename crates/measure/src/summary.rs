@@ -1,9 +1,10 @@
 //! A run as a whole: the merge of its intervals and the judgement over them.
 
 use crate::threshold::View;
+use crate::verdict::Evidence;
 use crate::{
-    Figures, GeneratorHealth, Interval, Model, PoolInfo, RunInfo, Step, ThresholdResult, Validity,
-    Verdict, WindowedThresholds, WorkerHealth,
+    Figures, GeneratorHealth, Interval, LoadAnswer, Model, PoolInfo, Reason, Remedy, RunInfo, Step,
+    TargetAnswer, ThresholdResult, Verdict, WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::{Metric, Threshold};
 use drumfire_units::Nanos;
@@ -24,6 +25,10 @@ pub struct Summary {
     pools: Vec<Figures>,
     /// Whether the figures can be believed.
     pub verdict: Verdict,
+    /// Whether the load was put on the target.
+    pub load: LoadAnswer,
+    /// What the target made of it.
+    pub target: TargetAnswer,
     /// What became of the thresholds, in the plan's order.
     pub thresholds: Vec<ThresholdResult>,
     /// How the generator fared.
@@ -42,10 +47,9 @@ impl Summary {
             pools,
             info,
             duration: Nanos::ZERO,
-            verdict: Verdict {
-                validity: Validity::Valid,
-                reasons: Vec::new(),
-            },
+            verdict: Verdict::NONE,
+            load: LoadAnswer::NONE,
+            target: TargetAnswer::NONE,
             thresholds: Vec::new(),
             generator: GeneratorHealth::default(),
         }
@@ -87,13 +91,29 @@ impl Summary {
             .enumerate()
             .map(|(index, threshold)| self.evaluate(index, threshold, windows))
             .collect();
-        self.verdict = Verdict::judge(&self.info, &self.total, &self.health, &self.generator);
+        self.answer();
         if let Err(why) = self.conservation() {
-            self.verdict.condemn(format!(
-                "the books do not balance, which is a mistake of this program: {why}"
-            ));
+            let text = format!("internal error: counts do not add up: {why}");
+            self.verdict.condemn(Reason::new(text, &[Remedy::Report]));
         }
         self
+    }
+
+    /// Answers the three questions: whether to believe the run, whether its load was kept, and how
+    /// the target did.
+    fn answer(&mut self) {
+        let pools: Vec<_> = self.pools().collect();
+        let evidence = Evidence {
+            pools: &pools,
+            total: &self.total,
+            health: &self.health,
+            generator: &self.generator,
+            span: self.duration,
+        };
+        let verdict = Verdict::judge(&evidence);
+        let load = LoadAnswer::of_run(&pools, self.duration);
+        let target = TargetAnswer::of_run(&pools);
+        (self.verdict, self.load, self.target) = (verdict, load, target);
     }
 
     fn evaluate(

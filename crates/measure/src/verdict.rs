@@ -1,7 +1,7 @@
 //! The generator judges itself: whether the figures can be believed, and why not.
 
 use crate::words::{share_text, time_text};
-use crate::{Counts, Figures, GeneratorHealth, Model, PoolInfo, RunInfo, WorkerHealth};
+use crate::{Figures, GeneratorHealth, Model, PoolInfo, Reason, Remedy, WorkerHealth};
 use drumfire_units::Nanos;
 
 /// Whether a run's figures can be believed.
@@ -27,23 +27,23 @@ impl Validity {
     }
 }
 
-/// The judgement with its reasons in plain words, the gravest first.
+/// The judgement with its reasons, the gravest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The gravest of the findings.
     pub validity: Validity,
-    /// One sentence for each finding: the figure, its meaning, the remedy.
-    pub reasons: Vec<String>,
+    /// One for each finding.
+    pub reasons: Vec<Reason>,
 }
 
 /// The least lag that counts against a run.
 const LAG_SUSPECT: Nanos = Nanos::from_millis(1);
-/// Lag may be one part in this many of the latency.
-const LAG_PART: u64 = 10;
+/// Lag, and a turn of the event loop, may be one part in this many of the latency.
+const LATENCY_PART: u64 = 10;
 /// The least lag that makes an open-model run worthless.
 const LAG_INVALID: Nanos = Nanos::from_millis(10);
-/// The share of intended requests that may be left unsent.
-const PENDING_SHARE: f64 = 0.001;
+/// The share of their time that the users of a closed model may lose to lag.
+const LOST_SHARE: f64 = 0.1;
 /// The CPU share from which a thread counts as busy.
 const CPU_SHARE: f64 = 0.85;
 /// The longest turn of an event loop, at its 99th percentile.
@@ -55,27 +55,49 @@ const PAUSE_INVALID: Nanos = Nanos::from_secs(1);
 /// The share of time that threads may stand in the run queue.
 const RUN_QUEUE_SHARE: f64 = 0.05;
 /// The share of CPU time that the hypervisor may take.
-const STEAL_SHARE: f64 = 0.01;
+const STEAL_SHARE: f64 = 0.05;
+/// What the kernel tells of shorter spans is noise: it counts in ticks of up to 10 ms.
+const SPAN_MIN: Nanos = Nanos::from_millis(200);
+/// The same of the whole machine's time.
+const STEAL_SPAN_MIN: Nanos = Nanos::from_secs(1);
+
+/// What a run is judged by.
+pub(crate) struct Evidence<'a> {
+    pub(crate) pools: &'a [(&'a PoolInfo, &'a Figures)],
+    pub(crate) total: &'a Figures,
+    pub(crate) health: &'a WorkerHealth,
+    pub(crate) generator: &'a GeneratorHealth,
+    pub(crate) span: Nanos,
+}
+
+/// One thing that speaks against a run.
+struct Finding(Validity, Reason);
 
 impl Verdict {
-    /// Judges a run by its merged figures and the generator's health.
-    #[must_use]
-    pub fn judge(
-        info: &RunInfo,
-        total: &Figures,
-        health: &WorkerHealth,
-        generator: &GeneratorHealth,
-    ) -> Self {
+    /// Nothing speaks against it.
+    pub(crate) const NONE: Self = Self {
+        validity: Validity::Valid,
+        reasons: Vec::new(),
+    };
+
+    /// Judges a run.
+    pub(crate) fn judge(evidence: &Evidence<'_>) -> Self {
         let mut found = Vec::new();
-        judge_amount(total, &mut found);
-        judge_limits(total, generator, &mut found);
-        let pool = info.pool();
-        judge_lag(pool.model, total, &mut found);
-        if pool.model == Model::Open {
-            judge_sent(pool, total, &mut found);
+        evidence.judge_amount(&mut found);
+        evidence.judge_limits(&mut found);
+        for (pool, figures) in evidence.pools {
+            let lag = match pool.model {
+                Model::Open => evidence.open_lag(figures),
+                Model::Closed => evidence.closed_lag(pool, figures),
+            };
+            let several = evidence.pools.len() > 1;
+            found.extend(lag.map(|Finding(validity, reason)| match several {
+                true => Finding(validity, reason.of_pool(&pool.name)),
+                false => Finding(validity, reason),
+            }));
         }
-        judge_pauses(health, &mut found);
-        judge_threads(health, generator, &mut found);
+        evidence.judge_pauses(&mut found);
+        evidence.judge_threads(&mut found);
         Self::of(found)
     }
 
@@ -88,139 +110,213 @@ impl Verdict {
     }
 
     /// Adds one more reason that makes the run invalid.
-    pub(crate) fn condemn(&mut self, reason: String) {
+    pub(crate) fn condemn(&mut self, reason: Reason) {
         self.validity = Validity::Invalid;
         self.reasons.insert(0, reason);
     }
 }
 
-/// One thing that speaks against a run.
-struct Finding(Validity, String);
-
-fn judge_amount(total: &Figures, found: &mut Vec<Finding>) {
-    if total.counts.finished() == 0 {
-        found.push(Finding(
-            Validity::Invalid,
-            "nothing was measured: no request ended; check the target and let the run last longer"
-                .to_owned(),
-        ));
+impl Evidence<'_> {
+    fn judge_amount(&self, found: &mut Vec<Finding>) {
+        if self.total.counts.finished() == 0 {
+            found.push(Finding(
+                Validity::Invalid,
+                Reason::new(
+                    "nothing was measured: no request ended",
+                    &[Remedy::LastLonger],
+                ),
+            ));
+        }
     }
-}
 
-fn judge_limits(total: &Figures, generator: &GeneratorHealth, found: &mut Vec<Finding>) {
-    for outcome in &generator.limited_by {
-        let count = total.outcomes().get(*outcome);
-        found.push(Finding(
-            Validity::Invalid,
-            format!(
+    fn judge_limits(&self, found: &mut Vec<Finding>) {
+        for outcome in &self.generator.limited_by {
+            let count = self.total.outcomes().get(*outcome);
+            let text = format!(
                 "generator-limited: {} ({count} × {}); such failures say nothing of the target",
                 outcome.words(),
                 outcome.name()
-            ),
-        ));
+            );
+            let reason = Reason::new(text, &[Remedy::Against(*outcome)]);
+            found.push(Finding(Validity::Invalid, reason));
+        }
     }
-}
 
-/// Lag is part of the response time, so a tenth of the response time is the most it may be; once
-/// it exceeds the service time, the response time speaks of us and no longer of the target. How
-/// long a timeout is was our choice, so it excuses nothing: quantiles that it reaches are left out.
-fn judge_lag(model: Model, total: &Figures, found: &mut Vec<Finding>) {
-    let (name, lag) = total.latency.lag.near_p99();
-    let service = total.latency.service_time.near_p99_measured();
-    let latency = model.latency(&total.latency).near_p99_measured();
-    let limit = LAG_SUSPECT.max(Nanos(latency.0 / LAG_PART));
-    if lag <= limit {
-        return;
-    }
-    let validity = if model == Model::Open && lag > LAG_INVALID.max(service) {
-        Validity::Invalid
-    } else {
-        Validity::Suspect
-    };
-    found.push(Finding(
-        validity,
-        format!(
-            "requests left late by {} ({name} of lag, at most {} is allowed): the generator could \
-             not keep its own schedule; lower the rate, add --threads or give it a core of its own",
+    /// Lag is part of an open model's response time, so a tenth of that is the most it may be; once
+    /// it exceeds the service time, the response time speaks of us and no longer of the target.
+    /// How long a timeout is was our choice, so it excuses nothing: quantiles that it reaches are
+    /// left out. A handful of samples supports no quantile and no judgement.
+    fn open_lag(&self, figures: &Figures) -> Option<Finding> {
+        let latency = &figures.latency;
+        let (name, lag) = latency.lag.near_p99()?;
+        let response = latency.response_time.near_p99_measured();
+        let limit = LAG_SUSPECT.max(Nanos(response.0 / LATENCY_PART));
+        if lag <= limit {
+            return None;
+        }
+        let service = latency.service_time.near_p99_measured();
+        let validity = if lag > LAG_INVALID.max(service) {
+            Validity::Invalid
+        } else {
+            Validity::Suspect
+        };
+        let cause = self.cause(Remedy::LowerRate);
+        let text = format!(
+            "requests left late by {} ({name} of lag, at most {} is allowed): {}",
             time_text(lag.0 as f64),
-            time_text(limit.0 as f64)
-        ),
-    ));
-}
-
-/// Requests that were due and never sent waited for the target when connections were scarce, and
-/// for us when they were not. Requests that the late policy dropped had no free connection.
-fn judge_sent(pool: &PoolInfo, total: &Figures, found: &mut Vec<Finding>) {
-    let Counts {
-        intended,
-        pending,
-        in_flight,
-        ..
-    } = total.counts;
-    let latency = &total.latency;
-    let all_busy = in_flight >= u64::from(pool.connections);
-    let waited = latency.waiting.sum() > latency.lag.sum();
-    if pending as f64 <= PENDING_SHARE * intended as f64 || all_busy || waited {
-        return;
+            time_text(limit.0 as f64),
+            cause.text
+        );
+        Some(Finding(validity, Reason::new(text, &cause.remedies)))
     }
-    found.push(Finding(
-        Validity::Suspect,
-        format!(
-            "{pending} of {intended} requests were due and not sent, and not for want of a free \
-             connection: the generator could not keep up; lower the rate or add --threads"
-        ),
-    ));
-}
 
-fn judge_pauses(health: &WorkerHealth, found: &mut Vec<Finding>) {
-    let longest = health.loop_turn.max().max(health.wake_lateness.max());
-    if longest <= PAUSE_SUSPECT {
-        return;
+    /// Lag is no part of a closed model's service time. It counts where it took a tenth of its
+    /// users' time from them, for then they asked the less for it.
+    fn closed_lag(&self, pool: &PoolInfo, figures: &Figures) -> Option<Finding> {
+        let lag = &figures.latency.lag;
+        let users = u64::from(pool.users.unwrap_or(pool.connections)).max(1);
+        let time = self.span.0 as f64 * users as f64;
+        let (name, late) = lag.near_p99()?;
+        let lost = lag.sum() as f64 / time.max(1.0);
+        if lost <= LOST_SHARE || late <= LAG_SUSPECT {
+            return None;
+        }
+        let cause = self.cause(Remedy::FewerUsers);
+        let text = format!(
+            "requests left late by {} ({name} of lag), which took {} of the users' time: {}",
+            time_text(late.0 as f64),
+            share_text(lost.min(1.0)),
+            cause.text
+        );
+        Some(Finding(
+            Validity::Suspect,
+            Reason::new(text, &cause.remedies),
+        ))
     }
-    let validity = if longest > PAUSE_INVALID {
-        Validity::Invalid
-    } else {
-        Validity::Suspect
-    };
-    found.push(Finding(
-        validity,
-        format!(
+
+    /// What most likely made the generator late, and what helps against that; `less` is how to ask
+    /// for less.
+    fn cause(&self, less: Remedy) -> Reason {
+        let (queued, steal) = (self.queued_share(), self.steal_share());
+        if self.generator.cpu_share_max >= CPU_SHARE && !self.generator.spin {
+            let busy = share_text(self.generator.cpu_share_max);
+            let text = format!("its busiest thread used {busy} of a core");
+            Reason::new(text, &[less, Remedy::AddThreads])
+        } else if queued > RUN_QUEUE_SHARE && queued >= steal {
+            let text = format!(
+                "other programs had the cores {} of the time",
+                share_text(queued)
+            );
+            Reason::new(text, &[Remedy::OwnCores])
+        } else if steal > STEAL_SHARE {
+            let text = format!(
+                "the hypervisor gave {} of this machine's time to others",
+                share_text(steal)
+            );
+            Reason::new(text, &[Remedy::OwnMachine])
+        } else {
+            let text = "the generator could not keep its own schedule";
+            Reason::new(text, &[less, Remedy::AddThreads, Remedy::OwnCores])
+        }
+    }
+
+    fn judge_pauses(&self, found: &mut Vec<Finding>) {
+        let health = self.health;
+        let longest = health.loop_turn.max().max(health.wake_lateness.max());
+        if longest <= PAUSE_SUSPECT {
+            return;
+        }
+        let validity = if longest > PAUSE_INVALID {
+            Validity::Invalid
+        } else {
+            Validity::Suspect
+        };
+        let text = format!(
             "the generator stood still for {} at a time: times in that span are its own, not the \
-             target's; let nothing else run on its cores",
+             target's",
             time_text(longest.0 as f64)
-        ),
-    ));
-}
+        );
+        found.push(Finding(validity, Reason::new(text, &[Remedy::OwnCores])));
+    }
 
-fn judge_threads(health: &WorkerHealth, generator: &GeneratorHealth, found: &mut Vec<Finding>) {
-    let mut suspect = |reason| found.push(Finding(Validity::Suspect, reason));
-    if generator.cpu_share_max >= CPU_SHARE && !generator.spin {
-        suspect(format!(
-            "the generator was {} busy: the target may be faster than shown; add --threads or \
-             lower the rate",
-            share_text(generator.cpu_share_max)
-        ));
+    fn judge_threads(&self, found: &mut Vec<Finding>) {
+        let generator = self.generator;
+        let mut suspect = |text: String, remedies: &[Remedy]| {
+            found.push(Finding(Validity::Suspect, Reason::new(text, remedies)));
+        };
+        if generator.cpu_share_max >= CPU_SHARE && !generator.spin {
+            let text = format!(
+                "the generator was {} busy: the target may be faster than shown",
+                share_text(generator.cpu_share_max)
+            );
+            suspect(text, &[Remedy::AddThreads, self.less()]);
+        }
+        if let Some((name, turn)) = self.health.loop_turn.near_p99()
+            && turn > self.turn_limit()
+        {
+            let text = format!(
+                "the event loop took {} for a turn ({name}): responses waited that long to be seen",
+                time_text(turn.0 as f64)
+            );
+            suspect(text, &[Remedy::FewerConnections]);
+        }
+        // Of an open model each arrival samples how soon a thread gets its core: what these two
+        // take shows as lag, and is judged there.
+        if self.pools.iter().any(|(pool, _)| pool.model == Model::Open) {
+            return;
+        }
+        let queued = self.queued_share();
+        if queued > RUN_QUEUE_SHARE {
+            let text = format!(
+                "the generator's threads waited {} of the time for a CPU: other programs compete \
+                 for its cores",
+                share_text(queued)
+            );
+            suspect(text, &[Remedy::OwnCores]);
+        }
+        let steal = self.steal_share();
+        if steal > STEAL_SHARE {
+            let text = format!(
+                "the hypervisor took {} of this machine's CPU time",
+                share_text(steal)
+            );
+            suspect(text, &[Remedy::OwnMachine]);
+        }
     }
-    if generator.loop_turn_p99 > LOOP_TURN {
-        suspect(format!(
-            "the event loop took {} for one turn in a hundred: responses waited that long to be seen; use fewer \
-             connections per thread",
-            time_text(generator.loop_turn_p99.0 as f64)
-        ));
+
+    /// How to ask for less.
+    fn less(&self) -> Remedy {
+        let open = |(pool, _): &(&PoolInfo, &Figures)| pool.model == Model::Open;
+        if self.pools.iter().any(open) {
+            Remedy::LowerRate
+        } else {
+            Remedy::FewerUsers
+        }
     }
-    let wall = health.wall.0;
-    let queued = generator.run_queue_delay.0 as f64 / wall.max(1) as f64;
-    if wall > 0 && queued > RUN_QUEUE_SHARE {
-        suspect(format!(
-            "the generator's threads waited {} of the time for a CPU: other programs compete for \
-             its cores",
-            share_text(queued)
-        ));
+
+    /// How long a turn of the event loop may take at its 99th percentile: of long latencies, a
+    /// tenth.
+    fn turn_limit(&self) -> Nanos {
+        let latency = self.total.latency.service_time.near_p99_measured();
+        LOOP_TURN.max(Nanos(latency.0 / LATENCY_PART))
     }
-    if generator.steal_share > STEAL_SHARE {
-        suspect(format!(
-            "the hypervisor took {} of this machine's CPU time: use a machine with cores of its own",
-            share_text(generator.steal_share)
-        ));
+
+    /// The share of the workers' time in which they were ready to run and did not; 0 of a run that
+    /// is too short to tell.
+    fn queued_share(&self) -> f64 {
+        let wall = self.health.wall.0;
+        if self.span < SPAN_MIN || wall == 0 {
+            return 0.0;
+        }
+        self.generator.run_queue_delay.0 as f64 / wall as f64
+    }
+
+    /// The share of CPU time that the hypervisor took; 0 of a run that is too short to tell.
+    fn steal_share(&self) -> f64 {
+        if self.span < STEAL_SPAN_MIN {
+            0.0
+        } else {
+            self.generator.steal_share
+        }
     }
 }

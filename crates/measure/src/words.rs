@@ -34,6 +34,19 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
+/// A whole number with a comma between each three digits.
+pub(crate) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A quantile's name: 0.999 is `p99.9`.
 pub(crate) fn quantile_text(q: f64) -> String {
     // Nine decimals hide the binary remainder of a decimal share.
@@ -65,5 +78,9 @@ mod tests {
         assert_eq!(quantile_text(0.999), "p99.9");
         assert_eq!(quantile_text(0.5), "p50");
         assert_eq!(quantile_text(0.07), "p7");
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(12_345_678), "12,345,678");
     }
 }

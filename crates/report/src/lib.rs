@@ -19,4 +19,4 @@ pub mod text;
 pub mod untrusted;
 
 pub use drumfire_plan::secret;
-pub use remedy::remedy;
+pub use remedy::{remedy, sentence};

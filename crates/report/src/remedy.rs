@@ -1,6 +1,37 @@
-//! What to do about a failure.
+//! What to do about a failure and about a run, in words and flags of our command line.
 
-use drumfire_measure::Outcome;
+use drumfire_measure::{Outcome, Reason, Remedy};
+use std::borrow::Cow;
+
+/// A reason with what to try about it, in one sentence.
+#[must_use]
+pub fn sentence(reason: &Reason) -> String {
+    let words: Vec<_> = reason.remedies.iter().filter_map(words).collect();
+    match words.split_last() {
+        None => reason.text.clone(),
+        Some((only, [])) => format!("{}; {only}", reason.text),
+        Some((last, others)) => format!("{}; {} or {last}", reason.text, others.join(", ")),
+    }
+}
+
+/// What to try, as an order.
+fn words(remedy: &Remedy) -> Option<Cow<'static, str>> {
+    Some(Cow::Borrowed(match remedy {
+        Remedy::LowerRate => "lower the rate",
+        Remedy::FewerUsers => "use fewer users (-u, -c)",
+        Remedy::AddThreads => "add --threads",
+        Remedy::OwnCores => "let nothing else run on its cores",
+        Remedy::OwnMachine => "use a machine with cores of its own",
+        Remedy::FewerConnections => "use fewer connections per thread",
+        Remedy::LastLonger => "let the run last longer",
+        Remedy::Report => "please report it",
+        Remedy::Connections(needed) => return Some(Cow::Owned(format!("try -c {needed}"))),
+        Remedy::Users(needed) => return Some(Cow::Owned(format!("try -u {needed}"))),
+        // What is said of a timeout explains how it is counted.
+        Remedy::Against(outcome) if outcome.is_timeout() => return None,
+        Remedy::Against(outcome) => return self::remedy(*outcome).map(Cow::Borrowed),
+    }))
+}
 
 /// A remedy for a failure; `None` where the outcome's own words suffice.
 #[must_use]
@@ -54,6 +85,8 @@ pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
         Outcome::TimeoutPing => {
             "the connection was dead or the server stood still; --ping-timeout sets the patience"
         }
+        Outcome::LocalDescriptors => "raise `ulimit -n`, or use fewer connections",
+        Outcome::LocalPorts => "keep connections alive, or add --source-ip addresses",
         Outcome::LocalMemory => "use fewer connections, or raise net.ipv4.tcp_mem",
         Outcome::RedirectLimit => "raise -L",
         Outcome::RedirectBlocked => "follow redirects with -L",

@@ -1,6 +1,7 @@
 //! What recording, merging and judging promise.
 
 mod allocation;
+mod answers;
 mod histogram;
 mod merge;
 mod reference;

@@ -62,7 +62,11 @@ fn books_that_do_not_balance_condemn_the_run() {
     interval.total.record_intended(1);
     let summary = finish(&info, &[interval]);
     assert_eq!(summary.verdict.validity, Validity::Invalid);
-    assert!(summary.verdict.reasons[0].contains("1001 intended is not 1000 sent"));
+    assert!(
+        summary.verdict.reasons[0]
+            .text
+            .contains("1001 intended is not 1000 sent")
+    );
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What timed out stays in the record as "at least this long".
 
 use crate::samples;
-use drumfire_measure::{GeneratorHealth, Histogram, Interval, Model, Outcome, Validity, Verdict};
+use drumfire_measure::{
+    GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, Validity, WindowedThresholds,
+};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -90,19 +92,21 @@ fn a_slow_answer_may_be_above_a_timeout() {
 fn a_timeout_excuses_no_lag() {
     let judged = |timeouts| {
         let info = samples::run(Model::Open, &["all"]);
-        let Interval {
-            mut total, health, ..
-        } = Interval::new(&info.pool().steps);
-        total.record_intended(1000);
+        let mut run = Interval::new(&info.pool().steps);
+        run.total.record_intended(1000);
         for n in 0..1000 {
             let took = if n < timeouts { SECOND } else { ms(5) };
             let mut sample = samples::late(ms(n), ms(3), took);
             if n < timeouts {
                 sample.outcome = Outcome::TimeoutTotal;
             }
-            total.record(&sample);
+            run.total.record(&sample);
         }
-        Verdict::judge(&info, &total, &health, &GeneratorHealth::default()).validity
+        let windows = WindowedThresholds::new(&[], &info);
+        let mut summary = Summary::new(info);
+        summary.absorb(&run);
+        let summary = summary.finish(SECOND, GeneratorHealth::default(), &[], &windows);
+        summary.verdict.validity
     };
     for timeouts in [0, 20, 500, 1000] {
         assert_eq!(judged(timeouts), Validity::Suspect, "{timeouts}");

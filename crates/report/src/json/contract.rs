@@ -5,7 +5,8 @@ use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
 use crate::secret;
 use drumfire_measure::{
-    ErrorRow, Figures, GeneratorHealth, Leniency, Outcome, RunInfo, Step, Summary, status_name,
+    ErrorRow, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, Reason, RunInfo, Step,
+    Summary, TargetAnswer, status_name,
 };
 use drumfire_units::Nanos;
 use serde::Serialize;
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 pub(super) struct Document<'a> {
     schema: &'static str,
     run: Run<'a>,
+    load: Load,
+    target: Target,
     verdict: Verdict,
     requests: Requests,
     rate: Rate,
@@ -46,6 +49,20 @@ struct Run<'a> {
     interval_ns: u64,
     plan: LoweredPlan<'a>,
     version: &'a str,
+}
+
+#[derive(Serialize)]
+struct Load {
+    kept: bool,
+    sent_share: f64,
+    reasons: Vec<String>,
+    connections_needed: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Target {
+    state: &'static str,
+    reasons: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -185,6 +202,8 @@ impl<'a> Document<'a> {
         Self {
             schema: super::SCHEMA,
             run: Run::of(&summary.info, summary.duration),
+            load: Load::of(&summary.load),
+            target: Target::of(&summary.target),
             verdict: Verdict::of(summary),
             requests: Requests::of(summary),
             rate: Rate {
@@ -236,6 +255,26 @@ impl<'a> Run<'a> {
     }
 }
 
+impl Load {
+    fn of(answer: &LoadAnswer) -> Self {
+        Self {
+            kept: answer.kept,
+            sent_share: finite(answer.sent_share),
+            reasons: sentences(&answer.reasons),
+            connections_needed: answer.connections_needed,
+        }
+    }
+}
+
+impl Target {
+    fn of(answer: &TargetAnswer) -> Self {
+        Self {
+            state: answer.state.name(),
+            reasons: sentences(&answer.reasons),
+        }
+    }
+}
+
 impl Verdict {
     fn of(summary: &Summary) -> Self {
         let thresholds = summary.thresholds.iter().map(|threshold| Threshold {
@@ -246,7 +285,7 @@ impl Verdict {
         });
         Self {
             validity: summary.verdict.validity.name(),
-            reasons: summary.verdict.reasons.iter().map(prose).collect(),
+            reasons: sentences(&summary.verdict.reasons),
             thresholds: thresholds.collect(),
         }
     }
@@ -390,6 +429,12 @@ fn statuses(counts: impl Iterator<Item = (u16, u64)>) -> BTreeMap<String, u64> {
     counts
         .map(|(status, n)| (status_name(status).into_owned(), n))
         .collect()
+}
+
+/// Reasons with their remedies.
+fn sentences(reasons: &[Reason]) -> Vec<String> {
+    let sentences = reasons.iter().map(crate::sentence);
+    sentences.map(prose).collect()
 }
 
 /// A text that others wrote: what looks like a URL or a header in it may carry a secret.

@@ -118,8 +118,13 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     let generator = &summary.generator;
     let text = |nanos| latency(nanos, page.style.unicode);
     let spinning = if generator.spin { ", spinning" } else { "" };
+    // A run that is shorter than half an interval can't tell.
+    let share = match generator.cpu_share_max {
+        0.0 => page.style.glyph("–", "-").to_owned(),
+        share => busy(share),
+    };
     let mut items = vec![
-        format!("busiest thread {}{spinning}", busy(generator.cpu_share_max)),
+        format!("busiest thread {share}{spinning}"),
         format!("loop turn {} (p99)", text(generator.loop_turn_p99)),
         format!("woke {} late (p99)", text(generator.wake_lateness_p99)),
         format!("queued {} for a core", text(generator.run_queue_delay)),

@@ -1,51 +1,127 @@
-//! Whether to believe the run, and whether it passed.
+//! Whether to believe the run, whether its load was kept, how the target did, and what passed.
 
 use super::foreign;
-use crate::line::{Ink, Line, wrap};
+use crate::line::{Ink, Line, flow, wrap};
 use crate::page::Page;
+use crate::quantity::share;
+use crate::remedy::sentence;
+use crate::style::Style;
 use crate::table::{Column, Side, Table};
-use drumfire_measure::{Summary, ThresholdResult, Validity};
+use drumfire_measure::{Reason, Summary, TargetState, ThresholdResult, Validity};
 
-/// Prints the verdict with its reasons, then each threshold.
+/// Prints the three answers with their reasons, then each threshold.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
-    let style = page.style;
-    let (mark, ink, word) = match summary.verdict.validity {
-        Validity::Valid => (style.glyph("✓", "+"), Ink::Good, "valid"),
-        Validity::Suspect => ("!", Ink::Warn, "suspect"),
-        Validity::Invalid => (style.glyph("✗", "x"), Ink::Bad, "invalid"),
-    };
-    let mut first = Line::of(format!("{mark} {word}"), ink);
-    let total = summary.thresholds.len();
-    let failed = summary.thresholds.iter().filter(|t| !t.passed).count();
-    match (failed, total) {
-        (_, 0) => {}
-        (0, 1) => first.push(", the threshold holds", Ink::Plain),
-        (0, _) => first.push(format!(", all {total} thresholds hold"), Ink::Plain),
-        (_, 1) => first.push(", the threshold failed", Ink::Bad),
-        _ => first.push(format!(", {failed} of {total} thresholds failed"), Ink::Bad),
-    }
-    let mut rows = vec![first];
-    for reason in &summary.verdict.reasons {
-        let reason = foreign(reason, style.unicode);
-        for (index, text) in wrap(&reason, page.room() - 2).into_iter().enumerate() {
-            let bullet = if index == 0 {
-                style.glyph("· ", "- ")
-            } else {
-                "  "
-            };
-            rows.push(Line::of(bullet, ink).with(text, Ink::Plain));
-        }
-    }
+    let answers = answers(summary, page.style);
+    let mut firsts: Vec<Line> = answers.iter().map(|answer| answer.line.clone()).collect();
+    firsts.extend(thresholds_line(&summary.thresholds, page.style));
+    let separator = page.style.glyph(" · ", ", ");
+    let mut rows = flow(firsts, separator, page.room());
+    rows.extend(answers.iter().flat_map(|answer| reason_lines(answer, page)));
     page.part("Verdict", rows);
     print_thresholds(&summary.thresholds, page);
     page.explain(
-        "Valid: the generator kept its own schedule, so the numbers are the target's. Suspect or \
-         invalid: something on this side got in the way, and the reason says what. A threshold shows the rule that was \
-         asked for and the value that was measured.",
+        "Run: valid when the generator kept its own schedule, so that the numbers are the \
+         target's; suspect or invalid when something on this side got in the way. Load: whether \
+         what was asked for was sent. Target: whether it answered as expected. A threshold shows \
+         the rule that was asked for and the value that was measured.",
     );
 }
 
-/// One row for each threshold: passed or not, the rule, the measured value.
+/// One answer: its mark and word, and why it is not the best one.
+struct Answer<'a> {
+    line: Line,
+    ink: Ink,
+    reasons: &'a [Reason],
+}
+
+/// Whether to believe the run, whether its load was kept, how the target did. Where nothing was
+/// answered as expected, that comes first: what is said of the generator then explains little.
+fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
+    let mark = |ink| match ink {
+        Ink::Good => style.glyph("✓", "+"),
+        Ink::Bad => style.glyph("✗", "x"),
+        Ink::Warn => "!",
+        _ => "?",
+    };
+    let answer = |ink, text: String, reasons| Answer {
+        line: Line::of(format!("{} {text}", mark(ink)), ink),
+        ink,
+        reasons,
+    };
+    let validity = summary.verdict.validity;
+    let run = answer(
+        match validity {
+            Validity::Valid => Ink::Good,
+            Validity::Suspect => Ink::Warn,
+            Validity::Invalid => Ink::Bad,
+        },
+        format!("run {}", validity.name()),
+        &summary.verdict.reasons[..],
+    );
+    let load = match summary.load.kept {
+        true => answer(Ink::Good, "load kept".to_owned(), &summary.load.reasons[..]),
+        false => {
+            let counts = &summary.total.counts;
+            let sent = share(counts.sent, counts.intended);
+            answer(
+                Ink::Bad,
+                format!("load {sent} sent"),
+                &summary.load.reasons[..],
+            )
+        }
+    };
+    let state = summary.target.state;
+    let target = answer(
+        match state {
+            TargetState::Ok => Ink::Good,
+            TargetState::Unknown => Ink::Dim,
+            TargetState::Degraded => Ink::Warn,
+            TargetState::Failed => Ink::Bad,
+        },
+        format!("target {}", state.name()),
+        &summary.target.reasons[..],
+    );
+    match state {
+        TargetState::Failed => vec![target, run, load],
+        _ => vec![run, load, target],
+    }
+}
+
+/// How many thresholds hold, where there are any.
+fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
+    let total = thresholds.len();
+    let failed = thresholds.iter().filter(|t| !t.passed).count();
+    let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
+    Some(match (failed, total) {
+        (_, 0) => return None,
+        (0, 1) => Line::of(format!("{tick} the threshold holds"), Ink::Good),
+        (0, _) => Line::of(format!("{tick} all {total} thresholds hold"), Ink::Good),
+        (_, 1) => Line::of(format!("{cross} the threshold failed"), Ink::Bad),
+        _ => {
+            let text = format!("{cross} {failed} of {total} thresholds failed");
+            Line::of(text, Ink::Bad)
+        }
+    })
+}
+
+/// An answer's reasons, each with what to try.
+fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
+    let style = page.style;
+    let mut rows = Vec::new();
+    for reason in answer.reasons {
+        let reason = foreign(&sentence(reason), style.unicode);
+        for (index, text) in wrap(&reason, page.room() - 2).into_iter().enumerate() {
+            let bullet = match index {
+                0 => style.glyph("· ", "- "),
+                _ => "  ",
+            };
+            rows.push(Line::of(bullet, answer.ink).with(text, Ink::Plain));
+        }
+    }
+    rows
+}
+
+/// One row for each threshold: passed or not, the rule, what was measured.
 fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
     if thresholds.is_empty() {
         return;

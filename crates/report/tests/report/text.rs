@@ -187,7 +187,10 @@ proptest! {
         info.target.clone_from(&text);
         info.notes = vec![text.clone()];
         run.info = info.into();
-        run.verdict.reasons = vec![text.clone()];
+        run.verdict.reasons = vec![drumfire_measure::Reason {
+            text: text.clone(),
+            remedies: Vec::new(),
+        }];
         run.total.record_error_detail(drumfire_measure::Outcome::ConnectRefused, &text);
         for unicode in [Unicode::On, Unicode::Off] {
             let style = Style::new(width, Color::On, unicode);

@@ -1,0 +1,54 @@
+//! What speaks against a run, its load or its target, and what may be tried about it.
+
+use crate::Outcome;
+
+/// Something to try. Its words, with the flags of a command line, are a front end's affair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Ask for less: a lower rate.
+    LowerRate,
+    /// Ask for less: fewer users.
+    FewerUsers,
+    /// Use more worker threads.
+    AddThreads,
+    /// Give the generator processor cores on which nothing else runs.
+    OwnCores,
+    /// Use a machine whose processor is not shared with others.
+    OwnMachine,
+    /// Use fewer connections for each worker thread.
+    FewerConnections,
+    /// Allow this many connections.
+    Connections(u64),
+    /// Allow this many users.
+    Users(u64),
+    /// Let the run last longer.
+    LastLonger,
+    /// What helps against failures of this kind.
+    Against(Outcome),
+    /// Report a mistake of this program.
+    Report,
+}
+
+/// One thing that was found: what it is, in words and figures, and what to try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What was found, as a clause without a full stop.
+    pub text: String,
+    /// What to try about it; of several, any may help.
+    pub remedies: Vec<Remedy>,
+}
+
+impl Reason {
+    pub(crate) fn new(text: impl Into<String>, remedies: &[Remedy]) -> Self {
+        Self {
+            text: text.into(),
+            remedies: remedies.to_vec(),
+        }
+    }
+
+    /// The same, of one of several pools.
+    pub(crate) fn of_pool(mut self, name: &str) -> Self {
+        self.text = format!("{name}: {}", self.text);
+        self
+    }
+}

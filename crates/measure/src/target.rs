@@ -1,0 +1,125 @@
+//! What the target made of the load.
+
+use crate::words::share_text;
+use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy};
+use std::cmp::Reverse;
+
+/// The share of failed requests from which a target counts as degraded.
+const DEGRADED_SHARE: f64 = 0.01;
+/// How many kinds of failure are named.
+const KINDS: usize = 3;
+
+/// How well the target did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TargetState {
+    /// Fewer than 1 % of the requests failed.
+    Ok,
+    /// Nothing was asked of it.
+    Unknown,
+    /// Some of the requests failed.
+    Degraded,
+    /// None of the requests was answered as expected.
+    Failed,
+}
+
+impl TargetState {
+    /// The word used in reports and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unknown => "unknown",
+            Self::Degraded => "degraded",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The answer, with its reasons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetAnswer {
+    /// How well it did; of several pools, how badly the worst.
+    pub state: TargetState,
+    /// What failed and how.
+    pub reasons: Vec<Reason>,
+}
+
+impl TargetAnswer {
+    /// Nothing was asked of it.
+    pub(crate) const NONE: Self = Self {
+        state: TargetState::Unknown,
+        reasons: Vec::new(),
+    };
+
+    /// The answer for one pool. What the generator lacked, or cut off itself, says nothing of the
+    /// target.
+    #[must_use]
+    pub fn of(figures: &Figures) -> Self {
+        let failures = figures.outcomes().failures();
+        let failures = failures.filter(|(outcome, _)| outcome.blame() != Some(Blame::Generator));
+        let mut kinds: Vec<(Outcome, u64)> = failures.collect();
+        kinds.sort_by_key(|(_, count)| Reverse(*count));
+        let failed = kinds.iter().map(|(_, count)| count).sum::<u64>();
+        let counts = &figures.counts;
+        let share = failed as f64 / (failed.saturating_add(counts.ok)).max(1) as f64;
+        let answer = |state, text: String, remedies: &[Remedy]| Self {
+            state,
+            reasons: vec![Reason::new(text, remedies)],
+        };
+        match (counts.ok, failed) {
+            (0, 0) if counts.in_flight > 0 => {
+                let text = "no request was answered".to_owned();
+                answer(TargetState::Failed, text, &[])
+            }
+            (0, 0) => Self::NONE,
+            (0, _) => {
+                let text = format!("every request failed: {}", named(&kinds));
+                let against = kinds.first().map(|(outcome, _)| Remedy::Against(*outcome));
+                answer(TargetState::Failed, text, against.as_slice())
+            }
+            _ if share >= DEGRADED_SHARE => {
+                let (share, kinds) = (share_text(share), named(&kinds));
+                let text = format!("{share} of requests failed: {kinds}");
+                answer(TargetState::Degraded, text, &[])
+            }
+            _ => Self {
+                state: TargetState::Ok,
+                reasons: Vec::new(),
+            },
+        }
+    }
+
+    /// The answer for all pools of a run.
+    pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)]) -> Self {
+        if let [(_, only)] = pools {
+            return Self::of(only);
+        }
+        let mut run = Self::NONE;
+        let mut state = None;
+        for (pool, figures) in pools {
+            let answer = Self::of(figures);
+            state = state.max(Some(answer.state));
+            let reasons = answer.reasons.into_iter();
+            run.reasons
+                .extend(reasons.map(|reason| reason.of_pool(&pool.name)));
+        }
+        run.state = state.unwrap_or(TargetState::Unknown);
+        run
+    }
+}
+
+/// The most frequent kinds by name; with their share where there are several.
+fn named(kinds: &[(Outcome, u64)]) -> String {
+    if let [(only, _)] = kinds {
+        return only.name().to_owned();
+    }
+    let all = kinds.iter().map(|(_, count)| count).sum::<u64>().max(1) as f64;
+    let shown = kinds.iter().take(KINDS);
+    let mut names: Vec<String> = shown
+        .map(|(outcome, count)| format!("{} ({})", outcome.name(), share_text(*count as f64 / all)))
+        .collect();
+    if kinds.len() > KINDS {
+        names.push(format!("{} other kinds", kinds.len() - KINDS));
+    }
+    names.join(", ")
+}

@@ -1,0 +1,233 @@
+//! Whether the load was kept, and what the target made of it.
+
+use crate::samples::{self, healthy};
+use drumfire_measure::{
+    Figures, Interval, LoadAnswer, Model, Outcome, PoolInfo, Remedy, TargetAnswer, TargetState,
+};
+use drumfire_units::Nanos;
+
+fn ms(n: u64) -> Nanos {
+    Nanos::from_millis(n)
+}
+
+const SPAN: Nanos = Nanos::from_secs(3);
+
+/// A pool at 1,000/s that may have so many connections.
+fn pool(connections: u32) -> PoolInfo {
+    PoolInfo {
+        connections,
+        ..samples::run(Model::Open, &["all"]).pool().clone()
+    }
+}
+
+/// Three seconds of it over so many open connections, of which so many requests were sent and took
+/// this long.
+fn figures(opened: u64, sent: u64, took: Nanos) -> Figures {
+    let mut figures = Figures::new(&[]);
+    figures.record_intended(3000);
+    for n in 0..sent {
+        figures.record(&samples::ok(ms(n), took));
+    }
+    figures.record_pending(0, ms(700), 3000 - sent);
+    (0..opened).for_each(|_| figures.connections.record_opened(Nanos(1)));
+    figures
+}
+
+fn load(pool: &PoolInfo, figures: &Figures) -> (bool, String, Vec<Remedy>) {
+    let answer = LoadAnswer::of(pool, figures, SPAN);
+    assert_eq!(answer.kept, answer.reasons.is_empty());
+    match answer.reasons.as_slice() {
+        [] => (answer.kept, String::new(), Vec::new()),
+        [only] => (answer.kept, only.text.clone(), only.remedies.clone()),
+        several => panic!("{several:?}"),
+    }
+}
+
+#[test]
+fn two_connections_do_not_carry_what_takes_six() {
+    let figures = figures(2, 1158, Nanos::from_micros(5_200));
+    let answer = LoadAnswer::of(&pool(2), &figures, SPAN);
+    assert_eq!(answer.connections_needed, Some(6));
+    assert_eq!(answer.sent_share, 0.386);
+    let text = "both connections were busy; about 6 are needed at this service time";
+    let expected = (false, text.to_owned(), vec![Remedy::Connections(6)]);
+    assert_eq!(load(&pool(2), &figures), expected);
+}
+
+#[test]
+fn the_scarce_thing_is_named() {
+    let slow = figures(64, 1500, ms(5_000));
+    let (_, text, remedies) = load(&pool(64), &slow);
+    assert!(text.contains("all 64 connections were busy; about 5,000 are needed"));
+    assert_eq!(remedies, [Remedy::Connections(5000)]);
+
+    let (_, text, remedies) = load(&pool(64), &figures(7, 1500, ms(2_000)));
+    assert_eq!(text, "only 7 of 64 connections could be opened");
+    assert_eq!(remedies, [], "more of them would not be opened either");
+
+    let users = PoolInfo {
+        users: Some(10),
+        ..pool(64)
+    };
+    let (_, text, remedies) = load(&users, &figures(10, 1500, ms(20)));
+    let expected = "all 10 users were busy; about 20 are needed at this service time";
+    assert_eq!(
+        (text.as_str(), remedies),
+        (expected, vec![Remedy::Users(20)])
+    );
+
+    let streams = PoolInfo {
+        streams: 10,
+        ..pool(1)
+    };
+    let (_, text, _) = load(&streams, &figures(1, 1500, ms(21)));
+    let expected = "the only connection was busy; about 3 are needed at this service time";
+    assert_eq!(text, expected);
+
+    let mut held_back = figures(1, 1500, ms(5));
+    held_back.held_back.record(3);
+    let (_, text, _) = load(&streams, &held_back);
+    assert_eq!(text, "servers allow 3 streams at a time");
+}
+
+#[test]
+fn a_target_that_stood_still_needs_no_more_connections() {
+    let (kept, text, remedies) = load(&pool(8), &figures(8, 2700, ms(5)));
+    assert_eq!(
+        (kept, text.as_str()),
+        (false, "all 8 connections were busy")
+    );
+    assert_eq!(remedies, []);
+}
+
+#[test]
+fn what_waits_at_the_very_end_is_let_pass() {
+    for (sent, kept) in [(3000, true), (2970, true), (2969, false)] {
+        assert_eq!(load(&pool(8), &figures(8, sent, ms(5))).0, kept, "{sent}");
+    }
+    // One of few is no share.
+    let mut few = Figures::new(&[]);
+    few.record_intended(10);
+    (0..9).for_each(|n| few.record(&samples::ok(ms(n), ms(1))));
+    few.record_pending(0, ms(1), 1);
+    assert!(load(&pool(1), &few).0);
+    // Nothing due, nothing missing.
+    let nothing = LoadAnswer::of(&pool(1), &Figures::new(&[]), SPAN);
+    assert_eq!((nothing.kept, nothing.sent_share), (true, 1.0));
+    assert_eq!(nothing.connections_needed, None);
+}
+
+#[test]
+fn a_closed_model_asks_for_what_it_sends() {
+    let info = samples::run(Model::Closed, &["all"]);
+    let answer = LoadAnswer::of(info.pool(), &healthy(&info).total, SPAN);
+    assert_eq!((answer.kept, answer.connections_needed), (true, None));
+}
+
+/// What is said of a target with so many ok answers and these failures.
+fn target(ok: u64, failures: &[(Outcome, u64)]) -> (TargetState, String, Vec<Remedy>) {
+    let mut figures = Figures::new(&[]);
+    (0..ok).for_each(|n| figures.record(&samples::ok(ms(n), ms(1))));
+    for (outcome, count) in failures {
+        for n in 0..*count {
+            figures.record(&samples::failed(ms(n), ms(1), *outcome));
+        }
+    }
+    let answer = TargetAnswer::of(&figures);
+    let text = answer.reasons.iter().map(|reason| reason.text.as_str());
+    let remedies = answer.reasons.iter().flat_map(|reason| &reason.remedies);
+    (answer.state, text.collect(), remedies.copied().collect())
+}
+
+#[test]
+fn a_target_is_told_by_what_failed() {
+    use Outcome::{ConnectRefused, HttpStatus, LocalCancelled, LocalPorts, Reset, TimeoutHead};
+    use TargetState::{Degraded, Failed, Ok, Unknown};
+    for (ok, failures, state, text) in [
+        (1000, &[][..], Ok, ""),
+        (1000, &[(HttpStatus, 9)], Ok, ""),
+        (0, &[], Unknown, ""),
+        (
+            0,
+            &[(ConnectRefused, 500)],
+            Failed,
+            "every request failed: connect:refused",
+        ),
+        (
+            0,
+            &[(ConnectRefused, 100), (TimeoutHead, 300)],
+            Failed,
+            "every request failed: timeout:head (75 %), connect:refused (25 %)",
+        ),
+        (
+            640,
+            &[(HttpStatus, 360)],
+            Degraded,
+            "36 % of requests failed: http_status",
+        ),
+        (
+            900,
+            &[
+                (HttpStatus, 50),
+                (Reset, 25),
+                (TimeoutHead, 20),
+                (ConnectRefused, 5),
+            ],
+            Degraded,
+            "10 % of requests failed: http_status (50 %), reset (25 %), timeout:head (20 %), \
+             1 other kinds",
+        ),
+        // What we lacked or cut off says nothing of it.
+        (0, &[(LocalPorts, 10)], Unknown, ""),
+        (100, &[(LocalCancelled, 50)], Ok, ""),
+    ] {
+        let (seen, said, remedies) = target(ok, failures);
+        assert_eq!((seen, said.as_str()), (state, text), "{ok} {failures:?}");
+        let worst = failures.iter().max_by_key(|(_, count)| count);
+        let against = worst.map(|(outcome, _)| Remedy::Against(*outcome));
+        let expected = against.filter(|_| state == Failed);
+        assert_eq!(remedies, expected.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_target_that_never_answers_has_failed() {
+    let mut figures = Figures::new(&[]);
+    figures.record_in_flight(&samples::ok(ms(1), ms(60_000)));
+    let answer = TargetAnswer::of(&figures);
+    assert_eq!(answer.state, TargetState::Failed);
+    assert_eq!(answer.reasons[0].text, "no request was answered");
+}
+
+#[test]
+fn a_run_is_as_its_pools_are() {
+    let mut info = (*samples::run(Model::Open, &["all"])).clone();
+    info.pools.push(PoolInfo {
+        name: "orders".to_owned(),
+        ..info.pools[0].clone()
+    });
+    let steps = info.pools.iter().map(|pool| &*pool.steps);
+    let mut run = Interval::of_pools(steps);
+    *run.pool_mut(0) = figures(8, 3000, ms(5));
+    *run.pool_mut(1) = figures(8, 1000, ms(15));
+    run.pool_mut(1)
+        .record(&samples::failed(ms(1), ms(1), Outcome::Reset));
+    run.pool_mut(1).record_intended(1);
+    run.sum_up();
+    let info = std::sync::Arc::new(info);
+    let windows = drumfire_measure::WindowedThresholds::new(&[], &info);
+    let mut summary = drumfire_measure::Summary::new(info);
+    summary.absorb(&run);
+    let summary = summary.finish(SPAN, Default::default(), &[], &windows);
+    assert_eq!(summary.conservation(), Ok(()));
+    assert_eq!(summary.target.state, TargetState::Ok);
+    assert!(!summary.load.kept);
+    assert_eq!(summary.load.connections_needed, None);
+    let [only] = summary.load.reasons.as_slice() else {
+        panic!("{:?}", summary.load.reasons);
+    };
+    assert!(
+        only.text
+            .starts_with("orders: 33.4 % sent: all 8 connections were busy")
+    );
+}
