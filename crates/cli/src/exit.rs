@@ -13,8 +13,8 @@ pub(crate) enum Exit {
     Failed,
     /// The command line or a file that it names is wrong.
     Usage,
-    /// The generator was the limit, and `--strict` was asked for.
-    GeneratorLimited,
+    /// `--strict` was asked for, and the run is not valid or its load was not kept.
+    NotStrict,
     /// A threshold failed.
     Threshold,
     /// As another tool would.
@@ -34,7 +34,7 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
-            Exit::GeneratorLimited => 3,
+            Exit::NotStrict => 3,
             Exit::Threshold => 99,
             Exit::Dialect(code) => code,
         })

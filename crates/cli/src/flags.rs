@@ -16,7 +16,7 @@ use std::ffi::OsString;
 #[command(name = "drumfire", version, about, subcommand_required = true)]
 #[command(
     after_help = "Exit codes: 0 done · 1 nothing measured, or every request failed · \
-2 usage · 3 generator was the limit (--strict) · 99 a threshold failed · 130 interrupted twice"
+2 usage · 3 not valid or load not kept (--strict) · 99 a threshold failed · 130 interrupted three times"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

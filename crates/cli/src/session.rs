@@ -79,8 +79,8 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     let counts = &summary.total.counts;
     if summary.thresholds.iter().any(|threshold| !threshold.passed) {
         Exit::Threshold
-    } else if strict && summary.verdict.validity != Validity::Valid {
-        Exit::GeneratorLimited
+    } else if strict && (summary.verdict.validity != Validity::Valid || !summary.load.kept) {
+        Exit::NotStrict
     } else if counts.ok == 0 {
         Exit::Failed
     } else {

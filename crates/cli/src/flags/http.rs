@@ -213,7 +213,7 @@ pub(crate) struct OutputFlags {
     /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Exit with 3 unless the run is valid
+    /// Exit with 3 unless the run is valid and its load was kept
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -260,8 +260,10 @@ impl Stage {
             with_flags(text, &format!("--json {report}"))
         };
         let run = self.run(&text);
-        let is_valid = Report::read(&report).validity() == "valid";
-        (run, if is_valid { 0 } else { 3 })
+        let report = Report::read(&report);
+        let is_kept = report.at("load.kept").as_bool() == Some(true);
+        let holds = report.validity() == "valid" && is_kept;
+        (run, if holds { 0 } else { 3 })
     }
 
     /// The mistake in a line, if there is one.
