@@ -64,6 +64,14 @@ impl StatusCounts {
         self.0.get(usize::from(status)).copied().unwrap_or(0)
     }
 
+    /// How many responses had a status with this first digit.
+    #[must_use]
+    pub fn of_class(&self, digit: u8) -> u64 {
+        let from = u16::from(digit) * 100;
+        let class = (from..from.saturating_add(100)).filter(|status| *status < GRPC_STATUS);
+        class.fold(0, |sum: u64, status| sum.saturating_add(self.get(status)))
+    }
+
     /// Every status that was seen, ascending, with its count; exchanges without one left out.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         (0u16..)

@@ -1,12 +1,12 @@
 //! A run as a whole: the merge of its intervals and the judgement over them.
 
-use crate::threshold::View;
+use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
     Figures, GeneratorHealth, Interval, LoadAnswer, Model, PoolInfo, Reason, Remedy, RunInfo, Step,
     TargetAnswer, ThresholdResult, Verdict, WindowedThresholds, WorkerHealth,
 };
-use drumfire_plan::{Metric, Threshold};
+use drumfire_plan::Threshold;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -66,12 +66,15 @@ impl Summary {
 
     /// Each pool with its figures, in the plan's order.
     pub fn pools(&self) -> impl Iterator<Item = (&PoolInfo, &Figures)> {
-        let figures = if self.pools.is_empty() {
+        self.info.pools.iter().zip(self.pool_figures())
+    }
+
+    fn pool_figures(&self) -> &[Figures] {
+        if self.pools.is_empty() {
             std::slice::from_ref(&self.total)
         } else {
             &self.pools
-        };
-        self.info.pools.iter().zip(figures)
+        }
     }
 
     /// Closes the books, once: evaluates the thresholds and judges. `windows` must have absorbed
@@ -122,18 +125,13 @@ impl Summary {
         threshold: &Threshold,
         windows: &WindowedThresholds,
     ) -> ThresholdResult {
-        let metric = &threshold.metric;
-        if let Metric::Step(name, _) = metric
-            && !self.info.pool().steps.iter().any(|step| **step == **name)
-        {
-            let why = format!("the plan has no step `{name}`");
-            return ThresholdResult::of(threshold, Err(why));
-        }
         if threshold.window.is_some() {
             return windows.result(index, threshold);
         }
-        let figure = View::of(metric, &self.total, self.info.pool().model, self.duration)
-            .and_then(|view| view.figure(metric));
+        let figure = Aim::of(&threshold.metric, &self.info).and_then(|aim| {
+            let view = View::of(&aim, &self.total, self.pool_figures(), self.duration)?;
+            view.figure(&aim.metric)
+        });
         ThresholdResult::of(threshold, figure)
     }
 

@@ -1,8 +1,8 @@
 //! Thresholds against merged data: the rule, the measured figure, and whether it passes.
 
-use crate::words::{quantile_text, share_text, three_digits, time_text};
-use crate::{Counts, Figures, Histogram, Model, StatusCounts, Step};
-use drumfire_plan::{Comparison, Metric, Threshold};
+use crate::words::{grouped, quantile_text, share_text, three_digits, time_text};
+use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
+use drumfire_plan::{Comparison, Metric, Threshold, Times};
 use drumfire_units::Nanos;
 
 /// What became of one threshold.
@@ -19,92 +19,162 @@ pub struct ThresholdResult {
     pub actual_text: String,
 }
 
+/// Where a metric looks: at which pool, at which step, by which model.
+#[derive(Clone, Debug)]
+pub(crate) struct Aim {
+    /// The metric itself, without the pool and the step that it is asked of.
+    pub(crate) metric: Metric,
+    /// Which pool; all of them when `None`.
+    pool: Option<usize>,
+    /// Which step of the pool: its index and its name.
+    step: Option<(usize, String)>,
+    /// The model of the pool, or of all; `None` where they have not the same.
+    model: Option<Model>,
+}
+
+impl Aim {
+    /// Where `metric` looks in a run, or why there is no such place.
+    pub(crate) fn of(metric: &Metric, info: &RunInfo) -> Result<Self, String> {
+        let (pool, metric) = match metric {
+            Metric::Pool(name, inner) => {
+                let pool = info.pools.iter().position(|pool| pool.name == *name);
+                let pool = pool.ok_or_else(|| format!("the plan has no pool `{name}`"))?;
+                (Some(pool), &**inner)
+            }
+            other => (None, other),
+        };
+        let (pool, step, metric) = match metric {
+            Metric::Step(name, inner) => {
+                let (pool, step) = find_step(name, pool, info)?;
+                (Some(pool), Some((step, name.clone())), &**inner)
+            }
+            other => (pool, None, other),
+        };
+        let models = match pool {
+            Some(pool) => std::slice::from_ref(&info.pools[pool]),
+            None => &info.pools[..],
+        };
+        let first = models.first().map(|pool| pool.model);
+        let model = first.filter(|first| models.iter().all(|pool| pool.model == *first));
+        Ok(Self {
+            metric: metric.clone(),
+            pool,
+            step,
+            model,
+        })
+    }
+}
+
+impl Aim {
+    /// The distribution that the metric is about, where it is about one.
+    fn times<'a>(
+        &self,
+        figures: &'a Figures,
+        step: Option<&'a Step>,
+    ) -> Result<Option<&'a Histogram>, String> {
+        let of_pool = |times: &'a Histogram| match step {
+            None => Ok(Some(times)),
+            Some(_) => Err("it is not kept for single steps".to_owned()),
+        };
+        match &self.metric {
+            Metric::Of(Times::Lag, _) => of_pool(&figures.latency.lag),
+            Metric::Of(Times::FirstByte, _) => of_pool(&figures.latency.first_byte),
+            Metric::Of(Times::Connect, _) => of_pool(&figures.connections.connect),
+            Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
+                let Some(model) = self.model else {
+                    let why = "the pools have different models; name one, as in POOL: p99<50ms";
+                    return Err(why.to_owned());
+                };
+                Ok(Some(match step {
+                    Some(step) => model.step_latency(step),
+                    None => model.latency(&figures.latency),
+                }))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The first pool with this step, of all or of the one that was named, and the step's index in it.
+fn find_step(name: &str, pool: Option<usize>, info: &RunInfo) -> Result<(usize, usize), String> {
+    let pools = info.pools.iter().enumerate();
+    let mut pools = pools.filter(|(index, _)| pool.is_none_or(|pool| pool == *index));
+    let found = pools.find_map(|(index, pool)| {
+        let step = pool.steps.iter().position(|step| **step == *name)?;
+        Some((index, step))
+    });
+    found.ok_or_else(|| match pool {
+        None => format!("the plan has no step `{name}`"),
+        Some(pool) => format!("pool `{}` has no step `{name}`", info.pools[pool].name),
+    })
+}
+
 /// The merged data that one metric looks at: of a whole run, of a step, or of a window.
 pub(crate) struct View<'a> {
     /// The distribution it is about; `None` for a metric of counts.
     pub(crate) times: Option<&'a Histogram>,
     pub(crate) counts: Counts,
-    /// Responses with the status it asks for.
+    /// Responses with the status that it asks for.
     pub(crate) responses: u64,
+    /// How many requests became due, of all steps.
+    pub(crate) due: u64,
     pub(crate) span: Nanos,
 }
 
-/// What of a pool or of a step a metric can look at.
-struct Source<'a> {
-    latency: &'a Histogram,
-    /// Steps keep no lag of their own.
-    lag: Option<&'a Histogram>,
-    counts: Counts,
-    status: &'a StatusCounts,
-}
-
-impl<'a> Source<'a> {
-    fn of(total: &'a Figures, model: Model) -> Self {
-        Self {
-            latency: model.latency(&total.latency),
-            lag: Some(&total.latency.lag),
-            counts: total.counts,
-            status: total.status_counts(),
-        }
-    }
-
-    fn of_step(step: &'a Step, model: Model) -> Self {
-        Self {
-            latency: model.step_latency(step),
-            lag: None,
-            counts: step.counts,
-            status: &step.status,
-        }
-    }
-}
-
 impl<'a> View<'a> {
-    /// What `metric` looks at in figures that span this long, usually a whole run's, or why
-    /// there is nothing to look at. The caller has checked that the plan has the step it names.
+    /// What is looked at in figures that span this long, `total` and those of each pool, or why
+    /// there is nothing to look at.
     pub(crate) fn of(
-        metric: &Metric,
+        aim: &Aim,
         total: &'a Figures,
-        model: Model,
+        pools: &'a [Figures],
         span: Nanos,
     ) -> Result<Self, String> {
-        let source = match metric {
-            Metric::Step(name, _) if !total.steps.is_empty() => {
-                let step = total.steps.iter().find(|step| *step.name == **name);
-                let step =
-                    step.ok_or_else(|| format!("step `{name}` has no figures of its own"))?;
-                Source::of_step(step, model)
+        let figures = match aim.pool {
+            Some(pool) => pools.get(pool).ok_or("the pool has no figures")?,
+            None => total,
+        };
+        // A single step's figures are its pool's.
+        let step = aim.step.as_ref().filter(|_| !figures.steps.is_empty());
+        let step = match step {
+            None => None,
+            Some((step, name)) => {
+                let found = figures.steps.get(*step).filter(|step| *step.name == **name);
+                Some(found.ok_or_else(|| format!("step `{name}` has no figures of its own"))?)
             }
-            _ => Source::of(total, model),
         };
-        let metric = innermost(metric);
-        let times = match metric {
-            Metric::Lag(_) => Some(source.lag.ok_or("lag is not kept for single steps")?),
-            Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => Some(source.latency),
-            Metric::Rate | Metric::Failed | Metric::Status(_) | Metric::Step(..) => None,
-        };
-        let responses = match metric {
-            Metric::Status(status) => source.status.get(*status),
-            _ => 0,
-        };
+        let status = step.map_or_else(|| figures.status_counts(), |step| &step.status);
         Ok(Self {
-            times,
-            counts: source.counts,
-            responses,
+            times: aim.times(figures, step)?,
+            counts: step.map_or(figures.counts, |step| step.counts),
+            responses: match aim.metric {
+                Metric::Status(code) => status.get(code),
+                Metric::StatusClass(class) => status.of_class(class),
+                _ => 0,
+            },
+            due: figures.counts.intended,
             span,
         })
     }
 
     /// The figure of `metric`, in its unit, or why there is none.
     pub(crate) fn figure(&self, metric: &Metric) -> Result<f64, String> {
-        match innermost(metric) {
+        match metric {
             Metric::Rate if self.span == Nanos::ZERO => Err("the run had no length".to_owned()),
             Metric::Rate => Ok(self.counts.finished() as f64 / self.span.as_secs_f64()),
             Metric::Failed if self.counts.finished() == 0 => Err("no request ended".to_owned()),
             Metric::Failed => Ok(self.counts.failed as f64 / self.counts.sent as f64),
-            Metric::Status(_) => Ok(self.responses as f64),
-            Metric::Step(..) => Err("a step has no steps".to_owned()),
-            Metric::Lag(inner) => self.time_figure(inner),
-            of_latency => self.time_figure(of_latency),
+            Metric::Dropped | Metric::Unsent if self.counts.intended == 0 => {
+                Err("no request was due".to_owned())
+            }
+            Metric::Dropped => Ok(self.counts.dropped as f64 / self.counts.intended as f64),
+            Metric::Unsent => {
+                let unsent = self.counts.dropped.saturating_add(self.counts.pending);
+                Ok(unsent as f64 / self.counts.intended as f64)
+            }
+            Metric::Status(_) | Metric::StatusClass(_) => Ok(self.responses as f64),
+            Metric::Of(_, inner) => self.time_figure(inner),
+            times => self.time_figure(times),
         }
     }
 
@@ -117,24 +187,17 @@ impl<'a> View<'a> {
         match metric {
             Metric::Quantile(q) => times.quantile(*q).map(|time| time.0 as f64).ok_or_else(|| {
                 format!(
-                    "{} needs {} samples and there were {count}",
+                    "{} needs {} samples and there were {}",
                     quantile_text(*q),
-                    Histogram::count_needed(*q)
+                    grouped(Histogram::count_needed(*q)),
+                    grouped(count)
                 )
             }),
             Metric::Mean => Ok(times.mean()),
             Metric::Min => Ok(times.min().0 as f64),
             Metric::Max => Ok(times.max().0 as f64),
-            _ => Err("lag has only times".to_owned()),
+            _ => Err("it is not a figure of times".to_owned()),
         }
-    }
-}
-
-/// The metric itself, without the step that it is asked of.
-pub(crate) fn innermost(metric: &Metric) -> &Metric {
-    match metric {
-        Metric::Step(_, inner) => inner,
-        other => other,
     }
 }
 
@@ -154,13 +217,13 @@ pub(crate) fn holds(threshold: &Threshold, actual: f64) -> bool {
 /// The figure with its unit.
 pub(crate) fn figure_text(metric: &Metric, actual: f64) -> String {
     match metric {
-        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Lag(_) => {
+        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
             time_text(actual)
         }
         Metric::Rate => format!("{}/s", three_digits(actual)),
-        Metric::Failed => share_text(actual),
-        Metric::Status(_) => format!("{actual:.0}"),
-        Metric::Step(_, inner) => figure_text(inner, actual),
+        Metric::Failed | Metric::Dropped | Metric::Unsent => share_text(actual),
+        Metric::Status(_) | Metric::StatusClass(_) => format!("{actual:.0}"),
+        Metric::Step(_, inner) | Metric::Pool(_, inner) => figure_text(inner, actual),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Thresholds over sliding windows: every span of a given length in whole intervals.
 
-use crate::threshold::{figure_text, holds};
+use crate::threshold::{Aim, figure_text, holds};
 use crate::window_series::Series;
 use crate::{Interval, RunInfo, ThresholdResult};
 use drumfire_plan::Threshold;
@@ -22,7 +22,8 @@ struct Tracker {
     /// The threshold's place in the plan.
     index: usize,
     threshold: Threshold,
-    series: Series,
+    /// What the windows hold, or why there is nothing to look at.
+    series: Result<Series, String>,
     worst: Worst,
 }
 
@@ -42,11 +43,11 @@ impl WindowedThresholds {
         let mut trackers = Vec::new();
         for (index, threshold) in thresholds.iter().enumerate() {
             if let Some(window) = threshold.window {
-                let model = info.pool().model;
+                let aim = Aim::of(&threshold.metric, info);
                 trackers.push(Tracker {
                     index,
                     threshold: threshold.clone(),
-                    series: Series::new(&threshold.metric, model, window, info.interval),
+                    series: aim.map(|aim| Series::new(aim, window, info.interval)),
                     worst: Worst::default(),
                 });
             }
@@ -75,12 +76,16 @@ impl WindowedThresholds {
 impl Tracker {
     fn absorb(&mut self, interval: &Interval) {
         let (threshold, worst) = (&self.threshold, &mut self.worst);
-        self.series
-            .absorb(interval, |figure| worst.see(threshold, figure));
+        if let Ok(series) = &mut self.series {
+            series.absorb(interval, |figure| worst.see(threshold, figure));
+        }
     }
 
     fn result(&self) -> ThresholdResult {
         let threshold = &self.threshold;
+        if let Err(why) = &self.series {
+            return ThresholdResult::of(threshold, Err(why.clone()));
+        }
         let Some(actual) = self.worst.actual else {
             let why = match &self.worst.why_not {
                 Some(why) => format!("no window could be evaluated: {why}"),

@@ -1,8 +1,8 @@
 //! What one window holds: additions on the right, subtractions on the left.
 
 use crate::codec::Input;
-use crate::threshold::{View, innermost};
-use crate::{Counts, Histogram, Interval, Model};
+use crate::threshold::{Aim, View};
+use crate::{Counts, Histogram, Interval};
 use drumfire_plan::Metric;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -10,8 +10,7 @@ use std::collections::VecDeque;
 /// The intervals within one window, and their sum.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
-    metric: Metric,
-    model: Model,
+    aim: Aim,
     /// How many intervals a window has; at least 1.
     length: usize,
     /// The nominal length of one interval.
@@ -36,11 +35,10 @@ struct Part {
 }
 
 impl Series {
-    pub(crate) fn new(metric: &Metric, model: Model, window: Nanos, interval: Nanos) -> Self {
+    pub(crate) fn new(aim: Aim, window: Nanos, interval: Nanos) -> Self {
         let intervals = window.0.div_ceil(interval.0.max(1)).max(1);
         Self {
-            metric: metric.clone(),
-            model,
+            aim,
             length: usize::try_from(intervals).unwrap_or(usize::MAX),
             interval,
             parts: VecDeque::new(),
@@ -52,13 +50,14 @@ impl Series {
     /// Takes the next interval and calls `see` with the figure of each window that it completes.
     pub(crate) fn absorb(&mut self, interval: &Interval, mut see: impl FnMut(Result<f64, String>)) {
         let span = interval.end - interval.start;
-        let view = match View::of(&self.metric, &interval.total, self.model, span) {
+        let view = match View::of(&self.aim, &interval.total, interval.pools(), span) {
             Ok(view) => view,
             Err(why) => {
                 see(Err(why));
                 return;
             }
         };
+        let due = view.due;
         let part = Part {
             counts: view.counts,
             responses: view.responses,
@@ -68,7 +67,7 @@ impl Series {
         if let Some(times) = view.times {
             self.times.merge(times);
         }
-        if *innermost(&self.metric) != Metric::Rate {
+        if self.aim.metric != Metric::Rate {
             self.push(part, &mut see);
             return;
         }
@@ -77,7 +76,7 @@ impl Series {
         if span < Nanos(self.interval.0 - self.interval.0 / 10) {
             return;
         }
-        if interval.total.counts.intended == 0 {
+        if due == 0 {
             self.idle.push(part);
             return;
         }
@@ -120,9 +119,10 @@ impl Series {
             times: Some(&self.times),
             counts,
             responses,
+            due: counts.intended,
             span,
         };
-        view.figure(&self.metric)
+        view.figure(&self.aim.metric)
     }
 }
 

@@ -42,6 +42,6 @@ pub use plan::{Generator, Plan, PlanParts, Spin};
 pub use pool::{Pool, Samples};
 pub use reach::{Pem, Proxy, Reach, Resolve, Resumption, Tls, Unresolved, Verify};
 pub use reference::JoinError;
-pub use threshold::{Comparison, Metric, Threshold, ThresholdError};
+pub use threshold::{Comparison, Metric, Threshold, ThresholdError, Times};
 pub use url::{Host, Origin, Scheme, Url, UrlError};
 pub use users::Users;

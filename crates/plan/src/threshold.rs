@@ -20,12 +20,46 @@ pub enum Metric {
     Rate,
     /// Failed requests as a share of those sent.
     Failed,
+    /// Requests dropped by the late policy as a share of those that were due.
+    Dropped,
+    /// Requests that were due and never sent, dropped or not, as a share of those that were due.
+    Unsent,
     /// How many responses had this status.
     Status(u16),
-    /// The metric on the lag instead of the latency.
-    Lag(Box<Self>),
+    /// How many responses had a status with this first digit.
+    StatusClass(u8),
+    /// The metric, which must be one of times, on other times than the latency.
+    Of(Times, Box<Self>),
     /// The metric on one step.
     Step(String, Box<Self>),
+    /// The metric on one pool, or on one of its steps.
+    Pool(String, Box<Self>),
+}
+
+/// Times that a metric may be about in place of the latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// The generator's own lateness.
+    Lag,
+    /// From sent to the first byte of the response.
+    FirstByte,
+    /// The opening of a connection.
+    Connect,
+}
+
+impl Times {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Lag, Self::FirstByte, Self::Connect];
+
+    /// The word in a threshold.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lag => "lag",
+            Self::FirstByte => "first_byte",
+            Self::Connect => "connect",
+        }
+    }
 }
 
 /// How the actual value is compared.
@@ -79,13 +113,13 @@ pub(crate) enum Unit {
 
 pub(crate) fn unit_of(metric: &Metric) -> Unit {
     match metric {
-        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Lag(_) => {
+        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
             Unit::Time
         }
         Metric::Rate => Unit::PerSecond,
-        Metric::Failed => Unit::Share,
-        Metric::Status(_) => Unit::Count,
-        Metric::Step(_, inner) => unit_of(inner),
+        Metric::Failed | Metric::Dropped | Metric::Unsent => Unit::Share,
+        Metric::Status(_) | Metric::StatusClass(_) => Unit::Count,
+        Metric::Step(_, inner) | Metric::Pool(_, inner) => unit_of(inner),
     }
 }
 
@@ -111,9 +145,16 @@ impl fmt::Display for Metric {
             Self::Max => f.write_str("max"),
             Self::Rate => f.write_str("rate"),
             Self::Failed => f.write_str("failed"),
+            Self::Dropped => f.write_str("dropped"),
+            Self::Unsent => f.write_str("unsent"),
             Self::Status(status) => write!(f, "status({status})"),
-            Self::Lag(metric) => write!(f, "lag.{metric}"),
+            Self::StatusClass(class) => write!(f, "status({class}xx)"),
+            Self::Of(times, metric) => write!(f, "{}.{metric}", times.name()),
             Self::Step(name, metric) => write!(f, "step({name}).{metric}"),
+            Self::Pool(pool, metric) => match &**metric {
+                Self::Step(name, metric) => write!(f, "{pool}/{name}: {metric}"),
+                metric => write!(f, "{pool}: {metric}"),
+            },
         }
     }
 }

@@ -3,15 +3,29 @@
 use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
 use crate::threshold::{Unit, unit_of};
-use crate::{Comparison, Metric, Threshold, ThresholdError};
+use crate::{Comparison, Metric, Threshold, ThresholdError, Times};
 use drumfire_units::{Nanos, Rate};
 use std::str::FromStr;
 
 /// A longer expression is refused, in bytes.
 const LENGTH_MAX: usize = 1024;
 /// The words that a metric starts with.
-const NAMES: [&str; 11] = [
-    "p99", "avg", "mean", "med", "min", "max", "rate", "failed", "status", "lag", "step",
+const NAMES: [&str; 15] = [
+    "p99",
+    "avg",
+    "mean",
+    "med",
+    "min",
+    "max",
+    "rate",
+    "failed",
+    "dropped",
+    "unsent",
+    "status",
+    "lag",
+    "first_byte",
+    "connect",
+    "step",
 ];
 /// Comparisons by spelling, the longer one before its prefix.
 const COMPARISONS: [(&str, Comparison); 6] = [
@@ -37,9 +51,10 @@ impl FromStr for Threshold {
     /// between them is free.
     ///
     /// Metrics: `p99`, `p99.9` (also `p(99)`), `avg` or `mean`, `med`, `min` and `max` against a
-    /// duration; `rate` against a rate; `failed` against a percentage or a share from 0 to 1;
-    /// `status(500)` against a count. `lag.` before a time looks at the lag; `step(NAME).` before
-    /// any of them at one step.
+    /// duration; `rate` against a rate; `failed`, `dropped` and `unsent` against a percentage or a
+    /// share below 1; `status(500)` and `status(5xx)` against a count. `lag.`, `first_byte.` and
+    /// `connect.` before a time look at those times; `step(NAME).` before any of them at one step,
+    /// `POOL:` at one pool and `POOL/NAME:` at a step of it.
     ///
     /// # Errors
     /// When a word is unknown, a bound is not of its metric's kind, or something is left over.
@@ -51,7 +66,13 @@ impl FromStr for Threshold {
             );
         }
         let mut scan = Scan::new(text);
-        let metric = metric(&mut scan)?;
+        let metric = match pool_prefix(text) {
+            None => metric(&mut scan)?,
+            Some(prefix) => {
+                scan.eat(&text[..prefix.length]);
+                prefix.around(&mut scan)?
+            }
+        };
         let comparison = comparison(&mut scan)?;
         let bound = bound(&mut scan, &metric)?;
         let window = window(&mut scan)?;
@@ -70,11 +91,74 @@ fn metric(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     let (start, mut after) = (scan.at(), scan.clone());
     if after.take_while(is_letter) != "step" {
-        return plain_or_lag(scan);
+        return plain_or_timed(scan);
     }
     *scan = after;
     let name = step_name(scan, start)?;
-    Ok(Metric::Step(name, Box::new(plain_or_lag(scan)?)))
+    of_step(name, scan)
+}
+
+/// The metric of a step, behind its name.
+fn of_step(name: String, scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
+    scan.skip_space();
+    let at = scan.at();
+    let metric = plain_or_timed(scan)?;
+    match of_no_step(&metric) {
+        None => Ok(Metric::Step(name, Box::new(metric))),
+        Some(why) => fail(at, why),
+    }
+}
+
+/// Why there is no such metric of a single step, where there is none.
+const fn of_no_step(metric: &Metric) -> Option<&'static str> {
+    match metric {
+        Metric::Dropped | Metric::Unsent => Some("what is not sent is of a pool and not of a step"),
+        Metric::Of(Times::Connect, _) => Some("connections are of a pool and not of a step"),
+        _ => None,
+    }
+}
+
+/// A pool before a metric, and perhaps one of its steps.
+struct PoolPrefix<'a> {
+    pool: &'a str,
+    step: Option<&'a str>,
+    /// With the colon, in bytes.
+    length: usize,
+}
+
+impl PoolPrefix<'_> {
+    fn around(&self, scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
+        let metric = match self.step {
+            Some(step) => of_step(step.to_owned(), scan)?,
+            None => plain_or_timed(scan)?,
+        };
+        Ok(Metric::Pool(self.pool.to_owned(), Box::new(metric)))
+    }
+}
+
+/// `POOL:` or `POOL/NAME:`. A step's name may hold anything, colons too, so that the prefix ends at
+/// the last colon behind which a metric and a comparison stand.
+fn pool_prefix(text: &str) -> Option<PoolPrefix<'_>> {
+    if text.trim_start().starts_with("step") {
+        return None;
+    }
+    let colons = text.rmatch_indices(':').map(|(at, _)| at);
+    let mut ends = colons.filter(|at| {
+        let mut scan = Scan::new(&text[at + 1..]);
+        plain_or_timed(&mut scan).is_ok() && comparison(&mut scan).is_ok()
+    });
+    let end = ends.next()?;
+    let name = text[..end].trim();
+    let (pool, step) = match name.split_once('/') {
+        Some((pool, step)) => (pool.trim(), Some(step.trim())),
+        None => (name, None),
+    };
+    let named = !pool.is_empty() && step.is_none_or(|step| !step.is_empty());
+    named.then_some(PoolPrefix {
+        pool,
+        step,
+        length: end + 1,
+    })
 }
 
 fn is_letter(c: char) -> bool {
@@ -112,17 +196,18 @@ fn step_name(scan: &mut Scan<'_>, start: usize) -> Result<String, ThresholdError
     Ok(name)
 }
 
-fn plain_or_lag(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
+fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     let mut after = scan.clone();
-    if after.take_while(is_letter) != "lag" {
+    let word = after.take_while(is_letter);
+    let Some(times) = Times::ALL.into_iter().find(|times| times.name() == word) else {
         return plain(scan);
-    }
+    };
     after.skip_space();
     if !after.eat(".") {
         return fail(
             after.at(),
-            "write which value of the lag is meant, such as lag.p99<1ms",
+            format!("write which value of `{word}` is meant, such as {word}.p99<1ms"),
         );
     }
     after.skip_space();
@@ -131,9 +216,12 @@ fn plain_or_lag(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     *scan = after;
     match metric {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
-            Ok(Metric::Lag(Box::new(metric)))
+            Ok(Metric::Of(times, Box::new(metric)))
         }
-        _ => fail(at, "lag has times only: p99, avg, med, min or max"),
+        _ => fail(
+            at,
+            format!("`{word}` has times only: p99, avg, med, min or max"),
+        ),
     }
 }
 
@@ -150,7 +238,9 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         "max" => Metric::Max,
         "rate" => Metric::Rate,
         "failed" => Metric::Failed,
-        "status" => Metric::Status(status(scan)?),
+        "dropped" => Metric::Dropped,
+        "unsent" => Metric::Unsent,
+        "status" => status(scan)?,
         "" => {
             return fail(
                 start,
@@ -208,17 +298,25 @@ fn decimal(digits: &str) -> Option<f64> {
     digits.parse().ok().filter(|n: &f64| plain && n.is_finite())
 }
 
-fn status(scan: &mut Scan<'_>) -> Result<u16, ThresholdError> {
+/// `(503)`, or `(5xx)` for all that begin with 5.
+fn status(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     let open = scan.eat("(");
     scan.skip_space();
     let at = scan.at();
-    let digits = scan.take_while(|c| c.is_ascii_digit());
+    let text = scan.take_while(|c| c.is_ascii_digit() || c == 'x');
     scan.skip_space();
     let closed = scan.eat(")");
-    match digits.parse::<u16>() {
-        Ok(status @ 100..=999) if open && closed && digits.len() == 3 => Ok(status),
-        _ => fail(at, "write a status of three digits, as in status(500)==0"),
+    let class = text.strip_suffix("xx").map(str::parse);
+    match (class, text.parse::<u16>()) {
+        (Some(Ok(class @ 1..=9)), _) if open && closed => Ok(Metric::StatusClass(class)),
+        (None, Ok(status @ 100..=999)) if open && closed && text.len() == 3 => {
+            Ok(Metric::Status(status))
+        }
+        _ => fail(
+            at,
+            "write a status of three digits or a class, as in status(500)==0 or status(5xx)==0",
+        ),
     }
 }
 
@@ -253,11 +351,11 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
         Unit::PerSecond => (per_second(text), "a rate such as 995/s"),
         Unit::Share => (
             match text.strip_suffix('%') {
-                Some(digits) => share(digits),
-                None => decimal(text),
-            }
-            .filter(|share| *share <= 1.0),
-            "a percentage such as 0.1%, or a share from 0 to 1",
+                Some(digits) => share(digits).filter(|share| *share <= 1.0),
+                // A bare 1 would be all of them, and whoever writes it means 1 %.
+                None => decimal(text).filter(|share| *share < 1.0),
+            },
+            "a percentage such as 0.1%, or a share below 1",
         ),
         Unit::Count => (
             decimal(text)

@@ -5,7 +5,7 @@ use drumfire_measure::{
     GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, ThresholdResult,
     WindowedThresholds,
 };
-use drumfire_plan::{Comparison, Metric, Threshold};
+use drumfire_plan::{Comparison, Metric, Threshold, Times};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 
@@ -65,6 +65,12 @@ fn second(number: u64) -> Interval {
         interval.total.record_intended(1);
         interval.total.record(&sample);
     }
+    interval.total.record_intended(10);
+    interval.total.record_dropped(10);
+    interval
+        .total
+        .connections
+        .record_opened(Nanos::from_micros(90));
     interval
 }
 
@@ -72,7 +78,8 @@ fn second(number: u64) -> Interval {
 fn each_metric_looks_at_its_own_figure() {
     use Comparison::{AtLeast, AtMost, Equal, Greater, Less, NotEqual};
     let step = |name: &str, metric| Metric::Step(name.to_owned(), Box::new(metric));
-    let lag = |metric| Metric::Lag(Box::new(metric));
+    let of = |times, metric| Metric::Of(times, Box::new(metric));
+    let lag = |metric| of(Times::Lag, metric);
     let table = [
         (Metric::Quantile(0.99), Less, 1e9, true, "991 ms"),
         (Metric::Quantile(0.99), Less, 50e6, false, "991 ms"),
@@ -89,6 +96,13 @@ fn each_metric_looks_at_its_own_figure() {
         (Metric::Status(200), NotEqual, 0.0, true, "2000"),
         (lag(Metric::Quantile(0.99)), Less, 1e6, false, "2 ms"),
         (lag(Metric::Mean), Less, 1e6, true, "990 µs"),
+        (of(Times::FirstByte, Metric::Max), Less, 1e9, true, "500 ms"),
+        (of(Times::Connect, Metric::Max), Less, 1e6, true, "90 µs"),
+        (Metric::StatusClass(5), Equal, 20.0, true, "20"),
+        (Metric::StatusClass(4), Equal, 0.0, true, "0"),
+        (Metric::StatusClass(2), NotEqual, 2000.0, false, "2000"),
+        (Metric::Dropped, Less, 0.01, true, "0.98 %"),
+        (Metric::Unsent, Less, 0.01, true, "0.98 %"),
         (step("login", Metric::Max), Equal, 999e6, true, "999 ms"),
         (step("login", Metric::Rate), Equal, 510.0, true, "510/s"),
         (step("login", Metric::Status(500)), Equal, 20.0, true, "20"),
@@ -108,6 +122,76 @@ fn each_metric_looks_at_its_own_figure() {
 }
 
 #[test]
+fn what_waits_at_the_end_is_unsent_and_not_dropped() {
+    let mut last = second(0);
+    last.total.record_intended(480);
+    last.total.record_pending(0, ms(1), 480);
+    let rules = [Metric::Dropped, Metric::Unsent];
+    let rules = rules.map(|metric| threshold(metric, Comparison::Less, 1.0));
+    let seen = fates(Model::Open, &[last], &rules);
+    let texts: Vec<_> = seen.iter().map(|seen| seen.actual_text.as_str()).collect();
+    assert_eq!(texts, ["0.667 %", "32.7 %"]);
+    let nothing = fates(Model::Open, &[interval(0)], &rules);
+    assert!(
+        nothing
+            .iter()
+            .all(|fate| fate.actual_text == "no request was due")
+    );
+}
+
+#[test]
+fn a_rule_may_be_about_one_of_several_pools() {
+    let mut info = (*samples::run(Model::Open, &STEPS)).clone();
+    info.pools[0].name = "browse".to_owned();
+    info.pools.push(drumfire_measure::PoolInfo {
+        name: "buy".to_owned(),
+        model: Model::Closed,
+        steps: vec!["pay".into()],
+        ..info.pools[0].clone()
+    });
+    let info = std::sync::Arc::new(info);
+    let rules = [
+        ("browse: max<=1002ms", "1 s"),
+        ("buy: max==7ms", "7 ms"),
+        ("browse/login: max==999ms", "999 ms"),
+        ("buy/pay: max==7ms", "7 ms"),
+        ("step(pay).max==7ms", "7 ms"),
+        ("rate==1011", "1011/s"),
+        (
+            "buy: rate>0 over 1s",
+            "1/s in the worst of 1 windows, 0 failed",
+        ),
+        (
+            "browse: max>0 over 1s",
+            "1 s in the worst of 1 windows, 0 failed",
+        ),
+        ("buy/login: max>0", "pool `buy` has no step `login`"),
+        ("sell: max>0 over 1s", "the plan has no pool `sell`"),
+        (
+            "max>0",
+            "the pools have different models; name one, as in POOL: p99<50ms",
+        ),
+    ];
+    let thresholds: Vec<Threshold> = rules.map(|(rule, _)| rule.parse().unwrap()).to_vec();
+    let mut run = Interval::of_pools(info.pools.iter().map(|pool| &*pool.steps));
+    run.end = Nanos::from_secs(1);
+    *run.pool_mut(0) = second(0).total;
+    run.pool_mut(1).record_intended(1);
+    run.pool_mut(1).record(&samples::late(ms(1), ms(3), ms(7)));
+    run.sum_up();
+    let mut summary = Summary::new(info.clone());
+    let mut windows = WindowedThresholds::new(&thresholds, &info);
+    summary.absorb(&run);
+    windows.absorb(&run);
+    let health = GeneratorHealth::default();
+    let summary = summary.finish(Nanos::from_secs(1), health, &thresholds, &windows);
+    for ((rule, text), seen) in rules.iter().zip(&summary.thresholds) {
+        assert_eq!(seen.actual_text, *text, "{rule}");
+        assert_eq!(seen.passed, seen.actual.is_some(), "{rule}");
+    }
+}
+
+#[test]
 fn the_model_says_which_time_is_the_latency() {
     let max = [threshold(Metric::Max, Comparison::Equal, 0.0)];
     let actual = |model| fates(model, &[second(0)], &max)[0].actual;
@@ -118,18 +202,25 @@ fn the_model_says_which_time_is_the_latency() {
 #[test]
 fn what_cannot_be_evaluated_fails_and_says_why() {
     let step = |name: &str, metric| Metric::Step(name.to_owned(), Box::new(metric));
-    let lag = Metric::Lag(Box::new(Metric::Mean));
+    let lag = Metric::Of(Times::Lag, Box::new(Metric::Mean));
     let table = [
         (
             Metric::Quantile(0.9999),
-            "p99.99 needs 36887 samples and there were 1000",
+            "p99.99 needs 36,887 samples and there were 1,000",
         ),
         (
             step("logout", Metric::Mean),
             "the plan has no step `logout`",
         ),
-        (step("login", lag), "lag is not kept for single steps"),
-        (Metric::Lag(Box::new(Metric::Rate)), "lag has only times"),
+        (step("login", lag), "it is not kept for single steps"),
+        (
+            Metric::Of(Times::Lag, Box::new(Metric::Rate)),
+            "it is not a figure of times",
+        ),
+        (
+            Metric::Pool("orders".to_owned(), Box::new(Metric::Mean)),
+            "the plan has no pool `orders`",
+        ),
     ];
     for (metric, why) in table {
         // It would hold with any figure.
@@ -244,7 +335,8 @@ fn figure(metric: &Metric, window: &[Interval]) -> Option<f64> {
         Metric::Failed if counts.sent == 0 => None,
         Metric::Failed => Some(counts.failed as f64 / counts.sent as f64),
         Metric::Status(status) => Some(sum.total.status_counts().get(*status) as f64),
-        Metric::Lag(inner) => times(&sum.total.latency.lag, inner),
+        Metric::Of(_, inner) => times(&sum.total.latency.lag, inner),
+        Metric::Unsent => Some(counts.dropped as f64 / counts.intended as f64),
         Metric::Step(_, inner) => times(&sum.total.steps[0].response_time, inner),
         metric => times(&sum.total.latency.response_time, metric),
     }
@@ -270,7 +362,7 @@ proptest! {
         let metrics = [
             Metric::Quantile(0.5), Metric::Quantile(0.9), Metric::Mean, Metric::Min, Metric::Max,
             Metric::Rate, Metric::Failed, Metric::Status(200),
-            Metric::Lag(Box::new(Metric::Quantile(0.75))), step,
+            Metric::Of(Times::Lag, Box::new(Metric::Quantile(0.75))), step, Metric::Unsent,
         ];
         let rules: Vec<_> = metrics.iter().map(|metric| Threshold {
             window: Some(Nanos(length * 1_000_000_000 - 1)), // rounded up to whole intervals

@@ -1,6 +1,6 @@
 //! Thresholds as text.
 
-use drumfire_plan::{Comparison, Metric, Threshold};
+use drumfire_plan::{Comparison, Metric, Threshold, Times};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 
@@ -20,12 +20,14 @@ fn check(text: &str, metric: Metric, comparison: Comparison, bound: f64, canonic
 }
 
 #[test]
-fn the_grammar_of_the_manual() {
+fn metrics_of_a_run() {
     use Comparison::{AtLeast, AtMost, Equal, Greater, Less, NotEqual};
-    use Metric::{Failed, Lag, Max, Mean, Min, Quantile, Rate, Status, Step};
+    use Metric::{
+        Dropped, Failed, Max, Mean, Min, Of, Quantile, Rate, Status, StatusClass, Unsent,
+    };
     let p = Quantile;
-    let lag = Lag(Box::new(p(0.99)));
-    let step = |name: &str, metric| Step(name.to_owned(), Box::new(metric));
+    let of = |times, metric| Of(times, Box::new(metric));
+    let lag = of(Times::Lag, p(0.99));
     for (text, metric, comparison, bound, canonical) in [
         ("p99<50ms", p(0.99), Less, 5e7, "p99<50ms"),
         ("p99.9<=1s", p(0.999), AtMost, 1e9, "p99.9<=1s"),
@@ -42,32 +44,89 @@ fn the_grammar_of_the_manual() {
         ("failed<0.1%", Failed, Less, 0.001, "failed<0.1%"),
         ("failed==0", Failed, Equal, 0.0, "failed==0%"),
         ("failed<=0.05", Failed, AtMost, 0.05, "failed<=5%"),
+        ("failed<=100%", Failed, AtMost, 1.0, "failed<=100%"),
+        ("dropped<1%", Dropped, Less, 0.01, "dropped<1%"),
+        ("unsent == 0", Unsent, Equal, 0.0, "unsent==0%"),
         ("status(500)==0", Status(500), Equal, 0.0, "status(500)==0"),
+        (
+            "status ( 5xx ) < 9",
+            StatusClass(5),
+            Less,
+            9.0,
+            "status(5xx)<9",
+        ),
+        (
+            "first_byte.p99<50ms",
+            of(Times::FirstByte, p(0.99)),
+            Less,
+            5e7,
+            "first_byte.p99<50ms",
+        ),
+        (
+            "connect . max <= 1s",
+            of(Times::Connect, Max),
+            AtMost,
+            1e9,
+            "connect.max<=1s",
+        ),
         ("lag.p99<1ms", lag, Less, 1e6, "lag.p99<1ms"),
+    ] {
+        check(text, metric, comparison, bound, canonical);
+    }
+}
+
+#[test]
+fn metrics_of_pools_and_steps() {
+    use Comparison::Less;
+    use Metric::{Failed, Max, Of, Pool, Quantile, Step};
+    let p = Quantile;
+    let of = |times, metric| Of(times, Box::new(metric));
+    let pool = |name: &str, metric| Pool(name.to_owned(), Box::new(metric));
+    let step = |name: &str, metric| Step(name.to_owned(), Box::new(metric));
+    for (text, metric, bound, canonical) in [
+        (
+            "orders:failed<0.1%",
+            pool("orders", Failed),
+            0.001,
+            "orders: failed<0.1%",
+        ),
+        (
+            "buy/log in: p95<500ms",
+            pool("buy", step("log in", p(0.95))),
+            5e8,
+            "buy/log in: p95<500ms",
+        ),
+        (
+            "buy / http://h:80/a: lag.max<1s",
+            pool("buy", step("http://h:80/a", of(Times::Lag, Max))),
+            1e9,
+            "buy/http://h:80/a: lag.max<1s",
+        ),
         (
             "step(login).p95<200ms",
             step("login", p(0.95)),
-            Less,
             2e8,
             "step(login).p95<200ms",
         ),
         (
             "step ( GET /f(x) ) . failed < 1%",
             step("GET /f(x)", Failed),
-            Less,
             0.01,
             "step(GET /f(x)).failed<1%",
         ),
         (
             "step(a).lag.max<1s",
-            step("a", Lag(Box::new(Max))),
-            Less,
+            step("a", of(Times::Lag, Max)),
             1e9,
             "step(a).lag.max<1s",
         ),
     ] {
-        check(text, metric, comparison, bound, canonical);
+        check(text, metric, Less, bound, canonical);
     }
+}
+
+#[test]
+fn a_window_stands_at_the_end() {
     let window = |text| parse(text).window;
     assert_eq!(window("p99<50ms over 60s"), Some(Nanos::from_secs(60)));
     assert_eq!(window("p99<50ms"), None);
@@ -104,7 +163,19 @@ fn refused_thresholds_say_what_is_right() {
         ),
         ("p99<", 4, "a bound is missing; write a duration"),
         ("rate>=fast", 6, "write a rate such as 995/s"),
-        ("failed<200%", 7, "a share from 0 to 1"),
+        ("failed<200%", 7, "a share below 1"),
+        (
+            "failed<1",
+            7,
+            "`1` can't be the bound; write a percentage such as 0.1%",
+        ),
+        ("unsent<1.0", 7, "a percentage such as 0.1%"),
+        ("status(5xy)==0", 7, "three digits or a class"),
+        ("status(0xx)==0", 7, "three digits or a class"),
+        ("first_byte<1ms", 10, "first_byte.p99<1ms"),
+        ("connect.rate<1/s", 8, "`connect` has times only"),
+        ("step(a).dropped<1%", 8, "of a pool and not of a step"),
+        ("buy/a: connect.p99<1ms", 7, "connections are of a pool"),
         ("failed<5", 7, "a percentage such as 0.1%"),
         ("failed<NaN", 7, "can't be the bound"),
         ("status(500)==0.5", 13, "a count such as 0"),
@@ -112,7 +183,7 @@ fn refused_thresholds_say_what_is_right() {
         ("status==0", 6, "three digits"),
         ("status(99)==0", 7, "three digits"),
         ("lag<1ms", 3, "lag.p99<1ms"),
-        ("lag.rate<1/s", 4, "lag has times only"),
+        ("lag.rate<1/s", 4, "`lag` has times only"),
         ("step<1ms", 0, "write step(NAME)"),
         ("step().p99<1s", 5, "the step has no name"),
         ("step(x<1s", 5, "has no end"),
@@ -144,8 +215,13 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
     ];
     let times = times
         .prop_flat_map(|metric| {
-            let lag = Metric::Lag(Box::new(metric.clone()));
-            prop_oneof![Just(metric), Just(lag)]
+            let of = |times| Metric::Of(times, Box::new(metric.clone()));
+            prop_oneof![
+                Just(of(Times::Lag)),
+                Just(of(Times::FirstByte)),
+                Just(of(Times::Connect)),
+                Just(metric)
+            ]
         })
         .prop_map(move |metric| (metric, time()));
     let plain = prop_oneof![
@@ -156,15 +232,32 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
             Metric::Failed,
             (0..=1000).prop_map(|n| f64::from(n) / 1000.0).boxed()
         )),
+        Just((Metric::Unsent, (0.0..1.0).boxed())),
+        Just((Metric::Dropped, (0.0..1.0).boxed())),
         (100..1000_u16).prop_map(|code| (
             Metric::Status(code),
             any::<u32>().prop_map(f64::from).boxed()
         )),
+        (1..10_u8).prop_map(|class| (
+            Metric::StatusClass(class),
+            any::<u32>().prop_map(f64::from).boxed()
+        )),
     ];
-    let name = proptest::option::of("[a-z][a-z ()]{0,9}[a-z]");
-    (plain, name).prop_map(|((metric, bound), name)| match name {
-        Some(name) => (Metric::Step(name, Box::new(metric)), bound),
-        None => (metric, bound),
+    let name = || proptest::option::of("[a-z][a-z ()]{0,9}[a-z]");
+    (plain, name(), name()).prop_map(|((metric, bound), step, pool)| {
+        let of_pool = matches!(
+            metric,
+            Metric::Dropped | Metric::Unsent | Metric::Of(Times::Connect, _)
+        );
+        let metric = match step.filter(|_| !of_pool) {
+            Some(name) => Metric::Step(name, Box::new(metric)),
+            None => metric,
+        };
+        let metric = match pool {
+            Some(name) => Metric::Pool(name, Box::new(metric)),
+            None => metric,
+        };
+        (metric, bound)
     })
 }
 
