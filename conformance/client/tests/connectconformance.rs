@@ -1,10 +1,9 @@
 //! The suite's verdict on our machines, case by case, as `conformance/grpc` asks for it.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::print_stderr,
-    clippy::allow_attributes,
-    reason = "a test fails by panicking, and says why it does not run"
+    reason = "a test fails by panicking, and prints why it does not run"
 )]
 
 use std::path::{Path, PathBuf};
