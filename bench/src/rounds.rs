@@ -50,7 +50,7 @@ impl Run {
     }
 }
 
-/// What is divided.
+/// The figure that is divided.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
     /// CPU time by requests.
@@ -101,7 +101,7 @@ pub fn alternate(
 pub struct Title<'a> {
     /// The load, and its server.
     pub case: &'a str,
-    /// What is divided.
+    /// The figure that is divided.
     pub unit: Unit,
     /// Length of a run.
     pub seconds: u32,

@@ -29,7 +29,7 @@ pub struct Settings {
 /// One row.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub name: &'static str,
     measure: Measure,
 }

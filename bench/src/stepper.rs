@@ -85,7 +85,7 @@ impl Drop for Traced {
     }
 }
 
-/// What stepping found.
+/// The result of stepping.
 #[derive(Debug)]
 pub struct Steps {
     /// Instructions of each request, in order.

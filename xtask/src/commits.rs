@@ -37,7 +37,7 @@ fn history(root: &Path, base: &str) -> Option<String> {
     if is_shallow { log("HEAD") } else { None }
 }
 
-/// What git prints; `None` where it can't or there is no git.
+/// git's output; `None` where it fails or there is no git.
 fn git(root: &Path, args: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     // A hook's own settings name another repository, and a checkout of another user is ours too.

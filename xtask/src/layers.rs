@@ -25,7 +25,7 @@ struct Member {
     name: String,
     /// The dependencies of the crate itself, at run time or to be built.
     uses: Vec<String>,
-    /// What only its tests depend on.
+    /// The dependencies of its tests alone.
     tests_use: Vec<String>,
 }
 

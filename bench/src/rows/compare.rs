@@ -14,7 +14,7 @@ const CONNECTIONS: u32 = 64;
 /// One case: a server, the load, and the clients.
 #[derive(Debug)]
 pub struct Case {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub name: &'static str,
     /// Its description in the table.
     title: &'static str,
@@ -111,7 +111,7 @@ pub const CASES: &[Case] = &[
     },
 ];
 
-/// What most cases share.
+/// The common parts of most cases.
 const PLAIN: Case = Case {
     name: "",
     title: "",

@@ -232,7 +232,7 @@ fn claim_of(caller: Caller, finished: &Finished) -> Option<claim::Claim> {
     }
 }
 
-/// What templates cost, round by round.
+/// The cost of templates, round by round.
 fn difference(case: &str, fixed: &[Run], templated: &[Run]) -> Line {
     let pairs = fixed.iter().zip(templated);
     let spread = Spread::of(pairs.map(|(a, b)| (b.client_nanos - a.client_nanos) / 1e3));

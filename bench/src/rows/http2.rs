@@ -15,7 +15,7 @@ use std::process::Command;
 /// One case: a server, and how many requests are under way on how many connections.
 #[derive(Debug)]
 pub(super) struct Case {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub(super) name: &'static str,
     server: Kind,
     connections: u32,

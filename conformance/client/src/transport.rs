@@ -22,7 +22,7 @@ pub(crate) struct Transport {
     buffer: Vec<u8>,
 }
 
-/// What reading came to.
+/// The result of a read.
 #[derive(Debug)]
 pub(crate) enum Received<'a> {
     /// These bytes.

@@ -46,7 +46,7 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
-    /// What to try, in flags of our own; it follows the message, and other tools' command lines
+    /// The remedy, in flags of our own; it follows the message, and other tools' command lines
     /// leave it out.
     pub(crate) remedy: String,
 }

@@ -80,7 +80,7 @@ pub(crate) fn chooses_http2(plan: &Plan, limit: Nanos) -> Result<bool, Failure> 
     ))
 }
 
-/// What speaks with the target before the run.
+/// The driver for conversations with the target before the run.
 fn native() -> Result<Native, Failure> {
     let options = NativeOptions {
         clock: Clock::start(),

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Descriptors that the program needs beside its connections.
 const DESCRIPTORS_SPARE: u64 = 64;
 
-/// What else to try with a name that has no address.
+/// A further remedy for a name that has no address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
 
 /// A report's note on a run that a signal ended.

@@ -14,7 +14,7 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// What to offer in Accept-Encoding.
+    /// The value of Accept-Encoding.
     pub const ACCEPTED: &'static str = "gzip, deflate, br, zstd";
 
     /// The coding with this name, in letters of any case (RFC 9110 section 8.4.1).

@@ -39,7 +39,7 @@ enum Inner {
     Zstd(Zstandard),
 }
 
-/// What one step of a layer came to.
+/// The result of one step of a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Step {
     /// Bytes of input that are done with.

@@ -8,7 +8,7 @@ use drumfire_plan::{Flaw, Plan, PlanParts};
 /// Keys that stand for others in a document: the first that was written is meant.
 const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
 
-/// The plan of these parts, made of as many written pools; what is wrong with them is noted.
+/// The plan of these parts, made of as many written pools; mistakes in them are noted.
 pub(crate) fn checked(
     parts: PlanParts,
     document: &Document,

@@ -1,4 +1,4 @@
-//! What calls send: their data and the metadata that varies, as the document's templates have it.
+//! The data of calls and their varying metadata, as the document's templates have them.
 
 use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates};
 use crate::host::Found;
@@ -31,7 +31,7 @@ enum Word {
     GoBuiltin,
 }
 
-/// What one request's calls send.
+/// The messages of one request's calls.
 pub(crate) struct Sent {
     pub(crate) input: Input,
     /// Metadata that is the same for all calls.

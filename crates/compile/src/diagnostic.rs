@@ -20,7 +20,7 @@ pub struct Diagnostic {
     pub place: Place,
     /// The mistake, and what would be right.
     pub message: String,
-    /// What to try, in words of this program's own command line; it follows the message.
+    /// The remedy, in words of this program's own command line; it follows the message.
     pub remedy: String,
     /// The cause.
     pub fault: Fault,

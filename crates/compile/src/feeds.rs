@@ -1,4 +1,4 @@
-//! What templates draw on: feeds, read from their files.
+//! The sources of templates: feeds, read from their files.
 
 use crate::scope::Scope;
 use drumfire_data::{Feed, Order, Sources};

@@ -25,7 +25,7 @@ pub trait Host: Send + Sync + fmt::Debug {
         Err(io::ErrorKind::NotFound.into())
     }
 
-    /// What lies at a path, as it was written.
+    /// The kind of thing at a path, as it was written.
     fn look(&self, path: &str) -> Found {
         let _ = path;
         Found::Nothing
@@ -77,7 +77,7 @@ pub trait Host: Send + Sync + fmt::Debug {
         1
     }
 
-    /// What clocks show in a place (`Local`, or a name of the zone database) at a time, in seconds
+    /// The local time in a place (`Local`, or a name of the zone database) at a time, in seconds
     /// since the Unix epoch; `None` when it is not known, and then it is UTC.
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
         let _ = (place, unix_seconds);
@@ -98,7 +98,7 @@ pub struct Bare;
 
 impl Host for Bare {}
 
-/// What lies at a path.
+/// The kind of thing at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A file.
@@ -127,7 +127,7 @@ pub struct SchemaQuestion<'a> {
 pub struct HostError {
     /// The mistake.
     pub message: String,
-    /// What to try, in words of this program's own command line; it follows the message.
+    /// The remedy, in words of this program's own command line; it follows the message.
     pub remedy: String,
 }
 

@@ -163,7 +163,7 @@ fn crew_of_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
     }
 }
 
-/// What ends the run; a duration where nothing else does.
+/// The end of the run; a duration where nothing else ends it.
 pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>) -> Stop {
     let given = scope.found.parse(written.after.as_ref());
     let given = given.or(loaded.users_end);

@@ -49,7 +49,7 @@ pub(crate) fn requests(pool: &Pool, scope: &mut Scope<'_>) -> Vec<HttpRequest> {
     all
 }
 
-/// What paths are looked for at.
+/// The target that paths are relative to.
 fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     let text = pool.settings.reach.target.as_ref()?;
     let url = scope.found.ok(&text.place, Url::parse(&text.value))?;

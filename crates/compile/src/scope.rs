@@ -1,4 +1,4 @@
-//! What every step of compiling has at hand.
+//! The tools of every step of compiling.
 
 use crate::Host;
 use crate::diagnostic::Findings;

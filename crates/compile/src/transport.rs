@@ -29,7 +29,7 @@ const BACKOFF_DEFAULT: Nanos = Nanos::from_millis(250);
 /// How long the answer to a ping may take.
 const PING_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(20);
 
-/// What is spoken with the target.
+/// The protocol of the target.
 pub(crate) fn http(
     settings: &Settings,
     version: HttpVersion,

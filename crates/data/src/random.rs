@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// The golden ratio's share of 2⁶⁴, the step of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-/// What random strings are made of.
+/// The letters of random strings.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /// A stream of random numbers (SplitMix64). Good enough for data; not for secrets.

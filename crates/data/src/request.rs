@@ -20,7 +20,7 @@ pub struct FieldTemplate {
     template: Template,
 }
 
-/// What requests have for a body: each takes one of a list.
+/// The bodies of requests: each takes one of a list.
 #[derive(Clone, Debug)]
 pub struct Bodies {
     list: Vec<BodyText>,

@@ -1,4 +1,4 @@
-//! What templates may draw on beside the request itself: feeds with names.
+//! The sources of templates beside the request itself: feeds with names.
 
 use crate::{Feed, Order, VARIABLES};
 use drumfire_plan::{DataError, RequestContext};

@@ -9,7 +9,7 @@ pub(crate) enum Part<'a> {
     Expression(&'a str),
 }
 
-/// What kind of template a text is.
+/// The kind of template that a text is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Split<'a> {
     /// Nothing is computed.

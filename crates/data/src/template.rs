@@ -54,7 +54,7 @@ pub struct Template {
     language: Arc<Language>,
 }
 
-/// What expressions are evaluated with.
+/// The environment of expressions.
 #[derive(Debug)]
 struct Language {
     sources: Arc<Sources>,

@@ -26,7 +26,7 @@ const PROGRAM: &str = "go-wrk";
 /// The version of go-wrk whose command line and report this is.
 const VERSION: &str = "0.10";
 
-/// What go-wrk counts as a success: 2xx, and 301 and 307 as they are.
+/// The statuses that go-wrk counts as success: 2xx, and 301 and 307 as they are.
 const EXPECT: Expect = Expect::NONE.with(200, 299).with(301, 301).with(307, 307);
 
 /// The line at the first signal.
@@ -43,7 +43,7 @@ pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>) -> Outcome {
     }
 }
 
-/// What go-wrk prints when its flags can't be read.
+/// go-wrk's output when its flags can't be read.
 fn refusal(failure: Failure) -> LastWords {
     let usage = args::go_usage();
     match failure {

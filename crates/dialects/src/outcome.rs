@@ -11,9 +11,9 @@ pub enum Outcome {
     Run(Box<Run>),
     /// Nothing is run: help, a version, or a mistake on the command line.
     Print {
-        /// What goes to standard output.
+        /// The text for standard output.
         stdout: String,
-        /// What goes to standard error.
+        /// The text for standard error.
         stderr: String,
         /// The code to exit with.
         exit: u8,
@@ -25,7 +25,7 @@ pub enum Outcome {
 pub struct Run {
     /// The run as the command line describes it.
     pub document: Document,
-    /// What that comes to.
+    /// The plan of the document.
     pub plan: Plan,
     /// How the run and its result are shown.
     pub presentation: Presentation,
@@ -34,9 +34,9 @@ pub struct Run {
 /// Why nothing is run: the tool's last words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastWords {
-    /// What goes to standard output.
+    /// The text for standard output.
     pub(crate) stdout: String,
-    /// What goes to standard error.
+    /// The text for standard error.
     pub(crate) stderr: String,
     /// The code to exit with.
     pub(crate) exit: u8,

@@ -80,7 +80,7 @@ pub(crate) struct Arrival {
     pub(crate) user: Option<UserId>,
 }
 
-/// What became due and was not sent, within a span.
+/// Arrivals that became due and were not sent, within a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) intended: u64,

@@ -90,7 +90,7 @@ struct Exchange {
     resends: u8,
     /// How much of a prepared body the protocol has taken.
     body_sent: usize,
-    /// What reads the response's body, where anything does.
+    /// The reader of the response's body, if there is one.
     reader: Option<Box<BodyReader>>,
     follow: Option<Box<Follow>>,
     /// The state of a gRPC call; kept for the next exchange with this id.
@@ -524,7 +524,7 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// What one attempt leaves behind is forgotten.
+    /// Discards the remains of one attempt.
     #[inline]
     fn begin_attempt(&mut self) {
         self.status = 0;
@@ -590,7 +590,7 @@ impl Exchange {
         }
     }
 
-    /// What kept it from being over in time.
+    /// The outcome of its timeout, by the phase that it was in.
     fn lateness(&self, now: Nanos) -> Outcome {
         if self.status == 0 {
             return if self.is_sent {

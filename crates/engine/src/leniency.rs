@@ -1,4 +1,4 @@
-//! What `http1` forgave, in the words in which the results count it.
+//! The mistakes that `http1` forgave, under the names by which the results count them.
 
 use drumfire_http1::{Notice, Notices};
 use drumfire_measure::{Leniencies, Leniency};

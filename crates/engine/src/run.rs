@@ -144,7 +144,7 @@ impl Run {
         self.control.clone()
     }
 
-    /// What happens from now on. What happened before the first call is not lost: it comes first.
+    /// The events from now on. Events before the first call are not lost: they come first.
     #[must_use]
     pub fn events(&self) -> Events {
         self.hub.subscribe()

@@ -11,7 +11,7 @@ use drumfire_units::Nanos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What to do when the time has come.
+/// The action of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wake {
     /// A share's seat may be used again.

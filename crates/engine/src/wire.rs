@@ -73,7 +73,7 @@ impl<I: Io> Port<'_, I> {
     }
 }
 
-/// What all connections of a worker receive with; one of each, for they take turns.
+/// The buffers with which all connections of a worker receive; one of each, for they take turns.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// Received bytes.
@@ -83,7 +83,7 @@ pub(crate) struct Input {
     /// Room for bytes that are thrown away unread; its memory is never touched where the driver
     /// can discard.
     pub(crate) scratch: Vec<u8>,
-    /// What HTTP/1.1's machines have in common.
+    /// The shared state of HTTP/1.1's machines.
     pub(crate) shared: h1::Shared,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What follows a response's head.
+/// The part behind a response's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
     /// A body, which may be empty.

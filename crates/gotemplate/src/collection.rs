@@ -133,7 +133,7 @@ impl Map {
         }
     }
 
-    /// What its values are.
+    /// The type of its values.
     #[must_use]
     pub const fn entry(&self) -> Entry {
         self.entry

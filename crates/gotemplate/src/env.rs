@@ -12,9 +12,9 @@ pub trait Env {
     /// 64 random bits.
     fn random(&mut self) -> u64;
 
-    /// What clocks show in a place (`Local`, or a name of the zone database such as
-    /// `Europe/Berlin`) at a time, in seconds since the Unix epoch. `None` when the place is not
-    /// known; then Go's functions use UTC. `UTC` is never asked for.
+    /// The local time in a place (`Local`, or a name of the zone database such as `Europe/Berlin`)
+    /// at a time, in seconds since the Unix epoch. `None` when the place is not known; then Go's
+    /// functions use UTC. `UTC` is never asked for.
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
         let _ = (place, unix_seconds);
         None
@@ -37,7 +37,7 @@ pub trait Env {
     }
 }
 
-/// What clocks show in a place at a time.
+/// The local time in a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneTime {
     /// Seconds east of UTC.
@@ -51,7 +51,7 @@ pub struct ZoneTime {
 pub struct Limits {
     /// The longest text that it may make.
     pub output_bytes: usize,
-    /// What all values together may take that it makes on the way; nothing is given back.
+    /// The bytes of all values that it makes on the way; nothing is given back.
     pub value_bytes: usize,
     /// How many steps it may take: actions, calls, rounds of loops, and what functions go
     /// through.
@@ -61,7 +61,7 @@ pub struct Limits {
 /// The longest text that one execution may make.
 pub const OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What all values together may take that one execution makes.
+/// The largest number of bytes of all values that one execution makes.
 pub const VALUE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// How many steps one execution may take: at tens of nanoseconds each, well under a second.

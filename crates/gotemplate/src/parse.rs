@@ -56,7 +56,7 @@ pub(crate) struct Program {
 
 type Parsed<T> = Result<T, ParseError>;
 
-/// What ends a list of nodes.
+/// The end of a list of nodes.
 enum Ending {
     End,
     Else,

@@ -57,7 +57,7 @@ impl Template {
     /// Appends its output for these data. Output that was written before an error stays.
     ///
     /// # Errors
-    /// What Go's `Execute` fails with, and when a limit is reached.
+    /// Those of Go's `Execute`, and when a limit is reached.
     pub fn execute(
         &self,
         data: &Value,

@@ -141,7 +141,7 @@ impl Moment {
     }
 }
 
-/// What `%v` prints of a moment.
+/// A moment as `%v` prints it.
 pub(crate) fn print(moment: &Moment) -> String {
     layout::format(moment, "2006-01-02 15:04:05.999999999 -0700 MST")
 }

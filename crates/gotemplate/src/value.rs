@@ -151,7 +151,7 @@ impl Value {
         }
     }
 
-    /// What `if` makes of it: anything but zero, empty and nothing is true.
+    /// Its truth value for `if`: anything but zero, empty and nothing is true.
     #[must_use]
     pub fn is_true(&self) -> bool {
         match self {

@@ -144,9 +144,10 @@ impl Decompressor {
     }
 }
 
-/// What scratch space is kept for the next message; above it lies what one large message took.
+/// The scratch space that is kept for the next message; space beyond it, for one large message, is
+/// freed.
 const SCRATCH_KEPT_BYTES: usize = 1024 * 1024;
-/// What scratch space begins with.
+/// The first size of the scratch space.
 const SCRATCH_FIRST_BYTES: usize = 4096;
 
 /// Where a message is decompressed to. It grows as the message does, never ahead of it.

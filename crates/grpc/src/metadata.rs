@@ -42,7 +42,7 @@ pub fn is_binary(name: &[u8]) -> bool {
 /// name in base64.
 ///
 /// # Errors
-/// What of it may not be sent.
+/// When it may not be sent.
 pub fn check(name: &[u8], value: &[u8]) -> Result<(), MetadataError> {
     if name.starts_with(b":") || name.starts_with(b"grpc-") || OWN.contains(&name) {
         return Err(MetadataError::Reserved);

@@ -57,7 +57,7 @@ impl Default for ReplySettings {
 #[derive(Debug)]
 pub struct Reply {
     settings: ReplySettings,
-    /// What compressed messages are compressed with; `None` when that was not offered.
+    /// The encoding of compressed messages; `None` when it was not offered.
     encoding: Option<Encoding>,
     /// The head's, to explain trailers without a status.
     http_status: u16,

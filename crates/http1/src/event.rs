@@ -1,4 +1,4 @@
-//! What the bytes of a response say.
+//! The events in the bytes of a response.
 
 use crate::{Head, Notices};
 
@@ -11,7 +11,7 @@ pub struct Step<'a> {
     pub event: Event<'a>,
 }
 
-/// What the bytes of a response say.
+/// The events in the bytes of a response.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// Nothing more before further input; all of this one is consumed.

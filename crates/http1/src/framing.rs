@@ -2,7 +2,7 @@
 
 use crate::{Error, Notice, Notices};
 
-/// What framing a request's response has.
+/// The framing of a request's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     /// Neither of the others.

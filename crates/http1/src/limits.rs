@@ -1,4 +1,4 @@
-//! What one response may cost: every bound of this crate, in one place.
+//! The bounds on one response: every limit of this crate, in one place.
 
 /// Bounds on a peer's bytes. Reaching one ends the exchange with an error of its own and the
 /// connection with it; nothing is cut in silence.

@@ -83,7 +83,7 @@ pub enum Error {
     Violation {
         /// The code that we send.
         code: ErrorCode,
-        /// What was wrong, in a few words.
+        /// The mistake, in a few words.
         what: &'static str,
     },
     /// The server has passed a limit; we send `ENHANCE_YOUR_CALM`.
@@ -167,7 +167,7 @@ pub enum StreamError {
     Violation {
         /// The code that we send.
         code: ErrorCode,
-        /// What was wrong, in a few words.
+        /// The mistake, in a few words.
         what: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! What the bytes of a server say.
+//! The events in a server's bytes.
 
 use crate::{ErrorCode, Headers, StreamError};
 

@@ -4,7 +4,7 @@ use crate::hpack::Representation;
 use std::fmt;
 use std::sync::Arc;
 
-/// What header compression may do with a field.
+/// How header compression treats a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
     /// The peer may be asked to remember it: right for what many requests have in common.

@@ -1,4 +1,4 @@
-//! What became of connections.
+//! The ends of connections.
 
 use crate::Histogram;
 use drumfire_units::Nanos;
@@ -23,7 +23,7 @@ macro_rules! closings {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What happened, in words for a person.
+            /// A description for a person.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$variant => $words,)* }

@@ -33,7 +33,7 @@ pub struct Figures {
     pub held_back: HeldBack,
     /// Messages of gRPC calls.
     pub messages: Messages,
-    /// What became of connections.
+    /// The ends of connections.
     pub connections: Connections,
     /// One entry for each step, or none where there is a single step, whose figures these are.
     pub steps: Vec<Step>,

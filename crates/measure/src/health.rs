@@ -62,7 +62,8 @@ pub struct GeneratorHealth {
     pub connections_opened: u64,
     /// Whether workers spin before a due time, which makes their CPU share meaningless.
     pub spin: bool,
-    /// What this program or its machine ran out of: the outcomes `local:*` that were seen.
+    /// The exhausted resources of this program or its machine: the outcomes `local:*` that were
+    /// seen.
     pub limited_by: Vec<Outcome>,
 }
 

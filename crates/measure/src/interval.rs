@@ -4,7 +4,8 @@ use crate::{Figures, WorkerHealth};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// What one worker saw in one span of time, or many workers, or a run in many spans.
+/// The measurements of one worker in one span of time, or of many workers, or of a run in many
+/// spans.
 ///
 /// Each pool has figures of its own; the figures of the run are their sum. A worker records into
 /// the pools only: [`Self::sum_up`] makes the sum, on the control plane, before it is read.

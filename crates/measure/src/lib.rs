@@ -1,4 +1,4 @@
-//! What happened: samples, histograms, intervals, summaries, health, thresholds.
+//! Measurements: samples, histograms, intervals, summaries, health, thresholds.
 //!
 //! Knows how to record, merge and judge. Must not know I/O or clocks: every time is an argument.
 //! Start reading at [`Sample`], then [`Figures`] and [`Interval`], then [`Summary`].

@@ -5,7 +5,7 @@
 pub enum Blame {
     /// The target: its status, or a violation of the protocol.
     Target,
-    /// What lies between: refused, reset, timeout, DNS.
+    /// The way between: refused, reset, timeout, DNS.
     Network,
     /// The plan: a bad template, missing data, a redirect that it forbids.
     Plan,
@@ -54,7 +54,7 @@ macro_rules! outcomes {
                 match self { Self::Ok => None, $(Self::$variant => Some(Blame::$blame),)* }
             }
 
-            /// What happened, in words for a person.
+            /// A description for a person.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { Self::Ok => "the response was as expected", $(Self::$variant => $words,)* }

@@ -5,7 +5,7 @@ use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// What makes a request start.
+/// The trigger of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Arrivals do not depend on completions.

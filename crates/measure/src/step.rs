@@ -1,4 +1,4 @@
-//! What happened to one step: one tag, scenario step or URL.
+//! The figures of one step: one tag, scenario step or URL.
 
 use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;

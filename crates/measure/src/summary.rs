@@ -29,7 +29,7 @@ pub struct Summary {
     pub load: LoadAnswer,
     /// What the target made of it.
     pub target: TargetAnswer,
-    /// What became of the thresholds, in the plan's order.
+    /// The results of the thresholds, in the plan's order.
     pub thresholds: Vec<ThresholdResult>,
     /// How the generator fared.
     pub generator: GeneratorHealth,

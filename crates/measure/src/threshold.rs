@@ -5,7 +5,7 @@ use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
 use drumfire_plan::{Comparison, Metric, Threshold, Times};
 use drumfire_units::Nanos;
 
-/// What became of one threshold.
+/// The result of one threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdResult {
     /// As the user wrote it.

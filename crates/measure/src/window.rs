@@ -62,7 +62,7 @@ impl WindowedThresholds {
         }
     }
 
-    /// What became of the threshold at `index` of the plan.
+    /// The result of the threshold at `index` of the plan.
     pub(crate) fn result(&self, index: usize, threshold: &Threshold) -> ThresholdResult {
         let mut trackers = self.trackers.iter();
         let tracker = trackers.find(|tracker| tracker.index == index);

@@ -1,4 +1,4 @@
-//! What one window holds: additions on the right, subtractions on the left.
+//! The content of one window: additions on the right, subtractions on the left.
 
 use crate::codec::Input;
 use crate::threshold::{Aim, View};
@@ -23,7 +23,7 @@ pub(crate) struct Series {
     times: Histogram,
 }
 
-/// What one interval contributes.
+/// The part of one interval.
 #[derive(Clone, Debug)]
 struct Part {
     counts: Counts,

@@ -9,7 +9,8 @@ pub fn descriptor_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// What macOS grants when it refuses a limit of its own naming (`OPEN_MAX` in `sys/syslimits.h`).
+/// The limit that macOS grants when it refuses one of its own naming (`OPEN_MAX` in
+/// `sys/syslimits.h`).
 const OPEN_MAX: u64 = 10_240;
 
 /// Raises the soft limit of open file descriptors to the hard one and returns it.

@@ -26,7 +26,7 @@ pub struct Call {
     pub receive_limit: u64,
     /// The largest message that is sent, before compression, in bytes.
     pub send_limit: u64,
-    /// What its replies' messages must be; any bytes will do when `None`.
+    /// The check of its replies' messages; any bytes will do when `None`.
     pub reply_check: Option<Arc<dyn ReplyCheck>>,
 }
 

@@ -1,4 +1,4 @@
-//! What keeps a plan from being run.
+//! The flaws that keep a plan from being run.
 
 use crate::nearest::suggestion;
 use crate::{
@@ -22,7 +22,7 @@ pub struct Flaw {
 }
 
 impl fmt::Display for Flaw {
-    /// `pools[0].requests[1]: what is wrong`.
+    /// `pools[0].requests[1]: message`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(pool) = self.pool {
             write!(f, "pools[{pool}].")?;

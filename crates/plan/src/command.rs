@@ -15,7 +15,7 @@ pub struct Command {
     /// The number of the pool that changes, from 0; `None` stands for all of them, or for the only
     /// one.
     pub pool: Option<u16>,
-    /// What changes.
+    /// The change.
     pub change: Change,
 }
 

@@ -27,7 +27,7 @@ pub struct Document {
     pub name: Option<Text>,
     /// The defaults of all pools.
     pub defaults: Settings,
-    /// What templates draw on.
+    /// The sources of templates.
     pub feeds: Vec<Feed>,
     /// The pools: requests, and their load.
     pub pools: Vec<Pool>,
@@ -44,13 +44,13 @@ pub struct Document {
 /// Requests that share a load, connections and settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pool {
-    /// What its numbers are reported under.
+    /// The name under which its figures are reported.
     pub name: Text,
     /// When its requests start.
     pub load: Load,
     /// How they travel.
     pub settings: Settings,
-    /// What ends it.
+    /// Its end.
     pub stop: Stop,
     /// The requests, sent in turn.
     pub requests: Vec<Request>,
@@ -71,7 +71,7 @@ pub struct Load {
     pub think: Option<Text>,
 }
 
-/// What ends a run.
+/// The end of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stop {
     /// A span after which no request starts.
@@ -87,9 +87,9 @@ pub struct Stop {
 /// A table that templates draw on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
-    /// What templates call it.
+    /// Its name in templates.
     pub name: Text,
-    /// What its file holds.
+    /// The format of its file.
     pub form: FeedForm,
     /// Its file.
     pub file: Text,

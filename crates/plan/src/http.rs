@@ -163,9 +163,9 @@ pub struct HttpRequest {
     pub body: Body,
     /// The name under which its numbers are reported; one step per distinct name.
     pub step: String,
-    /// What varies of it between requests; nothing where there is none. A body that varies is empty
-    /// here, and so is nothing else: what is rendered takes the place of what is here, and fields
-    /// follow those here.
+    /// Its varying parts; `None` where there are none. A body that varies is empty here, and so is
+    /// nothing else: what is rendered takes the place of what is here, and fields follow those
+    /// here.
     pub data: Option<Arc<dyn RequestData>>,
     /// The gRPC call that it makes; the body is then the call's, and `None` here.
     pub call: Option<Arc<Call>>,
@@ -181,14 +181,14 @@ pub enum HttpVersion {
     Http2,
 }
 
-/// What is spoken with a target.
+/// The protocol of a target.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HttpOptions {
     /// The version to speak.
     pub version: HttpVersion,
     /// Whether to ask for compressed bodies and decode them.
     pub compressed: Compressed,
-    /// What to do with a redirect.
+    /// The treatment of a redirect.
     pub redirects: Redirects,
     /// Whether to send `Expect: 100-continue` before a body.
     pub expect_continue: ExpectContinue,
@@ -216,7 +216,7 @@ pub enum ExpectContinue {
     Wait(Nanos),
 }
 
-/// What to do with a redirect.
+/// The treatment of a redirect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Redirects {
     /// It is the response.

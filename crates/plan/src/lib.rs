@@ -1,4 +1,4 @@
-//! What to do: targets, requests, load, thresholds.
+//! The plan of a run: targets, requests, load, thresholds.
 //!
 //! Knows the words of a run and checks them; a [`Plan`] that exists is a plan that can run.
 //! Must not know I/O, clocks or threads. Start reading at [`Plan`].

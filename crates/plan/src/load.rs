@@ -82,7 +82,7 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// What happens to an arrival when no connection is free.
+/// The treatment of an arrival when no connection is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatePolicy {
     /// It waits; the wait is part of its response time.
@@ -103,7 +103,7 @@ pub enum Load {
         rate: Sequence,
         /// How arrivals are spread.
         arrivals: Arrivals,
-        /// What happens when no connection is free.
+        /// The treatment of arrivals when no connection is free.
         late: LatePolicy,
     },
     /// Users that start again when they have finished.
@@ -115,7 +115,8 @@ pub enum Load {
     },
 }
 
-/// What ends the run: whichever comes first. At least one is set, unless the load ends by itself.
+/// The ends of the run, of which the first one counts. At least one is set, unless the load ends by
+/// itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
     /// No request starts after this span.
@@ -128,7 +129,7 @@ pub struct Stop {
     pub drain: Drain,
 }
 
-/// What becomes of requests that are under way when time is up.
+/// The treatment of requests in flight when time is up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drain {
     /// They may finish within their timeouts, and count.

@@ -6,21 +6,21 @@ use drumfire_units::Nanos;
 
 /// A checked description of a run: a plan that exists can run.
 ///
-/// Whoever holds one may look at all of it and change nothing; a changed one is made of its parts
+/// Its parts can be read and not changed; a changed plan is made of its parts
 /// ([`Plan::into_parts`]) and checked anew.
 #[derive(Clone, Debug)]
 pub struct Plan {
     parts: PlanParts,
 }
 
-/// What a plan is made of, unchecked.
+/// The parts of a plan, unchecked.
 #[derive(Clone, Debug)]
 pub struct PlanParts {
-    /// What is sent, and when; at least one.
+    /// The pools: requests, and their load; at least one.
     pub pools: Vec<Pool>,
     /// The program that sends.
     pub generator: Generator,
-    /// What the result must satisfy.
+    /// The rules that the result must satisfy.
     pub thresholds: Vec<Threshold>,
 }
 
@@ -53,7 +53,7 @@ impl Plan {
         }
     }
 
-    /// What is sent, and when; at least one pool.
+    /// The pools: requests, and their load; there is at least one.
     #[must_use]
     pub fn pools(&self) -> &[Pool] {
         &self.parts.pools
@@ -72,7 +72,7 @@ impl Plan {
         &self.parts.generator
     }
 
-    /// What the result must satisfy.
+    /// The rules that the result must satisfy.
     #[must_use]
     pub fn thresholds(&self) -> &[Threshold] {
         &self.parts.thresholds
@@ -87,7 +87,7 @@ impl Plan {
         self
     }
 
-    /// What the plan is made of, to make another.
+    /// The parts of the plan, to make another.
     #[must_use]
     pub fn into_parts(self) -> PlanParts {
         self.parts

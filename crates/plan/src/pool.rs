@@ -6,7 +6,7 @@ use crate::{Connections, Expect, HttpOptions, HttpRequest, Load, Reach, Stop, Ti
 /// figures of its own.
 #[derive(Clone, Debug)]
 pub struct Pool {
-    /// What its figures are reported under.
+    /// The name under which its figures are reported.
     pub name: String,
     /// The requests, sent in turn; never empty.
     pub requests: Vec<HttpRequest>,
@@ -16,11 +16,11 @@ pub struct Pool {
     /// open one those that serve it, each with one request at a time. Of a closed load,
     /// [`Load::Closed`] has the largest number.
     pub users: Option<Users>,
-    /// What ends it.
+    /// Its end.
     pub stop: Stop,
     /// How its targets are reached.
     pub reach: Reach,
-    /// What is spoken there.
+    /// The protocol.
     pub http: HttpOptions,
     /// How many connections there are and how long they live.
     pub connections: Connections,

@@ -14,7 +14,7 @@ pub struct Reach {
     pub proxy: Option<Proxy>,
     /// Addresses to use in place of names' own.
     pub resolve: Vec<Resolve>,
-    /// What becomes of a target whose name has no address.
+    /// The treatment of a target whose name has no address.
     pub unresolved: Unresolved,
     /// Local addresses to send from, used in turn.
     pub source_addresses: Vec<IpAddr>,
@@ -33,13 +33,13 @@ pub struct Resolve {
     pub address: IpAddr,
 }
 
-/// What becomes of a target whose name has no address. Names are looked up once, before the run.
+/// The treatment of a target whose name has no address. Names are looked up once, before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unresolved {
     /// There is no run.
     #[default]
     Refuse,
-    /// Every request to it fails, as those to a port do where nobody listens.
+    /// Every request to it fails, as with a closed port.
     Fail,
 }
 

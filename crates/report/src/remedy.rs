@@ -1,4 +1,4 @@
-//! What to do about a failure and about a run, in words and flags of our command line.
+//! The remedies of failures and of runs, in words and flags of our command line.
 
 use drumfire_measure::{Outcome, Reason, Remedy};
 use std::borrow::Cow;

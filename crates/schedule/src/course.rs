@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// Arrivals of a random law between two marks.
 const MARK_EVERY: u32 = 1_024;
 
-/// What changes at a time of the run.
+/// A change at a time of the run.
 #[derive(Clone, Debug)]
 pub enum CourseChange {
     /// Another law takes the place of the one before; its own time begins at 0.
@@ -21,11 +21,11 @@ pub enum CourseChange {
 /// A cursor on one worker's arrivals of a whole run.
 ///
 /// # The rule
-/// A law has a time of its own, which begins when the law takes over and stands still in pauses.
-/// What its schedule has at l is due in the run at l, plus the law's beginning, plus the pauses
-/// since. A change holds from its time on: an arrival due before it stays due, one due then or later
-/// is never due (`Follow`) or after the resumption, as long as it had still to wait (`Pause`).
-/// A law that follows in a pause begins with the resumption.
+/// A law has a time of its own, which begins when the law takes over and stands still in pauses. An
+/// arrival at l of its schedule is due in the run at l, plus the law's beginning, plus the pauses
+/// since. A change holds from its time on: an arrival due before it stays due, one due then or
+/// later is never due (`Follow`) or after the resumption, as long as it had still to wait
+/// (`Pause`). A law that follows in a pause begins with the resumption.
 ///
 /// Arrivals are numbered over all laws, and each worker has those with n ≡ worker (mod of). So a
 /// worker counts all workers' arrivals before a change, by one inversion for each piece; those of a

@@ -45,7 +45,7 @@ pub(crate) fn of_source(source: &str) -> Option<(&str, usize, usize)> {
     Some((edition, before.matches('\n').count() + 1, column))
 }
 
-/// What follows blanks and comments.
+/// The text behind blanks and comments.
 fn after_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start_matches('\u{feff}').trim_start();

@@ -1,4 +1,5 @@
-//! What calls send: encoded once where nothing varies, and rendered per call or message otherwise.
+//! The messages of calls: encoded once where nothing varies, and rendered per call or message
+//! otherwise.
 
 mod binary;
 mod elements;

@@ -136,7 +136,7 @@ fn within(number: u32, mut fault: Box<Fault>) -> Box<Fault> {
     fault
 }
 
-/// What becomes of a part of a message that lacks a required field.
+/// The treatment of a part of a message that lacks a required field.
 #[derive(Clone, Copy)]
 enum Lacking<'t> {
     Noted(&'t Cell<bool>),

@@ -1,4 +1,4 @@
-//! What services there are, and of what their messages are made.
+//! Services, and the types of their messages.
 
 use crate::files::Files;
 use crate::intake::Intake;
@@ -7,7 +7,7 @@ use prost_reflect::DescriptorPool;
 use std::fmt;
 use std::io;
 
-/// What services there are, and of what their messages are made.
+/// Services, and the types of their messages.
 #[derive(Clone)]
 pub struct Schema {
     pool: DescriptorPool,

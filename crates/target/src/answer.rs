@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 use std::num::NonZeroU32;
 use std::sync::LazyLock;
 
-/// What happens to a request, and after how long.
+/// The treatment of a request, and its delay.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// How long the request is held by a law; shown in the answer.
@@ -82,7 +82,7 @@ pub(crate) enum Content {
     Described,
 }
 
-/// What becomes of the connection after the answer.
+/// The fate of the connection after the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Afterwards {
     #[default]

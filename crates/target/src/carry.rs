@@ -11,7 +11,7 @@ use drumfire_units::Nanos;
 /// The largest body that is copied behind its head, so that one write takes several answers.
 const JOINED_BODY_MAX: u64 = 16 * 1024;
 
-/// What one step of reading came to.
+/// The result of one step of reading.
 pub(crate) enum Step {
     /// More input is needed.
     Starved,

@@ -27,7 +27,7 @@ pub(crate) struct Connection {
     pub(crate) work: Option<Box<Work>>,
 }
 
-/// What becomes of a connection after an event.
+/// The fate of a connection after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Fate {
@@ -57,7 +57,7 @@ pub(crate) struct Work {
     pub(crate) pace: Option<Pace>,
     /// Answers that will be complete when nothing is left to send.
     pub(crate) unsent_answers: u32,
-    /// What follows when nothing is left to send.
+    /// The step when nothing is left to send.
     pub(crate) closing: Closing,
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum Phase {
     Lingering,
 }
 
-/// What follows an answer.
+/// The step after an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// The next request.

@@ -21,7 +21,7 @@ const SPARES_MAX: usize = 1_024;
 /// How long a closed connection may linger.
 const LINGER: Nanos = Nanos::from_secs(1);
 
-/// What all of a worker's connections share.
+/// State that all of a worker's connections share.
 pub(crate) struct Driver {
     pub(crate) desk: Rc<Desk>,
     pub(crate) poller: Poller,

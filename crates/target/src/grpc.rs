@@ -22,7 +22,7 @@ use crate::error::StartError;
 use http::HeaderMap;
 use prost_reflect::DescriptorPool;
 
-/// What all calls of a server share.
+/// State that all calls of a server share.
 #[derive(Debug)]
 pub(crate) struct Grpc {
     pool: DescriptorPool,

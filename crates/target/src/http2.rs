@@ -51,7 +51,7 @@ pub(crate) struct Http2 {
     scratch: Rc<Scratch>,
 }
 
-/// What all tasks of a worker share.
+/// State that all tasks of a worker share.
 pub(crate) struct Hub {
     pub(crate) desk: Rc<Desk>,
     pub(crate) sleeps: Rc<Sleeps>,

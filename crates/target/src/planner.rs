@@ -347,7 +347,7 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(Route::Redirect { location })
 }
 
-/// What chance changes about an answer.
+/// Applies random faults to an answer.
 fn chance(answer: &mut Answer, behaviour: &Behaviour, random: &mut Random) {
     if let Some(status) = behaviour.status.and_then(|odds| odds.draw(random)) {
         answer.status = status;
@@ -365,7 +365,7 @@ fn end(behaviour: &Behaviour, random: &mut Random) -> Option<RawEnd> {
     end.map(|(_, end)| end)
 }
 
-/// What becomes of the connection. Both chances are drawn, and a cut stands above a close.
+/// The fate of the connection. Both chances are drawn, and a cut stands above a close.
 fn afterwards(behaviour: &Behaviour, random: &mut Random) -> Afterwards {
     let close = behaviour.close.happens(random);
     match (behaviour.cut.happens(random), close) {

@@ -14,7 +14,7 @@ use std::num::NonZeroU64;
 /// Events taken from the kernel in one turn.
 const BATCH: usize = 512;
 
-/// What `epoll_pwait` counts in.
+/// The unit of `epoll_pwait`.
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
 /// No wait in whole milliseconds is longer: their number is an `int`.
@@ -25,7 +25,7 @@ pub(crate) struct Poller {
     epoll: OwnedFd,
 }
 
-/// What one wait brought. Made by the thread that waits.
+/// The events of one wait. Made by the thread that waits.
 pub(crate) struct Events(Vec<epoll::Event>);
 
 /// The events of a connection that are reported.

@@ -1,4 +1,4 @@
-//! What all workers of a server and its owner share.
+//! State that all workers of a server and its owner share.
 
 use crate::arrivals::Arrivals;
 use crate::counters::{Counters, Tallies};

@@ -35,7 +35,7 @@ const ACCEPT_PAUSE: Nanos = Nanos::from_millis(50);
 /// Events handled between two looks at the timers.
 const TIMER_STRIDE: usize = 8;
 
-/// What every worker of a server is made from.
+/// The parts from which every worker of a server is made.
 #[derive(Clone)]
 pub(crate) struct Setup {
     pub(crate) shared: Arc<Shared>,

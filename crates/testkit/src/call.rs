@@ -1,4 +1,4 @@
-//! What simulated gRPC calls send.
+//! The messages of simulated gRPC calls.
 
 use drumfire_plan::{
     Call, CallKind, DataError, MessageCompression, RenderedFields, RequestContext, RequestData,

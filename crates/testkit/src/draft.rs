@@ -19,7 +19,7 @@ pub struct Draft {
     others: Vec<Pool>,
     /// The program that sends.
     pub generator: Generator,
-    /// What the result must satisfy.
+    /// The rules that the result must satisfy.
     pub thresholds: Vec<Threshold>,
 }
 
@@ -242,7 +242,7 @@ impl Draft {
         self
     }
 
-    /// What becomes of arrivals that find no connection.
+    /// The treatment of arrivals that find no connection.
     #[must_use]
     pub fn late(mut self, policy: LatePolicy) -> Self {
         if let Load::Open { late, .. } = &mut self.pool.load {
@@ -300,7 +300,7 @@ impl Draft {
     /// The plan.
     ///
     /// # Errors
-    /// What keeps it from being run.
+    /// The flaws that keep it from being run.
     pub fn plan(&self) -> Result<Plan, Vec<Flaw>> {
         let first = std::iter::once(self.pool.clone());
         Plan::new(PlanParts {

@@ -20,7 +20,7 @@ pub struct Http2 {
     pub(crate) hello: Hello,
     pub(crate) events: Vec<(Nanos, Announcement)>,
     pub(crate) going: Vec<Going>,
-    /// What its GOAWAYs add.
+    /// The debug data of its GOAWAYs.
     pub(crate) reason: &'static str,
     /// Whether it answers PINGs.
     pub(crate) pongs: bool,

@@ -30,7 +30,7 @@ pub struct Server {
     pub(crate) http2: Option<Arc<Http2>>,
 }
 
-/// What becomes of attempts to connect.
+/// The treatment of attempts to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepts {
     Yes,

@@ -64,7 +64,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     }
 }
 
-/// What stands between us and the targets of a pool.
+/// The way to the targets of a pool: a socket or a proxy.
 fn ways(pool: &Pool) -> impl Iterator<Item = String> {
     let socket = pool.reach.unix_socket.as_ref();
     let socket =

@@ -1,4 +1,4 @@
-//! What reaches the server, by its own count and its own clock; and by which way.
+//! Requests that reach the server, by its own count and its own clock; and their way.
 
 use crate::support::certificates::VALID;
 use crate::support::peers::Nginx;

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// No command of a page takes longer, shortened as it is.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
-/// What ends a load of a page here: requests enough for every feature, or the time in which a slow
+/// The end of a page's load here: requests enough for every feature, or the time in which a slow
 /// rate sends some.
 const SHORT: &str = "-z 3s -n 100";
 /// The same for a load with thresholds: a 99th percentile needs 368 samples, in a window too.

@@ -259,7 +259,7 @@ fn check_failed(report: &Report, (name, kind, text): (&str, &str, &str)) {
     assert_eq!(report.n("generator.connections_opened"), 2, "{what}");
 }
 
-/// What feeds and templates made arrives as it was written: the server gives it back as its
+/// Messages of feeds and templates arrive as they were written: the server gives each back as its
 /// status's message.
 #[test]
 fn feeds_and_templates_arrive_as_written() {

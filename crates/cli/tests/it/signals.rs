@@ -1,4 +1,4 @@
-//! What signals do to a run, as a person at a terminal sees it.
+//! The effects of signals on a run, as a person at a terminal sees them.
 
 use crate::support::process::Signal;
 use crate::support::{PATIENCE, Process, Serve, alone, drumfire, wait_until};

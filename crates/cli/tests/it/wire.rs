@@ -155,7 +155,7 @@ fn tcp_catches_damage_as_far_as_its_checksum_can_tell() {
     assert!(slipped <= 9, "{:#}", report.short());
 }
 
-/// What TCP lets pass, TLS does not.
+/// Damage that TCP lets pass, TLS detects.
 #[test]
 fn tls_catches_all_damage() {
     let Some(report) = damaged_load("--tls", "-k https://10.77.0.2:9000/") else {

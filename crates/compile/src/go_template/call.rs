@@ -8,7 +8,7 @@ use drumfire_plan::RequestContext;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What templates may know of the method that is called.
+/// The facts of the called method that templates may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallNames {
     /// The service with its package: `hellohost.Greeter`.

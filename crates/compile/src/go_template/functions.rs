@@ -2,7 +2,7 @@
 
 use drumfire_gotemplate::{Call, Fault, Functions, Value};
 
-/// What random strings are made of.
+/// The letters of random strings.
 const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 /// The lengths of random strings without a given length.

@@ -148,7 +148,7 @@ fn users_text(users: &Users) -> String {
     pieces.join(" ")
 }
 
-/// What ends the run.
+/// The end of the run.
 struct Ends {
     duration: Option<Nanos>,
     requests: Option<u64>,

@@ -110,7 +110,7 @@ pub(super) enum Format {
     InfluxSummary,
     InfluxDetails,
     Prometheus,
-    /// What `--debug` asks for; no format that `-O` names.
+    /// The log of `--debug`; no format that `-O` names.
     Log,
 }
 
@@ -218,7 +218,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What holds where there is a config file: the workers' schedule has other defaults there.
+    /// The defaults where there is a config file: the workers' schedule has other defaults there.
     pub(super) fn of_config() -> Self {
         let mut options = Self::default();
         options.workers.start = 1;

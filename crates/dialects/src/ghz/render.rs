@@ -324,7 +324,7 @@ fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     Ok(outputs)
 }
 
-/// What ghz's report has no place for.
+/// Notes that ghz's report has no place for.
 fn notes(options: &Options, plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.first().reach.tls.verify == Verify::No && !options.insecure {

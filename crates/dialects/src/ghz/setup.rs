@@ -87,7 +87,7 @@ pub(super) fn limits(options: &Options) -> Result<Limits, String> {
     })
 }
 
-/// What calls send, as it was given.
+/// The data of calls, as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Given {
     /// One empty message.

@@ -1,4 +1,4 @@
-//! What ghz's host names: `host:port`, a name with a resolver before it, a Unix socket.
+//! The forms of ghz's host: `host:port`, a name with a resolver before it, a Unix socket.
 
 use drumfire_plan::Url;
 use std::path::PathBuf;

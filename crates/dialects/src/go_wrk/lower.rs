@@ -328,7 +328,7 @@ fn tls(args: &Args, host: &dyn Host, banner: &str) -> Result<Tls, LastWords> {
     })
 }
 
-/// What go-wrk's report has no place for.
+/// Notes that go-wrk's report has no place for.
 fn notes(args: &Args, targets: &Targets, urls: &[Target], parts: &RequestParts) -> Vec<String> {
     let https = urls
         .iter()

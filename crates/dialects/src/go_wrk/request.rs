@@ -1,4 +1,4 @@
-//! What each of go-wrk's requests carries besides its URL.
+//! The parts of go-wrk's requests besides the URL.
 
 use super::PROGRAM;
 use super::args::Args;

@@ -24,7 +24,7 @@ pub(super) struct Targets {
     file: Option<String>,
     /// Each URL with the number of its line, from 1.
     lines: Vec<(usize, String)>,
-    /// Words of the command line that nobody reads.
+    /// Words of the command line that are ignored.
     ignored: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl Targets {
         }
     }
 
-    /// Words of the command line that nobody reads.
+    /// Words of the command line that are ignored.
     pub(super) fn ignored_words(&self) -> &[String] {
         &self.ignored
     }

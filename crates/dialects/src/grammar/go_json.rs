@@ -53,7 +53,7 @@ pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, Mistake>
     entries.iter().map(text).collect()
 }
 
-/// What Go calls a value's type.
+/// Go's name for a value's type.
 pub(crate) const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -44,7 +44,7 @@ fn base_and_digits(text: &str) -> (u32, &str) {
     }
 }
 
-/// What follows a prefix of two letters; one underscore may part them.
+/// The text behind a prefix of two letters; one underscore may part them.
 fn after_prefix(text: &str) -> &str {
     let digits = &text[2..];
     digits.strip_prefix('_').unwrap_or(digits)

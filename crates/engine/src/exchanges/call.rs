@@ -1,4 +1,4 @@
-//! What gRPC adds to an exchange: messages made as the call goes, replies read as they come, and a
+//! The gRPC part of an exchange: messages made as the call goes, replies read as they come, and a
 //! status that is always there.
 
 use super::messages::Outbox;
@@ -22,7 +22,7 @@ pub(crate) struct Tools {
     pub(super) decompressor: Decompressor,
     compressors: [Option<Compressor>; 3],
     message: Vec<u8>,
-    /// What varies of a request over HTTP/1.1, on its way into its bytes.
+    /// The varying parts of a request over HTTP/1.1, on their way into its bytes.
     pub(super) parts: Parts,
 }
 

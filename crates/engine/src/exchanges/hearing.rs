@@ -1,4 +1,4 @@
-//! What exchanges do when wires report: the one implementation of [`Handler`] in a run.
+//! The exchanges' side of wires' reports: the one implementation of [`Handler`] in a run.
 
 use super::response::{BodyReader, judge};
 use super::{Exchanges, Todo};

@@ -14,7 +14,7 @@ pub(super) struct OwnRequest {
     context: KeptContext,
     /// As HTTP/1.1 sends it.
     rendered: Rendered,
-    /// What varies of it, as HTTP/2 sends it.
+    /// Its varying parts, as HTTP/2 sends them.
     parts: Parts,
 }
 

@@ -6,8 +6,8 @@ use drumfire_coding::{Decoder, Error};
 use drumfire_measure::Outcome;
 use drumfire_plan::{Compressed, Expect};
 
-/// What reads a body whose bytes are looked at. There is none where they are only counted, so that
-/// a plan that looks at nothing pays nothing.
+/// The reader of a body whose bytes are looked at. There is none where they are only counted, so
+/// that a plan that looks at nothing pays nothing.
 #[derive(Debug)]
 pub(super) struct BodyReader(Decoder);
 

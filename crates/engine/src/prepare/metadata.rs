@@ -7,7 +7,7 @@ use drumfire_grpc::metadata::check;
 /// and printable ASCII under others.
 ///
 /// # Errors
-/// What of it may not be sent, in words that name the key.
+/// When it may not be sent, in words that name the key.
 pub(crate) fn check_metadata(name: &str, value: &[u8]) -> Result<(), String> {
     let small;
     let name = if name.bytes().any(|byte| byte.is_ascii_uppercase()) {

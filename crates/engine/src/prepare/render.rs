@@ -32,7 +32,7 @@ pub(crate) struct Rendered {
     long_body: Arc<[u8]>,
     /// Where the body begins.
     pub(crate) head_length: usize,
-    /// What its response may look like.
+    /// The form of its response.
     pub(crate) kind: RequestKind,
     /// Whether sending it twice does no more than sending it once (RFC 9110 section 9.2.2).
     pub(crate) idempotent: bool,

@@ -41,7 +41,7 @@ pub(crate) struct Http1Outline {
     pub(crate) idempotent: bool,
 }
 
-/// What varies of a request, rendered into memory that is used again.
+/// The varying parts of a request, rendered into memory that is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     pub(crate) target: String,

@@ -34,7 +34,7 @@ pub(crate) struct Collector {
 
 /// One worker as the collector sees it.
 struct Peer {
-    /// What waits for the other workers' intervals of the same number.
+    /// Intervals that wait for the other workers' of the same number.
     closed: VecDeque<Closed>,
     /// Every sample of the interval that closes next, where the plan asks for them.
     kept: Vec<Kept>,

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What happens in a run, as one observer takes it. Ends with the run.
+/// The events of a run, as one observer takes them. Ends with the run.
 #[derive(Default)]
 pub struct Events {
     queue: Arc<Queue>,

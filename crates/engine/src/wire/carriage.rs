@@ -101,6 +101,6 @@ impl Carriage {
 pub(crate) struct Cancelled {
     pub(crate) phase: Phase,
     pub(crate) seen: Seen,
-    /// What its connection was late in, where that was being opened for it alone.
+    /// The phase in which its connection was late, where that was being opened for it alone.
     pub(crate) opening: Option<Outcome>,
 }

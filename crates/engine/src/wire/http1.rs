@@ -31,7 +31,7 @@ pub(crate) struct Http1 {
     broken: Option<Box<Failure>>,
 }
 
-/// What becomes of the connection after it was read.
+/// The connection's state after a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It waits for the rest of a response.
@@ -42,7 +42,7 @@ pub(crate) enum Fate {
     Close,
 }
 
-/// What one receive came to.
+/// The result of one receive.
 enum Step {
     /// There may be more.
     More,
@@ -408,7 +408,7 @@ impl Http1 {
         self.fate(end.reusable, terms)
     }
 
-    /// What becomes of the connection after a complete response.
+    /// The connection's state after a complete response.
     #[inline]
     fn fate(&self, reusable: bool, terms: &Terms<'_>) -> Fate {
         let spent = match terms.settings.keep_alive {

@@ -15,7 +15,7 @@ use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};
 use drumfire_units::Nanos;
 
-/// What gRPC's servers add to the GOAWAY for a client that pings too often.
+/// The debug data of gRPC servers' GOAWAY for a client that pings too often.
 const TOO_MANY_PINGS: &[u8] = b"too_many_pings";
 
 /// Fields of one exchange that are handed over without an allocation.
@@ -97,7 +97,7 @@ pub(crate) struct Heed {
     pub(crate) lost: Option<Failure>,
 }
 
-/// What reading a connection changes beside the connection itself.
+/// The state that a read changes beside the connection itself.
 pub(crate) struct Reading<'a, H> {
     pub(crate) carriages: &'a mut [Carriage],
     pub(crate) handler: &'a mut H,

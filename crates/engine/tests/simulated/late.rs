@@ -1,4 +1,4 @@
-//! What becomes of arrivals that find no connection.
+//! The fate of arrivals that find no connection.
 
 use crate::{ms, run, secs};
 use drumfire_measure::Validity;

@@ -165,7 +165,7 @@ fn the_warm_up_s_messages_are_left_out() {
     assert_eq!(result.log.messages, CALLS);
 }
 
-/// What servers do with calls, some of it beyond the protocol.
+/// Servers' treatment of calls, some of it beyond the protocol.
 fn servers() -> Vec<Http2> {
     let early = Reply::call().message(b"enough").trailers("0", "");
     let broken = Reply::call().frame(9, 0, &[]);

@@ -92,7 +92,7 @@ fn varying(plan: Draft, data: &Arc<Everything>) -> Draft {
     })
 }
 
-/// What arrived of one request.
+/// The received parts of one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Arrived {
     target: String,

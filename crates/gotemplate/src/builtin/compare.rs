@@ -8,7 +8,7 @@ use crate::value::Value;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// What kinds compare with each other.
+/// The kinds that compare with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Bool,

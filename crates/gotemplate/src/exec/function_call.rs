@@ -161,7 +161,7 @@ impl<'t> State<'t, '_> {
     }
 }
 
-/// What ends `and` and `or`.
+/// The truth value that ends `and` and `or`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     AtFalse,

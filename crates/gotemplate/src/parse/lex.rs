@@ -493,7 +493,7 @@ fn trims_right(rest: &str) -> bool {
     chars.next().is_some_and(|c| SPACES.contains(&c)) && chars.next() == Some('-')
 }
 
-/// What names consist of: letters, digits and underscores of any script.
+/// The characters of names: letters, digits and underscores of any script.
 pub(crate) fn is_alphanumeric(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }

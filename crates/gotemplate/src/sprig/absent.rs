@@ -1,5 +1,5 @@
-//! What sprig has and is not here: the environment and names, unless the caller gives them, and
-//! everything that makes keys.
+//! Functions of sprig that are not here: the environment and names, unless the caller gives them,
+//! and everything that makes keys.
 
 use super::arguments::text;
 use crate::env::Call;

@@ -45,7 +45,7 @@ fn decimal(text: &str) -> i64 {
     text.parse().unwrap_or(largest)
 }
 
-/// What sprig makes of a value where it wants an integer.
+/// A value as an integer, by sprig's conversion.
 pub(super) fn to_int(value: &Value) -> i64 {
     match value {
         Value::Bool(value) => i64::from(*value),
@@ -72,7 +72,7 @@ fn without_zero_decimals(text: &str) -> &str {
     }
 }
 
-/// What sprig makes of a value where it wants a float.
+/// A value as a float, by sprig's conversion.
 pub(super) fn to_float(value: &Value) -> f64 {
     match value {
         Value::Bool(value) => f64::from(u8::from(*value)),

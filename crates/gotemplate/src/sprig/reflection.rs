@@ -1,4 +1,4 @@
-//! What values are.
+//! The types and kinds of values.
 
 use super::arguments::text;
 use super::deep;

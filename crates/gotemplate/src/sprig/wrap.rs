@@ -83,7 +83,7 @@ fn indent(call: &mut Call<'_>, before: &str, args: &[Value]) -> Result<Value, Fa
     Ok(format!("{before}{pad}{indented}").into())
 }
 
-/// What becomes of words that are longer than a line.
+/// The treatment of words that are longer than a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LongWords {
     Kept,

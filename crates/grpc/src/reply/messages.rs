@@ -25,7 +25,7 @@ pub enum Keep {
     Payload,
 }
 
-/// What of a buffer for messages in pieces is kept for the next call.
+/// The part of a buffer for messages in pieces that is kept for the next call.
 const PARTIAL_KEPT_BYTES: usize = 64 * 1024;
 
 /// Gives back the memory that one large message took.

@@ -17,7 +17,7 @@ pub(super) struct Peer {
     /// Whether its first SETTINGS have come.
     pub(super) ready: bool,
     pub(super) streams_max: Option<u32>,
-    /// What we may send on a new stream.
+    /// Our window on a new stream.
     pub(super) window: u32,
     /// The largest payload that it accepts.
     pub(super) payload_max: u32,

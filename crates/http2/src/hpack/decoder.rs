@@ -11,7 +11,7 @@ const SCRATCH_BYTES: usize = 8 * 1024;
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
-    /// What we have announced: the most that a size update may ask for.
+    /// The announced size: the bound of a size update.
     size_limit: usize,
     name: Vec<u8>,
     value: Vec<u8>,

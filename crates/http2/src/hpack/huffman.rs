@@ -21,7 +21,7 @@ const LENGTH_MAX: usize = 30;
 /// Codes up to this length are found by one look into a table; they are nearly all of real text.
 const FAST_BITS: usize = 9;
 
-/// What each length has: its first code, how many, and where its symbols begin in `SORTED`.
+/// Of each length: its first code, the number of codes, and the place of its symbols in `SORTED`.
 const FIRST: [u32; LENGTH_MAX + 1] = canonical().0;
 const COUNT: [u32; LENGTH_MAX + 1] = canonical().1;
 const START: [u32; LENGTH_MAX + 1] = canonical().2;

@@ -299,7 +299,7 @@ fn string(text: &[u8], coded: bool, block: &mut Vec<u8>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// What we accept, two others accept, and all read the same.
+    /// Two others accept the blocks that we accept, and all read the same.
     #[test]
     fn others_read_blocks_as_we_do(blocks in prop::collection::vec(prop::collection::vec(piece(), 1..12), 1..8)) {
         let mut ours = Decoder::new(4096);
@@ -325,7 +325,7 @@ proptest! {
         }
     }
 
-    /// What others write, we read, whatever sizes they give their tables in between.
+    /// We read the blocks that others write, with any sizes of their tables in between.
     #[test]
     fn we_read_what_others_write(
         lists in prop::collection::vec(

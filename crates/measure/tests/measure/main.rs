@@ -1,4 +1,4 @@
-//! What recording, merging and judging promise.
+//! The promises of recording, merging and judging.
 
 mod allocation;
 mod answers;

@@ -1,4 +1,4 @@
-//! What timed out stays in the record as "at least this long".
+//! Requests that timed out stay in the record as "at least this long".
 
 use crate::samples;
 use drumfire_measure::{

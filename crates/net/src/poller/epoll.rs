@@ -17,7 +17,7 @@ use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::io::Errno;
 use std::num::NonZeroU64;
 
-/// What `epoll_pwait` counts in.
+/// The unit of `epoll_pwait`.
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
 /// No wait in whole milliseconds is longer: their number is an `int`. An early end is one more turn

@@ -21,7 +21,7 @@ pub enum TlsVerify {
     No,
 }
 
-/// What TLS to speak; texts are PEM.
+/// The options of TLS; texts are PEM.
 #[derive(Clone, Copy, Debug)]
 pub struct TlsOptions<'a> {
     /// The name that the certificate must be for, and that is asked for (SNI) unless an address.

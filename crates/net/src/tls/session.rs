@@ -33,7 +33,7 @@ pub(super) enum Phase {
     Failed,
 }
 
-/// What rustls knows of one connection, and the bytes that it waits with.
+/// rustls's state of one connection, and the bytes that it holds.
 pub(super) struct Session {
     connection: UnbufferedClientConnection,
     /// Received bytes that are not used up: half a record, or records of half a handshake message.
@@ -206,14 +206,14 @@ impl Session {
     }
 }
 
-/// What one call of rustls came to.
+/// The result of one call of rustls.
 struct Turn {
     /// How many bytes are used up.
     discard: usize,
     next: Result<Next, IoError>,
 }
 
-/// What rustls wants after a call.
+/// rustls's next step after a call.
 enum Next {
     /// To be called again.
     Further,

@@ -223,7 +223,7 @@ impl TlsStream {
     }
 }
 
-/// What one receive brought.
+/// The result of one receive.
 enum Pull {
     /// Bytes; `drained` when the kernel had no more.
     Some {

@@ -46,7 +46,7 @@ impl Pen {
     }
 }
 
-/// What encrypts the server's records, and the number of the next one.
+/// The encrypter of the server's records, and the number of the next one.
 fn cipher(tls: ServerConnection) -> (Box<dyn MessageEncrypter>, u64) {
     let suite = tls.negotiated_cipher_suite().expect("a handshake");
     let secrets = tls.dangerous_extract_secrets().expect("a handshake");

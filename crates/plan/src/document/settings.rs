@@ -13,19 +13,19 @@ pub struct Settings {
     pub connections: Connections,
     /// How long each phase may take.
     pub timeouts: Timeouts,
-    /// What holds for https targets.
+    /// The settings of https targets.
     pub tls: Tls,
     /// Where the schema of calls comes from.
     pub schema: Schema,
     /// The options of every call.
     pub options: CallOptions,
-    /// What every request and every call carries.
+    /// The fields of every request and every call.
     pub fields: CommonFields,
     /// The body of every HTTP request that has none of its own.
     pub body: Option<Payload>,
 }
 
-/// What every request and every call carries unless it gives a field of that name itself.
+/// The fields of every request and every call that has no field of that name itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommonFields {
     /// Header fields of HTTP requests.
@@ -37,7 +37,7 @@ pub struct CommonFields {
 /// Where the target is, and the way there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reach {
-    /// What paths are looked for at, and where calls go.
+    /// The target that paths are relative to, and of calls.
     pub target: Option<Text>,
     /// Whether calls travel without TLS.
     pub plaintext: Option<Switch>,
@@ -119,7 +119,7 @@ pub struct Timeouts {
     pub head_timeout: Option<Text>,
 }
 
-/// What holds for https targets. Files are PEM.
+/// The settings of https targets. Files are PEM.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tls {
     /// Whether certificates are left unverified.

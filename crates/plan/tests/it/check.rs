@@ -1,4 +1,4 @@
-//! What keeps a plan from being run.
+//! The flaws that keep a plan from being run.
 
 use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Expect, Flaw, Generator, Growth, Header, HttpOptions,
@@ -71,7 +71,7 @@ fn parts() -> PlanParts {
     }
 }
 
-/// What is wrong with these parts.
+/// The flaws of these parts.
 fn flaws(parts: PlanParts) -> Vec<Flaw> {
     Plan::new(parts).err().unwrap_or_default()
 }

@@ -33,7 +33,7 @@ const BAR_MAX: usize = 60;
 /// From this width on rows have their count, and from the next the quantiles that they hold.
 const COUNTS_FROM: usize = 50;
 const MARKS_FROM: usize = 70;
-/// What lies outside these quantiles shares the first and the last row.
+/// Values outside these quantiles share the first and the last row.
 const BODY: (f64, f64) = (0.001, 0.999);
 /// Quantiles marked beside the row that holds them.
 const MARKS: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];

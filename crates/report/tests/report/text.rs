@@ -99,7 +99,7 @@ fn without_sgr(text: &str) -> String {
         })
 }
 
-/// What holds for every page of every run.
+/// The rules for every page of every run.
 fn check_page(name: &str, shown: &str, style: &Style) {
     let plain = match style.color {
         Color::On => without_sgr(shown),

@@ -16,7 +16,7 @@ enum Change {
     Resume,
 }
 
-/// What changes when, ascending, after a first law.
+/// Changes and their times, ascending, after a first law.
 #[derive(Clone, Debug)]
 struct Script {
     first: Sequence,

@@ -12,7 +12,7 @@ thread_local! {
     static TEXT: Cell<String> = const { Cell::new(String::new()) };
 }
 
-/// What one message is made from.
+/// The source of one message.
 #[derive(Debug)]
 pub(super) enum Element {
     /// It does not vary.
@@ -195,7 +195,7 @@ fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
     ended.then_some(cuts)
 }
 
-/// What lies between two cuts.
+/// The pieces between two cuts.
 fn between(pieces: &[Piece], from: Cut, to: Cut) -> Vec<Piece> {
     let mut list = Vec::new();
     for (index, piece) in pieces.iter().enumerate().take(to.text + 1).skip(from.text) {

@@ -41,7 +41,7 @@ enum Step {
 struct Value {
     tag: Vec<u8>,
     scalar: Scalar,
-    /// What becomes of the value that an absent field has.
+    /// The treatment of the default value of an absent field.
     zero: Zero,
     /// The value's text.
     fragments: Vec<Fragment>,

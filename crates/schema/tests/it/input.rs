@@ -1,4 +1,4 @@
-//! What calls send: fixed, templated, in turn, as streams.
+//! The messages of calls: fixed, templated, in turn, as streams.
 
 use crate::fixture::zoo;
 use drumfire_data::{Feed, Order, Sources, TextTemplate};

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// are written.
 const PLAIN: &str = include_str!("fixture/plain.proto");
 
-/// What proto2 has more.
+/// The further features of proto2.
 const OLD: &str = include_str!("fixture/old.proto");
 
 fn method(text: &str, name: &str) -> Method {

@@ -102,7 +102,7 @@ impl Script<'_> {
         of[usize::from(self.byte()) % of.len()]
     }
 
-    /// What something is called: mostly as nothing beside it.
+    /// A name: mostly one that nothing beside it has.
     fn name(&mut self, base: &str, n: u8) -> Option<String> {
         Some(match self.odd() {
             true => self.one(&NAMES).to_owned(),

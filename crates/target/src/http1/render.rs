@@ -6,7 +6,7 @@ use drumfire_units::Nanos;
 use std::io::Write as _;
 use std::num::NonZeroU32;
 
-/// What lets a waiting client send its body (RFC 9110 §10.1.1).
+/// The response that lets a waiting client send its body (RFC 9110 §10.1.1).
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// Writes an answer's head, and replaces its body by its form on the wire.

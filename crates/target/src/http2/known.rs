@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The number of targets whose answer is cached.
 const KNOWN_MAX: usize = 1_024;
 
-/// What GET requests without a body got, by path and query.
+/// The answers of GET requests without a body, by path and query.
 #[derive(Default)]
 pub(crate) struct Known(HashMap<String, Same>);
 

@@ -29,7 +29,7 @@ pub(crate) const PRIORITY: u8 = 0x20;
 /// REFUSED_STREAM.
 pub(crate) const REFUSED_STREAM: u32 = 7;
 
-/// What every client begins with (section 3.4).
+/// The client's connection preface (section 3.4).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The largest payload that needs no setting.

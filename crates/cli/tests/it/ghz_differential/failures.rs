@@ -43,7 +43,7 @@ fn failures_have_the_same_statuses_and_words() {
     both.must_be_equal(&line);
 }
 
-/// What Go's own resolver adds to its words where it asks a name server.
+/// Removes the name server that Go's own resolver adds to its words.
 fn without_name_server(text: &str) -> String {
     let Some((before, after)) = text.split_once(" on ") else {
         return text.to_owned();

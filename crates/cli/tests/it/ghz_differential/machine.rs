@@ -114,7 +114,7 @@ fn the_log_has_the_same_keys() {
     }
 }
 
-/// What ghz's exit code and ours are.
+/// The exit codes of ghz and ours.
 #[test]
 fn exit_codes_are_the_same_but_where_nothing_succeeded() {
     if original().is_none() {

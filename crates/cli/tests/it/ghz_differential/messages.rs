@@ -1,10 +1,10 @@
-//! What servers receive.
+//! Messages as servers receive them.
 
 use super::{check_results, original};
 use crate::support::peers::{Nginx, Processes};
 use crate::support::{Folder, Interop, lab};
 
-/// What templates make: the server gives each message back as its status's text.
+/// Rendered templates: the server gives each message back as its status's text.
 #[test]
 fn messages_arrive_as_ghz_sends_them() {
     if original().is_none() {

@@ -8,8 +8,8 @@ use prost::encoding::{WireType, encode_key};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::{Map, Value as Json};
 
-/// What begins and ends a mark: characters for private use, which a text that has them itself
-/// keeps from being compiled. Between them stands the expression's number.
+/// The beginning and the end of a mark: characters for private use, which a text that has them
+/// itself keeps from being compiled. Between them stands the expression's number.
 const MARK: (char, char) = ('\u{e000}', '\u{e001}');
 /// How an escape of such a character begins, in lower case.
 const MARK_ESCAPE: &str = "\\ue00";
