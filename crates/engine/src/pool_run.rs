@@ -44,7 +44,7 @@ pub(crate) struct Extent {
     pub(crate) first_stream_id: u32,
 }
 
-/// What a worker lends to one of its pools.
+/// The parts that a worker lends to one of its pools.
 pub(crate) struct Site<'a, I> {
     pub(crate) io: PoolIo<'a, I>,
     pub(crate) recorder: &'a mut Recorder<Channel>,

@@ -8,7 +8,7 @@ use drumfire_units::Nanos;
 pub struct Messages {
     /// Messages sent: handed whole to their connections.
     pub sent: u64,
-    /// Messages that ended calls had still meant to send; [`Messages::record_unsent`].
+    /// Messages that were planned but not sent when their call ended; [`Messages::record_unsent`].
     pub unsent: u64,
     /// Messages received.
     pub received: u64,

@@ -1,4 +1,4 @@
-//! What speaks against a run, its load or its target, and what may be tried about it.
+//! The findings against a run, its load or its target, and their remedies.
 
 use crate::Outcome;
 
@@ -23,7 +23,7 @@ pub enum Remedy {
     Users(u64),
     /// Let the run last longer.
     LastLonger,
-    /// What helps against failures of this kind.
+    /// The remedy for failures of this kind.
     Against(Outcome),
     /// Report a mistake of this program.
     Report,
@@ -32,9 +32,9 @@ pub enum Remedy {
 /// One thing that was found: what it is, in words and figures, and what to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// What was found, as a clause without a full stop.
+    /// The finding, as a clause without a full stop.
     pub text: String,
-    /// What to try about it; of several, any may help.
+    /// Its remedies; of several, any may help.
     pub remedies: Vec<Remedy>,
 }
 

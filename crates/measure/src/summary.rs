@@ -27,7 +27,7 @@ pub struct Summary {
     pub verdict: Verdict,
     /// Whether the load was put on the target.
     pub load: LoadAnswer,
-    /// What the target made of it.
+    /// The target's answer to the load.
     pub target: TargetAnswer,
     /// The results of the thresholds, in the plan's order.
     pub thresholds: Vec<ThresholdResult>,

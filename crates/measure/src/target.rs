@@ -1,4 +1,4 @@
-//! What the target made of the load.
+//! The target's answer to the load.
 
 use crate::words::share_text;
 use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy};
@@ -40,7 +40,7 @@ impl TargetState {
 pub struct TargetAnswer {
     /// How well it did; of several pools, how badly the worst.
     pub state: TargetState,
-    /// What failed and how.
+    /// The failures, by kind.
     pub reasons: Vec<Reason>,
 }
 

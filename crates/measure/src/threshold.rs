@@ -122,8 +122,8 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// What is looked at in figures that span this long, `total` and those of each pool, or why
-    /// there is nothing to look at.
+    /// The value in figures that span this long, `total` and those of each pool, or why there is
+    /// none.
     pub(crate) fn of(
         aim: &Aim,
         total: &'a Figures,

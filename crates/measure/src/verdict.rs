@@ -56,12 +56,12 @@ const PAUSE_INVALID: Nanos = Nanos::from_secs(1);
 const RUN_QUEUE_SHARE: f64 = 0.05;
 /// The share of CPU time that the hypervisor may take.
 const STEAL_SHARE: f64 = 0.05;
-/// What the kernel tells of shorter spans is noise: it counts in ticks of up to 10 ms.
+/// The kernel's figures of shorter spans are noise: it counts in ticks of up to 10 ms.
 const SPAN_MIN: Nanos = Nanos::from_millis(200);
 /// The same of the whole machine's time.
 const STEAL_SPAN_MIN: Nanos = Nanos::from_secs(1);
 
-/// What a run is judged by.
+/// The evidence by which a run is judged.
 pub(crate) struct Evidence<'a> {
     pub(crate) pools: &'a [(&'a PoolInfo, &'a Figures)],
     pub(crate) total: &'a Figures,
@@ -194,8 +194,8 @@ impl Evidence<'_> {
         ))
     }
 
-    /// What most likely made the generator late, and what helps against that; `less` is how to ask
-    /// for less.
+    /// The likeliest cause of the generator's lateness, with its remedy; `less` is the one that
+    /// lowers the load.
     fn cause(&self, less: Remedy) -> Reason {
         let (queued, steal) = (self.queued_share(), self.steal_share());
         if self.generator.cpu_share_max >= CPU_SHARE && !self.generator.spin {

@@ -22,7 +22,7 @@ struct Tracker {
     /// The threshold's place in the plan.
     index: usize,
     threshold: Threshold,
-    /// What the windows hold, or why there is nothing to look at.
+    /// The content of the windows, or why there is none.
     series: Result<Series, String>,
     worst: Worst,
 }

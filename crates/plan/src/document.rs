@@ -115,7 +115,7 @@ pub struct Outputs {
     pub json: Option<Text>,
     /// The histograms' buckets as CSV.
     pub csv: Option<Text>,
-    /// A sentence under each part of the summary.
+    /// Whether each part of the summary is explained.
     pub explain: Option<Switch>,
     /// Whether there is a live line.
     pub live: Option<Switch>,

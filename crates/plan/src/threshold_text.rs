@@ -352,7 +352,7 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
         Unit::Share => (
             match text.strip_suffix('%') {
                 Some(digits) => share(digits).filter(|share| *share <= 1.0),
-                // A bare 1 would be all of them, and whoever writes it means 1 %.
+                // A bare 1 would be all of them, but is meant as 1 %.
                 None => decimal(text).filter(|share| *share < 1.0),
             },
             "a percentage such as 0.1%, or a share below 1",

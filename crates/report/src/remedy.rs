@@ -14,7 +14,7 @@ pub fn sentence(reason: &Reason) -> String {
     }
 }
 
-/// What to try, as an order.
+/// The remedy as an imperative.
 fn words(remedy: &Remedy) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(match remedy {
         Remedy::LowerRate => "lower the rate",

@@ -89,7 +89,7 @@ impl Simulation {
     /// Runs to the end.
     ///
     /// # Panics
-    /// When the plan can't run, when the books do not balance, or when the engine breaks the
+    /// When the plan can't run, when the counts do not add up, or when the engine breaks the
     /// driver's contract or sends a request before the answer to the one before.
     #[must_use]
     #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]

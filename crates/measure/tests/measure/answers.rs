@@ -124,7 +124,7 @@ fn a_closed_model_asks_for_what_it_sends() {
     assert_eq!((answer.kept, answer.connections_needed), (true, None));
 }
 
-/// What is said of a target with so many ok answers and these failures.
+/// The verdict on a target with `ok` ok answers and these failures.
 fn target(ok: u64, failures: &[(Outcome, u64)]) -> (TargetState, String, Vec<Remedy>) {
     let mut figures = Figures::new(&[]);
     (0..ok).for_each(|n| figures.record(&samples::ok(ms(n), ms(1))));
