@@ -13,9 +13,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Diagnostic, flag};
 use drumfire_plan::document::{
-    Count, Document, Field, Generator, Outputs, Payload, Place, Placed, Pool, Switch, Text,
+    Count, Document, Feed, FeedForm, Field, Generator, Outputs, Payload, Place, Placed, Pool,
+    Switch, Text,
 };
 use std::fmt::Display;
+use std::path::Path;
 
 pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
@@ -93,6 +95,42 @@ fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
         }
         Some(path) => Ok(Payload::File(text(key, &path))),
     }
+}
+
+/// The feeds that flags name.
+fn feeds(given: &[String], order: Option<&str>) -> Result<Vec<Feed>, Failure> {
+    given.iter().map(|given| feed(given, order)).collect()
+}
+
+/// `NAME=FILE`; the file's extension is its format.
+fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
+    let Some((name, path)) = given.split_once('=') else {
+        let shown = given.escape_default();
+        let message = format!("`{shown}` is not NAME=FILE, such as users=users.csv");
+        return Err(Failure::usage(Diagnostic::new(&flag("feeds"), message)));
+    };
+    let extension = Path::new(path).extension().and_then(|e| e.to_str());
+    let (order, at_end) = match order {
+        None | Some("turn") => (None, None),
+        Some("random") => (Some(text("feed_order", &"random")), None),
+        Some("once") => (None, Some(text("feed_order", &"stop"))),
+        Some(other) => {
+            let shown = other.escape_default();
+            let message = format!("`{shown}` is no order; write turn, random or once");
+            let place = flag("feed_order");
+            return Err(Failure::usage(Diagnostic::new(&place, message)));
+        }
+    };
+    Ok(Feed {
+        name: text("feeds", &name),
+        form: match extension {
+            Some("jsonl" | "ndjson" | "json") => FeedForm::JsonLines,
+            _ => FeedForm::Csv,
+        },
+        file: text("feeds", &path),
+        order,
+        at_end,
+    })
 }
 
 /// The parts of a document that every kind of load has beside its pool.

@@ -102,7 +102,12 @@ impl<'a> Calls<'a> {
         let method = self.method(name, scope)?;
         let common = &self.pool.settings.fields.metadata;
         let seed = self.reach.generator().seed;
-        let sent = data::sent(request, common, &method, self.sources, seed, scope);
+        let mut written = request.clone();
+        let templates = &mut written.data.templates;
+        *templates = templates
+            .take()
+            .or_else(|| self.pool.settings.templates.clone());
+        let sent = data::sent(&written, common, &method, self.sources, seed, scope);
         let mut options = request.options.clone();
         crate::form::fields::Fields::fill(&mut options, &self.pool.settings.options);
         let mut made = silent(self.reach.first().requests[0].url.clone(), &options, scope)?;

@@ -49,7 +49,7 @@ pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     for pool in &written {
         let made = match is_of_calls(pool, &mut scope) {
             true => calls(document, pool, &sources, generator, &mut scope),
-            false => Some(http(pool, &mut scope)),
+            false => Some(http(pool, &sources, generator.seed, &mut scope)),
         };
         pools.extend(made);
     }
@@ -121,9 +121,18 @@ fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
 }
 
 /// A pool of HTTP requests.
-fn http(pool: &Pool, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
-    let requests = requests::requests(pool, scope);
-    made_of(pool, requests, HttpVersion::Http1, scope)
+fn http(
+    pool: &Pool,
+    sources: &Arc<Sources>,
+    seed: u64,
+    scope: &mut Scope<'_>,
+) -> drumfire_plan::Pool {
+    let requests::Made { requests, count } = requests::requests(pool, sources, seed, scope);
+    let mut made = made_of(pool, requests, HttpVersion::Http1, scope);
+    if let Some(count) = count {
+        ask_at_most(count, &mut made);
+    }
+    made
 }
 
 /// A pool of calls.
@@ -138,12 +147,16 @@ fn calls(
     let Made { requests, count } = Calls::new(pool, sources, &reach).requests(scope);
     let mut made = reach.into_parts().pools.swap_remove(0);
     made.requests = requests;
-    // Data that are used once bound the number of requests.
     if let Some(count) = count {
-        let asked = made.stop.requests.unwrap_or(u64::MAX);
-        made.stop.requests = Some(asked.min(count));
+        ask_at_most(count, &mut made);
     }
     Some(made)
+}
+
+/// Data that are used once bound the number of requests.
+fn ask_at_most(count: u64, pool: &mut drumfire_plan::Pool) {
+    let asked = pool.stop.requests.unwrap_or(u64::MAX);
+    pool.stop.requests = Some(asked.min(count));
 }
 
 /// A plan that reaches the server of a pool's calls, without a message yet.

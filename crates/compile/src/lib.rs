@@ -21,6 +21,7 @@ mod requests;
 mod schema;
 mod scope;
 mod target;
+mod templates;
 mod transport;
 
 pub use compile::{compile, schema_of};

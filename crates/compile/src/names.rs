@@ -10,6 +10,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("authority", "--authority"),
     ("binary", "--binary"),
     ("body", "-d"),
+    ("body_lines", "--lines"),
     ("cacert", "--cacert"),
     ("call", "--call"),
     ("cert", "--cert"),

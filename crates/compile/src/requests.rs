@@ -1,52 +1,182 @@
 //! HTTP requests: their targets and their contents.
 
 use crate::scope::Scope;
-use drumfire_plan::document::{Ask, Field, Fields, Place, Pool, Request, Text};
-use drumfire_plan::{Body, Header, HttpRequest, Method, Url, secret};
+use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
+use drumfire_data::{RequestTemplates, Sources};
+use drumfire_plan::document::{Ask, Fields, Place, Pool, Request, Text};
+use drumfire_plan::{HttpRequest, Method, RequestData, Url};
 use std::sync::Arc;
 
+/// The HTTP requests of a pool.
+pub(crate) struct Made {
+    pub(crate) requests: Vec<HttpRequest>,
+    /// The number of requests that there is data for, when something is gone through once.
+    pub(crate) count: Option<u64>,
+}
+
+/// What the requests of a pool share.
+struct Shared<'a> {
+    templates: Templates<'a>,
+    sources: &'a Arc<Sources>,
+    seed: u64,
+    target: Option<Url>,
+    fields: HeaderFields,
+    content: Content,
+}
+
 /// Every HTTP request of a pool, in turn.
-pub(crate) fn requests(pool: &Pool, scope: &mut Scope<'_>) -> Vec<HttpRequest> {
-    let target = target(pool, scope);
-    let common = pool.settings.fields.headers.iter();
-    let common: Vec<Header> = common.filter_map(|field| header(field, scope)).collect();
-    let shared = pool.settings.body.as_ref();
-    let shared = Body(shared.and_then(|payload| scope.payload(payload)));
-    let mut all = Vec::new();
+pub(crate) fn requests(
+    pool: &Pool,
+    sources: &Arc<Sources>,
+    seed: u64,
+    scope: &mut Scope<'_>,
+) -> Made {
+    let settings = &pool.settings;
+    let templates = Templates::of(settings.templates.as_ref(), sources, seed, scope);
+    let mut fields = HeaderFields::default();
+    for field in &settings.fields.headers {
+        templates.add(field, &mut fields, scope);
+    }
+    let body = WrittenBody {
+        payload: settings.body.payload.as_ref(),
+        lines: &settings.body.lines,
+        order: settings.body.order.as_ref(),
+    };
+    let shared = Shared {
+        templates,
+        sources,
+        seed,
+        target: target(pool, scope),
+        content: templates.content(body, &fields, scope),
+        fields,
+    };
+    let mut made = Made {
+        requests: Vec::new(),
+        count: None,
+    };
     for request in &pool.requests {
-        let (method, urls) = match &request.ask {
+        shared.add(request, &mut made, scope);
+    }
+    made
+}
+
+impl Shared<'_> {
+    /// Adds a request, or all of a list.
+    fn add(&self, request: &Request, made: &mut Made, scope: &mut Scope<'_>) {
+        let templates = match &request.data.templates {
+            None => self.templates,
+            own => Templates::of(own.as_ref(), self.sources, self.seed, scope),
+        };
+        let (method, asked) = match &request.ask {
             Ask::Url { method, url } => {
-                let url = absolute(url, target.as_ref(), scope);
-                (method, url.into_iter().collect())
+                let asked = self.asked(url, &templates, scope);
+                (method, asked.into_iter().collect())
             }
-            Ask::List { method, file } => (method, listed(file, scope)),
+            Ask::List { method, file } => (method, listed(file, &templates, scope)),
             // Pools of calls are compiled elsewhere, and mixed ones were refused.
-            Ask::Call(_) => continue,
+            Ask::Call(_) => return,
         };
         let parsed = Method::parse(&method.value);
         let method = scope.found.ok(&method.place, parsed);
-        let headers = headers(request, &common, scope);
-        let body = match &request.data.payload {
-            Some(payload) => Body(scope.payload(payload)),
-            None => shared.clone(),
-        };
+        let mut fields = HeaderFields::default();
+        if let Fields::Listed(own) = &request.fields {
+            for field in own {
+                templates.add(field, &mut fields, scope);
+            }
+        }
+        fields.fill(&self.fields);
+        let content = self.content(request, &templates, &fields, scope);
+        check(request, &mut fields, &content, scope);
         let Some(method) = method else {
-            continue;
+            return;
         };
-        all.extend(urls.into_iter().map(|url| HttpRequest {
-            step: match &request.name {
-                Some(name) => name.value.clone(),
-                None => secret::url(&url.to_string()),
-            },
-            data: None,
-            call: None,
-            method: method.clone(),
-            headers: headers.clone(),
-            body: body.clone(),
-            url,
-        }));
+        let mut varying = RequestTemplates::default().with_fields(fields.varying);
+        if let Some(bodies) = content.varying {
+            varying = varying.with_body(bodies);
+        }
+        for asked in asked {
+            let data = match asked.template {
+                Some(template) => varying.clone().with_target(template),
+                None => varying.clone(),
+            };
+            made.count = made.count.into_iter().chain(data.count()).min();
+            let data = Arc::new(data) as Arc<dyn RequestData>;
+            made.requests.push(HttpRequest {
+                step: match &request.name {
+                    Some(name) => name.value.clone(),
+                    None => asked.step,
+                },
+                data: (!data.is_fixed()).then_some(data),
+                call: None,
+                method: method.clone(),
+                headers: fields.fixed.clone(),
+                body: content.body.clone(),
+                url: asked.url,
+            });
+        }
     }
-    all
+
+    /// A URL, or a path at the target.
+    fn asked(
+        &self,
+        text: &Text,
+        templates: &Templates<'_>,
+        scope: &mut Scope<'_>,
+    ) -> Option<Asked> {
+        if !text.value.starts_with('/') {
+            return templates.url(text, &text.place, scope);
+        }
+        let Some(target) = &self.target else {
+            let message =
+                "a path needs a `target`; write one such as https://shop.test, or a whole URL";
+            scope.found.add(&text.place, message);
+            return None;
+        };
+        templates.path(text, target, scope)
+    }
+
+    /// A request's own body, or that of its pool.
+    fn content(
+        &self,
+        request: &Request,
+        templates: &Templates<'_>,
+        fields: &HeaderFields,
+        scope: &mut Scope<'_>,
+    ) -> Content {
+        let data = &request.data;
+        if data.payload.is_none() && data.lines.is_none() && data.order.is_none() {
+            return self.content.clone();
+        }
+        let written = WrittenBody {
+            payload: data.payload.as_ref(),
+            lines: &data.lines,
+            order: data.order.as_ref(),
+        };
+        templates.content(written, fields, scope)
+    }
+}
+
+/// Notes fields that contradict what varies.
+fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope: &mut Scope<'_>) {
+    let place = match &request.ask {
+        Ask::Url { url: text, .. } | Ask::List { file: text, .. } | Ask::Call(text) => &text.place,
+    };
+    let given = fields.fixed.len();
+    if content.varying.is_some() {
+        fields.fixed.retain(|field| !field.is("content-length"));
+    }
+    let message = "Content-Length is written as the body that varies needs it; leave it out";
+    scope
+        .found
+        .add_if(fields.fixed.len() < given, place, message);
+    let fixed = fields.fixed.iter().filter(|field| field.is("host")).count();
+    let varying = fields.varying.iter();
+    let varying = varying.filter(|field| field.name().eq_ignore_ascii_case("host"));
+    let hosts = varying.count();
+    let message = "it has more than one Host header; give one";
+    scope
+        .found
+        .add_if(hosts > 0 && fixed + hosts > 1, place, message);
 }
 
 /// The target that paths are relative to.
@@ -63,27 +193,8 @@ fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     Some(url)
 }
 
-/// A URL, or a path at the target.
-fn absolute(text: &Text, target: Option<&Url>, scope: &mut Scope<'_>) -> Option<Url> {
-    if !text.value.starts_with('/') {
-        return scope.found.ok(&text.place, Url::parse(&text.value));
-    }
-    let Some(target) = target else {
-        let message =
-            "a path needs a `target`; write one such as https://shop.test, or a whole URL";
-        scope.found.add(&text.place, message);
-        return None;
-    };
-    let whole = format!("{}{}", target.origin, text.value);
-    let url = scope.found.ok(&text.place, Url::parse(&whole))?;
-    Some(Url {
-        userinfo: target.userinfo.clone(),
-        ..url
-    })
-}
-
 /// One URL a line; empty lines and lines that begin with `#` are passed over.
-fn listed(file: &Text, scope: &mut Scope<'_>) -> Vec<Url> {
+fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Asked> {
     let mut urls = Vec::new();
     let Some(bytes) = scope.file(file) else {
         return urls;
@@ -92,8 +203,11 @@ fn listed(file: &Text, scope: &mut Scope<'_>) -> Vec<Url> {
     let message = "the list of URLs is empty; write one URL a line";
     scope.found.add_if(lines.is_empty(), &file.place, message);
     for (place, line) in lines {
-        let url = line.and_then(|line| Url::parse(line).map_err(|error| error.to_string()));
-        urls.extend(scope.found.ok(&place, url));
+        let Some(line) = scope.found.ok(&place, line) else {
+            continue;
+        };
+        let text = Text::new(line.to_owned(), place);
+        urls.extend(templates.url(&text, &file.place, scope));
     }
     urls
 }
@@ -117,25 +231,4 @@ pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, Str
         }
     }
     found
-}
-
-/// A request's own fields, then those of its pool that it does not name.
-fn headers(request: &Request, common: &[Header], scope: &mut Scope<'_>) -> Vec<Header> {
-    let own = match &request.fields {
-        Fields::Listed(fields) => fields.as_slice(),
-        Fields::File(_) => &[],
-    };
-    let own: Vec<Header> = own
-        .iter()
-        .filter_map(|field| header(field, scope))
-        .collect();
-    let unnamed = |field: &&Header| !own.iter().any(|own| own.is(field.name()));
-    let below: Vec<Header> = common.iter().filter(unnamed).cloned().collect();
-    [own, below].concat()
-}
-
-/// A field that can be sent.
-fn header(field: &Field, scope: &mut Scope<'_>) -> Option<Header> {
-    let header = Header::new(field.name.value.trim(), field.value.value.as_bytes());
-    scope.found.ok(&field.value.place, header)
 }

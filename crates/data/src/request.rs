@@ -43,6 +43,12 @@ impl FieldTemplate {
         Self { name, template }
     }
 
+    /// The field's name as given.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     fn is_host(&self) -> bool {
         self.name.eq_ignore_ascii_case("host")
     }

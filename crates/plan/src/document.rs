@@ -16,8 +16,8 @@ mod settings;
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use request::{Ask, Data, Field, Fields, Payload, Request, Stream};
 pub use settings::{
-    CallOptions, CommonFields, Connections, Expect, Http, Reach, Reflection, Schema, Settings,
-    Timeouts, Tls,
+    CallOptions, CommonBody, CommonFields, Connections, Expect, Http, Reach, Reflection, Schema,
+    Settings, Timeouts, Tls,
 };
 
 /// A run as it was written.

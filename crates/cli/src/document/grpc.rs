@@ -1,14 +1,12 @@
 //! `drumfire grpc`.
 
-use super::{count, document, fields, payload, some, switch, text, texts, transport};
+use super::{count, document, feeds, fields, payload, some, switch, text, texts, transport};
 use crate::exit::Failure;
 use crate::flags::GrpcFlags;
-use drumfire_compile::{Diagnostic, flag};
 use drumfire_plan::document::{
-    Ask, CallOptions, Data, Document, Feed, FeedForm, Fields, Place, Placed, Pool, Reflection,
-    Request, Schema, Settings, Stream,
+    Ask, CallOptions, Data, Document, Fields, Place, Placed, Pool, Reflection, Request, Schema,
+    Settings, Stream,
 };
-use std::path::Path;
 
 /// The document of the flags. Without `--call` it has no request, and serves only to fetch a
 /// schema.
@@ -34,9 +32,8 @@ pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
         requests: request(flags)?.into_iter().collect(),
         ..Pool::default()
     };
-    let feeds = flags.feed.iter().map(|feed| self::feed(flags, feed));
     Ok(Document {
-        feeds: feeds.collect::<Result<_, _>>()?,
+        feeds: feeds(&flags.feed, flags.feed_order.as_deref())?,
         ..document(pool, &flags.load, &flags.output)
     })
 }
@@ -54,6 +51,7 @@ fn request(flags: &GrpcFlags) -> Result<Option<Request>, Failure> {
         data: Data {
             payload: data.map(|data| payload("data", data)).transpose()?,
             binary: switch("binary", flags.binary, true),
+            lines: None,
             templates: flags.no_templates.then(|| text("templates", &"none")),
             order: some("order", flags.order.as_ref()),
         },
@@ -73,35 +71,4 @@ fn request(flags: &GrpcFlags) -> Result<Option<Request>, Failure> {
             reply_check: switch("reply_check", flags.no_reply_check, false),
         },
     }))
-}
-
-/// `NAME=FILE`; the file's extension is its format.
-fn feed(flags: &GrpcFlags, given: &str) -> Result<Feed, Failure> {
-    let Some((name, path)) = given.split_once('=') else {
-        let shown = given.escape_default();
-        let message = format!("`{shown}` is not NAME=FILE, such as users=users.csv");
-        return Err(Failure::usage(Diagnostic::new(&flag("feeds"), message)));
-    };
-    let extension = Path::new(path).extension().and_then(|e| e.to_str());
-    let (order, at_end) = match flags.feed_order.as_deref() {
-        None | Some("turn") => (None, None),
-        Some("random") => (Some(text("feed_order", &"random")), None),
-        Some("once") => (None, Some(text("feed_order", &"stop"))),
-        Some(other) => {
-            let shown = other.escape_default();
-            let message = format!("`{shown}` is no order; write turn, random or once");
-            let place = flag("feed_order");
-            return Err(Failure::usage(Diagnostic::new(&place, message)));
-        }
-    };
-    Ok(Feed {
-        name: text("feeds", &name),
-        form: match extension {
-            Some("jsonl" | "ndjson" | "json") => FeedForm::JsonLines,
-            _ => FeedForm::Csv,
-        },
-        file: text("feeds", &path),
-        order,
-        at_end,
-    })
 }

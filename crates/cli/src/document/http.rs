@@ -1,12 +1,12 @@
 //! `drumfire http`.
 
-use super::{document, fields, payload, some, switch, transport};
+use super::{document, feeds, fields, payload, some, switch, text, transport};
 use crate::exit::Failure;
 use crate::flags::HttpFlags;
 use crate::input;
 use drumfire_compile::{Diagnostic, lines};
 use drumfire_plan::document::{
-    Ask, CommonFields, Document, Http, Place, Placed, Pool, Request, Settings, Text,
+    Ask, CommonBody, CommonFields, Document, Http, Place, Placed, Pool, Request, Settings, Text,
 };
 
 /// The name of a list of URLs in error messages.
@@ -21,8 +21,8 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Document, Failure> {
     let pool = Pool {
         settings: Settings {
             http: Http {
-                http: flags.http2.then(|| super::text("http", &2)),
-                compressed: flags.compressed.then(|| super::text("compressed", &true)),
+                http: flags.http2.then(|| text("http", &2)),
+                compressed: flags.compressed.then(|| text("compressed", &true)),
                 redirects: some("redirects", flags.redirects.as_ref()),
                 expect_continue: switch("expect_continue", flags.expect_continue, true),
                 ..Http::default()
@@ -31,13 +31,21 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Document, Failure> {
                 headers: fields("headers", &flags.headers)?,
                 ..CommonFields::default()
             },
-            body: body.map(|data| payload("body", data)).transpose()?,
+            body: CommonBody {
+                payload: body.map(|data| payload("body", data)).transpose()?,
+                lines: switch("body_lines", flags.lines, true),
+                order: some("order", flags.order.as_ref()),
+            },
+            templates: flags.no_templates.then(|| text("templates", &"none")),
             ..transport::settings(&flags.load, &flags.transport)
         },
         requests: requests(&flags.urls, &method)?,
         ..Pool::default()
     };
-    Ok(document(pool, &flags.load, &flags.output))
+    Ok(Document {
+        feeds: feeds(&flags.feed, flags.feed_order.as_deref())?,
+        ..document(pool, &flags.load, &flags.output)
+    })
 }
 
 /// A request for each argument: a URL, or a file with a list of them.

@@ -67,7 +67,7 @@ pub(crate) struct GrpcFlags {
     #[arg(long, help_heading = "Call", requires = "data")]
     pub(crate) binary: bool,
     /// Send the data as given: `{{` begins no template
-    #[arg(long, help_heading = "Call")]
+    #[arg(long, alias = "no-template", help_heading = "Call")]
     pub(crate) no_templates: bool,
     /// How calls go through an array of messages: turn, random, or once [default: turn]
     #[arg(long, value_name = "ORDER", help_heading = "Call")]

@@ -13,6 +13,7 @@ use std::path::PathBuf;
   drumfire http --http2 -c 4 --streams 50 URL       200 users on 4 connections
   drumfire http -r 'line(5,200,60s) const(200)' URL a ramp, then a plateau
   drumfire http -r 1000 --threshold 'p99<50ms' URL  exit code 99 if it fails
+  drumfire http 'http://127.0.0.1:8080/?id={{uuid}}'  another path each time
   drumfire http -n 10000 -c 8 @urls.txt             10,000 requests to a list")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
@@ -31,9 +32,31 @@ pub(crate) struct HttpFlags {
         help_heading = "Request"
     )]
     pub(crate) headers: Vec<String>,
-    /// Body; @FILE reads a file, @- reads stdin
+    /// Body; @FILE reads a file, @- reads stdin. URLs, headers and bodies are templates:
+    /// {{request_number}}, {{uuid}} and the like
     #[arg(short = 'd', long, value_name = "DATA", help_heading = "Request")]
     pub(crate) data: Option<String>,
+    /// Send each line of -d as a body of its own
+    #[arg(long, help_heading = "Request", requires = "data")]
+    pub(crate) lines: bool,
+    /// How requests go through the lines: turn, random, or once [default: turn]
+    #[arg(
+        long,
+        value_name = "ORDER",
+        help_heading = "Request",
+        requires = "lines"
+    )]
+    pub(crate) order: Option<String>,
+    /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{NAME.column}}; may be given
+    /// several times
+    #[arg(long, value_name = "NAME=FILE", help_heading = "Request")]
+    pub(crate) feed: Vec<String>,
+    /// How requests go through the feeds' rows: turn, random, or once [default: turn]
+    #[arg(long, value_name = "ORDER", help_heading = "Request")]
+    pub(crate) feed_order: Option<String>,
+    /// Send URLs, headers and bodies as they are, whatever looks like a template in them
+    #[arg(long, alias = "no-template", help_heading = "Request")]
+    pub(crate) no_templates: bool,
     /// Ask for compressed bodies and decode them
     #[arg(long, help_heading = "Request")]
     pub(crate) compressed: bool,

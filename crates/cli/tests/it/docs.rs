@@ -197,6 +197,7 @@ impl Stage {
         folder.write("people.csv", "name,city\nAda,London\nGrace,New York\n");
         folder.write("greeter.proto", GREETER);
         folder.write("body.json", "{\"n\":1}");
+        folder.write("orders.txt", "{\"sku\":1}\n{\"sku\":2}\n{\"sku\":3}\n");
         let plan =
             "drumfire: 1\npools:\n  main:\n    requests: [ { get: URL } ]\nstop: { requests: 3 }\n";
         folder.write(

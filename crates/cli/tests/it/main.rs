@@ -35,4 +35,5 @@ mod signals;
 mod stall;
 mod support;
 mod syscalls;
+mod templates;
 mod wire;

@@ -48,6 +48,7 @@ struct Verbs {
 #[derive(Debug, Default)]
 struct Coding {
     binary: Option<Switch>,
+    lines: Option<Switch>,
     templates: Option<Text>,
     order: Option<Text>,
     stream: Stream,
@@ -66,6 +67,7 @@ fields!(Verbs {
 
 fields!(Coding {
     "binary" => binary,
+    "body_lines" => lines,
     "templates" => templates,
     "order" => order,
     "stream" => stream,
@@ -146,13 +148,13 @@ impl Keys {
         };
         if is_call {
             misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
-            let body = ["body", "body_file", "body_base64"];
+            let body = ["body", "body_file", "body_base64", "body_lines"];
             misplaced(&body, "for HTTP requests; a call has `data`");
         } else {
             misplaced(&["metadata", "metadata_file"], "for calls; write `headers`");
             let data = ["data", "data_file", "data_base64"];
             misplaced(&data, "for calls; write `body`");
-            let mut others = vec!["binary", "order", "stream"];
+            let mut others = vec!["binary", "stream"];
             CallOptions::keys(&mut others);
             misplaced(&others, "for calls");
         }
@@ -167,6 +169,7 @@ impl Keys {
         let payload = if is_call { self.data.0 } else { self.body };
         let Coding {
             binary,
+            lines,
             templates,
             order,
             stream,
@@ -188,6 +191,7 @@ impl Keys {
             data: Data {
                 payload,
                 binary,
+                lines,
                 templates,
                 order,
             },
@@ -202,6 +206,7 @@ impl Keys {
             name: request.name.clone(),
             coding: Coding {
                 binary: request.data.binary.clone(),
+                lines: request.data.lines.clone(),
                 templates: request.data.templates.clone(),
                 order: request.data.order.clone(),
                 stream: request.stream.clone(),

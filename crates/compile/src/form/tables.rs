@@ -2,8 +2,8 @@
 
 use super::fields::{fields, nested};
 use drumfire_plan::document::{
-    CallOptions, CommonFields, Connections, Document, Expect, Generator, Http, Load, Outputs, Pool,
-    Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
+    CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Load,
+    Outputs, Pool, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
 };
 
 fields!(Load {
@@ -122,7 +122,13 @@ fields!(Stream {
 
 fields!(Settings [reach, http, connections, timeouts] {
     "tls" => tls,
+    "templates" => templates,
 } [schema, options, fields, body]);
+
+fields!(CommonBody [payload] {
+    "body_lines" => lines,
+    "order" => order,
+} []);
 
 fields!(CommonFields {
     "headers" => headers,

@@ -132,13 +132,20 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn common_body()(payload in payload(), lines in switch(), order in some()) -> CommonBody {
+        CommonBody { payload, lines, order }
+    }
+}
+
+prop_compose! {
     fn settings()(reach in reach().boxed(), http in http().boxed(),
                   connections in connections().boxed(), timeouts in timeouts().boxed(),
                   tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(),
-                  headers in listed(), metadata in listed(), body in payload())
+                  headers in listed(), metadata in listed(), body in common_body().boxed(),
+                  templates in some())
         -> Settings {
             Settings { reach, http, connections, timeouts, tls, schema, options,
-                       fields: CommonFields { headers, metadata }, body }
+                       fields: CommonFields { headers, metadata }, body, templates }
         }
 }
 
@@ -162,13 +169,15 @@ fn http_request() -> impl Strategy<Value = Request> {
         true => Ask::List { method, file: url },
         false => Ask::Url { method, url },
     });
-    (ask, some(), listed(), payload(), some()).prop_map(
-        |(ask, name, fields, payload, templates)| Request {
+    (ask, some(), listed(), payload(), some(), switch(), some()).prop_map(
+        |(ask, name, fields, payload, templates, lines, order)| Request {
             name,
             fields: Fields::Listed(fields),
             data: Data {
                 payload,
                 templates,
+                lines,
+                order,
                 ..Data::default()
             },
             ..Request::new(ask)
@@ -188,6 +197,7 @@ fn call() -> impl Strategy<Value = Request> {
                 binary,
                 templates,
                 order,
+                lines: None,
             }
         });
     (text(), some(), fields, data, stream(), options()).prop_map(

@@ -288,7 +288,7 @@ fn request(options: &Options, data: &Given, metadata: &GivenMetadata, host: &dyn
             payload: data.payload(options, host),
             binary: matches!(data, Given::Binary(_)).then(|| TOOL.switch("--binary", true)),
             templates: Some(templates),
-            order: None,
+            ..Data::default()
         },
         ..Request::new(Ask::Call(TOOL.text("--call", &options.call)))
     }

@@ -195,11 +195,12 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
 }
 
 /// The pool with headers and a body. Methods that usually have one announce an empty one, as Go's
-/// client does.
+/// client does. go-wrk knows no templates: what looks like one is sent as it is.
 fn with_body(mut pool: Pool, body: Option<Payload>, parts: &RequestParts) -> Pool {
     let announced = || Payload::Text(TOOL.text("-body", &""));
     pool.settings.fields.headers = parts.fields();
-    pool.settings.body = body.or_else(|| parts.announces_body().then(announced));
+    pool.settings.templates = Some(TOOL.text("", &"none"));
+    pool.settings.body.payload = body.or_else(|| parts.announces_body().then(announced));
     pool
 }
 

@@ -86,6 +86,8 @@ pub struct Data {
     pub payload: Option<Payload>,
     /// Whether the data of a call is encoded already.
     pub binary: Option<super::Switch>,
+    /// Whether each line of a body is a body of its own.
+    pub lines: Option<super::Switch>,
     /// `jinja`, `go`, `go-builtin` or `none`: the template language of the text.
     pub templates: Option<Text>,
     /// `turn`, `random` or `once`: how calls go through an array of messages.

@@ -22,7 +22,20 @@ pub struct Settings {
     /// The fields of every request and every call.
     pub fields: CommonFields,
     /// The body of every HTTP request that has none of its own.
-    pub body: Option<Payload>,
+    pub body: CommonBody,
+    /// The template language of requests that name none: `jinja`, `go`, `go-builtin` or `none`.
+    pub templates: Option<Text>,
+}
+
+/// The body of every HTTP request that has none of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommonBody {
+    /// The bytes.
+    pub payload: Option<Payload>,
+    /// Whether each line is a body of its own.
+    pub lines: Option<Switch>,
+    /// `turn`, `random` or `once`: how requests go through the lines.
+    pub order: Option<Text>,
 }
 
 /// The fields of every request and every call that has no field of that name itself.

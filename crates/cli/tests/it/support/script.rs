@@ -25,6 +25,13 @@ pub(crate) struct Peer {
     over: Arc<AtomicBool>,
 }
 
+/// One request as it arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WholeRequest {
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
 impl Script {
     pub(crate) fn new(serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
         Self::at("127.0.0.1:0", serve)
@@ -88,6 +95,11 @@ impl Drop for Script {
 impl Peer {
     /// Reads a request's head and as much of a body as it announces; `None` at the end.
     pub(crate) fn request(&mut self) -> Option<String> {
+        self.whole_request().map(|request| request.head)
+    }
+
+    /// Reads a request's head and the body that it announces; `None` at the end.
+    pub(crate) fn whole_request(&mut self) -> Option<WholeRequest> {
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             if self.stream.read_line(&mut head).ok()? == 0 {
@@ -98,7 +110,7 @@ impl Peer {
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).ok()?;
         self.heads.lock().unwrap().push(head.clone());
-        Some(head)
+        Some(WholeRequest { head, body })
     }
 
     /// Sends bytes; `false` when the client has closed.

@@ -1,0 +1,401 @@
+//! Templates in HTTP requests: in a URL's path and query, in header fields, in bodies.
+//!
+//! Each is compiled and rendered as for the first request, so that a mistake is found before the
+//! run, with its place.
+
+use crate::names;
+use crate::scope::{Scope, is_on, place_of};
+use drumfire_data::{Bodies, FieldTemplate, Order, Sources, Template, Text as Kind, TextTemplate};
+use drumfire_plan::document::{Field, Payload, Place, Switch, Text};
+use drumfire_plan::{Body, Header, RequestContext, Url, secret};
+use std::sync::Arc;
+
+/// Fields that frame the message or belong to the connection.
+const FRAMING: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The language of a pool's templates, or of a request's.
+#[derive(Clone, Copy)]
+pub(crate) struct Templates<'a> {
+    sources: &'a Arc<Sources>,
+    first: RequestContext,
+    is_on: bool,
+}
+
+/// A URL, and the template of its path and query where it is one.
+pub(crate) struct Asked {
+    pub(crate) url: Url,
+    pub(crate) template: Option<Template>,
+    /// The name under which its numbers are reported.
+    pub(crate) step: String,
+}
+
+/// Header fields: those that are fixed and those that vary.
+#[derive(Clone, Default)]
+pub(crate) struct HeaderFields {
+    pub(crate) fixed: Vec<Header>,
+    pub(crate) varying: Vec<FieldTemplate>,
+}
+
+/// The body of a request.
+#[derive(Clone, Default)]
+pub(crate) struct Content {
+    /// Empty where it varies.
+    pub(crate) body: Body,
+    pub(crate) varying: Option<Arc<Bodies>>,
+}
+
+/// A body as it was written.
+#[derive(Clone, Copy)]
+pub(crate) struct WrittenBody<'a> {
+    pub(crate) payload: Option<&'a Payload>,
+    pub(crate) lines: &'a Option<Switch>,
+    pub(crate) order: Option<&'a Text>,
+}
+
+impl<'a> Templates<'a> {
+    /// The language that was written; the native one where none was.
+    pub(crate) fn of(
+        written: Option<&Text>,
+        sources: &'a Arc<Sources>,
+        seed: u64,
+        scope: &mut Scope<'_>,
+    ) -> Self {
+        let words = [("jinja", true), ("none", false)];
+        let is_on = scope.word(written, &words, "no language of templates in HTTP requests");
+        Self {
+            sources,
+            first: RequestContext {
+                seed,
+                ..RequestContext::default()
+            },
+            is_on: is_on.unwrap_or(true),
+        }
+    }
+
+    fn is_template(&self, text: &str) -> bool {
+        self.is_on && !Template::is_static(text)
+    }
+
+    /// A template, tried; `place` is where a person would write that it is none.
+    fn compile(&self, source: &str, kind: Kind, place: &Place) -> Result<Template, String> {
+        let template = Template::compile(source, kind, self.sources).map_err(|error| {
+            let say = names::setting(place, "templates", "none");
+            format!("{error}; {say} sends it as it is")
+        })?;
+        self.render(&template)?;
+        Ok(template)
+    }
+
+    /// The text of a template in the first request.
+    fn render(&self, template: &Template) -> Result<String, String> {
+        let mut text = String::new();
+        let rendered = template.render(&self.first, 0, &mut text);
+        rendered.map_err(|error| error.to_string())?;
+        Ok(text)
+    }
+
+    /// A whole URL; `place` is where a person would write that it is no template.
+    pub(crate) fn url(&self, text: &Text, place: &Place, scope: &mut Scope<'_>) -> Option<Asked> {
+        if !self.is_template(&text.value) {
+            let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
+            return Some(Asked::fixed(url));
+        }
+        let (base, tail) = cut(&text.value);
+        let url = if Template::is_static(base) {
+            Url::parse(base).map_err(|error| error.to_string())
+        } else {
+            let say = names::setting(place, "templates", "none");
+            Err(named(
+                text,
+                format!("a template can stand in path and query only; {say} takes it as it is"),
+            ))
+        };
+        let url = scope.found.ok(&text.place, url)?;
+        self.target(text, tail, url, place, scope)
+    }
+
+    /// A path at a target.
+    pub(crate) fn path(&self, text: &Text, target: &Url, scope: &mut Scope<'_>) -> Option<Asked> {
+        if self.is_template(&text.value) {
+            return self.target(text, &text.value, target.clone(), &text.place, scope);
+        }
+        let whole = format!("{}{}", target.origin, text.value);
+        let url = scope.found.ok(&text.place, Url::parse(&whole))?;
+        Some(Asked::fixed(Url {
+            userinfo: target.userinfo.clone(),
+            ..url
+        }))
+    }
+
+    /// A template of path and query at an origin.
+    fn target(
+        &self,
+        text: &Text,
+        tail: &str,
+        url: Url,
+        place: &Place,
+        scope: &mut Scope<'_>,
+    ) -> Option<Asked> {
+        let made = self.compile(tail, Kind::Plain, place).and_then(|template| {
+            let mut target = self.render(&template)?;
+            let complete = Url::complete_target(&mut target);
+            complete.map_err(|error| error.to_string())?;
+            Ok(template)
+        });
+        let made = made.map_err(|error| named(text, error));
+        let template = scope.found.ok(&text.place, made)?;
+        let step = secret::url(&format!("{}{tail}", url.origin));
+        Some(Asked {
+            url,
+            template: Some(template),
+            step,
+        })
+    }
+
+    /// Adds a header field to those of a request.
+    pub(crate) fn add(&self, field: &Field, fields: &mut HeaderFields, scope: &mut Scope<'_>) {
+        let place = &field.value.place;
+        let (name, value) = (field.name.value.trim(), field.value.value.as_str());
+        if !self.is_template(value) {
+            let header = Header::new(name, value.as_bytes());
+            fields.fixed.extend(scope.found.ok(place, header));
+            return;
+        }
+        let made = self.field(name, value, place);
+        fields.varying.extend(scope.found.ok(place, made));
+    }
+
+    fn field(&self, name: &str, value: &str, place: &Place) -> Result<FieldTemplate, String> {
+        if FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return Err(format!(
+                "the field `{name}` belongs to the connection and can't be a template"
+            ));
+        }
+        // A name that is none is said before its value is.
+        Header::new(name, b"").map_err(|error| error.to_string())?;
+        let told = |error| format!("the field `{name}`: {error}");
+        let template = self.compile(value, Kind::Plain, place).map_err(told)?;
+        let text = self.render(&template).map_err(told)?;
+        Header::new(name, text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(FieldTemplate::new(name.to_owned(), template))
+    }
+
+    /// The body of a request with these fields.
+    pub(crate) fn content(
+        &self,
+        written: WrittenBody<'_>,
+        fields: &HeaderFields,
+        scope: &mut Scope<'_>,
+    ) -> Content {
+        self.check(written, scope);
+        let Some(payload) = written.payload else {
+            return Content::default();
+        };
+        let Some(bytes) = scope.payload(payload) else {
+            return Content::default();
+        };
+        let place = place_of(payload);
+        let kind = |text: &str| kind_of(text, fields);
+        let name = match payload {
+            Payload::File(path) => path.value.as_str(),
+            Payload::Text(_) | Payload::Base64(_) => "",
+        };
+        let made = if is_on(written.lines) {
+            let order = order(written.order, scope);
+            self.lines(&bytes, order, kind, place, name).map(Some)
+        } else {
+            // What is no text is no template.
+            let text = std::str::from_utf8(&bytes).ok();
+            let text = text.filter(|text| self.is_template(text));
+            let template = text.map(|text| self.compile(text, kind(text), place));
+            let template = template.transpose().map_err(|error| match name {
+                "" => error,
+                name => format!("{name}: {error}"),
+            });
+            template.map(|template| template.map(Bodies::one))
+        };
+        match scope.found.ok(place, made).flatten() {
+            Some(bodies) => Content {
+                body: Body(Some(Arc::from([]))),
+                varying: Some(Arc::new(bodies)),
+            },
+            None => Content {
+                body: Body(Some(bytes)),
+                varying: None,
+            },
+        }
+    }
+
+    /// The lines of a body, each a body.
+    fn lines(
+        &self,
+        bytes: &Arc<[u8]>,
+        order: Order,
+        kind: impl Fn(&str) -> Kind,
+        place: &Place,
+        name: &str,
+    ) -> Result<Bodies, String> {
+        let bodies = Bodies::lines(bytes, order, |number, line| {
+            let text = std::str::from_utf8(line).ok();
+            let Some(text) = text.filter(|text| self.is_template(text)) else {
+                return Ok(None);
+            };
+            let template = self.compile(text, kind(text), place);
+            template.map(Some).map_err(|error| match name {
+                "" => format!("line {number}: {error}"),
+                name => format!("{name}:{number}: {error}"),
+            })
+        })?;
+        match bodies.is_empty() {
+            true => Err("there is no line to send; write a body a line".to_owned()),
+            false => Ok(bodies),
+        }
+    }
+
+    /// Notes what would be without effect.
+    fn check(&self, written: WrittenBody<'_>, scope: &mut Scope<'_>) {
+        if let (Some(lines), None) = (written.lines, written.payload) {
+            let name = names::name(&lines.place, "body_lines");
+            let message = format!("{name} needs a body to take the lines from");
+            scope.found.add(&lines.place, message);
+        }
+        if let Some(order) = written.order.filter(|_| !is_on(written.lines)) {
+            let lines = names::setting(&order.place, "body_lines", "true");
+            let name = names::name(&order.place, "order");
+            let message = format!("{name} is for bodies with {lines}");
+            scope.found.add(&order.place, message);
+        }
+    }
+}
+
+impl Asked {
+    fn fixed(url: Url) -> Self {
+        Self {
+            template: None,
+            step: secret::url(&url.to_string()),
+            url,
+        }
+    }
+}
+
+impl HeaderFields {
+    /// Whether one of them has this name.
+    fn has(&self, name: &str) -> bool {
+        let mut varying = self.varying.iter();
+        self.fixed.iter().any(|field| field.is(name))
+            || varying.any(|field| field.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Adds those of `below` that are not named here.
+    pub(crate) fn fill(&mut self, below: &Self) {
+        let own = self.clone();
+        let fixed = below.fixed.iter().filter(|field| !own.has(field.name()));
+        self.fixed.extend(fixed.cloned());
+        let varying = below.varying.iter();
+        let varying = varying.filter(|field| !own.has(field.name()));
+        self.varying.extend(varying.cloned());
+    }
+}
+
+/// How requests go through the lines of a body.
+fn order(written: Option<&Text>, scope: &mut Scope<'_>) -> Order {
+    let orders = [
+        ("turn", Order::InTurn),
+        ("random", Order::Random),
+        ("once", Order::OnceEach),
+    ];
+    scope.word(written, &orders, "no order").unwrap_or_default()
+}
+
+/// Whether a body is JSON, inside whose strings values are escaped: its fields say so, or they say
+/// nothing and it begins as JSON does.
+fn kind_of(text: &str, fields: &HeaderFields) -> Kind {
+    let given = fields.fixed.iter().find(|field| field.is("content-type"));
+    let is_json = match given {
+        Some(field) => {
+            let value = field.value().to_ascii_lowercase();
+            let media_type = value.split(|byte| *byte == b';').next().unwrap_or_default();
+            let media_type = media_type.trim_ascii();
+            media_type == b"application/json" || media_type.ends_with(b"+json")
+        }
+        None => {
+            let text = text.trim_start();
+            let is_tag = ["{{", "{%", "{#"].iter().any(|tag| text.starts_with(tag));
+            text.starts_with(['{', '[']) && !is_tag
+        }
+    };
+    match is_json {
+        true => Kind::Json,
+        false => Kind::Plain,
+    }
+}
+
+/// A URL up to its path, and the rest.
+fn cut(text: &str) -> (&str, &str) {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let end = text[start..].find(['/', '?', '#']);
+    text.split_at(end.map_or(text.len(), |at| start + at))
+}
+
+/// What is wrong with a URL that has no place of its own.
+fn named(text: &Text, error: String) -> String {
+    match &text.place {
+        Place::Nowhere => format!("URL `{}`: {error}", secret::url(&text.value)),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HeaderFields, cut, kind_of};
+    use drumfire_data::Text as Kind;
+    use drumfire_plan::Header;
+
+    #[test]
+    fn urls_are_cut_before_their_paths() {
+        for (text, base, tail) in [
+            ("http://h:1/a/{{ b }}", "http://h:1", "/a/{{ b }}"),
+            ("http://h?a={{ b }}", "http://h", "?a={{ b }}"),
+            ("http://{{ h }}/a", "http://{{ h }}", "/a"),
+            ("{{ h }}/a", "{{ h }}", "/a"),
+            ("http://h", "http://h", ""),
+        ] {
+            assert_eq!(cut(text), (base, tail));
+        }
+    }
+
+    #[test]
+    fn json_is_told_by_its_type_or_its_beginning() {
+        for (media_type, text, kind) in [
+            (None, " {\"a\": \"{{ uuid }}\"}", Kind::Json),
+            (None, "[1]", Kind::Json),
+            (None, "{{ uuid }}", Kind::Plain),
+            (None, "{% if true %}", Kind::Plain),
+            (None, "a={{ uuid }}", Kind::Plain),
+            (Some("text/plain"), "{\"a\"}", Kind::Plain),
+            (
+                Some("Application/JSON; charset=utf-8"),
+                "{{ a }}",
+                Kind::Json,
+            ),
+            (Some("application/problem+json"), "{{ a }}", Kind::Json),
+        ] {
+            let mut fields = HeaderFields::default();
+            let field = media_type.map(|value| Header::new("Content-Type", value.as_bytes()));
+            fields
+                .fixed
+                .extend(field.map(|field| field.expect("a field")));
+            assert_eq!(kind_of(text, &fields), kind, "{media_type:?} {text}");
+        }
+    }
+}
