@@ -322,6 +322,12 @@ impl Exchanges {
         Some(end)
     }
 
+    /// Whether an exchange is over.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
     /// Takes back the end that [`Self::next_ended`] gave last.
     #[cold]
     pub(crate) fn put_back(&mut self, end: End) {

@@ -415,8 +415,15 @@ impl PoolRun {
             }
             self.end(site, end);
         }
-        if self.exchanges.has_todo() || self.transport.has_output() {
+        if self.exchanges.has_todo() {
             return self.settle_all(site);
+        }
+        if self.transport.has_output() {
+            self.transport.flush(context!(self, site));
+            let goes_on = self.exchanges.has_ended() || self.exchanges.has_todo();
+            if goes_on || self.transport.has_output() {
+                return self.settle_all(site);
+            }
         }
         None
     }

@@ -553,12 +553,35 @@ impl Transport {
         self.heed(cx, slot, heed);
     }
 
-    /// Does what reading a connection of HTTP/2 has called for.
+    /// Acts on what reading a connection of HTTP/2 has shown.
+    #[inline]
     fn heed<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, heed: Heed) {
-        let now = cx.io.now();
+        let connection = &mut self.connections[slot.0 as usize];
         if heed.answered {
-            self.connection(slot).failures = 0;
+            connection.failures = 0;
         }
+        let since = heed.since;
+        if heed.concerns_connection() && !self.heed_connection(cx, slot, heed) {
+            return;
+        }
+        let share = self.connections[slot.0 as usize].share;
+        if !self.shares[share.index()].is_clear() {
+            // What waited for room since before has it since the first bytes.
+            let since = since.unwrap_or_else(|| cx.io.now());
+            self.fill(cx, share, since);
+        }
+        self.close_if_done(cx, slot);
+    }
+
+    /// Acts on what concerns the connection itself; `false` when it is lost.
+    #[cold]
+    fn heed_connection<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        heed: Heed,
+    ) -> bool {
+        let now = cx.io.now();
         if heed.going == Some(Going::TooManyPings) {
             self.pings_halved += 1;
         }
@@ -571,19 +594,15 @@ impl Transport {
         if heed.going.is_some() {
             self.retire_if_spent(cx, slot, now);
         }
-        if let Some(failure) = heed.lost {
-            // Our GOAWAY names the mistake; a close over unread bytes would reset the connection
-            // and lose it.
-            self.flush_slot(cx, slot);
-            self.empty(cx.io, slot);
-            return self.lost(cx, slot, now, failure);
-        }
-        let share = self.connection(slot).share;
-        if !self.shares[share.index()].is_clear() {
-            // What waited for room since before has it since the first bytes.
-            self.fill(cx, share, heed.since.unwrap_or(now));
-        }
-        self.close_if_done(cx, slot);
+        let Some(failure) = heed.lost else {
+            return true;
+        };
+        // Our GOAWAY names the mistake; a close over unread bytes would reset the connection and
+        // lose it.
+        self.flush_slot(cx, slot);
+        self.empty(cx.io, slot);
+        self.lost(cx, slot, now, failure);
+        false
     }
 
     /// Leaves the rest of a socket's input for the next turn.

@@ -97,6 +97,14 @@ pub(crate) struct Heed {
     pub(crate) lost: Option<Failure>,
 }
 
+impl Heed {
+    /// Whether anything has happened that concerns more than streams.
+    #[inline]
+    pub(crate) const fn concerns_connection(&self) -> bool {
+        self.going.is_some() || self.ready.is_some() || self.unread || self.lost.is_some()
+    }
+}
+
 /// The state that a read changes beside the connection itself.
 pub(crate) struct Reading<'a, H> {
     pub(crate) carriages: &'a mut [Carriage],
