@@ -25,7 +25,7 @@ pub(crate) use hearing::Hearing;
 use self::call::CallState;
 use self::own::OwnRequest;
 use self::redirect::{Follow, Next};
-use self::response::BodyReader;
+use self::response::BodyUse;
 use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
@@ -90,8 +90,8 @@ struct Exchange {
     resends: u8,
     /// How much of a prepared body the protocol has taken.
     body_sent: usize,
-    /// The reader of the response's body, if there is one.
-    reader: Option<Box<BodyReader>>,
+    /// The use that it makes of its response's body.
+    body: BodyUse,
     follow: Option<Box<Follow>>,
     /// The state of a gRPC call; kept for the next exchange with this id.
     call: Option<Box<CallState>>,
@@ -295,7 +295,7 @@ impl Exchanges {
             is_sent: false,
             resends: 0,
             body_sent: 0,
-            reader: None,
+            body: BodyUse::Discard,
             follow: None,
             call: None,
             own: None,
@@ -539,16 +539,16 @@ impl Exchange {
         self.has_head = false;
         self.is_sent = false;
         self.body_sent = 0;
-        if self.reader.is_some() {
-            self.reader = None;
+        if !self.body.is_discard() {
+            self.body = BodyUse::Discard;
         }
     }
 
     /// Drops what its response needed; mostly there is nothing.
     #[inline]
     fn drop_response(&mut self) {
-        if self.reader.is_some() {
-            self.reader = None;
+        if !self.body.is_discard() {
+            self.body = BodyUse::Discard;
         }
         if self.follow.is_some() {
             self.follow = None;

@@ -1,6 +1,6 @@
 //! The exchanges' side of wires' reports: the one implementation of [`Handler`] in a run.
 
-use super::response::{BodyReader, judge};
+use super::response::{BodyUse, judge};
 use super::{Exchanges, Todo};
 use crate::blame::{Failure, call_verdict};
 use crate::id::ExchangeId;
@@ -162,7 +162,7 @@ impl Handler for Hearing<'_> {
 
     #[inline]
     fn reads_body(&self, id: ExchangeId) -> bool {
-        self.exchanges.get(id).reader.is_some()
+        !self.exchanges.get(id).body.is_discard()
     }
 
     #[inline(always)]
@@ -266,9 +266,9 @@ impl Hearing<'_> {
             Ahead::Body if !self.exchanges.decodes => Then::GoOn,
             Ahead::Body => {
                 let compressed = self.exchanges.prepared.pool().http.compressed;
-                match BodyReader::new(compressed, &fields) {
-                    Ok(reader) => {
-                        self.exchanges.get_mut(id).reader = reader;
+                match BodyUse::of(compressed, &fields) {
+                    Ok(body) => {
+                        self.exchanges.get_mut(id).body = body;
                         Then::GoOn
                     }
                     Err(failure) => self.give_up(id, failure, now),
@@ -308,9 +308,10 @@ impl Hearing<'_> {
             return self.messages(id, bytes, end, now);
         }
         let exchange = self.exchanges.get_mut(id);
-        if let Some(reader) = &mut exchange.reader {
-            let read = reader.read(bytes);
-            if let Err(failure) = read.and_then(|()| if end { reader.finish() } else { Ok(()) }) {
+        if !exchange.body.is_discard() {
+            let body = &mut exchange.body;
+            let read = body.read(bytes);
+            if let Err(failure) = read.and_then(|()| if end { body.finish() } else { Ok(()) }) {
                 return if end {
                     self.over(id, failure, now)
                 } else {
@@ -379,7 +380,7 @@ impl Hearing<'_> {
             let status = state.reply.trailers(headers.iter());
             return self.call_over(id, status, now);
         }
-        if let Some(Err(failure)) = exchange.reader.as_mut().map(|reader| reader.finish()) {
+        if let Err(failure) = exchange.body.finish() {
             return self.over(id, failure, now);
         }
         self.whole(id, now)
@@ -391,9 +392,9 @@ impl Hearing<'_> {
         let exchange = self.exchanges.get_mut(id);
         exchange.leniencies.0 |= leniencies(notices).0;
         let leads_on = matches!(&exchange.follow, Some(follow) if follow.next.is_some());
-        if let Some(reader) = &mut exchange.reader
+        if !exchange.body.is_discard()
             && !leads_on
-            && let Err(failure) = reader.finish()
+            && let Err(failure) = exchange.body.finish()
         {
             return self.over(id, failure, now);
         }

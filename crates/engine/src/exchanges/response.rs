@@ -6,30 +6,39 @@ use drumfire_coding::{Decoder, Error};
 use drumfire_measure::Outcome;
 use drumfire_plan::{Compressed, Expect};
 
-/// The reader of a body whose bytes are looked at. There is none where they are only counted, so
-/// that a plan that looks at nothing pays nothing.
-#[derive(Debug)]
-pub(super) struct BodyReader(Decoder);
+/// The use that an exchange makes of its response's body.
+#[derive(Debug, Default)]
+pub(super) enum BodyUse {
+    /// The wire counts the bytes and may throw them away unread. A plan that looks at nothing pays
+    /// nothing.
+    #[default]
+    Discard,
+    /// The bytes are decoded to their end, which checks them, and thrown away.
+    Decode(Box<Decoder>),
+}
 
-impl BodyReader {
-    /// The reader of a body with these fields, where the plan wants bodies decoded and there is
-    /// anything to undo.
+impl BodyUse {
+    /// The use of a body with these fields: it is decoded where the plan wants that and a coding is
+    /// to be undone.
     ///
     /// # Errors
     /// When the coding is unknown.
     #[inline]
-    pub(super) fn new(
-        compressed: Compressed,
-        fields: &Fields<'_>,
-    ) -> Result<Option<Box<Self>>, Failure> {
+    pub(super) fn of(compressed: Compressed, fields: &Fields<'_>) -> Result<Self, Failure> {
         let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = compressed else {
-            return Ok(None);
+            return Ok(Self::Discard);
         };
         let Some(coding) = fields.find("content-encoding") else {
-            return Ok(None);
+            return Ok(Self::Discard);
         };
         let decoder = Decoder::new(coding, limit.0).map_err(|error| failure(&error))?;
-        Ok(decoder.map(|decoder| Box::new(Self(decoder))))
+        Ok(decoder.map_or(Self::Discard, |decoder| Self::Decode(Box::new(decoder))))
+    }
+
+    /// Whether the bytes may be thrown away unread.
+    #[inline]
+    pub(super) const fn is_discard(&self) -> bool {
+        matches!(self, Self::Discard)
     }
 
     /// Takes bytes of the body.
@@ -37,9 +46,13 @@ impl BodyReader {
     /// # Errors
     /// When they don't decode, or to too much.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.0
-            .push(bytes, &mut |_| {})
-            .map_err(|error| failure(&error))
+        match self {
+            Self::Discard => Ok(()),
+            Self::Decode(decoder) => {
+                let pushed = decoder.push(bytes, &mut |_| {});
+                pushed.map_err(|error| failure(&error))
+            }
+        }
     }
 
     /// The body has ended.
@@ -47,8 +60,13 @@ impl BodyReader {
     /// # Errors
     /// When it is not whole.
     pub(super) fn finish(&mut self) -> Result<(), Failure> {
-        let finished = self.0.finish();
-        finished.map(drop).map_err(|error| failure(&error))
+        match self {
+            Self::Discard => Ok(()),
+            Self::Decode(decoder) => {
+                let finished = decoder.finish();
+                finished.map(drop).map_err(|error| failure(&error))
+            }
+        }
     }
 }
 
