@@ -47,37 +47,110 @@ pub(crate) fn places(min: u64, max: u64) -> RangeInclusive<usize> {
 /// How many counts lie in one page of memory, as most machines have them.
 const PAGE: usize = 4096 / size_of::<u64>();
 
-/// A count for each bucket. The memory is zeroed by the system, so that buckets which are never
-/// touched never become resident.
-pub(crate) struct Buckets(Box<[u64; LENGTH]>);
+/// How many buckets in use are held in a list, before there is an array of all: the list then takes
+/// some 5 KiB, and the array's pages as much for the same counts.
+const FEW: usize = 512;
+
+/// A count for each bucket: an array of all, or a list of those in use while they are few.
+pub(crate) struct Buckets {
+    /// A count for each bucket, or empty while `few` has the counts. The memory is zeroed by the
+    /// system, so that buckets which are never touched never become resident.
+    all: Box<[u64]>,
+    few: Few,
+}
+
+/// The buckets in use, in ascending order.
+#[derive(Default)]
+struct Few {
+    places: Vec<u16>,
+    counts: Vec<u64>,
+}
+
+const _: () = assert!(LENGTH <= 1 << u16::BITS, "a place fits into 16 bits");
 
 impl Buckets {
-    #[expect(clippy::expect_used, reason = "the slice is as long as the array")]
+    /// With an array of all, so that counting takes no memory later.
     pub(crate) fn new() -> Self {
-        let zeroed = vec![0; LENGTH].into_boxed_slice();
-        Self(zeroed.try_into().expect("as long as the array"))
+        Self {
+            all: vec![0; LENGTH].into_boxed_slice(),
+            few: Few::default(),
+        }
     }
 
-    /// The count to which a value belongs; `None` above [`HIGHEST`].
+    /// With no memory at first: it grows with the number of buckets in use.
+    pub(crate) fn small() -> Self {
+        Self {
+            all: Box::default(),
+            few: Few::default(),
+        }
+    }
+
+    /// Empty buckets that take their memory as these did.
+    pub(crate) fn empty_like(&self) -> Self {
+        if self.all.is_empty() {
+            Self::small()
+        } else {
+            Self::new()
+        }
+    }
+
+    /// The count to which a value belongs; `None` above [`HIGHEST`], and while there is no array.
     #[inline]
     pub(crate) fn slot(&mut self, value: u64) -> Option<&mut u64> {
-        self.0.get_mut(place(value))
-    }
-
-    /// The first bucket's count: how often 0 was seen.
-    #[inline]
-    pub(crate) fn zero(&mut self) -> &mut u64 {
-        &mut self.0[0]
+        self.all.get_mut(place(value))
     }
 
     /// The count to which a value belongs; above [`HIGHEST`] the last one.
     pub(crate) fn nearest(&mut self, value: u64) -> &mut u64 {
-        &mut self.0[place(value.min(HIGHEST))]
+        self.count_mut(place(value.min(HIGHEST)))
     }
 
-    /// The counts at these places.
-    pub(crate) fn at(&self, places: RangeInclusive<usize>) -> &[u64] {
-        &self.0[places]
+    /// The count at a place.
+    fn count_mut(&mut self, place: usize) -> &mut u64 {
+        if self.all.is_empty() {
+            if let Some(at) = self.few.find_or_insert(place) {
+                return &mut self.few.counts[at];
+            }
+            self.spread();
+        }
+        &mut self.all[place]
+    }
+
+    /// Moves the counts into an array, if they are not in one.
+    fn spread(&mut self) {
+        if self.all.is_empty() {
+            let few = std::mem::replace(self, Self::new()).few;
+            for (place, count) in few.places.iter().zip(few.counts) {
+                self.all[usize::from(*place)] = count;
+            }
+        }
+    }
+
+    /// Adds a count behind all others, to buckets that were made small. However many come in this
+    /// way, the memory is in proportion to them.
+    pub(crate) fn push(&mut self, place: usize, count: u64) {
+        debug_assert!(self.all.is_empty(), "a list");
+        self.few.places.push(place as u16);
+        self.few.counts.push(count);
+    }
+
+    /// The count at a place.
+    pub(crate) fn count_at(&self, place: usize) -> u64 {
+        let count = self.used(place..=place).next();
+        count.map_or(0, |(_, count)| count)
+    }
+
+    /// The buckets in use at these places, with their counts.
+    pub(crate) fn used(
+        &self,
+        places: RangeInclusive<usize>,
+    ) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let from = *places.start();
+        let all = self.all.get(places.clone()).unwrap_or_default();
+        let all = all.iter().enumerate();
+        let all = all.map(move |(at, count)| (from + at, *count));
+        let few = self.few.within(places);
+        all.filter(|(_, count)| *count > 0).chain(few)
     }
 
     /// Changes the counts at these places by those of another. Where that has none for a page
@@ -89,24 +162,71 @@ impl Buckets {
         places: RangeInclusive<usize>,
         change: impl Fn(u64, u64) -> u64,
     ) {
+        if other.all.is_empty() {
+            for (place, theirs) in other.used(places) {
+                let mine = self.count_mut(place);
+                *mine = change(*mine, theirs);
+            }
+            return;
+        }
+        self.spread();
         for places in pages(places) {
-            let theirs = &other.0[places.clone()];
+            let theirs = &other.all[places.clone()];
             if is_used(theirs) {
-                for (mine, theirs) in self.0[places].iter_mut().zip(theirs) {
+                for (mine, theirs) in self.all[places].iter_mut().zip(theirs) {
                     *mine = change(*mine, *theirs);
                 }
             }
         }
     }
 
-    /// Sets the counts at these places to 0; pages that are so are not touched.
+    /// Sets the counts at these places to 0, which are all that are in use; pages that are so are
+    /// not touched.
     pub(crate) fn clear(&mut self, places: RangeInclusive<usize>) {
+        self.few.places.clear();
+        self.few.counts.clear();
+        if self.all.is_empty() {
+            return;
+        }
         for places in pages(places) {
-            let counts = &mut self.0[places];
+            let counts = &mut self.all[places];
             if is_used(counts) {
                 counts.fill(0);
             }
         }
+    }
+}
+
+impl Few {
+    /// Where the count of a place stands, which is made if there is none and room for one more.
+    fn find_or_insert(&mut self, place: usize) -> Option<usize> {
+        let place = place as u16;
+        match self.places.binary_search(&place) {
+            Ok(at) => Some(at),
+            Err(_) if self.places.len() >= FEW => None,
+            Err(at) => {
+                self.places.insert(at, place);
+                self.counts.insert(at, 0);
+                Some(at)
+            }
+        }
+    }
+
+    /// Those at these places that count anything.
+    fn within(&self, places: RangeInclusive<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let from = self
+            .places
+            .partition_point(|at| usize::from(*at) < *places.start());
+        let end = *places.end();
+        let counts = self.counts[from..].iter().copied();
+        let found = self.places[from..]
+            .iter()
+            .copied()
+            .map(usize::from)
+            .zip(counts);
+        found
+            .take_while(move |(place, _)| *place <= end)
+            .filter(|(_, count)| *count > 0)
     }
 }
 
@@ -128,7 +248,7 @@ fn is_used(counts: &[u64]) -> bool {
 
 impl fmt::Debug for Buckets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let used = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
+        let used = self.used(0..=LENGTH - 1);
         f.debug_map()
             .entries(used.map(|(place, count)| (bounds(place), count)))
             .finish()
@@ -177,6 +297,54 @@ mod tests {
             let (low, high) = bounds(number);
             assert_eq!(reference.lowest_equivalent(high), low, "{number}");
             assert_eq!(reference.highest_equivalent(low), high, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_list_becomes_an_array_when_it_is_long() {
+        let (mut small, mut large) = (Buckets::small(), Buckets::new());
+        for n in 0..2 * FEW as u64 {
+            let value = n * 7919 % 1_000_003;
+            *small.nearest(value) += n + 1;
+            *large.nearest(value) += n + 1;
+            assert_eq!(
+                small.all.is_empty(),
+                small.few.places.len() > n as usize,
+                "{n}"
+            );
+            let all = 0..=LENGTH - 1;
+            assert!(small.used(all.clone()).eq(large.used(all)));
+        }
+        assert!(!small.all.is_empty() && small.few.places.is_empty());
+    }
+
+    #[test]
+    fn a_list_and_an_array_change_each_other() {
+        let add = |mine: u64, theirs: u64| mine + theirs;
+        let of = |mut buckets: Buckets, values: &[u64]| {
+            for value in values {
+                *buckets.nearest(*value) += 1;
+            }
+            buckets
+        };
+        let (left, right) = ([5, 70_000, 5], [5, 900, 1 << 40]);
+        let all = 0..=LENGTH - 1;
+        let sum: Vec<_> = [(5, 3), (900, 1), (70_000, 1), (1 << 40, 1)]
+            .map(|(value, count)| (place(value), count))
+            .to_vec();
+        for (mine, theirs) in [
+            (Buckets::small(), Buckets::small()),
+            (Buckets::small(), Buckets::new()),
+            (Buckets::new(), Buckets::small()),
+            (Buckets::new(), Buckets::new()),
+        ] {
+            let (mut mine, theirs) = (of(mine, &left), of(theirs, &right));
+            mine.change(&theirs, all.clone(), add);
+            assert_eq!(mine.used(all.clone()).collect::<Vec<_>>(), sum);
+            assert_eq!(mine.used(place(6)..=place(900)).count(), 1);
+            assert_eq!((mine.count_at(place(5)), mine.count_at(place(6))), (3, 0));
+            mine.clear(place(5)..=place(1 << 40));
+            assert_eq!(mine.used(all.clone()).count(), 0);
         }
     }
 

@@ -13,6 +13,11 @@ use std::sync::Arc;
 ///
 /// Nothing in it is an average or a quantile, so it merges by addition: a worker, a machine and a
 /// minute are merged by one operation, in any order, losslessly.
+///
+/// A sample is recorded into one series: that of its step, or the sums themselves where the pool
+/// has a single step. [`Self::sum_up`] makes the sums of several steps, on the control plane,
+/// before they are read: `counts` (but for what was intended and dropped, which is of the pool),
+/// `bytes`, outcomes, statuses, response time and service time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// Requests, by what became of them.
@@ -86,18 +91,47 @@ impl Figures {
     /// Records one finished exchange: no allocation, no hashing, a few tens of nanoseconds.
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
+        self.latency.record(sample);
+        if sample.leniencies.0 != 0 {
+            self.record_leniencies(sample);
+        }
+        match self.step_mut(sample.step) {
+            Some(step) => step.record(sample),
+            None => self.record_sums(sample),
+        }
+    }
+
+    /// Records into the sums, where they are the only series.
+    #[inline]
+    fn record_sums(&mut self, sample: &Sample) {
         self.counts.record(sample.outcome);
         self.outcomes.record(sample.outcome);
         self.status.record(sample.status);
         self.bytes.sent += u64::from(sample.bytes_sent);
         self.bytes.received += sample.bytes_received;
-        self.latency.record(sample);
-        if sample.leniencies.0 != 0 {
-            self.record_leniencies(sample);
+        if sample.outcome == Outcome::Ok {
+            self.latency.response_time.record(sample.response_time());
+            self.latency.service_time.record(sample.service_time());
+        } else {
+            self.record_cut_off(sample);
         }
-        if let Some(step) = self.step_mut(sample.step) {
-            step.record(sample);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_cut_off(&mut self, sample: &Sample) {
+        if sample.outcome.is_cut_off() {
+            self.record_unfinished(sample);
         }
+    }
+
+    /// Records the times of an exchange whose end was not seen.
+    fn record_unfinished(&mut self, sample: &Sample) {
+        let latency = &mut self.latency;
+        latency
+            .response_time
+            .record_at_least(sample.response_time());
+        latency.service_time.record_at_least(sample.service_time());
     }
 
     #[cold]
@@ -139,21 +173,58 @@ impl Figures {
     /// ended: each had waited for at least `waited` by then. They stand in response time and
     /// waiting as "at least this long".
     pub fn record_pending(&mut self, step: u16, waited: Nanos, count: u64) {
-        self.counts.pending = self.counts.pending.saturating_add(count);
-        self.latency.record_pending(waited, count);
+        self.latency.waiting.record_at_least_of(waited, count);
         if let Some(step) = self.step_mut(step) {
-            step.record_pending(waited, count);
+            return step.record_pending(waited, count);
         }
+        self.counts.pending = self.counts.pending.saturating_add(count);
+        let response_time = &mut self.latency.response_time;
+        response_time.record_at_least_of(waited, count);
     }
 
     /// Records an exchange that was under way when the drain ended, which is its sample's end. It
     /// stands in response time and service time as "at least this long".
     pub fn record_in_flight(&mut self, sample: &Sample) {
-        self.counts.record_in_flight();
-        self.latency.record_in_flight(sample);
+        self.latency.lag.record(sample.lag());
+        self.latency.waiting.record(sample.waiting());
         if let Some(step) = self.step_mut(sample.step) {
-            step.record_in_flight(sample);
+            return step.record_in_flight(sample);
         }
+        self.counts.record_in_flight();
+        self.record_unfinished(sample);
+    }
+
+    /// Makes the sums from the steps, and adds to the distribution of waiting the requests that
+    /// did not wait. Done twice, it changes nothing.
+    pub fn sum_up(&mut self) {
+        if !self.steps.is_empty() {
+            self.sum_up_steps();
+        }
+        let Counts { sent, pending, .. } = self.counts;
+        self.latency
+            .waiting
+            .fill_with_zeros(sent.saturating_add(pending));
+    }
+
+    fn sum_up_steps(&mut self) {
+        let Counts {
+            intended, dropped, ..
+        } = self.counts;
+        self.counts = Counts::default();
+        self.bytes = Bytes::default();
+        self.outcomes = OutcomeCounts::default();
+        self.status.reset();
+        self.latency.response_time.reset();
+        self.latency.service_time.reset();
+        for step in self.steps.iter().filter(|step| !step.is_empty()) {
+            self.counts.merge(&step.counts);
+            self.bytes.merge(&step.bytes);
+            self.outcomes.merge(&step.errors);
+            self.status.merge(&step.status);
+            self.latency.response_time.merge(&step.response_time);
+            self.latency.service_time.merge(&step.service_time);
+        }
+        (self.counts.intended, self.counts.dropped) = (intended, dropped);
     }
 
     /// The figures of the step with this index, where steps have figures of their own.

@@ -7,8 +7,9 @@ use std::ops::RangeInclusive;
 /// How often each time was seen, from 0 ns to 1 h, to three significant digits.
 ///
 /// The memory (264 KiB, resident as far as it is touched) is taken at construction, and as much
-/// again with the first time that is only a lower bound; other recording takes none. Two histograms merge by addition, so that any partition of the samples gives the
-/// same histogram in any order.
+/// again with the first time that is only a lower bound; other recording takes none. One that is
+/// made [small](Self::small) takes its memory as it needs it. Two histograms merge by addition, so
+/// that any partition of the samples gives the same histogram in any order.
 ///
 /// Some of the times may be known only from below: see [`Self::record_at_least`].
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Default for Histogram {
 
 impl Clone for Histogram {
     fn clone(&self) -> Self {
-        let mut clone = Self::new();
+        let mut clone = Self::with(self.buckets.empty_like());
         clone.merge(self);
         clone
     }
@@ -46,10 +47,9 @@ impl Clone for Histogram {
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         let figures = |of: &Self| (of.count, of.min, of.max, of.sum, of.beyond);
-        // With the same extremes, the same buckets are in use.
         figures(self) == figures(other)
             && self.censored_from == other.censored_from
-            && (self.is_empty() || self.counts() == other.counts())
+            && self.used().eq(other.used())
             && self.bounds_used().eq(other.bounds_used())
     }
 }
@@ -58,8 +58,19 @@ impl Histogram {
     /// An empty histogram.
     #[must_use]
     pub fn new() -> Self {
+        Self::with(Buckets::new())
+    }
+
+    /// An empty histogram that takes no memory yet: some 10 bytes for each bucket that comes into
+    /// use, up to 5 KiB, and only then all of it. For one of thousands, in which most see little.
+    #[must_use]
+    pub fn small() -> Self {
+        Self::with(Buckets::small())
+    }
+
+    fn with(buckets: Buckets) -> Self {
         Self {
-            buckets: Buckets::new(),
+            buckets,
             bounds: None,
             count: 0,
             min: u64::MAX,
@@ -75,20 +86,18 @@ impl Histogram {
     pub fn record(&mut self, time: Nanos) {
         match self.buckets.slot(time.0) {
             Some(count) => *count += 1,
-            None => self.count_beyond(),
+            None => self.count_apart(time.0),
         }
         self.note(time.0);
     }
 
-    /// The same for a time that usually is 0, and costs less then.
-    #[inline]
-    pub(crate) fn record_rare(&mut self, time: Nanos) {
-        if time == Nanos::ZERO {
-            *self.buckets.zero() += 1;
-            self.count += 1;
+    /// Records zeros until there are `count` times.
+    pub(crate) fn fill_with_zeros(&mut self, count: u64) {
+        let zeros = count.saturating_sub(self.count);
+        if zeros > 0 {
+            *self.buckets.nearest(0) += zeros;
+            self.count = count;
             self.min = 0;
-        } else {
-            self.record(time);
         }
     }
 
@@ -109,7 +118,8 @@ impl Histogram {
         if time.0 > HIGHEST {
             self.beyond = self.beyond.saturating_add(count);
         }
-        let bounds = self.bounds.get_or_insert_with(Buckets::new);
+        let buckets = &self.buckets;
+        let bounds = self.bounds.get_or_insert_with(|| buckets.empty_like());
         for buckets in [&mut self.buckets, bounds] {
             let slot = buckets.nearest(time.0);
             *slot = slot.saturating_add(count);
@@ -122,11 +132,12 @@ impl Histogram {
         self.censored_from = self.censored_from.min(time.0);
     }
 
+    /// Counts what has no place in an array: times beyond the range, and those of a small one.
     #[cold]
     #[inline(never)]
-    fn count_beyond(&mut self) {
-        *self.buckets.nearest(HIGHEST) += 1;
-        self.beyond += 1;
+    fn count_apart(&mut self, value: u64) {
+        *self.buckets.nearest(value) += 1;
+        self.beyond += u64::from(value > HIGHEST);
     }
 
     /// Updates the exact figures.
@@ -161,9 +172,15 @@ impl Histogram {
         places(self.min, self.max)
     }
 
-    /// The counts at those places.
-    fn counts(&self) -> &[u64] {
-        self.buckets.at(self.places())
+    /// The places in use, with their counts.
+    fn used(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        // There is nothing in the first bucket of an empty one either.
+        let places = if self.is_empty() {
+            0..=0
+        } else {
+            self.places()
+        };
+        self.buckets.used(places)
     }
 
     /// The places of lower bounds that may be in use; there must be one.
@@ -174,11 +191,7 @@ impl Histogram {
     /// The places of lower bounds in use, with their counts.
     pub(crate) fn bounds_used(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let bounds = self.bounds.iter().filter(|_| self.censored_from < u64::MAX);
-        let counts = bounds.flat_map(|bounds| {
-            let places = self.bounds_places();
-            places.clone().zip(bounds.at(places).iter().copied())
-        });
-        counts.filter(|(_, count)| *count > 0)
+        bounds.flat_map(|bounds| bounds.used(self.bounds_places()))
     }
 
     /// Every bucket that holds a lower bound, from the shortest: its least and greatest time in
@@ -220,7 +233,8 @@ impl Histogram {
         self.buckets
             .change(&other.buckets, other.places(), u64::saturating_add);
         if let Some(bounds) = &other.bounds {
-            let mine = self.bounds.get_or_insert_with(Buckets::new);
+            let buckets = &self.buckets;
+            let mine = self.bounds.get_or_insert_with(|| buckets.empty_like());
             mine.change(bounds, other.bounds_places(), u64::saturating_add);
         }
         self.count = self.count.saturating_add(other.count);
@@ -271,11 +285,10 @@ impl Histogram {
 
     /// The lower bound of the first bucket in use and the upper bound of the last.
     fn bucket_bounds(&self) -> Option<(u64, u64)> {
-        let counts = self.counts();
-        let from = *self.places().start();
-        let first = counts.iter().position(|count| *count > 0)?;
-        let last = counts.iter().rposition(|count| *count > 0)?;
-        Some((bounds(from + first).0, bounds(from + last).1))
+        let mut used = self.buckets.used(self.places());
+        let (first, _) = used.next()?;
+        let (last, _) = used.last().unwrap_or((first, 0));
+        Some((bounds(first).0, bounds(last).1))
     }
 
     /// Forgets every sample and keeps the memory. Touches only pages that were in use.
@@ -369,17 +382,9 @@ impl Histogram {
     /// Every bucket that holds a sample, from the shortest: its least and greatest time in
     /// nanoseconds (both inclusive) and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        // There is nothing in the first bucket of an empty one either.
-        let places = if self.is_empty() {
-            0..=0
-        } else {
-            self.places()
-        };
-        let counts = self.buckets.at(places.clone());
-        let used = places.zip(counts).filter(|(_, count)| **count > 0);
-        used.map(|(place, count)| {
+        self.used().map(|(place, count)| {
             let (low, high) = bounds(place);
-            (low, high, *count)
+            (low, high, count)
         })
     }
 }

@@ -10,7 +10,7 @@
 //! | lower bounds | the same, where there is one |
 
 use crate::Histogram;
-use crate::buckets::{Buckets, HIGHEST, LENGTH, bounds, place};
+use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
 use crate::codec::{CodecError, Input, put, put_wide};
 
 impl Histogram {
@@ -36,7 +36,7 @@ impl Histogram {
     /// # Errors
     /// When the bytes are no histogram, or one that recording can't have made.
     pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, CodecError> {
-        let mut decoded = Self::new();
+        let mut decoded = Self::small();
         decoded.count = input.number()?;
         if decoded.count == 0 {
             return Ok(decoded);
@@ -50,9 +50,9 @@ impl Histogram {
         if !counted.spans(decoded.min, decoded.max) || counted.sum != decoded.count {
             return Err(CodecError::Malformed("a histogram's counts"));
         }
-        let last = decoded.buckets.nearest(HIGHEST);
+        let last = decoded.buckets.count_at(place(HIGHEST));
         let out_of_range = decoded.beyond > 0 || decoded.max > HIGHEST;
-        if out_of_range && (decoded.beyond > *last || decoded.beyond == 0 || decoded.max <= HIGHEST)
+        if out_of_range && (decoded.beyond > last || decoded.beyond == 0 || decoded.max <= HIGHEST)
         {
             return Err(CodecError::Malformed(
                 "a histogram's count beyond its range",
@@ -66,11 +66,11 @@ impl Histogram {
 
     /// Decodes the lower bounds, which are a part of all counts.
     fn decode_bounds(&mut self, input: &mut Input<'_>) -> Result<(), CodecError> {
-        let mut bounds = Buckets::new();
+        let mut bounds = Buckets::small();
         let counted = decode_counts(&mut bounds, input)?;
         self.bounds = Some(bounds);
         let mut used = self.bounds_used();
-        let is_part = used.all(|(place, count)| self.buckets.at(place..=place)[0] >= count);
+        let is_part = used.all(|(place, count)| self.buckets.count_at(place) >= count);
         drop(used);
         let lies = self.min <= self.censored_from && self.censored_from <= self.max;
         let begins = counted.first == place(self.censored_from.min(HIGHEST));
@@ -125,7 +125,7 @@ fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted
             return Err(MALFORMED);
         }
         let count = input.number()?.checked_add(1).ok_or(MALFORMED)?;
-        *buckets.nearest(bounds(place).0) = count;
+        buckets.push(place, count);
         next = place + 1;
         let counted = counted.get_or_insert(Counted {
             first: place,

@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// spans.
 ///
 /// Each pool has figures of its own; the figures of the run are their sum. A worker records into
-/// the pools only: [`Self::sum_up`] makes the sum, on the control plane, before it is read.
+/// the series of the pools only: [`Self::sum_up`] makes the sums, on the control plane, before they
+/// are read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
     /// Its number, from 0; of a merged one, the least.
@@ -90,13 +91,15 @@ impl Interval {
         }
     }
 
-    /// Makes the figures of the run from those of its pools; done twice, it changes nothing.
+    /// Makes the figures of each pool from those of its steps, and the figures of the run from
+    /// those of its pools. Done twice, it changes nothing.
     pub fn sum_up(&mut self) {
         if self.pools.is_empty() {
-            return;
+            return self.total.sum_up();
         }
         self.total.reset();
-        for pool in &self.pools {
+        for pool in &mut self.pools {
+            pool.sum_up();
             self.total.merge_sums(pool);
         }
     }

@@ -49,18 +49,19 @@ impl Latency {
         ]
     }
 
+    /// Records what is kept of a pool and not of its steps. A request that did not wait is left out
+    /// of `waiting` for now: all of them are added when the figures are summed up.
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
-        self.waiting.record_rare(sample.waiting());
-        if sample.outcome == Outcome::Ok {
-            self.response_time.record(sample.response_time());
-            self.service_time.record(sample.service_time());
-            if sample.first_byte != Nanos::MAX {
-                self.first_byte.record(sample.first_byte - sample.sent);
-            }
-        } else {
+        let waiting = sample.waiting();
+        if waiting > Nanos::ZERO {
+            self.waiting.record(waiting);
+        }
+        if sample.outcome != Outcome::Ok {
             self.record_failed(sample);
+        } else if sample.first_byte != Nanos::MAX {
+            self.first_byte.record(sample.first_byte - sample.sent);
         }
     }
 
@@ -68,27 +69,10 @@ impl Latency {
     #[inline(never)]
     fn record_failed(&mut self, sample: &Sample) {
         if sample.outcome.is_cut_off() {
-            self.response_time.record_at_least(sample.response_time());
-            self.service_time.record_at_least(sample.service_time());
             self.failed.record_at_least(sample.response_time());
         } else {
             self.failed.record(sample.response_time());
         }
-    }
-
-    /// A request that was due and not sent waits without an end; see [`Figures::record_pending`](crate::Figures::record_pending).
-    pub(crate) fn record_pending(&mut self, waited: Nanos, count: u64) {
-        self.waiting.record_at_least_of(waited, count);
-        self.response_time.record_at_least_of(waited, count);
-    }
-
-    /// An exchange that the run left behind; see
-    /// [`Figures::record_in_flight`](crate::Figures::record_in_flight).
-    pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
-        self.lag.record(sample.lag());
-        self.waiting.record(sample.waiting());
-        self.response_time.record_at_least(sample.response_time());
-        self.service_time.record_at_least(sample.service_time());
     }
 
     /// Adds `other`.

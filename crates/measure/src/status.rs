@@ -39,29 +39,54 @@ pub fn status_name(status: u16) -> Cow<'static, str> {
     }
 }
 
-/// A count for each status from 1 to 999 and each of gRPC's, dense so that counting is one
-/// addition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusCounts(Box<[u64; STATUSES]>);
+/// How many statuses share a page of counts.
+const PAGE: usize = 64;
 
-impl Default for StatusCounts {
-    fn default() -> Self {
-        Self(Box::new([0; STATUSES]))
+/// A count for each of so many statuses in a row.
+type Page = Box<[u64; PAGE]>;
+
+/// A count for each status from 1 to 999 and each of gRPC's, so that counting is one addition. The
+/// first status of 64 in a row takes memory for all of them; most targets give two or three.
+#[derive(Clone, Debug, Default)]
+pub struct StatusCounts([Option<Page>; STATUSES.div_ceil(PAGE)]);
+
+impl PartialEq for StatusCounts {
+    fn eq(&self, other: &Self) -> bool {
+        self.all().eq(other.all())
     }
 }
+
+impl Eq for StatusCounts {}
 
 impl StatusCounts {
     /// Counts one. 0 stands for "no status came", which is where anything impossible goes too.
     #[inline]
     pub(crate) fn record(&mut self, status: u16) {
-        let slot = usize::from(status);
-        self.0[if slot < STATUSES { slot } else { 0 }] += 1;
+        let status = usize::from(status);
+        match self.0.get_mut(status / PAGE) {
+            Some(Some(page)) => page[status % PAGE] += 1,
+            _ => self.add(status, 1),
+        }
+    }
+
+    /// Adds a count, and the page where there is none.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, status: usize, count: u64) {
+        let status = if status < STATUSES { status } else { 0 };
+        let page = self.0[status / PAGE].get_or_insert_with(|| Box::new([0; PAGE]));
+        let mine = &mut page[status % PAGE];
+        *mine = mine.saturating_add(count);
     }
 
     /// How many responses had this status; of 0, how many exchanges brought no status.
     #[must_use]
     pub fn get(&self, status: u16) -> u64 {
-        self.0.get(usize::from(status)).copied().unwrap_or(0)
+        let status = usize::from(status);
+        match self.0.get(status / PAGE) {
+            Some(Some(page)) => page[status % PAGE],
+            _ => 0,
+        }
     }
 
     /// How many responses had a status with this first digit.
@@ -74,22 +99,28 @@ impl StatusCounts {
 
     /// Every status that was seen, ascending, with its count; exchanges without one left out.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
-        (0u16..)
-            .zip(self.0.iter())
-            .skip(1)
-            .filter(|(_, count)| **count > 0)
-            .map(|(status, count)| (status, *count))
+        self.all().filter(|(status, _)| *status > 0)
+    }
+
+    /// Every status that was seen, ascending, with its count; 0 where exchanges brought none.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        let pages = (0u16..).step_by(PAGE).zip(&self.0);
+        let counts = pages.filter_map(|(from, page)| Some((from, page.as_ref()?)));
+        let counts = counts.flat_map(|(from, page)| (from..).zip(page.iter().copied()));
+        counts.filter(|(_, count)| *count > 0)
     }
 
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.0.iter_mut().zip(other.0.iter()) {
-            *mine = mine.saturating_add(*theirs);
+        for (status, count) in other.all() {
+            self.add(usize::from(status), count);
         }
     }
 
     /// Forgets everything and keeps the memory.
     pub fn reset(&mut self) {
-        self.0.fill(0);
+        for page in self.0.iter_mut().flatten() {
+            page.fill(0);
+        }
     }
 }

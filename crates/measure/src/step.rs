@@ -4,10 +4,14 @@ use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCoun
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// How many steps have figures of their own; the rest is summed under the step `other`.
-pub const STEPS: usize = 64;
+/// How many steps of a pool have figures of their own; the rest is summed under the step `other`.
+pub const STEPS: usize = 10_000;
 
-/// One step's share of an interval or of a run.
+/// Up to so many steps have all the memory that recording needs from the start. Each of more takes
+/// its memory as it needs it, so that what is rarely seen costs little.
+const STEPS_READY: usize = 64;
+
+/// One step's share of an interval or of a run: the series that its samples are recorded into.
 ///
 /// Nothing is dropped by step, so `counts.intended` is the sum of sent and pending; of a pool with
 /// one step they are the pool's.
@@ -30,15 +34,14 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step of which nothing is known yet.
-    #[must_use]
-    pub fn new(name: Arc<str>) -> Self {
+    /// A step of which nothing is known yet, with histograms made in this way.
+    fn new(name: Arc<str>, histogram: fn() -> Histogram) -> Self {
         Self {
             name,
             counts: Counts::default(),
             bytes: Bytes::default(),
-            response_time: Histogram::new(),
-            service_time: Histogram::new(),
+            response_time: histogram(),
+            service_time: histogram(),
             status: StatusCounts::default(),
             errors: OutcomeCounts::default(),
         }
@@ -50,11 +53,15 @@ impl Step {
         if names.len() <= 1 {
             return Vec::new();
         }
-        let mut steps: Vec<_> = names.iter().take(STEPS).cloned().map(Self::new).collect();
-        if names.len() > STEPS {
-            steps.push(Self::new(Arc::from("other")));
-        }
-        steps
+        let histogram = if names.len() > STEPS_READY {
+            Histogram::small
+        } else {
+            Histogram::new
+        };
+        let own = names.iter().take(STEPS).cloned();
+        let other = (names.len() > STEPS).then(|| Arc::from("other"));
+        let names = own.chain(other);
+        names.map(|name| Self::new(name, histogram)).collect()
     }
 
     #[inline]
@@ -68,7 +75,15 @@ impl Step {
         if sample.outcome == Outcome::Ok {
             self.response_time.record(sample.response_time());
             self.service_time.record(sample.service_time());
-        } else if sample.outcome.is_cut_off() {
+        } else {
+            self.record_cut_off(sample);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_cut_off(&mut self, sample: &Sample) {
+        if sample.outcome.is_cut_off() {
             self.response_time.record_at_least(sample.response_time());
             self.service_time.record_at_least(sample.service_time());
         }
@@ -89,9 +104,17 @@ impl Step {
         self.service_time.record_at_least(sample.service_time());
     }
 
+    /// Whether nothing was recorded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts == Counts::default()
+    }
+
     /// Adds `other`, which must be of the same name.
     pub fn merge(&mut self, other: &Self) {
         debug_assert_eq!(self.name, other.name, "steps merge by name");
+        if other.is_empty() {
+            return;
+        }
         self.counts.merge(&other.counts);
         self.bytes.merge(&other.bytes);
         self.response_time.merge(&other.response_time);
@@ -101,6 +124,9 @@ impl Step {
     }
 
     pub(crate) fn reset(&mut self) {
+        if self.is_empty() {
+            return;
+        }
         self.counts = Counts::default();
         self.bytes = Bytes::default();
         self.response_time.reset();

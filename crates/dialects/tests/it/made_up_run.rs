@@ -27,6 +27,7 @@ pub(crate) fn summary(lines: &str) -> Summary {
     }
     let windows = WindowedThresholds::new(&[], &info);
     let mut summary = Summary::new(info);
+    interval.sum_up();
     summary.absorb(&interval);
     let health = GeneratorHealth::default();
     summary.finish(span, health, &[], &windows)

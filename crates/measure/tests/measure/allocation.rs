@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    /// Bytes that the thread has taken and not given back.
+    static BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -22,11 +24,13 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // A thread that is ending has no counter any more, and nothing to count.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() + layout.size() as i64));
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() - layout.size() as i64));
         // SAFETY: the caller keeps the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -66,10 +70,12 @@ fn a_hundred_thousand_records_and_no_allocation() {
     let samples = samples_of_every_kind();
     let names: Vec<Arc<str>> = ["a", "b", "c"].map(Arc::from).to_vec();
     let mut interval = Interval::new(&names);
-    // Lower bounds take their memory with the first of them.
+    // Lower bounds take their memory with the first of them, and so do statuses.
     for step in 0..3 {
         let timeout = samples::failed(Nanos(0), Nanos(7), Outcome::TimeoutTotal);
         interval.total.record(&Sample { step, ..timeout });
+        let ok = samples::ok(Nanos(0), Nanos(7));
+        interval.total.record(&Sample { step, ..ok });
     }
     interval.reset(0, Nanos::ZERO);
     let counted = allocations(|| {
@@ -82,8 +88,39 @@ fn a_hundred_thousand_records_and_no_allocation() {
         interval.total.record_dropped(1);
     });
     assert_eq!(counted, 0);
+    interval.sum_up();
     assert_eq!(interval.total.counts.sent, 100_000);
     assert!(interval.total.latency.response_time.beyond() > 0);
     // The counter itself works.
     assert!(allocations(|| drop(Interval::new(&names))) > 0);
+}
+
+/// Bytes for each of ten thousand steps that an interval takes, without what it takes for one.
+fn bytes_a_step(work: impl Fn(&mut Interval)) -> i64 {
+    let taken = |steps: u64| {
+        let names: Vec<Arc<str>> = (0..steps).map(|n| Arc::from(n.to_string())).collect();
+        let before = BYTES.with(Cell::get);
+        let mut interval = Interval::new(&names);
+        work(&mut interval);
+        interval.sum_up();
+        let bytes = BYTES.with(Cell::get) - before;
+        drop(interval);
+        bytes
+    };
+    (taken(10_000) - taken(1)) / 10_000
+}
+
+/// The figures stand in docs/manual/limits.md.
+#[test]
+fn a_step_of_many_takes_what_it_uses() {
+    let unused = bytes_a_step(|_| {});
+    assert!((1_000..=1_600).contains(&unused), "{unused} bytes");
+    let used = bytes_a_step(|interval| {
+        for n in 0..100_000_u64 {
+            let sample = samples::ok(Nanos(n), Nanos(1_000_000 + n * n));
+            let step = (n % 10_000) as u16;
+            interval.total.record(&Sample { step, ..sample });
+        }
+    });
+    assert!((2_000..=2_600).contains(&used), "{used} bytes");
 }

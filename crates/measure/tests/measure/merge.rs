@@ -1,21 +1,21 @@
 //! Any partition of the samples, merged in any order, is the whole, bit for bit.
 
 use crate::samples;
-use drumfire_measure::{Interval, Outcome, Sample};
+use drumfire_measure::{Figures, Interval, Outcome, Sample};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
 
 /// A record of one worker: a sample, a failure's detail, or a part that is no sample.
 #[derive(Clone, Debug)]
-struct Seen {
-    sample: Sample,
+pub(crate) struct Seen {
+    pub(crate) sample: Sample,
     detail: Option<u8>,
-    extra: u64,
-    worker: usize,
+    pub(crate) extra: u64,
+    pub(crate) worker: usize,
 }
 
-fn seen(steps: u16) -> impl Strategy<Value = Seen> {
+pub(crate) fn seen(steps: u16) -> impl Strategy<Value = Seen> {
     let detail = prop::option::of(any::<u8>());
     (
         samples::any_sample(steps),
@@ -31,18 +31,9 @@ fn seen(steps: u16) -> impl Strategy<Value = Seen> {
         })
 }
 
-fn record(interval: &mut Interval, seen: &Seen) {
+pub(crate) fn record(interval: &mut Interval, seen: &Seen) {
     let extra = seen.extra;
-    interval.total.record(&seen.sample);
-    interval.total.record_intended(extra % 3);
-    interval.total.record_dropped(extra % 2);
-    interval.total.connections.record_opened(Nanos(extra));
-    interval
-        .total
-        .connections
-        .tls_handshake
-        .record(Nanos(extra * 2));
-    interval.total.interim += extra % 5;
+    record_figures(&mut interval.total, seen);
     interval.health.cpu += Nanos(extra);
     interval.health.wall += Nanos(extra * 2);
     interval.health.run_queue_delay += Nanos(extra / 2);
@@ -50,17 +41,27 @@ fn record(interval: &mut Interval, seen: &Seen) {
     interval.health.wake_lateness.record(Nanos(extra * 7));
     let share = extra as u32; // below a million
     interval.health.busiest_share_ppm = interval.health.busiest_share_ppm.max(share);
+}
+
+/// The same of a pool.
+pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
+    let extra = seen.extra;
+    figures.record(&seen.sample);
+    figures.record_intended(extra % 3);
+    figures.record_dropped(extra % 2);
+    figures.connections.record_opened(Nanos(extra));
+    let tls_handshake = &mut figures.connections.tls_handshake;
+    tls_handshake.record(Nanos(extra * 2));
+    figures.interim += extra % 5;
     if extra.is_multiple_of(4) {
-        interval.total.record_warmup(&seen.sample);
+        figures.record_warmup(&seen.sample);
     }
     if let (Some(detail), true) = (seen.detail, seen.sample.outcome != Outcome::Ok) {
-        interval
-            .total
-            .record_error_detail(seen.sample.outcome, &format!("detail {detail}"));
+        figures.record_error_detail(seen.sample.outcome, &format!("detail {detail}"));
     }
 }
 
-fn names(count: u16) -> Vec<Arc<str>> {
+pub(crate) fn names(count: u16) -> Vec<Arc<str>> {
     (0..count).map(|n| Arc::from(format!("step {n}"))).collect()
 }
 
@@ -113,7 +114,8 @@ proptest! {
         }
         late.sum_up();
         prop_assert_eq!(&late, &early);
-        for (pool, alone) in late.pools().iter().zip(&alone) {
+        for (pool, alone) in late.pools().iter().zip(&mut alone) {
+            alone.sum_up();
             prop_assert_eq!(pool, &alone.total);
         }
         let sent: u64 = late.pools().iter().map(|pool| pool.counts.sent).sum();
@@ -129,7 +131,7 @@ proptest! {
         cut in 0..=6usize,
     ) {
         let steps = names(3);
-        let (whole, parts) = whole_and_parts(&all, &steps);
+        let (mut whole, parts) = whole_and_parts(&all, &steps);
         let parts = order.map(|n| parts[n].clone());
         // Commutative: any order, one after the other.
         let in_line = merged(&steps, &parts);
@@ -137,7 +139,10 @@ proptest! {
         // Associative: two groups first, then the groups.
         let (left, right) = parts.split_at(cut);
         let groups = [merged(&steps, left), merged(&steps, right)];
-        let grouped = merged(&steps, &groups);
+        let mut grouped = merged(&steps, &groups);
+        prop_assert_eq!(&grouped, &whole);
+        grouped.sum_up();
+        whole.sum_up();
         prop_assert_eq!(&grouped, &whole);
         prop_assert_eq!(grouped.total.errors(), whole.total.errors());
         let q = grouped.total.latency.response_time.quantile_unchecked(0.9);
@@ -159,24 +164,45 @@ proptest! {
     }
 
     #[test]
-    fn steps_add_up_to_the_total(all in prop::collection::vec(samples::any_sample(80), 0..300)) {
-        let mut interval = Interval::new(&names(80));
+    fn steps_add_up_to_the_total(
+        all in prop::collection::vec(samples::any_sample(80), 0..300),
+        kept in 2..90u16,
+    ) {
+        // Both kinds of histograms: those of few steps, and those of many.
+        let mut interval = Interval::new(&names(kept));
+        let mut alone = Interval::new(&names(1));
         for sample in &all {
             interval.total.record(sample);
+            alone.total.record(sample);
         }
-        prop_assert_eq!(interval.total.steps.len(), 65);
-        prop_assert_eq!(&*interval.total.steps[64].name, "other");
-        let others = all.iter().filter(|sample| sample.step >= 64).count();
-        prop_assert_eq!(interval.total.steps[64].counts.sent, others as u64);
-        let mut times = drumfire_measure::Histogram::new();
-        let mut sent = 0;
-        for step in &interval.total.steps {
-            times.merge(&step.response_time);
-            sent += step.counts.sent;
-        }
-        prop_assert_eq!(sent, interval.total.counts.sent);
-        prop_assert_eq!(times, interval.total.latency.response_time);
+        interval.sum_up();
+        alone.sum_up();
+        let last = usize::from(kept) - 1;
+        let others = all.iter().filter(|sample| usize::from(sample.step) >= last).count();
+        prop_assert_eq!(interval.total.steps[last].counts.sent, others as u64);
+        let (of_steps, sums) = (&interval.total, &alone.total);
+        prop_assert_eq!(&of_steps.latency, &sums.latency);
+        prop_assert_eq!((of_steps.counts, of_steps.bytes), (sums.counts, sums.bytes));
+        prop_assert_eq!(of_steps.outcomes(), sums.outcomes());
+        prop_assert_eq!(of_steps.status_counts(), sums.status_counts());
+        let sent: u64 = interval.total.steps.iter().map(|step| step.counts.sent).sum();
+        prop_assert_eq!(sent, all.len() as u64);
     }
+}
+
+#[test]
+fn steps_beyond_the_bound_are_summed_as_other() {
+    let steps = names(drumfire_measure::STEPS as u16 + 5);
+    let mut interval = Interval::new(&steps);
+    for step in 0..steps.len() as u16 {
+        let sample = samples::ok(Nanos(0), Nanos(7));
+        interval.total.record(&Sample { step, ..sample });
+    }
+    interval.sum_up();
+    let other = interval.total.steps.last().expect("there are steps");
+    assert_eq!((&*other.name, other.counts.sent), ("other", 5));
+    assert_eq!(interval.total.steps.len(), drumfire_measure::STEPS + 1);
+    assert_eq!(interval.total.counts.sent, steps.len() as u64);
 }
 
 #[test]
@@ -187,6 +213,7 @@ fn a_sample_is_counted_where_it_belongs() {
     interval
         .total
         .record(&samples::failed(ms(5), ms(30), Outcome::Reset));
+    interval.sum_up();
     let (counts, latency) = (interval.total.counts, &interval.total.latency);
     assert_eq!((counts.sent, counts.ok, counts.failed), (2, 1, 1));
     assert_eq!((counts.timed_out, counts.intended), (0, 0));

@@ -83,6 +83,7 @@ pub(crate) fn healthy(info: &RunInfo) -> Interval {
         interval.health.loop_turn.record(Nanos::from_micros(20));
         interval.health.wake_lateness.record(Nanos::from_micros(20));
     }
+    interval.sum_up();
     interval
 }
 

@@ -28,9 +28,10 @@ fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<
     let info = samples::run(model, &STEPS);
     let mut summary = Summary::new(info.clone());
     let mut windows = WindowedThresholds::new(thresholds, &info);
-    for interval in intervals {
-        summary.absorb(interval);
-        windows.absorb(interval);
+    for mut interval in intervals.iter().cloned() {
+        interval.sum_up();
+        summary.absorb(&interval);
+        windows.absorb(&interval);
     }
     let duration = Nanos::from_secs(intervals.len() as u64);
     let generator = GeneratorHealth::default();
@@ -322,6 +323,7 @@ fn figure(metric: &Metric, window: &[Interval]) -> Option<f64> {
     for interval in window {
         sum.merge(interval);
     }
+    sum.sum_up();
     let times = |histogram: &Histogram, metric: &Metric| match metric {
         _ if histogram.is_empty() => None,
         Metric::Quantile(q) => Some(histogram.quantile(*q)?.0 as f64),

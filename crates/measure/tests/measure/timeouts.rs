@@ -27,6 +27,7 @@ fn dropping(count: u64) -> Interval {
         sample.step = (n % 2) as u16;
         interval.total.record(&sample);
     }
+    interval.sum_up();
     interval
 }
 

@@ -18,6 +18,7 @@ fn quick() -> Interval {
         sample.step = (n % 2) as u16;
         interval.total.record(&sample);
     }
+    interval.sum_up();
     interval
 }
 
@@ -27,6 +28,7 @@ fn what_was_due_and_not_sent_has_waited_at_least_so_long() {
     let before = interval.total.counts;
     interval.total.record_pending(1, ms(800), 9);
     interval.total.record_pending(1, ms(700), 0);
+    interval.sum_up();
     let latency = &interval.total.latency;
     for times in [
         &latency.response_time,
@@ -62,6 +64,7 @@ fn what_is_in_flight_takes_at_least_so_long() {
     let mut sample = samples::late(ms(100), ms(1), ms(300));
     sample.due = ms(100);
     interval.total.record_in_flight(&sample);
+    interval.sum_up();
     let latency = &interval.total.latency;
     for (times, least) in [(&latency.response_time, 301), (&latency.service_time, 300)] {
         assert_eq!(times.at_least_from(), Some(ms(least)));
@@ -88,6 +91,7 @@ fn what_the_end_of_the_run_cut_off_takes_at_least_so_long() {
     interval
         .total
         .record(&samples::failed(ms(100), ms(300), Outcome::LocalCancelled));
+    interval.sum_up();
     let latency = &interval.total.latency;
     for times in [
         &latency.response_time,
