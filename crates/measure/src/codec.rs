@@ -1,9 +1,18 @@
 //! Our own binary form of measurements: lossless, and bounded against hostile bytes.
 //!
-//! Numbers are LEB128: seven bits a byte, the least first, the high bit set on all but the last.
-//! Each value has exactly one encoding, so that what decodes encodes to the same bytes.
+//! Numbers are LEB128: seven bits a byte, the least first, the high bit set on all but the last. A
+//! text is its length in bytes and its UTF-8. Counts by kind carry the stable names of the kinds,
+//! so that a list may grow without a new version. Each value has exactly one encoding, so that what
+//! decodes encodes to the same bytes, and memory is taken in proportion to the bytes.
+
+pub(crate) mod figures;
+pub(crate) mod interval;
+pub(crate) mod run_info;
 
 use std::fmt;
+
+/// The version of the form that is written here, its first number.
+pub(crate) const VERSION: u64 = 1;
 
 /// Why bytes can't be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +54,22 @@ pub(crate) fn put_wide(out: &mut Vec<u8>, mut value: u128) {
         value >>= 7;
     }
     out.push(value as u8);
+}
+
+/// Appends a text.
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Appends the counts above 0 with their names.
+pub(crate) fn put_named(out: &mut Vec<u8>, counts: impl Iterator<Item = (&'static str, u64)>) {
+    let used: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
+    put(out, used.len() as u64);
+    for (name, count) in used {
+        put_text(out, name);
+        put(out, count);
+    }
 }
 
 /// The bytes that are left to decode.
@@ -104,8 +129,50 @@ impl<'a> Input<'a> {
         Ok(length)
     }
 
+    /// Reads the version, which must be known here.
+    pub(crate) fn version(&mut self) -> Result<(), CodecError> {
+        match self.number()? {
+            VERSION => Ok(()),
+            other => Err(CodecError::Version(other)),
+        }
+    }
+
+    /// The next number, of up to 32 bits.
+    pub(crate) fn small(&mut self) -> Result<u32, CodecError> {
+        let number = self.number()?;
+        u32::try_from(number).map_err(|_| CodecError::Malformed("a number has more than 32 bits"))
+    }
+
+    /// The next text.
+    pub(crate) fn text(&mut self) -> Result<&'a str, CodecError> {
+        let length = self.length()?;
+        let (text, rest) = self.0.split_at(length);
+        self.0 = rest;
+        std::str::from_utf8(text).map_err(|_| CodecError::Malformed("a text is not UTF-8"))
+    }
+
+    /// Reads what [`put_named`] wrote: where each name stands in `names`, and its count.
+    pub(crate) fn named(
+        &mut self,
+        names: impl Iterator<Item = &'static str> + Clone,
+        mut take: impl FnMut(usize, u64),
+    ) -> Result<(), CodecError> {
+        let mut next = 0;
+        for _ in 0..self.length()? {
+            let name = self.text()?;
+            let place = names.clone().position(|known| known == name);
+            let place = place.ok_or(CodecError::Malformed("a count has an unknown name"))?;
+            let count = self.number()?;
+            if place < next || count == 0 {
+                return Err(CodecError::Malformed("counts by name are out of order"));
+            }
+            next = place + 1;
+            take(place, count);
+        }
+        Ok(())
+    }
+
     /// Whether nothing is left.
-    #[cfg(test)]
     pub(crate) fn end(self) -> Result<(), CodecError> {
         if self.0.is_empty() {
             Ok(())

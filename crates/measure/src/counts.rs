@@ -47,17 +47,7 @@ impl Counts {
 
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
-        let mine = [
-            &mut self.intended,
-            &mut self.sent,
-            &mut self.ok,
-            &mut self.failed,
-            &mut self.dropped,
-            &mut self.timed_out,
-            &mut self.pending,
-            &mut self.in_flight,
-        ];
-        for (mine, theirs) in mine.into_iter().zip(other.all()) {
+        for (mine, theirs) in self.all_mut().into_iter().zip(other.all()) {
             *mine = mine.saturating_add(theirs);
         }
     }
@@ -76,6 +66,40 @@ impl Counts {
         ]
     }
 
+    /// The same, to be set.
+    pub(crate) const fn all_mut(&mut self) -> [&mut u64; 8] {
+        [
+            &mut self.intended,
+            &mut self.sent,
+            &mut self.ok,
+            &mut self.failed,
+            &mut self.dropped,
+            &mut self.timed_out,
+            &mut self.pending,
+            &mut self.in_flight,
+        ]
+    }
+
+    /// The counts of a series, as they follow from what was recorded into it.
+    pub(crate) fn of_series(outcomes: &OutcomeCounts, pending: u64, in_flight: u64) -> Self {
+        let add = |sum: u64, (_, count): (Outcome, u64)| sum.saturating_add(count);
+        let failed = outcomes.failures().fold(0, add);
+        let timeouts = outcomes.failures();
+        let timeouts = timeouts.filter(|(outcome, _)| outcome.is_timeout());
+        let ok = outcomes.get(Outcome::Ok);
+        let sent = ok.saturating_add(failed).saturating_add(in_flight);
+        Self {
+            intended: sent.saturating_add(pending),
+            sent,
+            ok,
+            failed,
+            dropped: 0,
+            timed_out: timeouts.fold(0, add),
+            pending,
+            in_flight,
+        }
+    }
+
     /// Whether every request of a run is accounted for, exactly.
     pub(crate) fn conservation(&self) -> Result<(), String> {
         let Self {
@@ -88,12 +112,13 @@ impl Counts {
             in_flight,
             ..
         } = *self;
-        if intended != sent + dropped + pending {
+        let sum = |counts: [u64; 3]| counts.map(u128::from).iter().sum::<u128>();
+        if u128::from(intended) != sum([sent, dropped, pending]) {
             return Err(format!(
                 "{intended} intended is not {sent} sent + {dropped} dropped + {pending} pending"
             ));
         }
-        if sent != ok + failed + in_flight {
+        if u128::from(sent) != sum([ok, failed, in_flight]) {
             return Err(format!(
                 "{sent} sent is not {ok} ok + {failed} failed + {in_flight} in flight"
             ));
@@ -104,7 +129,7 @@ impl Counts {
     /// Exchanges that ended, in any way.
     #[must_use]
     pub const fn finished(&self) -> u64 {
-        self.ok + self.failed
+        self.ok.saturating_add(self.failed)
     }
 }
 
@@ -140,6 +165,10 @@ impl OutcomeCounts {
     #[inline]
     pub(crate) fn record(&mut self, outcome: Outcome) {
         self.0[outcome as usize] += 1;
+    }
+
+    pub(crate) const fn set(&mut self, outcome: Outcome, count: u64) {
+        self.0[outcome as usize] = count;
     }
 
     /// How often `outcome` was seen.

@@ -77,6 +77,32 @@ impl ErrorTable {
         }
     }
 
+    /// Every message in order, with its count.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (Outcome, &str, u64)> {
+        let messages = self.messages.iter();
+        messages.flat_map(|(outcome, messages)| {
+            let messages = messages.iter();
+            messages.map(|(message, count)| (*outcome, &**message, *count))
+        })
+    }
+
+    /// Adds a message behind all others; `false` for one that recording and merging can't have
+    /// left there.
+    pub(crate) fn push(&mut self, outcome: Outcome, message: &str, count: u64) -> bool {
+        let last = self.messages.last_key_value();
+        let last = last.map(|(outcome, messages)| (*outcome, messages.last_key_value()));
+        let is_behind = match last {
+            None => true,
+            Some((at, _)) if at != outcome => at < outcome,
+            Some((_, last)) => last.is_none_or(|(last, _)| **last < *message),
+        };
+        let is_kept = *printable(message) == *message && count > 0 && self.len < MESSAGES;
+        if is_behind && is_kept {
+            self.add(outcome, message, count);
+        }
+        is_behind && is_kept
+    }
+
     pub(crate) fn reset(&mut self) {
         self.messages.clear();
         self.len = 0;

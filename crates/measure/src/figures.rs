@@ -274,6 +274,19 @@ impl Figures {
         self.errors.rows(&self.outcomes)
     }
 
+    pub(crate) fn error_table(&self) -> &ErrorTable {
+        &self.errors
+    }
+
+    pub(crate) fn error_table_mut(&mut self) -> &mut ErrorTable {
+        &mut self.errors
+    }
+
+    /// Replaces the counts by outcome and by status.
+    pub(crate) fn set_kinds(&mut self, outcomes: OutcomeCounts, status: StatusCounts) {
+        (self.outcomes, self.status) = (outcomes, status);
+    }
+
     /// Every status that was seen, ascending, with its count.
     pub fn status(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.status.iter()

@@ -1,6 +1,7 @@
 //! Everything that was seen in one span of time, and its merge.
 
-use crate::{Figures, WorkerHealth};
+use crate::codec::interval as form;
+use crate::{CodecError, Figures, PoolInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -113,6 +114,37 @@ impl Interval {
         for (mine, theirs) in self.pools.iter_mut().zip(&other.pools) {
             mine.merge(theirs);
         }
+    }
+
+    /// The interval, summed up, in our own binary form: some two bytes for each time that differs
+    /// from the others, and no sums.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        form::encode(self)
+    }
+
+    /// The interval that [`Self::encode`] wrote, of a run with these pools, at least one. What it
+    /// takes in memory is bounded by the length of the bytes and the number of steps.
+    ///
+    /// # Errors
+    /// When the bytes are not an interval of such a run, or of a later version.
+    pub fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Self, CodecError> {
+        let parts = form::decode(bytes, pools)?;
+        let mut pools = parts.pools;
+        let total = match pools.len() {
+            1 => pools.pop(),
+            _ => None,
+        };
+        let mut decoded = Self {
+            index: parts.index,
+            start: parts.start,
+            end: parts.end,
+            total: total.unwrap_or_else(|| Figures::new(&[])),
+            health: parts.health,
+            pools,
+        };
+        decoded.sum_up();
+        Ok(decoded)
     }
 
     /// The least span that holds both. An interval without length has no span.

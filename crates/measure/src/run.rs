@@ -1,6 +1,7 @@
 //! The facts of a run that are known before its end, and the one stream of its events.
 
-use crate::{Histogram, Interval, Kept, Latency, Step, Summary};
+use crate::codec::run_info as form;
+use crate::{CodecError, Histogram, Interval, Kept, Latency, Step, Summary};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -102,6 +103,20 @@ impl RunInfo {
     #[must_use]
     pub fn pool(&self) -> &PoolInfo {
         &self.pools[0]
+    }
+
+    /// What is known, in our own binary form, which its intervals need to be read back.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        form::encode(self)
+    }
+
+    /// What [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are not that, or of a later version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        form::decode(bytes)
     }
 }
 

@@ -59,6 +59,9 @@ impl PartialEq for StatusCounts {
 impl Eq for StatusCounts {}
 
 impl StatusCounts {
+    /// One more than the greatest status.
+    pub(crate) const LENGTH: usize = STATUSES;
+
     /// Counts one. 0 stands for "no status came", which is where anything impossible goes too.
     #[inline]
     pub(crate) fn record(&mut self, status: u16) {
@@ -72,7 +75,7 @@ impl StatusCounts {
     /// Adds a count, and the page where there is none.
     #[cold]
     #[inline(never)]
-    fn add(&mut self, status: usize, count: u64) {
+    pub(crate) fn add(&mut self, status: usize, count: u64) {
         let status = if status < STATUSES { status } else { 0 };
         let page = self.0[status / PAGE].get_or_insert_with(|| Box::new([0; PAGE]));
         let mine = &mut page[status % PAGE];

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod answers;
+mod codec;
 mod histogram;
 mod merge;
 mod reference;

@@ -1,0 +1,306 @@
+//! The figures of a pool: what is of the pool, and the series of its steps that were used.
+//!
+//! | what | form |
+//! |---|---|
+//! | intended, dropped | numbers |
+//! | series | how many are used, then for each: unused ones before it, and the series |
+//! | first byte, lag, waiting, failed | histograms |
+//! | warm-up | its counts |
+//! | leniencies | counts by name |
+//! | interim, retried, held back, the streams allowed (0: none said, else one more) | numbers |
+//! | messages | sent, unsent, received, two histograms |
+//! | connections | opened, closed by name, four histograms |
+//! | messages of failures | how many, then for each: outcome, text, count |
+
+use super::{CodecError, Input, put, put_named, put_text};
+use crate::errors::ErrorTable;
+use crate::{
+    Bytes, Closing, Connections, Counts, Figures, HeldBack, Histogram, Leniency, Messages, Outcome,
+    OutcomeCounts, StatusCounts, Step,
+};
+use std::sync::Arc;
+
+/// Appends figures that are summed up.
+pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
+    put(out, figures.counts.intended);
+    put(out, figures.counts.dropped);
+    encode_series(figures, out);
+    let latency = &figures.latency;
+    for histogram in [
+        &latency.first_byte,
+        &latency.lag,
+        &latency.waiting,
+        &latency.failed,
+    ] {
+        histogram.encode(out);
+    }
+    for count in figures.warmup.all() {
+        put(out, count);
+    }
+    let leniencies = Leniency::ALL.iter().map(|leniency| leniency.name());
+    put_named(out, leniencies.zip(figures.leniencies));
+    put(out, figures.interim);
+    put(out, figures.retried);
+    put(out, figures.held_back.requests);
+    let allowed = figures.held_back.allowed;
+    put(out, allowed.map_or(0, |allowed| u64::from(allowed) + 1));
+    encode_messages(&figures.messages, out);
+    encode_connections(&figures.connections, out);
+    let errors: Vec<_> = figures.error_table().messages().collect();
+    put(out, errors.len() as u64);
+    for (outcome, text, count) in errors {
+        put_text(out, outcome.name());
+        put_text(out, text);
+        put(out, count);
+    }
+}
+
+/// The figures of a pool with these steps.
+pub(crate) fn decode(input: &mut Input<'_>, steps: &[Arc<str>]) -> Result<Figures, CodecError> {
+    let mut figures = Figures::new(steps);
+    figures.counts.intended = input.number()?;
+    figures.counts.dropped = input.number()?;
+    decode_series(&mut figures, input)?;
+    let latency = &mut figures.latency;
+    latency.first_byte = Histogram::decode(input)?;
+    latency.lag = Histogram::decode(input)?;
+    latency.waiting = Histogram::decode(input)?;
+    latency.failed = Histogram::decode(input)?;
+    for count in figures.warmup.all_mut() {
+        *count = input.number()?;
+    }
+    let names = Leniency::ALL.iter().map(|leniency| leniency.name());
+    let counts = &mut figures.leniencies;
+    input.named(names, |place, count| counts[place] = count)?;
+    figures.interim = input.number()?;
+    figures.retried = input.number()?;
+    figures.held_back = decode_held_back(input)?;
+    figures.messages = decode_messages(input)?;
+    figures.connections = decode_connections(input)?;
+    decode_errors(figures.error_table_mut(), input)?;
+    let waited = figures.latency.waiting.count();
+    figures.sum_up();
+    if figures.latency.waiting.count() != waited {
+        return Err(CodecError::Malformed("figures were not summed up"));
+    }
+    Ok(figures)
+}
+
+/// What is recorded of a sample in its series.
+struct Series<'a> {
+    counts: &'a Counts,
+    bytes: Bytes,
+    outcomes: &'a OutcomeCounts,
+    status: &'a StatusCounts,
+    response_time: &'a Histogram,
+    service_time: &'a Histogram,
+}
+
+/// Appends the series of the steps in use; of a pool with one step, those are the sums.
+fn encode_series(figures: &Figures, out: &mut Vec<u8>) {
+    if figures.steps.is_empty() {
+        let sums = Series {
+            counts: &figures.counts,
+            bytes: figures.bytes,
+            outcomes: figures.outcomes(),
+            status: figures.status_counts(),
+            response_time: &figures.latency.response_time,
+            service_time: &figures.latency.service_time,
+        };
+        return sums.encode(out);
+    }
+    let steps = figures.steps.iter().enumerate();
+    let used: Vec<_> = steps.filter(|(_, step)| !step.is_empty()).collect();
+    put(out, used.len() as u64);
+    let mut next = 0;
+    for (place, step) in used {
+        put(out, (place - next) as u64);
+        next = place + 1;
+        let series = Series {
+            counts: &step.counts,
+            bytes: step.bytes,
+            outcomes: &step.errors,
+            status: &step.status,
+            response_time: &step.response_time,
+            service_time: &step.service_time,
+        };
+        series.encode(out);
+    }
+}
+
+fn decode_series(figures: &mut Figures, input: &mut Input<'_>) -> Result<(), CodecError> {
+    const MALFORMED: CodecError = CodecError::Malformed("an interval of other steps");
+    if figures.steps.is_empty() {
+        let intended = figures.counts.intended;
+        let dropped = figures.counts.dropped;
+        let sums = Decoded::new(input)?;
+        (figures.counts, figures.bytes) = (sums.counts, sums.bytes);
+        (figures.counts.intended, figures.counts.dropped) = (intended, dropped);
+        figures.latency.response_time = sums.response_time;
+        figures.latency.service_time = sums.service_time;
+        figures.set_kinds(sums.outcomes, sums.status);
+        return Ok(());
+    }
+    let mut next = 0_usize;
+    for _ in 0..input.length()? {
+        let unused = usize::try_from(input.number()?).map_err(|_| MALFORMED)?;
+        let place = next.checked_add(unused).ok_or(MALFORMED)?;
+        let step = figures.steps.get_mut(place).ok_or(MALFORMED)?;
+        let series = Decoded::new(input)?;
+        if series.counts.intended == 0 {
+            return Err(CodecError::Malformed("a series without requests"));
+        }
+        *step = Step {
+            name: Arc::clone(&step.name),
+            counts: series.counts,
+            bytes: series.bytes,
+            response_time: series.response_time,
+            service_time: series.service_time,
+            status: series.status,
+            errors: series.outcomes,
+        };
+        next = place + 1;
+    }
+    Ok(())
+}
+
+impl Series<'_> {
+    /// Appends outcomes, pending, in flight, bytes, statuses and times. All other counts follow
+    /// from these.
+    fn encode(&self, out: &mut Vec<u8>) {
+        let outcomes = Outcome::ALL.iter();
+        let outcomes = outcomes.map(|outcome| (outcome.name(), self.outcomes.get(*outcome)));
+        put_named(out, outcomes);
+        put(out, self.counts.pending);
+        put(out, self.counts.in_flight);
+        put(out, self.bytes.sent);
+        put(out, self.bytes.received);
+        let statuses: Vec<_> = self.status.all().collect();
+        put(out, statuses.len() as u64);
+        let mut next = 0;
+        for (status, count) in statuses {
+            put(out, u64::from(status - next));
+            put(out, count);
+            next = status + 1;
+        }
+        self.response_time.encode(out);
+        self.service_time.encode(out);
+    }
+}
+
+/// A series that was decoded.
+struct Decoded {
+    counts: Counts,
+    bytes: Bytes,
+    outcomes: OutcomeCounts,
+    status: StatusCounts,
+    response_time: Histogram,
+    service_time: Histogram,
+}
+
+impl Decoded {
+    fn new(input: &mut Input<'_>) -> Result<Self, CodecError> {
+        let mut outcomes = OutcomeCounts::default();
+        let names = Outcome::ALL.iter().map(|outcome| outcome.name());
+        input.named(names, |place, count| {
+            outcomes.set(Outcome::ALL[place], count);
+        })?;
+        let counts = Counts::of_series(&outcomes, input.number()?, input.number()?);
+        let bytes = Bytes {
+            sent: input.number()?,
+            received: input.number()?,
+        };
+        Ok(Self {
+            counts,
+            bytes,
+            outcomes,
+            status: decode_statuses(input)?,
+            response_time: Histogram::decode(input)?,
+            service_time: Histogram::decode(input)?,
+        })
+    }
+}
+
+fn decode_statuses(input: &mut Input<'_>) -> Result<StatusCounts, CodecError> {
+    const MALFORMED: CodecError = CodecError::Malformed("counts by status");
+    let mut statuses = StatusCounts::default();
+    let mut next = 0_u64;
+    for _ in 0..input.length()? {
+        let status = next.checked_add(input.number()?).ok_or(MALFORMED)?;
+        let count = input.number()?;
+        let place = usize::try_from(status).map_err(|_| MALFORMED)?;
+        if count == 0 || place >= StatusCounts::LENGTH {
+            return Err(MALFORMED);
+        }
+        statuses.add(place, count);
+        next = status + 1;
+    }
+    Ok(statuses)
+}
+
+fn decode_held_back(input: &mut Input<'_>) -> Result<HeldBack, CodecError> {
+    let requests = input.number()?;
+    let allowed = match input.number()?.checked_sub(1) {
+        None => None,
+        Some(allowed) => {
+            let allowed = u32::try_from(allowed);
+            Some(allowed.map_err(|_| CodecError::Malformed("a number of streams"))?)
+        }
+    };
+    Ok(HeldBack { requests, allowed })
+}
+
+fn encode_messages(messages: &Messages, out: &mut Vec<u8>) {
+    put(out, messages.sent);
+    put(out, messages.unsent);
+    put(out, messages.received);
+    messages.first.encode(out);
+    messages.gap.encode(out);
+}
+
+fn decode_messages(input: &mut Input<'_>) -> Result<Messages, CodecError> {
+    Ok(Messages {
+        sent: input.number()?,
+        unsent: input.number()?,
+        received: input.number()?,
+        first: Histogram::decode(input)?,
+        gap: Histogram::decode(input)?,
+    })
+}
+
+fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
+    put(out, connections.opened);
+    let names = Closing::ALL.iter().map(|closing| closing.name());
+    put_named(out, names.zip(connections.closed));
+    for histogram in connections.histograms() {
+        histogram.encode(out);
+    }
+}
+
+fn decode_connections(input: &mut Input<'_>) -> Result<Connections, CodecError> {
+    let opened = input.number()?;
+    let mut closed = [0; Closing::ALL.len()];
+    let names = Closing::ALL.iter().map(|closing| closing.name());
+    input.named(names, |place, count| closed[place] = count)?;
+    Ok(Connections {
+        opened,
+        closed,
+        connect: Histogram::decode(input)?,
+        tls_handshake: Histogram::decode(input)?,
+        lifetime: Histogram::decode(input)?,
+        carried: Histogram::decode(input)?,
+    })
+}
+
+fn decode_errors(errors: &mut ErrorTable, input: &mut Input<'_>) -> Result<(), CodecError> {
+    for _ in 0..input.length()? {
+        let name = input.text()?;
+        let outcome = Outcome::ALL.iter().find(|outcome| outcome.name() == name);
+        let outcome = outcome.ok_or(CodecError::Malformed("an unknown outcome"))?;
+        let (text, count) = (input.text()?, input.number()?);
+        if !errors.push(*outcome, text, count) {
+            return Err(CodecError::Malformed("messages of failures"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! An interval: version, span, health, and the figures of each pool.
+//!
+//! The sums are not part of the form: they are made again.
+
+use super::{CodecError, Input, VERSION, figures, put};
+use crate::{Figures, Histogram, Interval, PoolInfo, WorkerHealth};
+use drumfire_units::Nanos;
+
+/// The bytes of an interval that is summed up.
+pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, VERSION);
+    put(&mut out, interval.index);
+    put(&mut out, interval.start.0);
+    put(&mut out, interval.end.0);
+    encode_health(&interval.health, &mut out);
+    let pools = interval.pools();
+    put(&mut out, pools.len() as u64);
+    for pool in pools {
+        figures::encode(pool, &mut out);
+    }
+    out
+}
+
+/// The index, the span, the health and the figures of each pool.
+pub(crate) struct Parts {
+    pub(crate) index: u64,
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+    pub(crate) health: WorkerHealth,
+    pub(crate) pools: Vec<Figures>,
+}
+
+/// The parts of an interval of a run with these pools.
+pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecError> {
+    let mut input = Input::new(bytes);
+    input.version()?;
+    let (index, start, end) = (input.number()?, input.number()?, input.number()?);
+    let health = decode_health(&mut input)?;
+    if input.length()? != pools.len() {
+        return Err(CodecError::Malformed("an interval of other pools"));
+    }
+    let of_pool = |pool: &PoolInfo| figures::decode(&mut input, &pool.steps);
+    let pools = pools.iter().map(of_pool).collect::<Result<_, _>>()?;
+    input.end()?;
+    Ok(Parts {
+        index,
+        start: Nanos(start),
+        end: Nanos(end),
+        health,
+        pools,
+    })
+}
+
+fn encode_health(health: &WorkerHealth, out: &mut Vec<u8>) {
+    put(out, health.cpu.0);
+    put(out, health.wall.0);
+    put(out, health.run_queue_delay.0);
+    put(out, health.busiest_share_ppm.into());
+    health.loop_turn.encode(out);
+    health.wake_lateness.encode(out);
+}
+
+fn decode_health(input: &mut Input<'_>) -> Result<WorkerHealth, CodecError> {
+    Ok(WorkerHealth {
+        cpu: Nanos(input.number()?),
+        wall: Nanos(input.number()?),
+        run_queue_delay: Nanos(input.number()?),
+        busiest_share_ppm: input.small()?,
+        loop_turn: Histogram::decode(input)?,
+        wake_lateness: Histogram::decode(input)?,
+    })
+}

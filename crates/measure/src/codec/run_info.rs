@@ -1,0 +1,143 @@
+//! What is known of a run, in the form that travels with its intervals.
+
+use super::{CodecError, Input, VERSION, put, put_text};
+use crate::{Model, PoolInfo, RunInfo};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// The bytes of what is known of a run.
+pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, VERSION);
+    put_text(&mut out, &info.id);
+    put(&mut out, info.started_at_unix_ns);
+    put(&mut out, info.seed);
+    put_text(&mut out, &info.version);
+    put(&mut out, info.threads.into());
+    put(&mut out, info.pools.len() as u64);
+    for pool in &info.pools {
+        encode_pool(pool, &mut out);
+    }
+    put(&mut out, info.interval.0);
+    put(&mut out, info.warmup.0);
+    put(
+        &mut out,
+        info.tls_verified.map_or(0, |is| 1 + u64::from(is)),
+    );
+    put(&mut out, info.spin.into());
+    put(&mut out, info.plan_text.len() as u64);
+    for (key, value) in &info.plan_text {
+        put_text(&mut out, key);
+        put_text(&mut out, value);
+    }
+    put(&mut out, info.notes.len() as u64);
+    for note in &info.notes {
+        put_text(&mut out, note);
+    }
+    put_text(&mut out, &info.target);
+    out
+}
+
+/// What [`encode`] wrote.
+pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
+    let mut input = Input::new(bytes);
+    let input = &mut input;
+    input.version()?;
+    let info = RunInfo {
+        id: text(input)?,
+        started_at_unix_ns: input.number()?,
+        seed: input.number()?,
+        version: text(input)?,
+        threads: input.small()?,
+        pools: several(input, decode_pool)?,
+        interval: Nanos(input.number()?),
+        warmup: Nanos(input.number()?),
+        tls_verified: match input.number()? {
+            0 => None,
+            1 => Some(false),
+            2 => Some(true),
+            _ => return Err(CodecError::Malformed("whether certificates are verified")),
+        },
+        spin: flag(input)?,
+        plan_text: several(input, |input| Ok((text(input)?, text(input)?)))?,
+        notes: several(input, text)?,
+        target: text(input)?,
+    };
+    input.end()?;
+    if info.pools.is_empty() {
+        return Err(CodecError::Malformed("a run without pools"));
+    }
+    if info.interval == Nanos::ZERO {
+        return Err(CodecError::Malformed("an interval without length"));
+    }
+    Ok(info)
+}
+
+fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
+    put_text(out, &pool.name);
+    put(out, u64::from(pool.model == Model::Closed));
+    put(out, pool.steps.len() as u64);
+    for step in &pool.steps {
+        put_text(out, step);
+    }
+    put(out, pool.intended_rate.is_some().into());
+    if let Some(rate) = pool.intended_rate {
+        put(out, rate.to_bits());
+    }
+    put(out, pool.connections.into());
+    put(out, pool.streams.into());
+    put(out, pool.users.map_or(0, |users| u64::from(users) + 1));
+}
+
+fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
+    let name = text(input)?;
+    let model = if flag(input)? {
+        Model::Closed
+    } else {
+        Model::Open
+    };
+    let steps = several(input, |input| Ok(Arc::from(input.text()?)))?;
+    let intended_rate = flag(input)?.then(|| input.number()).transpose()?;
+    let intended_rate = intended_rate.map(f64::from_bits);
+    if intended_rate.is_some_and(|rate| !rate.is_finite()) {
+        return Err(CodecError::Malformed("a rate that is no number"));
+    }
+    Ok(PoolInfo {
+        name,
+        model,
+        steps,
+        intended_rate,
+        connections: input.small()?,
+        streams: input.small()?,
+        users: match input.number()?.checked_sub(1) {
+            None => None,
+            Some(users) => {
+                Some(u32::try_from(users).map_err(|_| CodecError::Malformed("a number of users"))?)
+            }
+        },
+    })
+}
+
+fn text(input: &mut Input<'_>) -> Result<String, CodecError> {
+    input.text().map(str::to_owned)
+}
+
+fn flag(input: &mut Input<'_>) -> Result<bool, CodecError> {
+    match input.number()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(CodecError::Malformed("neither yes nor no")),
+    }
+}
+
+/// A list: how many there are, and each of them.
+fn several<'a, T>(
+    input: &mut Input<'a>,
+    mut one: impl FnMut(&mut Input<'a>) -> Result<T, CodecError>,
+) -> Result<Vec<T>, CodecError> {
+    let mut all = Vec::new();
+    for _ in 0..input.length()? {
+        all.push(one(input)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,210 @@
+//! The binary form: everything comes back, bit for bit, and no bytes break anything.
+
+use crate::merge::{Seen, names, record, seen};
+use crate::samples;
+use drumfire_measure::{
+    Closing, CodecError, HeldBack, Interval, IsFirst, Model, PoolInfo, RunInfo,
+};
+use drumfire_units::Nanos;
+use proptest::prelude::*;
+
+/// Pools of three steps, of a hundred and of one.
+fn pools() -> Vec<PoolInfo> {
+    let pool = |steps| PoolInfo {
+        name: format!("of {steps}"),
+        steps: names(steps),
+        ..samples::run(Model::Open, &[]).pool().clone()
+    };
+    [3, 100, 1].map(pool).to_vec()
+}
+
+fn empty(pools: &[PoolInfo]) -> Interval {
+    Interval::of_pools(pools.iter().map(|pool| &*pool.steps))
+}
+
+/// An interval of these pools into which everything was recorded that there is.
+fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
+    let mut interval = empty(pools);
+    for (seen, pool) in all {
+        let mut other = Interval::new(&pools[0].steps);
+        record(&mut other, seen);
+        interval.health.merge(&other.health);
+        let extra = Nanos(seen.extra);
+        let figures = interval.pool_mut(*pool % pools.len());
+        crate::merge::record_figures(figures, seen);
+        figures.record_pending(seen.sample.step, extra, seen.extra % 3);
+        if seen.extra.is_multiple_of(5) {
+            figures.record_in_flight(&seen.sample);
+        }
+        figures.retried += seen.extra % 2;
+        figures.held_back.merge(&HeldBack {
+            requests: 1,
+            allowed: (seen.extra % 7 > 0).then_some(seen.extra as u32),
+        });
+        figures.messages.sent += seen.extra;
+        figures.messages.record_unsent(seen.extra % 11);
+        let is_first = if seen.extra.is_multiple_of(2) {
+            IsFirst::Yes
+        } else {
+            IsFirst::No
+        };
+        figures.messages.record_streamed(is_first, Nanos(0), extra);
+        let closing = Closing::ALL[seen.worker % Closing::ALL.len()];
+        figures
+            .connections
+            .record_closed(closing, extra, seen.extra);
+    }
+    interval.index = all.len() as u64;
+    interval.start = Nanos::from_secs(interval.index);
+    interval.end = interval.start + Nanos::from_secs(1);
+    interval.sum_up();
+    interval
+}
+
+fn run_info(pools: Vec<PoolInfo>, seed: u64) -> RunInfo {
+    RunInfo {
+        seed,
+        pools,
+        tls_verified: Some(seed.is_multiple_of(2)),
+        spin: seed.is_multiple_of(3),
+        plan_text: vec![("url".to_owned(), "http://ü/".to_owned())],
+        notes: vec![String::new(), "note".to_owned()],
+        ..(*samples::run(Model::Closed, &[])).clone()
+    }
+}
+
+/// One byte changed, or the end cut off.
+fn damaged(mut bytes: Vec<u8>, at: usize, byte: Option<u8>) -> Vec<u8> {
+    let at = at % bytes.len();
+    match byte {
+        Some(byte) => bytes[at] = byte,
+        None => bytes.truncate(at),
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(samples::cases(32))]
+
+    #[test]
+    fn every_interval_comes_back(
+        all in prop::collection::vec((seen(110), 0..3usize), 0..60), several in any::<bool>(),
+    ) {
+        let pools = if several { pools() } else { pools()[..1].to_vec() };
+        let interval = interval(&pools, &all);
+        let bytes = interval.encode();
+        let decoded = Interval::decode(&bytes, &pools);
+        prop_assert_eq!(decoded.as_ref(), Ok(&interval));
+        prop_assert_eq!(decoded.map(|decoded| decoded.encode()), Ok(bytes));
+    }
+
+    #[test]
+    fn merging_commutes_with_the_form(
+        left in prop::collection::vec((seen(110), 0..3usize), 0..40),
+        right in prop::collection::vec((seen(110), 0..3usize), 0..40),
+    ) {
+        let pools = pools();
+        let (left, right) = (interval(&pools, &left), interval(&pools, &right));
+        let back = |of: &Interval| Interval::decode(&of.encode(), &pools).expect("its own bytes");
+        let mut decoded = back(&left);
+        decoded.merge(&back(&right));
+        let mut merged = left;
+        merged.merge(&right);
+        prop_assert_eq!(&decoded, &merged);
+        prop_assert_eq!(decoded.encode(), merged.encode());
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused_or_are_an_interval(
+        all in prop::collection::vec((seen(4), 0..3usize), 0..20),
+        at in any::<usize>(), byte in prop::option::of(any::<u8>()),
+    ) {
+        let pools = pools();
+        let whole = interval(&pools, &all);
+        let bytes = damaged(whole.encode(), at, byte);
+        if let Ok(mut decoded) = Interval::decode(&bytes, &pools) {
+            prop_assert_eq!(decoded.encode(), bytes);
+            decoded.merge(&whole);
+            decoded.sum_up();
+            let _finished = decoded.total.counts.finished();
+            let _rows = decoded.total.errors();
+            decoded.reset(0, Nanos::ZERO);
+            prop_assert_eq!(decoded, empty(&pools));
+        } else {
+            prop_assert!(bytes != whole.encode());
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused_or_come_back(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mut bytes = bytes;
+        bytes.insert(0, 1);
+        if let Ok(decoded) = Interval::decode(&bytes, &pools()) {
+            prop_assert_eq!(decoded.encode(), &*bytes);
+        }
+        if let Ok(decoded) = RunInfo::decode(&bytes) {
+            prop_assert_eq!(decoded.encode(), bytes);
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_a_run_comes_back(
+        seed in any::<u64>(), rate in prop::option::of(0.0..1e9), users in any::<Option<u32>>(),
+        at in any::<usize>(), byte in prop::option::of(any::<u8>()),
+    ) {
+        let mut pools = pools();
+        (pools[1].intended_rate, pools[2].users) = (rate, users.map(|users| users / 2));
+        pools[0].model = Model::Closed;
+        let info = run_info(pools, seed);
+        let bytes = info.encode();
+        prop_assert_eq!(RunInfo::decode(&bytes), Ok(info));
+        let bytes = damaged(bytes, at, byte);
+        if let Ok(decoded) = RunInfo::decode(&bytes) {
+            prop_assert_eq!(decoded.encode(), bytes);
+        }
+    }
+}
+
+#[test]
+fn other_versions_pools_and_steps_are_refused() {
+    let pools = pools();
+    let whole = interval(&pools, &[]);
+    let mut bytes = whole.encode();
+    let fewer = Interval::decode(&bytes, &pools[..2]);
+    let other = CodecError::Malformed("an interval of other pools");
+    assert_eq!(fewer, Err(other));
+    bytes.push(0);
+    assert_eq!(Interval::decode(&bytes, &pools), Err(CodecError::Excess));
+    bytes[0] = 2;
+    assert_eq!(
+        Interval::decode(&bytes, &pools),
+        Err(CodecError::Version(2))
+    );
+    assert_eq!(Interval::decode(&[], &pools), Err(CodecError::Short));
+    let mut one = Interval::new(&names(9));
+    let sample = samples::ok(Nanos(0), Nanos(7));
+    one.total
+        .record(&drumfire_measure::Sample { step: 8, ..sample });
+    one.sum_up();
+    let steps = CodecError::Malformed("an interval of other steps");
+    assert_eq!(Interval::decode(&one.encode(), &pools[..1]), Err(steps));
+}
+
+#[test]
+fn an_interval_of_ten_thousand_steps_is_as_small_as_what_it_saw() {
+    let pool = PoolInfo {
+        steps: names(10_000),
+        ..samples::run(Model::Open, &[]).pool().clone()
+    };
+    let mut interval = Interval::new(&pool.steps);
+    for step in [3, 9_999] {
+        let sample = samples::ok(Nanos(0), Nanos::from_millis(7));
+        interval
+            .total
+            .record(&drumfire_measure::Sample { step, ..sample });
+    }
+    interval.sum_up();
+    let bytes = interval.encode();
+    assert!(bytes.len() < 250, "{}", bytes.len());
+    assert_eq!(Interval::decode(&bytes, &[pool]), Ok(interval));
+}
