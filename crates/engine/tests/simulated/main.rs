@@ -18,6 +18,7 @@ mod redirects;
 mod replies;
 mod scale;
 mod sending;
+mod side_by_side;
 mod stopping;
 mod stream_redirects;
 mod streams;

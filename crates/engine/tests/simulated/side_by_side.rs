@@ -1,0 +1,227 @@
+//! Pools that end, fail, redirect and change connections beside each other.
+
+use crate::{failures, ms, secs};
+use drumfire_engine::ControlError;
+use drumfire_measure::{Figures, Outcome, RunEvent};
+use drumfire_plan::{Change, Drain, Growth, KeepAlive, LatePolicy, StopReason, Users};
+use drumfire_testkit::{Answer, Http2, Law, Server, Simulated, Simulation, World, closed, open};
+
+/// Every response takes 10 ms.
+fn in_ten_ms() -> Server {
+    Server::new().takes(Law::Const(ms(10)))
+}
+
+/// A pool's figures by its name.
+#[track_caller]
+fn of<'a>(result: &'a Simulated, name: &str) -> &'a Figures {
+    let mut pools = result.summary.pools();
+    let found = pools.find(|(pool, _)| pool.name == name);
+    found.map(|(_, figures)| figures).expect("a pool's name")
+}
+
+/// The failures of a pool.
+fn failed(figures: &Figures) -> Vec<(Outcome, u64)> {
+    figures.outcomes().failures().collect()
+}
+
+#[test]
+fn each_pool_has_a_stop_of_its_own() {
+    for threads in [1, 2] {
+        let counted = open("const(100/s)").connections(4).requests(150);
+        let timed = closed(2).lasts(secs(3)).named("timed");
+        let brief = open("const(50,1s)").connections(4).named("brief");
+        let plan = counted.threads(threads).beside(timed).beside(brief);
+        let result = crate::run(plan, World::of(in_ten_ms()));
+        failures(&result.summary, &[]);
+        assert_eq!(of(&result, "main").counts.ok, 150);
+        assert_eq!(of(&result, "timed").counts.ok, 600);
+        assert_eq!(of(&result, "brief").counts.ok, 50);
+        assert_eq!(result.summary.duration, secs(3));
+        let stops = result.events.iter().filter_map(|event| match event {
+            RunEvent::Stopping { reason } => Some(*reason),
+            _ => None,
+        });
+        let stops: Vec<StopReason> = stops.collect();
+        // Of workers whose clocks are not the same, any may be the last to report.
+        assert_eq!(stops.len(), 1, "the run's end is reported once");
+        assert!(threads > 1 || stops == [StopReason::Duration], "{stops:?}");
+    }
+}
+
+#[test]
+fn a_pool_that_has_ended_does_nothing_more() {
+    for threads in [1, 2] {
+        let left = open("const(10,1s)").to(&["http://sut/never"]);
+        let left = left.connections(10).lasts(secs(1)).with(|pool| {
+            pool.stop.drain = Drain::Ignore;
+            pool.timeouts.total = ms(2500);
+        });
+        let other = closed(2).lasts(secs(5)).named("other");
+        let server = in_ten_ms().answers(|request| match request.target() {
+            "/never" => Answer::never(),
+            _ => Answer::ok(),
+        });
+        let plan = left.threads(threads).beside(other);
+        let result = crate::run(plan, World::of(server));
+        let left = &of(&result, "main").counts;
+        assert_eq!((left.sent, left.in_flight, left.failed), (10, 10, 0));
+        assert_eq!(of(&result, "other").counts.ok, 1000);
+    }
+}
+
+#[test]
+fn a_target_that_refuses_fails_its_own_pool_alone() {
+    for threads in [1, 2] {
+        let dead = open("const(20,5s)").to(&["http://dead/"]).connections(2);
+        let buy = closed(3).lasts(secs(5)).named("buy").connections(3);
+        let world = World::of(in_ten_ms()).host("10.9.9.9:80", Server::refusing());
+        let world = world.name("dead", &["10.9.9.9:80"]);
+        let plan = dead.threads(threads).beside(buy);
+        let result = crate::run(plan, world);
+        let dead = of(&result, "main");
+        assert_eq!(failed(dead), [(Outcome::ConnectRefused, 100)]);
+        let buy = of(&result, "buy");
+        assert_eq!((buy.counts.ok, failed(buy).len()), (1500, 0));
+        assert_eq!(buy.latency.response_time.max(), ms(10));
+        assert_eq!((dead.connections.opened, buy.connections.opened), (0, 3));
+    }
+}
+
+#[test]
+fn pools_speak_different_versions_of_http() {
+    for threads in [1, 2] {
+        let streams = closed(20).to(&["http://two/"]).connections(2).http2(10);
+        let streams = streams.lasts(secs(2)).named("streams");
+        let two = Server::http2(Http2::new()).takes(Law::Const(ms(10)));
+        let world = World::of(in_ten_ms()).host("10.0.0.2:80", two);
+        let world = world.name("two", &["10.0.0.2:80"]);
+        let plan = open("const(100,2s)").connections(4).threads(threads);
+        let result = crate::run(plan.beside(streams), world);
+        failures(&result.summary, &[]);
+        assert_eq!(of(&result, "main").counts.ok, 200);
+        assert_eq!(of(&result, "streams").counts.ok, 4000);
+        assert_eq!(result.log.connections, 4 + 2);
+    }
+}
+
+fn rate(law: &str) -> Change {
+    let law = law.parse().expect("a law");
+    Change::Rate { law }
+}
+
+#[test]
+fn a_command_must_name_a_pool_that_can_carry_it_out() {
+    let plan = || open("const(10,10s)").beside(closed(2).lasts(secs(10)).named("users"));
+    let given = |run: Simulation| run.give_commands();
+    let run = || Simulation::of(plan(), World::of(in_ten_ms()));
+    let users = || Change::Users {
+        law: Users::constant(3),
+    };
+    let commands = run()
+        .command(secs(1), rate("5/s"))
+        .command_to(2, secs(1), rate("5/s"))
+        .command_to(1, secs(1), rate("5/s"))
+        .command_to(0, secs(1), users())
+        .command_to(0, secs(1), rate("5/s"))
+        .command_to(1, secs(1), users());
+    assert_eq!(
+        given(commands),
+        [
+            Err(ControlError::WhichPool),
+            Err(ControlError::NoPool(2)),
+            Err(ControlError::NoRate),
+            Err(ControlError::NoUsers),
+            Ok(secs(1)),
+            Ok(secs(1)),
+        ]
+    );
+}
+
+#[test]
+fn a_signal_ends_all_pools() {
+    for threads in [1, 2] {
+        let plan = open("const(100/s)").connections(4).lasts(secs(60));
+        let plan = plan.threads(threads);
+        let plan = plan.beside(closed(2).lasts(secs(60)).named("users"));
+        let result = crate::run(plan, World::of(in_ten_ms()).stopped_at(secs(2)));
+        failures(&result.summary, &[]);
+        let (main, users) = (of(&result, "main"), of(&result, "users"));
+        assert!((200..=206).contains(&main.counts.ok), "{}", main.counts.ok);
+        assert!(
+            (400..=412).contains(&users.counts.ok),
+            "{}",
+            users.counts.ok
+        );
+    }
+}
+
+/// Redirects lead each pool along connections of its own.
+#[test]
+fn redirects_stay_within_their_pool() {
+    let follows = |name: &str| {
+        let plan = open("const(10,1s)").to(&["http://sut/from"]).connections(1);
+        let plan = plan.with(|pool| pool.http.redirects = drumfire_plan::Redirects::Follow(1));
+        plan.named(name)
+    };
+    let server = in_ten_ms().answers(|request| match request.target() {
+        "/from" => Answer::redirect(302, "/to"),
+        _ => Answer::ok(),
+    });
+    let result = crate::run(follows("a").beside(follows("b")), World::of(server));
+    failures(&result.summary, &[]);
+    assert_eq!(of(&result, "a").counts.ok, 10);
+    assert_eq!(of(&result, "b").counts.ok, 10);
+    assert_eq!((result.log.requests, result.log.connections), (40, 2));
+}
+
+#[test]
+fn connections_come_and_go_in_each_pool() {
+    for threads in [1, 2] {
+        let grows = open("const(100,3s)").connections(50);
+        let grows = grows.with(|pool| pool.connections.growth = Growth::AsNeeded);
+        let single = closed(4).lasts(secs(3)).named("single");
+        let single = single.with(|pool| pool.connections.keep_alive = KeepAlive::No);
+        let replaced = closed(20).to(&["http://two/"]).connections(2).http2(10);
+        let replaced = replaced.lasts(secs(3)).named("replaced");
+        let replaced = replaced.with(|pool| pool.connections.keep_alive = KeepAlive::AtMost(100));
+        let two = Server::http2(Http2::new()).takes(Law::Const(ms(10)));
+        let world = World::of(in_ten_ms()).host("10.0.0.2:80", two);
+        let world = world.name("two", &["10.0.0.2:80"]);
+        let plan = grows.threads(threads).beside(single).beside(replaced);
+        let result = crate::run(plan, world);
+        failures(&result.summary, &[]);
+        let (grown, single) = (of(&result, "main"), of(&result, "single"));
+        assert_eq!(grown.counts.ok, 300);
+        // A response takes as long as it is until the next arrival of the same worker or less.
+        let opened = grown.connections.opened;
+        assert!(
+            (1..=4).contains(&opened),
+            "{opened} connections for one at a time"
+        );
+        assert_eq!(single.counts.ok, 1200);
+        assert_eq!(single.connections.opened, 1200);
+        let replaced = of(&result, "replaced");
+        assert_eq!(replaced.counts.ok, 6000);
+        let opened = replaced.connections.opened;
+        assert!((60..=64).contains(&opened), "{opened} for 6,000 requests");
+    }
+}
+
+#[test]
+fn a_warm_up_and_drops_are_counted_by_pool() {
+    let drops = open("const(100,10s)").connections(1).late(LatePolicy::Skip);
+    let drops = drops.warmup(secs(2)).to(&["http://sut/slow"]);
+    let users = closed(2).lasts(secs(10)).named("users");
+    let server = in_ten_ms().answers(|request| match request.target() {
+        "/slow" => Answer::ok().after(ms(15)),
+        _ => Answer::ok(),
+    });
+    let result = crate::run(drops.beside(users), World::of(server));
+    failures(&result.summary, &[]);
+    let (drops, users) = (of(&result, "main"), of(&result, "users"));
+    assert_eq!(drops.counts.intended, 800);
+    // A response each 15 ms, over eight seconds.
+    assert_eq!((drops.counts.ok, drops.counts.dropped), (533, 267));
+    assert_eq!((users.counts.ok, users.counts.dropped), (1600, 0));
+    assert_eq!(users.warmup.ok, 400);
+}
