@@ -110,8 +110,8 @@ impl Control {
     /// # Errors
     /// When the plan's schedule can't be computed.
     pub fn new(plan: &Plan) -> Result<Self, ScheduleError> {
-        let pools = plan.pools().iter();
-        let loads = pools.map(|pool| WholeLoad::of(pool, plan.generator()));
+        let pools = (0..plan.pools().len()).map(|index| PoolId(index as u16));
+        let loads = pools.map(|pool| WholeLoad::of(plan, pool));
         let book = Book {
             loads: loads.collect::<Result<_, _>>()?,
             orders: Vec::new(),

@@ -381,7 +381,7 @@ impl Exchanges {
                 status = GRPC_STATUS + grpc_code(outcome);
             }
             if exchange.times.intended >= self.measure_from {
-                let unsent = exchange.messages_unsent(call, self.prepared.generator().seed);
+                let unsent = exchange.messages_unsent(call, self.prepared.seed());
                 if unsent > 0 {
                     interval.messages.record_unsent(unsent);
                 }

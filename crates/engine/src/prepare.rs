@@ -66,6 +66,13 @@ impl PreparedPool {
         &self.plan.pools()[self.id.index()]
     }
 
+    /// The seed of its random values.
+    #[inline]
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.plan.seed_of(self.id.index())
+    }
+
     /// The settings of the program that sends.
     #[inline]
     #[must_use]

@@ -78,6 +78,13 @@ impl Plan {
         &self.parts.thresholds
     }
 
+    /// The seed of the random values of the pool with this number, from 0: one for each pool, so
+    /// that their arrivals and data are independent. The first pool has the generator's.
+    #[must_use]
+    pub const fn seed_of(&self, pool: usize) -> u64 {
+        self.parts.generator.seed ^ ((pool as u64) << 48)
+    }
+
     /// The same plan, of which every sample is handed on.
     #[must_use]
     pub fn keeping_samples(mut self) -> Self {

@@ -3,9 +3,8 @@
 use super::closed::Closed;
 use super::open::Open;
 use super::{Arrivals, Bounds, Model, Order, Shard};
-use drumfire_plan::{
-    Arrivals as Spread, Change, Generator, LatePolicy, Load, Pool, Sequence, Users,
-};
+use crate::id::PoolId;
+use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 
@@ -36,16 +35,17 @@ impl WholeLoad {
     ///
     /// # Errors
     /// When the pool's schedule can't be computed.
-    pub(crate) fn of(pool: &Pool, generator: &Generator) -> Result<Self, ScheduleError> {
+    pub(crate) fn of(plan: &Plan, id: PoolId) -> Result<Self, ScheduleError> {
+        let (pool, seed) = (&plan.pools()[id.index()], plan.seed_of(id.index()));
         let model = match &pool.load {
             Load::Open {
                 rate,
                 arrivals,
                 late,
             } => WholeModel::Open {
-                schedule: Schedule::new(rate, *arrivals, generator.seed)?,
+                schedule: Schedule::new(rate, *arrivals, seed)?,
                 spread: *arrivals,
-                seed: generator.seed,
+                seed,
                 late: *late,
             },
             Load::Closed { users, think_time } => WholeModel::Closed {
@@ -59,7 +59,7 @@ impl WholeLoad {
         Ok(Self {
             model,
             bounds: Bounds::of(pool),
-            measure_from: generator.warmup,
+            measure_from: plan.generator().warmup,
         })
     }
 

@@ -169,7 +169,7 @@ impl Exchanges {
         now: Nanos,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), String> {
-        let seed = self.prepared.generator().seed;
+        let seed = self.prepared.seed();
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
         let Some(call) = request.call() else {

@@ -133,7 +133,7 @@ impl Exchanges {
         connection: u32,
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), String> {
-        let seed = self.prepared.generator().seed;
+        let seed = self.prepared.seed();
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
         let Message::Varying(varying) = &request.message else {

@@ -3,8 +3,13 @@
 use crate::{failures, ms, secs};
 use drumfire_engine::ControlError;
 use drumfire_measure::{Figures, Outcome, RunEvent};
-use drumfire_plan::{Change, Drain, Growth, KeepAlive, LatePolicy, StopReason, Users};
+use drumfire_plan::{
+    Change, DataError, Drain, Growth, KeepAlive, LatePolicy, RenderedFields, RequestContext,
+    RequestData, StopReason, Users, Varying,
+};
 use drumfire_testkit::{Answer, Http2, Law, Server, Simulated, Simulation, World, closed, open};
+use drumfire_units::Nanos;
+use std::sync::Arc;
 
 /// Every response takes 10 ms.
 fn in_ten_ms() -> Server {
@@ -224,4 +229,86 @@ fn a_warm_up_and_drops_are_counted_by_pool() {
     assert_eq!((drops.counts.ok, drops.counts.dropped), (533, 267));
     assert_eq!((users.counts.ok, users.counts.dropped), (1600, 0));
     assert_eq!(users.warmup.ok, 400);
+}
+
+/// The targets that servers saw, with their times, in the order of time.
+fn asked(result: &Simulated, prefix: &str) -> Vec<(Nanos, String)> {
+    let targets = result.log.seen.iter().map(|seen| {
+        let target = seen.head.split(' ').nth(1).unwrap_or_default();
+        (seen.at, target.to_owned())
+    });
+    let mut asked: Vec<_> = targets
+        .filter(|(_, target)| target.starts_with(prefix))
+        .collect();
+    asked.sort();
+    asked
+}
+
+#[test]
+fn random_arrivals_of_two_pools_are_independent() {
+    let pool = |path: &str| {
+        let url = format!("http://sut/{path}");
+        open("const(100,10s)").poisson().to(&[&url]).connections(50)
+    };
+    let world = || World::of(Server::new()).keeps_requests();
+    let times = |result: &Simulated, prefix: &str| -> Vec<Nanos> {
+        asked(result, prefix)
+            .into_iter()
+            .map(|(at, _)| at)
+            .collect()
+    };
+    let both = crate::run(pool("a").beside(pool("b").named("b")), world());
+    let (first, second) = (times(&both, "/a"), times(&both, "/b"));
+    assert!(first.len() > 900 && second.len() > 900);
+    let shared = second.iter().filter(|at| first.contains(at)).count();
+    assert!(shared < 5, "{shared} of {} at the same time", second.len());
+    let alone = crate::run(pool("a"), world());
+    assert_eq!(
+        times(&alone, "/a"),
+        first,
+        "a pool behind it changes nothing"
+    );
+}
+
+/// A target made of the seed that a request is rendered with.
+#[derive(Debug)]
+struct Seeds(&'static str);
+
+impl RequestData for Seeds {
+    fn varying(&self) -> Varying {
+        Varying {
+            target: true,
+            ..Varying::default()
+        }
+    }
+
+    fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        out.push_str(&format!("/{}{}", self.0, request.seed));
+        Ok(())
+    }
+
+    fn fields(&self, _: &RequestContext, _: &mut RenderedFields) -> Result<(), DataError> {
+        Ok(())
+    }
+
+    fn message(&self, _: &RequestContext, _: u64, _: &mut Vec<u8>) -> Result<(), DataError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn random_data_of_two_pools_are_independent() {
+    let pool = |name: &'static str| {
+        let plan = closed(1).requests(2).named(name).seed(7);
+        plan.with(move |pool| pool.requests[0].data = Some(Arc::new(Seeds(name))))
+    };
+    let world = World::of(Server::new()).keeps_requests();
+    let result = crate::run(pool("a").beside(pool("b")), world);
+    let targets = |prefix| -> Vec<String> {
+        let asked = asked(&result, prefix).into_iter();
+        asked.map(|(_, target)| target[2..].to_owned()).collect()
+    };
+    let (first, second) = (targets("/a"), targets("/b"));
+    assert_eq!(first, ["7", "7"], "the plan's own");
+    assert!(second.len() == 2 && second != first, "{second:?}");
 }
