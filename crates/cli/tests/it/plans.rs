@@ -253,8 +253,15 @@ fn everything_that_is_wrong_is_said_with_its_place() {
             ],
         ),
         (
-            "drumfire: 1\npools:\n  a: { requests: [ { get: x } ] }\n  b: {}\n".to_owned(),
-            vec!["plan.yaml:4:3: a run has one pool as yet", "has no scheme"],
+            "drumfire: 1\npools:\n  a: { requests: [ { get: x } ] }\n  b: { rate: 5x/s }\n".to_owned(),
+            vec!["plan.yaml:3:27: get: `x` has no scheme", "plan.yaml:4:14: rate: `5x/s`"],
+        ),
+        (
+            format!(
+                "drumfire: 1\npools:\n  a: {{ users: 1, requests: [ {{ get: {url} }} ] }}\n  \
+                 b: {{ users: 0, requests: [ {{ get: {url} }} ] }}\nstop: {{ requests: 1 }}\n"
+            ),
+            vec!["plan.yaml:4:15: users: 0 users send nothing"],
         ),
         ("drumfire: 1\n".to_owned(), vec!["there is nothing to send"]),
         (
@@ -272,6 +279,58 @@ fn everything_that_is_wrong_is_said_with_its_place() {
         );
     }
     assert_eq!(serve.count("requests"), 0, "nothing is sent");
+}
+
+#[test]
+fn pools_of_a_plan_run_side_by_side() {
+    let (shop, cart, greeter) = (Serve::new(""), Serve::new(""), Serve::new("--grpc"));
+    let folder = Folder::new();
+    let (browse, buy) = (&shop.url, &cart.url);
+    let calls = greeter
+        .url
+        .trim_start_matches("http://")
+        .trim_end_matches('/');
+    let plan = format!(
+        "drumfire: 1
+pools:
+  browse:
+    rate: 100/s
+    connections: 4
+    requests: [ {{ get: {browse} }} ]
+    stop: {{ requests: 60 }}
+  buy:
+    users: 3
+    requests: [ {{ post: {buy}echo, body: x, name: order }} ]
+    stop: {{ requests: 90 }}
+  greet:
+    target: {calls}
+    plaintext: true
+    users: 2
+    requests: [ {{ call: helloworld.Greeter/SayHello, data: {{ name: x }} }} ]
+    stop: {{ requests: 20 }}
+generator: {{ threads: 2 }}
+thresholds: [ 'failed<1%' ]
+"
+    );
+    let json = folder.at("a.json");
+    let ran = run(&folder, &plan, &format!("--json {json}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report = Report::read(&json);
+    assert_eq!(report.n("requests.ok"), 60 + 90 + 20);
+    let steps = report.at("steps").as_array().unwrap();
+    let ok = |step: &serde_json::Value| step["requests"]["ok"].as_u64().unwrap();
+    assert_eq!(steps.iter().map(ok).collect::<Vec<_>>(), [60, 90, 20]);
+    assert_eq!(
+        shop.count("requests"),
+        60,
+        "each pool has a target of its own"
+    );
+    let printed = run(&folder, &plan, "--print-plan").stdout;
+    let again = run(&folder, &printed, "--print-plan").stdout;
+    assert!(
+        printed.contains("  buy:\n") && printed == again,
+        "{printed}\n{again}"
+    );
 }
 
 #[test]
