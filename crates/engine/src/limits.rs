@@ -70,6 +70,13 @@ pub const SCAN_MIN: Nanos = Nanos::from_millis(1);
 /// The first pause after a failed attempt to connect; it doubles up to the plan's maximum.
 pub const BACKOFF_MIN: Nanos = Nanos::from_millis(1);
 
+/// Where many connections fail together, one is dialed again in this time, by each worker: a dial
+/// takes some 20 µs, so that a dead target costs a tenth of a core, however many users it has.
+pub const REDIAL_INTERVAL: Nanos = Nanos::from_micros(200);
+
+/// This many failures are dialed again by their own pauses alone.
+pub const REDIAL_BURST: u64 = 1_000;
+
 /// An address that refused is tried last for this long.
 pub const ADDRESS_REST: Nanos = Nanos::from_secs(1);
 

@@ -181,7 +181,7 @@ impl PoolRun {
 
     /// The run begins.
     pub(crate) fn begin(&mut self) {
-        self.transport.begin_run();
+        self.transport.begin_run(&mut self.timers);
     }
 
     /// Applies what was ordered.

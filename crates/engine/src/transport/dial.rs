@@ -3,6 +3,8 @@
 use super::{Context, Transport};
 use crate::blame::{During, Failure, http1_outcome, io_failure};
 use crate::id::{ExchangeId, LaneId, ShareId};
+use crate::limits::REDIAL_BURST;
+use crate::timers::{Timers, Wake};
 use crate::transport::Seat;
 use crate::wire::{Cancelled, Handler, Http1, Http2, Note, Phase, Seen, Wire};
 use drumfire_http1::{BodyKind, Event, Machine, Persistence, RequestKind};
@@ -345,6 +347,12 @@ impl Transport {
                 let connection = &mut self.connections[slot.0 as usize];
                 match connection.wire {
                     Wire::Http1(_) => open.push(share),
+                    // Beyond the burst, those that failed are dialed one after the other.
+                    Wire::Empty
+                        if connection.failures > 0 && empty.len() as u64 >= REDIAL_BURST =>
+                    {
+                        connection.withholds_seat = true;
+                    }
                     Wire::Empty => empty.push(share),
                     _ => connection.withholds_seat = true,
                 }
@@ -363,14 +371,24 @@ impl Transport {
     }
 
     /// All times count from the run's start from now on.
-    pub(crate) fn begin_run(&mut self) {
+    pub(crate) fn begin_run(&mut self, timers: &mut Timers) {
         self.next_scan = Nanos::MAX;
+        for id in self.lanes.ids() {
+            self.lanes.get_mut(id).begin_run();
+        }
         for index in 0..self.connections.len() {
             let connection = &mut self.connections[index];
             connection.freed = Nanos::ZERO;
             connection.rest_until = Nanos::ZERO;
             connection.phase_start = Nanos::ZERO;
             let slot = Slot(index as u32);
+            if connection.failures > 0 {
+                let at = self.lanes.get_mut(connection.lane).pace_redial(Nanos::ZERO);
+                if connection.withholds_seat && matches!(connection.wire, Wire::Empty) {
+                    connection.rest_until = at;
+                    timers.at(at, Wake::Dial(slot));
+                }
+            }
             if matches!(&connection.wire, Wire::Http2(http2) if http2.is_ready()) {
                 self.watch(slot, Nanos::ZERO);
             } else if connection.deadline != Nanos::MAX {

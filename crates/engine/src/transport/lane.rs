@@ -1,7 +1,7 @@
 //! Lanes: the way to one origin, how its connections are treated, and the seats on them.
 
 use crate::id::{LaneId, ShareId, UserId};
-use crate::limits::ADDRESS_REST;
+use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
 use crate::prepare::Route;
 use crate::wire::Settings;
 use drumfire_plan::Ping;
@@ -29,6 +29,8 @@ pub(crate) struct Lane {
     room: usize,
     /// Seats that no exchange has.
     free: VecDeque<Seat>,
+    /// When all connections that have failed are dialed again, one after the other.
+    redialed_at: Nanos,
     /// For each address, until when it is tried last.
     down_until: Vec<Nanos>,
 }
@@ -41,6 +43,7 @@ impl Lane {
             shares: Vec::new(),
             room: 0,
             free: VecDeque::new(),
+            redialed_at: Nanos::ZERO,
             route,
             settings,
         }
@@ -93,6 +96,18 @@ impl Lane {
     #[inline]
     pub(crate) fn give(&mut self, seat: Seat) {
         self.free.push_back(seat);
+    }
+
+    /// When one more connection that has failed may be dialed again: at once, but for those beyond
+    /// the burst.
+    pub(crate) fn pace_redial(&mut self, now: Nanos) -> Nanos {
+        self.redialed_at = self.redialed_at.max(now) + REDIAL_INTERVAL;
+        self.redialed_at - Nanos(REDIAL_INTERVAL.0 * REDIAL_BURST)
+    }
+
+    /// All times count from the run's start from now on.
+    pub(crate) fn begin_run(&mut self) {
+        self.redialed_at = Nanos::ZERO;
     }
 
     /// Forgets all seats.

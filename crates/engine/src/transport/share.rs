@@ -202,10 +202,12 @@ impl Transport {
         now: Nanos,
     ) {
         let connection = &mut self.connections[slot.0 as usize];
-        let backoff_max = self.lanes.get(connection.lane).settings.backoff_max;
+        let lane = self.lanes.get_mut(connection.lane);
+        let backoff_max = lane.settings.backoff_max;
         connection.failures = connection.failures.saturating_add(1);
         let doubled = crate::limits::BACKOFF_MIN.0 << (connection.failures - 1).min(20);
-        connection.rest_until = now + Nanos(doubled).min(backoff_max);
+        let own = now + Nanos(doubled).min(backoff_max);
+        connection.rest_until = own.max(lane.pace_redial(now));
         self.last_rest = self.last_rest.max(connection.rest_until);
         cx.timers.at(connection.rest_until, Wake::Dial(slot));
     }

@@ -176,3 +176,21 @@ fn intervals_follow_each_other_and_add_up() {
             .all(|interval| interval.total.counts.intended == 1000)
     );
 }
+
+#[test]
+fn users_of_a_dead_target_dial_one_after_the_other() {
+    let world = || World::of(Server::refusing());
+    for users in [5_000, 50_000] {
+        let result = run(closed(users).lasts(secs(10)), world());
+        let counts = result.summary.total.counts;
+        assert_eq!(counts.failed, counts.sent);
+        // A thousand go their own ways, at first by pauses from 1 ms on; one in 200 µs goes beside
+        // them.
+        let (least, most) = (50_000, 50_000 + 2_000);
+        assert!((least..=most).contains(&counts.failed), "{}", counts.failed);
+        assert_eq!(result.summary.total.latency.lag.max(), Nanos::ZERO);
+    }
+    // Few users are not held back: each dials 105 times in 10 s, the longest pause being 100 ms.
+    let result = run(closed(100).lasts(secs(10)), world());
+    assert_eq!(result.summary.total.counts.failed, 100 * 105);
+}
