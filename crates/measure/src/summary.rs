@@ -148,24 +148,45 @@ impl Summary {
     /// Exchanges that ended, ok or failed, per second of the measured span; 0 without a span.
     #[must_use]
     pub fn achieved_per_s(&self) -> f64 {
+        self.achieved_per_s_of(&self.total)
+    }
+
+    /// The same of one pool.
+    #[must_use]
+    pub fn achieved_per_s_of(&self, figures: &Figures) -> f64 {
         if self.duration == Nanos::ZERO {
             return 0.0;
         }
-        self.total.counts.finished() as f64 / self.duration.as_secs_f64()
+        figures.counts.finished() as f64 / self.duration.as_secs_f64()
     }
 
-    /// The rate that the schedule asked for, per second: the plan's where it is one number, else
-    /// what became due over the measured span. `None` in the closed model.
+    /// The model that the figures of the whole run are looked at by: open where any pool's is, for
+    /// response time is defined in both.
+    #[must_use]
+    pub fn model(&self) -> Model {
+        let is_open = |pool: &PoolInfo| pool.model == Model::Open;
+        match self.info.pools.iter().any(is_open) {
+            true => Model::Open,
+            false => Model::Closed,
+        }
+    }
+
+    /// The rate that the schedules asked for, per second: the plan's where it is one number, else
+    /// what became due over the measured span. `None` where any pool's model is closed.
     #[must_use]
     pub fn intended_per_s(&self) -> Option<f64> {
-        match self.info.pool().model {
+        let of = |(pool, figures)| self.intended_per_s_of(pool, figures);
+        self.pools().map(of).sum()
+    }
+
+    /// The same of one pool.
+    #[must_use]
+    pub fn intended_per_s_of(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
+        let due = figures.counts.intended as f64 / self.duration.as_secs_f64();
+        match pool.model {
             Model::Closed => None,
-            Model::Open if self.duration == Nanos::ZERO => self.info.pool().intended_rate,
-            Model::Open => {
-                self.info.pool().intended_rate.or_else(|| {
-                    Some(self.total.counts.intended as f64 / self.duration.as_secs_f64())
-                })
-            }
+            Model::Open if self.duration == Nanos::ZERO => pool.intended_rate,
+            Model::Open => pool.intended_rate.or(Some(due)),
         }
     }
 

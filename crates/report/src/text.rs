@@ -3,6 +3,7 @@
 mod distribution;
 mod latency;
 mod outcome;
+mod pool;
 mod run;
 mod step;
 mod verdict;
@@ -32,12 +33,13 @@ pub fn summary_explained(summary: &Summary, style: &Style) -> String {
 
 /// The parts, in the order in which a reader needs them.
 fn print(summary: &Summary, mut page: Page<'_>) -> String {
-    let parts: [fn(&Summary, &mut Page<'_>); 11] = [
+    let parts: [fn(&Summary, &mut Page<'_>); 12] = [
         verdict::print,
         run::print_plan,
         outcome::print_requests,
         latency::print,
         distribution::print,
+        pool::print,
         step::print,
         outcome::print_status,
         outcome::print_errors,
@@ -57,7 +59,7 @@ fn print(summary: &Summary, mut page: Page<'_>) -> String {
 
 /// The histogram that is *the* latency of the run's model, and the name that `time` follows.
 fn main_latency(summary: &Summary) -> (&'static str, &Histogram) {
-    let model = summary.info.pool().model;
+    let model = summary.model();
     let name = match model {
         Model::Open => "response",
         Model::Closed => "service",

@@ -32,6 +32,7 @@ pub(super) struct Document<'a> {
     errors: Vec<Error>,
     leniencies: BTreeMap<&'static str, u64>,
     warmup: Warmup,
+    pools: Vec<PoolFigures>,
     steps: Vec<StepFigures>,
     generator: Generator,
     notes: Vec<String>,
@@ -152,6 +153,21 @@ struct Warmup {
 }
 
 #[derive(Serialize)]
+struct PoolFigures {
+    name: String,
+    model: &'static str,
+    load: Load,
+    target: Target,
+    requests: Requests,
+    rate: Rate,
+    bytes: Bytes,
+    latency: Latency,
+    status: BTreeMap<String, u64>,
+    errors: Vec<Error>,
+    steps: Vec<StepFigures>,
+}
+
+#[derive(Serialize)]
 struct StepFigures {
     name: String,
     requests: StepRequests,
@@ -201,11 +217,11 @@ impl<'a> Document<'a> {
         let total = &summary.total;
         Self {
             schema: super::SCHEMA,
-            run: Run::of(&summary.info, summary.duration),
+            run: Run::of(summary),
             load: Load::of(&summary.load),
             target: Target::of(&summary.target),
             verdict: Verdict::of(summary),
-            requests: Requests::of(summary),
+            requests: Requests::of(total),
             rate: Rate {
                 intended_per_s: summary.intended_per_s().map(finite),
                 achieved_per_s: finite(summary.achieved_per_s()),
@@ -231,6 +247,7 @@ impl<'a> Document<'a> {
                 ok: total.warmup.ok,
                 failed: total.warmup.failed,
             },
+            pools: pool_figures(summary),
             steps: step_figures(summary),
             generator: Generator::of(&summary.generator, &summary.info),
             notes: summary.info.notes.iter().map(prose).collect(),
@@ -239,15 +256,17 @@ impl<'a> Document<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn of(info: &'a RunInfo, duration: Nanos) -> Self {
+    fn of(summary: &'a Summary) -> Self {
+        let info: &RunInfo = &summary.info;
+        let connections = info.pools.iter().map(|pool| pool.connections);
         Self {
             id: &info.id,
             started_at: rfc3339(info.started_at_unix_ns),
-            duration_ns: duration.0,
-            model: info.pool().model.name(),
+            duration_ns: summary.duration.0,
+            model: summary.model().name(),
             seed: info.seed,
             target: secret::url(&info.target),
-            connections: info.pool().connections,
+            connections: connections.fold(0, u32::saturating_add),
             interval_ns: info.interval.0,
             plan: LoweredPlan(&info.plan_text),
             version: &info.version,
@@ -292,8 +311,8 @@ impl Verdict {
 }
 
 impl Requests {
-    fn of(summary: &Summary) -> Self {
-        let counts = &summary.total.counts;
+    fn of(total: &Figures) -> Self {
+        let counts = &total.counts;
         Self {
             intended: counts.intended,
             sent: counts.sent,
@@ -303,8 +322,8 @@ impl Requests {
             in_flight: counts.in_flight,
             timed_out: counts.timed_out,
             pending: counts.pending,
-            interim_responses: summary.total.interim,
-            retried: summary.total.retried,
+            interim_responses: total.interim,
+            retried: total.retried,
         }
     }
 }
@@ -365,6 +384,37 @@ impl Error {
             count,
         })
     }
+}
+
+/// The figures of each pool, over the whole run's span.
+fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
+    let pools = summary.pools();
+    pools
+        .map(|(pool, figures)| PoolFigures {
+            name: prose(&pool.name),
+            model: pool.model.name(),
+            load: Load::of(&LoadAnswer::of(pool, figures, summary.duration)),
+            target: Target::of(&TargetAnswer::of(figures)),
+            requests: Requests::of(figures),
+            rate: Rate {
+                intended_per_s: summary.intended_per_s_of(pool, figures).map(finite),
+                achieved_per_s: finite(summary.achieved_per_s_of(figures)),
+            },
+            bytes: Bytes {
+                sent: figures.bytes.sent,
+                received: figures.bytes.received,
+            },
+            latency: Latency::of(figures),
+            status: statuses(figures.status()),
+            errors: figures.errors().into_iter().map(Error::of).collect(),
+            steps: pool.steps.first().map_or_else(Vec::new, |first| {
+                let steps = figures.steps_named(first).into_iter();
+                steps
+                    .map(|step| StepFigures::of(&step, summary.duration))
+                    .collect()
+            }),
+        })
+        .collect()
 }
 
 /// The figures of each step, over the whole run's span.

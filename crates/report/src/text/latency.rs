@@ -32,7 +32,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let lines = table.lines(page.style.width());
     page.lines(lines);
     print_asides(summary, page);
-    page.explain(match summary.info.pool().model {
+    page.explain(match summary.model() {
         Model::Open => {
             "Response time is what a user saw: from the moment the request was due to its end. \
              Service time starts when it was sent; waiting is the time without a free connection, \
@@ -50,7 +50,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     let latency = &summary.total.latency;
     let mut rows = vec![main_latency(summary)];
-    if summary.info.pool().model == Model::Open {
+    if summary.model() == Model::Open {
         rows.push(("service", &latency.service_time));
         rows.push(("waiting", &latency.waiting));
     }
@@ -101,7 +101,7 @@ pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Sty
 /// Notes that do not fit into the table.
 fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let (_, main) = main_latency(summary);
-    if summary.info.pool().model == Model::Closed {
+    if summary.model() == Model::Closed {
         page.aside(
             "Closed model: service time is the latency here. A user waits for its answer before \
              it asks again, so the waiting that a slow target causes is not in these numbers; an \

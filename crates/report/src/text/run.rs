@@ -5,45 +5,46 @@ use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{busy, count, counted, latency, rate, span, throughput};
 use crate::secret;
-use drumfire_measure::{Histogram, Model, Summary};
+use drumfire_measure::{Histogram, Model, PoolInfo, Summary};
 use drumfire_units::{ByteSize, Nanos};
 
 /// Prints the target and the load.
 pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     let info = &summary.info;
-    let pool = info.pool();
     let unicode = page.style.unicode;
     let target = foreign(&secret::url(&info.target), unicode);
     page.part(
         "Target",
         wrap(&target, page.room()).into_iter().map(Line::plain),
     );
-    let model = match pool.model {
-        Model::Open => "open model",
-        Model::Closed => "closed model",
-    };
-    let mut items = vec![model.to_owned()];
-    items.extend(pool.intended_rate.map(rate));
+    let mut run = Vec::new();
     if summary.duration > Nanos::ZERO {
-        items.push(span(summary.duration, unicode));
+        run.push(span(summary.duration, unicode));
     }
-    // Where each connection carries one user, one number stands for both.
-    let users = pool.users.filter(|users| *users != pool.connections);
-    items.extend(users.map(|users| counted(u64::from(users), "user")));
-    let connections = counted(u64::from(pool.connections), "connection");
-    items.push(match pool.streams {
-        0 | 1 => connections,
-        streams => {
-            let by = page.style.glyph("×", "x");
-            format!(
-                "{connections} {by} {}",
-                counted(u64::from(streams), "stream")
-            )
+    let threads = counted(u64::from(info.threads), "thread");
+    let seed = format!("seed {}", info.seed);
+    if let [pool] = &info.pools[..] {
+        let Loads { model, carried } = loads(pool, page);
+        let items = model.into_iter().chain(run).chain(carried);
+        let items = items.chain([threads, seed]);
+        page.items("Load", items.map(Line::plain).collect());
+    } else {
+        let separator = page.style.glyph(" · ", ", ");
+        let mut lines = Vec::new();
+        for pool in &info.pools {
+            let Loads { model, carried } = loads(pool, page);
+            let items: Vec<String> = model.into_iter().chain(carried).collect();
+            let text = format!(
+                "{}: {}",
+                foreign(&pool.name, unicode),
+                items.join(separator)
+            );
+            lines.extend(wrap(&text, page.room()));
         }
-    });
-    items.push(counted(u64::from(info.threads), "thread"));
-    items.push(format!("seed {}", info.seed));
-    page.items("Load", items.into_iter().map(Line::plain).collect());
+        run.extend([threads, seed]);
+        lines.extend(wrap(&run.join(separator), page.room()));
+        page.part("Load", lines.into_iter().map(Line::plain));
+    }
     if info.warmup > Nanos::ZERO {
         let left_out = format!(
             "{} of the first {} left out",
@@ -52,7 +53,7 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
         );
         page.part("Warm-up", [Line::plain(left_out)]);
     }
-    page.explain(match pool.model {
+    page.explain(match summary.model() {
         Model::Open => {
             "Open model: requests start when the schedule says, whether or not the target keeps \
              up, as the users of a public service do."
@@ -62,6 +63,39 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
              target slows the load down."
         }
     });
+}
+
+/// A pool's load in words.
+struct Loads {
+    /// Its model, and the rate.
+    model: Vec<String>,
+    /// What carries it.
+    carried: Vec<String>,
+}
+
+fn loads(pool: &PoolInfo, page: &Page<'_>) -> Loads {
+    let name = match pool.model {
+        Model::Open => "open model",
+        Model::Closed => "closed model",
+    };
+    let mut model = vec![name.to_owned()];
+    model.extend(pool.intended_rate.map(rate));
+    // Where each connection carries one user, one number stands for both.
+    let users = pool.users.filter(|users| *users != pool.connections);
+    let users = users.map(|users| counted(u64::from(users), "user"));
+    let mut carried: Vec<String> = users.into_iter().collect();
+    let connections = counted(u64::from(pool.connections), "connection");
+    carried.push(match pool.streams {
+        0 | 1 => connections,
+        streams => {
+            let by = page.style.glyph("×", "x");
+            format!(
+                "{connections} {by} {}",
+                counted(u64::from(streams), "stream")
+            )
+        }
+    });
+    Loads { model, carried }
 }
 
 /// Prints bytes, connections and the generator's own health.

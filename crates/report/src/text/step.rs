@@ -14,8 +14,7 @@ const NAME_MAX: usize = 40;
 
 /// Prints a row for each step.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
-    let steps = summary.steps();
-    if steps.len() < 2 {
+    if summary.steps().len() < 2 {
         return;
     }
     let number = |heading, dispensable| Column {
@@ -37,8 +36,11 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         number("p99.9", 4),
         number("max", 2),
     ]);
-    for step in &steps {
-        table.row(cells(step, summary.info.pool().model, page));
+    for (pool, figures) in summary.pools() {
+        let steps = pool.steps.first().map(|first| figures.steps_named(first));
+        for step in steps.into_iter().flatten() {
+            table.row(cells(&step, pool.model, page));
+        }
     }
     let lines = table.lines(page.style.width());
     page.lines(lines);

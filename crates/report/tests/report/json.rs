@@ -168,3 +168,28 @@ fn nothing_acts_on_a_terminal_and_no_secret_is_told() {
         "escaped, and the same text"
     );
 }
+
+#[test]
+fn each_pool_has_figures_of_its_own() {
+    let document = document(&fixture::pools());
+    let pools = document["pools"].as_array().expect("a list");
+    let names: Vec<_> = pools.iter().map(|pool| &pool["name"]).collect();
+    assert_eq!(names, ["browse", "buy"]);
+    let models: Vec<_> = pools.iter().map(|pool| &pool["model"]).collect();
+    assert_eq!(models, ["open", "closed"]);
+    let sent: Vec<_> = pools.iter().map(|pool| &pool["requests"]["sent"]).collect();
+    assert_eq!(sent, [2_000, 500]);
+    assert_eq!(document["requests"]["sent"], 2_500);
+    assert_eq!(pools[0]["rate"]["intended_per_s"], 1_000.0);
+    assert!(pools[1]["rate"]["intended_per_s"].is_null());
+    assert!(
+        document["rate"]["intended_per_s"].is_null(),
+        "users ask for no rate"
+    );
+    assert_eq!(pools[1]["target"]["state"], "degraded");
+    assert_eq!(pools[0]["target"]["state"], "ok");
+    assert_eq!(pools[0]["steps"].as_array().map(Vec::len), Some(2));
+    // A run of one pool says the same twice.
+    let document = self::document(&fixture::open());
+    assert_eq!(document["pools"][0]["latency"], document["latency"]);
+}

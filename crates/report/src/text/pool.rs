@@ -1,0 +1,78 @@
+//! The table of pools, where there is more than one.
+
+use super::foreign;
+use super::latency::quantile_cell;
+use crate::line::{Ink, Line};
+use crate::page::Page;
+use crate::quantity::{count, rate};
+use crate::table::{Column, Side, Table};
+use drumfire_measure::{Figures, PoolInfo, Summary};
+
+/// No name takes more columns.
+const NAME_MAX: usize = 24;
+
+/// Prints a row for each pool.
+pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
+    if summary.info.pools.len() < 2 {
+        return;
+    }
+    let number = |heading, dispensable| Column {
+        heading,
+        side: Side::Right,
+        dispensable,
+    };
+    let mut table = Table::new([
+        Column {
+            heading: "Pools",
+            side: Side::Left,
+            dispensable: 0,
+        },
+        number("sent", 0),
+        number("failed", 1),
+        number("rate", 2),
+        number("intended", 3),
+        number("p50", 4),
+        number("p90", 6),
+        number("p99", 0),
+        number("max", 5),
+    ]);
+    for (pool, figures) in summary.pools() {
+        table.row(cells(summary, pool, figures, page));
+    }
+    let lines = table.lines(page.style.width());
+    page.lines(lines);
+    page.explain(
+        "The same numbers for each pool: response time in the open model, service time in the \
+         closed one; latencies are of ok responses and of timeouts.",
+    );
+}
+
+/// One pool's cells.
+fn cells(summary: &Summary, pool: &PoolInfo, figures: &Figures, page: &Page<'_>) -> Vec<Line> {
+    let style = page.style;
+    let histogram = pool.model.latency(&figures.latency);
+    let mut name = Line::plain(foreign(&pool.name, style.unicode));
+    name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
+    let counts = &figures.counts;
+    let failed = if counts.failed > 0 {
+        Ink::Bad
+    } else {
+        Ink::Dim
+    };
+    let intended = match summary.intended_per_s_of(pool, figures) {
+        Some(intended) => Line::plain(rate(intended)),
+        None => Line::of(style.glyph("–", "-"), Ink::Dim),
+    };
+    let quantile = |q| quantile_cell(histogram, q, Ink::Plain, style);
+    vec![
+        name,
+        Line::plain(count(counts.sent)),
+        Line::of(count(counts.failed), failed),
+        Line::plain(rate(summary.achieved_per_s_of(figures))),
+        intended,
+        quantile(0.5),
+        quantile(0.9),
+        quantile(0.99),
+        quantile(1.0),
+    ]
+}
