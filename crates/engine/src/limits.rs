@@ -77,6 +77,9 @@ pub const REDIAL_INTERVAL: Nanos = Nanos::from_micros(200);
 /// This many failures are dialed again by their own pauses alone.
 pub const REDIAL_BURST: u64 = 1_000;
 
+/// Connections that failed to open before the run, of which this many are dialed at its start.
+pub const REDIALS_AT_START: usize = 64;
+
 /// An address that refused is tried last for this long.
 pub const ADDRESS_REST: Nanos = Nanos::from_secs(1);
 

@@ -3,7 +3,7 @@
 use super::{Context, Transport};
 use crate::blame::{During, Failure, http1_outcome, io_failure};
 use crate::id::{ExchangeId, LaneId, ShareId};
-use crate::limits::REDIAL_BURST;
+use crate::limits::REDIALS_AT_START;
 use crate::timers::{Timers, Wake};
 use crate::transport::Seat;
 use crate::wire::{Cancelled, Handler, Http1, Http2, Note, Phase, Seen, Wire};
@@ -347,10 +347,8 @@ impl Transport {
                 let connection = &mut self.connections[slot.0 as usize];
                 match connection.wire {
                     Wire::Http1(_) => open.push(share),
-                    // Beyond the burst, those that failed are dialed one after the other.
-                    Wire::Empty
-                        if connection.failures > 0 && empty.len() as u64 >= REDIAL_BURST =>
-                    {
+                    // Those that failed are dialed one after the other, but for the first.
+                    Wire::Empty if connection.failures > 0 && empty.len() >= REDIALS_AT_START => {
                         connection.withholds_seat = true;
                     }
                     Wire::Empty => empty.push(share),
@@ -382,12 +380,9 @@ impl Transport {
             connection.rest_until = Nanos::ZERO;
             connection.phase_start = Nanos::ZERO;
             let slot = Slot(index as u32);
-            if connection.failures > 0 {
-                let at = self.lanes.get_mut(connection.lane).pace_redial(Nanos::ZERO);
-                if connection.withholds_seat && matches!(connection.wire, Wire::Empty) {
-                    connection.rest_until = at;
-                    timers.at(at, Wake::Dial(slot));
-                }
+            if connection.withholds_seat && matches!(connection.wire, Wire::Empty) {
+                connection.rest_until = self.lanes.get_mut(connection.lane).next_redial();
+                timers.at(connection.rest_until, Wake::Dial(slot));
             }
             if matches!(&connection.wire, Wire::Http2(http2) if http2.is_ready()) {
                 self.watch(slot, Nanos::ZERO);

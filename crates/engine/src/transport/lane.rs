@@ -101,8 +101,14 @@ impl Lane {
     /// When one more connection that has failed may be dialed again: at once, but for those beyond
     /// the burst.
     pub(crate) fn pace_redial(&mut self, now: Nanos) -> Nanos {
-        self.redialed_at = self.redialed_at.max(now) + REDIAL_INTERVAL;
-        self.redialed_at - Nanos(REDIAL_INTERVAL.0 * REDIAL_BURST)
+        self.redialed_at = self.redialed_at.max(now);
+        self.next_redial() - Nanos(REDIAL_INTERVAL.0 * REDIAL_BURST)
+    }
+
+    /// When the next of the connections that have failed is dialed, one after the other.
+    pub(crate) fn next_redial(&mut self) -> Nanos {
+        self.redialed_at += REDIAL_INTERVAL;
+        self.redialed_at
     }
 
     /// All times count from the run's start from now on.
