@@ -238,7 +238,7 @@ impl Answer {
                 ..
             } => {
                 self.result.response_headers = metadata(headers);
-                if let Err(violation) = self.reply.head(status, headers.iter()) {
+                if let Err(violation) = self.reply.head(status, headers.bytes()) {
                     self.status = Some(violation.into());
                 }
             }
@@ -249,12 +249,12 @@ impl Answer {
                 ..
             } => {
                 self.result.response_trailers = metadata(headers);
-                self.status = Some(self.reply.trailers_only(status, headers.iter()));
+                self.status = Some(self.reply.trailers_only(status, headers.bytes()));
             }
             Event::Data { bytes, end, .. } => self.data(bytes, end),
             Event::Trailers { headers, .. } => {
                 self.result.response_trailers = metadata(headers);
-                self.status = Some(self.reply.trailers(headers.iter()));
+                self.status = Some(self.reply.trailers(headers.bytes()));
             }
             Event::StreamFailed { error, .. } => {
                 let code = match error {

@@ -411,14 +411,14 @@ impl Handler for Call<'_> {
                 fields: Fields::Http2(headers),
                 ahead: Ahead::Nothing,
             } => {
-                let status = self.reply.trailers_only(status, headers.iter());
+                let status = self.reply.trailers_only(status, headers.bytes());
                 self.end(status)
             }
             Heard::Head {
                 status,
                 fields: Fields::Http2(headers),
                 ..
-            } => match self.reply.head(status, headers.iter()) {
+            } => match self.reply.head(status, headers.bytes()) {
                 Ok(()) => Then::GoOn,
                 Err(violation) => self.end(violation.into()),
             },
@@ -426,7 +426,7 @@ impl Handler for Call<'_> {
             Heard::Trailers {
                 fields: Fields::Http2(headers),
             } => {
-                let status = self.reply.trailers(headers.iter());
+                let status = self.reply.trailers(headers.bytes());
                 self.end(status)
             }
             Heard::Failed { failure, .. } => {

@@ -19,12 +19,20 @@ impl<'a> Headers<'a> {
 
     /// Names, in lower case, and values.
     pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a> {
+        // A judged name is a token, and so ASCII.
+        self.bytes()
+            .map(|(name, value)| (str::from_utf8(name).unwrap_or_default(), value))
+    }
+
+    /// The same with names as bytes, which are not looked at once more: a response's names cost
+    /// more to be known as text than to be compared.
+    #[inline]
+    pub fn bytes(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let mut rest = self.list;
         std::iter::from_fn(move || {
             let (name, value, after) = split(rest)?;
             rest = after;
-            // A judged name is a token, and so ASCII.
-            Some((str::from_utf8(name).unwrap_or_default(), value))
+            Some((name, value))
         })
     }
 

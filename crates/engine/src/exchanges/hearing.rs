@@ -292,10 +292,10 @@ impl Hearing<'_> {
         };
         let state = self.exchanges.get_mut(id).call.get_or_insert_default();
         if ahead == Ahead::Nothing {
-            let status = state.reply.trailers_only(status, headers.iter());
+            let status = state.reply.trailers_only(status, headers.bytes());
             return self.call_over(id, status, now);
         }
-        match state.reply.head(status, headers.iter()) {
+        match state.reply.head(status, headers.bytes()) {
             Ok(()) => Then::GoOn,
             Err(violation) => self.call_given_up(id, violation.into(), now),
         }
@@ -377,7 +377,7 @@ impl Hearing<'_> {
         let exchange = self.exchanges.get_mut(id);
         if let (true, Fields::Http2(headers)) = (is_call, fields) {
             let state = exchange.call.get_or_insert_default();
-            let status = state.reply.trailers(headers.iter());
+            let status = state.reply.trailers(headers.bytes());
             return self.call_over(id, status, now);
         }
         if let Err(failure) = exchange.body.finish() {
