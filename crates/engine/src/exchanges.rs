@@ -311,30 +311,30 @@ impl Exchanges {
     }
 
     /// The next exchange that is over.
+    ///
+    /// # Errors
+    /// When it ended at this time, at `edge` or later: the interval before is to be closed first,
+    /// and the exchange stays the next.
     #[inline]
-    pub(crate) fn next_ended(&mut self) -> Option<End> {
-        let end = self.ended.get(self.settled).copied()?;
+    pub(crate) fn next_ended(&mut self, edge: Nanos) -> Result<Option<End>, Nanos> {
+        let Some(end) = self.ended.get(self.settled).copied() else {
+            return Ok(None);
+        };
+        if end.now >= edge {
+            return Err(end.now);
+        }
         self.settled += 1;
         if self.settled == self.ended.len() {
             self.ended.clear();
             self.settled = 0;
         }
-        Some(end)
+        Ok(Some(end))
     }
 
     /// Whether an exchange is over.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         !self.ended.is_empty()
-    }
-
-    /// Takes back the end that [`Self::next_ended`] gave last.
-    #[cold]
-    pub(crate) fn put_back(&mut self, end: End) {
-        match self.settled.checked_sub(1) {
-            Some(settled) => self.settled = settled,
-            None => self.ended.push(end),
-        }
     }
 
     /// The next action on another exchange.

@@ -404,15 +404,14 @@ impl PoolRun {
             .submit(context!(self, site), id, seat.share, now);
     }
 
-    /// Does what exchanges have left to be done, until there is nothing more; then writes. `Some`
-    /// where that must wait until the interval is closed that lies before this time.
+    /// Does what exchanges have left to be done, until there is nothing more; then writes.
+    ///
+    /// # Errors
+    /// When the interval must be closed first that lies before this time.
     #[inline]
-    pub(crate) fn settle<I: Io>(&mut self, site: &mut Site<'_, I>) -> Option<Nanos> {
-        while let Some(end) = self.exchanges.next_ended() {
-            if end.now >= site.recorder.edge() {
-                self.exchanges.put_back(end);
-                return Some(end.now);
-            }
+    pub(crate) fn settle<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
+        let edge = site.recorder.edge();
+        while let Some(end) = self.exchanges.next_ended(edge)? {
             self.end(site, end);
         }
         if self.exchanges.has_todo() {
@@ -425,23 +424,20 @@ impl PoolRun {
                 return self.settle_all(site);
             }
         }
-        None
+        Ok(())
     }
 
-    fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Option<Nanos> {
+    fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
+        let edge = site.recorder.edge();
         loop {
-            if let Some(end) = self.exchanges.next_ended() {
-                if end.now >= site.recorder.edge() {
-                    self.exchanges.put_back(end);
-                    return Some(end.now);
-                }
+            if let Some(end) = self.exchanges.next_ended(edge)? {
                 self.end(site, end);
             } else if let Some(todo) = self.exchanges.next_todo() {
                 self.go_on(site, todo);
             } else if self.transport.has_output() {
                 self.transport.flush(context!(self, site));
             } else {
-                return None;
+                return Ok(());
             }
         }
     }
@@ -601,23 +597,16 @@ impl PoolRun {
         (finished.share, finished.user)
     }
 
-    /// Makes the sample of the next exchange that is over, and starts nothing. `false` when there
-    /// is none.
+    /// Makes the samples of the exchanges that are over, and starts nothing.
     ///
     /// # Errors
-    /// When the interval must be closed first that lies before this time.
-    pub(crate) fn account_next<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<bool, Nanos> {
-        match self.exchanges.next_ended() {
-            None => Ok(false),
-            Some(end) if end.now >= site.recorder.edge() => {
-                self.exchanges.put_back(end);
-                Err(end.now)
-            }
-            Some(end) => {
-                self.account(site, end);
-                Ok(true)
-            }
+    /// As [`Self::settle`].
+    pub(crate) fn account_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
+        let edge = site.recorder.edge();
+        while let Some(end) = self.exchanges.next_ended(edge)? {
+            self.account(site, end);
         }
+        Ok(())
     }
 
     /// When the loop must turn again by itself, at `now`.

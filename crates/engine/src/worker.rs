@@ -51,7 +51,7 @@ impl<I: Io> Worker<I> {
     fn act<T>(&mut self, index: usize, act: impl FnOnce(&mut PoolRun, &mut Site<'_, I>) -> T) -> T {
         let (pool, mut site) = self.at(index);
         let made = act(pool, &mut site);
-        if let Some(at) = pool.settle(&mut site) {
+        if let Err(at) = pool.settle(&mut site) {
             self.settle_from(index, at);
         }
         made
@@ -63,8 +63,8 @@ impl<I: Io> Worker<I> {
             self.roll(at);
             let (pool, mut site) = self.at(index);
             match pool.settle(&mut site) {
-                Some(next) => at = next,
-                None => return,
+                Ok(()) => return,
+                Err(next) => at = next,
             }
         }
     }
@@ -253,9 +253,8 @@ impl<I: Io> Worker<I> {
     fn account(&mut self, index: usize) {
         loop {
             let (pool, mut site) = self.at(index);
-            match pool.account_next(&mut site) {
-                Ok(true) => {}
-                Ok(false) => return,
+            match pool.account_all(&mut site) {
+                Ok(()) => return,
                 Err(at) => self.roll(at),
             }
         }
