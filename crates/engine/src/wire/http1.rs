@@ -6,6 +6,7 @@ use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
+use crate::prepare::Rendered;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Persistence};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};
@@ -130,11 +131,7 @@ impl Http1 {
         self.unwritten = length;
         self.awaits_continue = waits && length > message.head_length;
         self.machine.send(message.kind, persistence);
-        let end = if self.awaits_continue {
-            message.head_length
-        } else {
-            length
-        };
+        let end = self.may_write_to(message);
         let piece = message.piece(0, end);
         let (wanted, sent) = (piece.len(), port.send(piece));
         // More follows where a long body lies in a piece of its own.
@@ -158,11 +155,7 @@ impl Http1 {
             return;
         };
         while let Some(message) = handler.message(id) {
-            let end = if self.awaits_continue {
-                message.head_length
-            } else {
-                message.length()
-            };
+            let end = self.may_write_to(message);
             let from = message.length() - self.unwritten;
             if from >= end {
                 return;
@@ -172,6 +165,16 @@ impl Http1 {
             if !self.note_sent(id, wanted, sent, handler, now) {
                 return;
             }
+        }
+    }
+
+    /// How much of a request may be written now: its head alone while the body waits.
+    #[inline]
+    fn may_write_to(&self, message: &Rendered) -> usize {
+        if self.awaits_continue {
+            message.head_length
+        } else {
+            message.length()
         }
     }
 
