@@ -22,6 +22,26 @@ pub(crate) struct Column {
     pub(crate) dispensable: u8,
 }
 
+impl Column {
+    /// The first column: names, which always stay. Its heading is the table's own.
+    pub(crate) const fn names(heading: &'static str) -> Self {
+        Self {
+            heading,
+            side: Side::Left,
+            dispensable: 0,
+        }
+    }
+
+    /// A column of numbers.
+    pub(crate) const fn numbers(heading: &'static str, dispensable: u8) -> Self {
+        Self {
+            heading,
+            side: Side::Right,
+            dispensable,
+        }
+    }
+}
+
 /// A table in the making.
 #[derive(Debug)]
 pub(crate) struct Table {

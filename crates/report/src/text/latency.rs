@@ -5,7 +5,7 @@ use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, counted, enumerated, latency_f64, quantile};
 use crate::style::Style;
-use crate::table::{Column, Side, Table};
+use crate::table::{Column, Table};
 use drumfire_measure::{Histogram, Model, Summary};
 
 /// Heading, quantile and how early the column gives way.
@@ -64,19 +64,11 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
 
 /// The name, the extremes, the mean and the quantiles.
 fn columns() -> Vec<Column> {
-    let number = |heading, dispensable| Column {
-        heading,
-        side: Side::Right,
-        dispensable,
-    };
-    let mut columns = vec![Column {
-        heading: "Latency",
-        side: Side::Left,
-        dispensable: 0,
-    }];
-    columns.extend([number("min", 5), number("mean", 3)]);
-    columns.extend(QUANTILES.map(|(heading, _, dispensable)| number(heading, dispensable)));
-    columns.push(number("max", 0));
+    let mut columns = vec![Column::names("Latency")];
+    columns.extend([Column::numbers("min", 5), Column::numbers("mean", 3)]);
+    columns
+        .extend(QUANTILES.map(|(heading, _, dispensable)| Column::numbers(heading, dispensable)));
+    columns.push(Column::numbers("max", 0));
     columns
 }
 
