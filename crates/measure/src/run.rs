@@ -1,7 +1,7 @@
 //! The facts of a run that are known before its end, and the one stream of its events.
 
 use crate::codec::run_info as form;
-use crate::{CodecError, Histogram, Interval, Kept, Latency, Step, Summary};
+use crate::{CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -62,6 +62,15 @@ pub struct PoolInfo {
     pub streams: u32,
     /// How many users there are at most; `None` where their number limits nothing.
     pub users: Option<u32>,
+}
+
+impl PoolInfo {
+    /// The figures of the pool's steps. Of a pool with one step, they are the pool's.
+    #[must_use]
+    pub fn steps_of(&self, figures: &Figures) -> Vec<Step> {
+        let first = self.steps.first();
+        first.map_or_else(Vec::new, |first| figures.steps_named(first))
+    }
 }
 
 /// The facts of a run that are known when it starts.

@@ -190,13 +190,24 @@ impl Summary {
         }
     }
 
-    /// The steps' figures, pool by pool. Of a pool with one step, they are the pool's.
+    /// The steps' figures, pool by pool. Of several pools, a step is called `pool/step`.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
-        let steps = self.pools().flat_map(|(pool, figures)| {
-            let first = pool.steps.first();
-            first.map_or_else(Vec::new, |first| figures.steps_named(first))
-        });
-        steps.collect()
+        let pools = self.pools();
+        pools
+            .flat_map(|(pool, figures)| self.steps_of(pool, figures))
+            .collect()
+    }
+
+    /// The steps of one pool, under the names that tell them from those of others.
+    #[must_use]
+    pub fn steps_of(&self, pool: &PoolInfo, figures: &Figures) -> Vec<Step> {
+        let mut steps = pool.steps_of(figures);
+        if self.info.pools.len() > 1 {
+            for step in &mut steps {
+                step.name = format!("{}/{}", pool.name, step.name).into();
+            }
+        }
+        steps
     }
 }

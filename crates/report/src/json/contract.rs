@@ -248,7 +248,7 @@ impl<'a> Document<'a> {
                 failed: total.warmup.failed,
             },
             pools: pool_figures(summary),
-            steps: step_figures(summary),
+            steps: step_figures(summary.steps(), summary.duration),
             generator: Generator::of(&summary.generator, &summary.info),
             notes: summary.info.notes.iter().map(prose).collect(),
         }
@@ -407,22 +407,15 @@ fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
             latency: Latency::of(figures),
             status: statuses(figures.status()),
             errors: figures.errors().into_iter().map(Error::of).collect(),
-            steps: pool.steps.first().map_or_else(Vec::new, |first| {
-                let steps = figures.steps_named(first).into_iter();
-                steps
-                    .map(|step| StepFigures::of(&step, summary.duration))
-                    .collect()
-            }),
+            steps: step_figures(pool.steps_of(figures), summary.duration),
         })
         .collect()
 }
 
-/// The figures of each step, over the whole run's span.
-fn step_figures(summary: &Summary) -> Vec<StepFigures> {
-    let steps = summary.steps().into_iter();
-    steps
-        .map(|step| StepFigures::of(&step, summary.duration))
-        .collect()
+/// The figures of steps, over the whole run's span.
+fn step_figures(steps: Vec<Step>, duration: Nanos) -> Vec<StepFigures> {
+    let steps = steps.iter();
+    steps.map(|step| StepFigures::of(step, duration)).collect()
 }
 
 impl StepFigures {

@@ -5,7 +5,7 @@ use super::latency::quantile_cell;
 use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, rate};
-use crate::table::{Column, Side, Table};
+use crate::table::{Column, Table};
 use drumfire_measure::{Figures, PoolInfo, Summary};
 
 /// No name takes more columns.
@@ -16,25 +16,16 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     if summary.info.pools.len() < 2 {
         return;
     }
-    let number = |heading, dispensable| Column {
-        heading,
-        side: Side::Right,
-        dispensable,
-    };
     let mut table = Table::new([
-        Column {
-            heading: "Pools",
-            side: Side::Left,
-            dispensable: 0,
-        },
-        number("sent", 0),
-        number("failed", 1),
-        number("rate", 2),
-        number("intended", 3),
-        number("p50", 4),
-        number("p90", 6),
-        number("p99", 0),
-        number("max", 5),
+        Column::names("Pools"),
+        Column::numbers("sent", 0),
+        Column::numbers("failed", 1),
+        Column::numbers("rate", 2),
+        Column::numbers("intended", 3),
+        Column::numbers("p50", 4),
+        Column::numbers("p90", 6),
+        Column::numbers("p99", 0),
+        Column::numbers("max", 5),
     ]);
     for (pool, figures) in summary.pools() {
         table.row(cells(summary, pool, figures, page));

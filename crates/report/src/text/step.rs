@@ -6,7 +6,7 @@ use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::count;
 use crate::secret;
-use crate::table::{Column, Side, Table};
+use crate::table::{Column, Table};
 use drumfire_measure::{Model, Step, Summary};
 
 /// No name takes more columns.
@@ -17,28 +17,18 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     if summary.steps().len() < 2 {
         return;
     }
-    let number = |heading, dispensable| Column {
-        heading,
-        side: Side::Right,
-        dispensable,
-    };
     let mut table = Table::new([
-        Column {
-            heading: "Steps",
-            side: Side::Left,
-            dispensable: 0,
-        },
-        number("sent", 0),
-        number("failed", 1),
-        number("p50", 3),
-        number("p90", 5),
-        number("p99", 0),
-        number("p99.9", 4),
-        number("max", 2),
+        Column::names("Steps"),
+        Column::numbers("sent", 0),
+        Column::numbers("failed", 1),
+        Column::numbers("p50", 3),
+        Column::numbers("p90", 5),
+        Column::numbers("p99", 0),
+        Column::numbers("p99.9", 4),
+        Column::numbers("max", 2),
     ]);
     for (pool, figures) in summary.pools() {
-        let steps = pool.steps.first().map(|first| figures.steps_named(first));
-        for step in steps.into_iter().flatten() {
+        for step in summary.steps_of(pool, figures) {
             table.row(cells(&step, pool.model, page));
         }
     }
