@@ -17,6 +17,7 @@ fn pool(steps: usize) -> PoolInfo {
         connections: 1,
         streams: 1,
         users: None,
+        iterations: steps > 1,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::errors::ErrorTable;
 use crate::{
-    Bytes, Connections, Counts, ErrorRow, HeldBack, Latency, Leniency, Messages, Outcome,
-    OutcomeCounts, Sample, StatusCounts, Step,
+    Bytes, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations, Latency, Leniency,
+    Messages, Outcome, OutcomeCounts, PoolSeries, Sample, StatusCounts, Step,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub struct Figures {
     pub retried: u64,
     /// Requests that waited for streams which servers did not allow.
     pub held_back: HeldBack,
+    /// Iterations, where one may be more than a request; otherwise they are the requests.
+    pub iterations: Option<Iterations>,
     /// Messages of gRPC calls.
     pub messages: Messages,
     /// The ends of connections.
@@ -48,9 +50,15 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Nothing yet, of a pool with these steps. Takes all the memory that recording needs.
+    /// Nothing yet, of a pool with these steps, whose iterations are single requests. Takes all the
+    /// memory that recording needs.
     #[must_use]
     pub fn new(steps: &[Arc<str>]) -> Self {
+        Self::of_series(steps.into())
+    }
+
+    /// The same of a pool with these series.
+    pub(crate) fn of_series(series: PoolSeries<'_>) -> Self {
         Self {
             counts: Counts::default(),
             bytes: Bytes::default(),
@@ -60,9 +68,10 @@ impl Figures {
             interim: 0,
             retried: 0,
             held_back: HeldBack::default(),
+            iterations: series.iterations.then(Iterations::default),
             messages: Messages::default(),
             connections: Connections::default(),
-            steps: Step::all(steps),
+            steps: Step::all(series.steps),
             outcomes: OutcomeCounts::default(),
             status: StatusCounts::default(),
             errors: ErrorTable::default(),
@@ -80,6 +89,7 @@ impl Figures {
         self.interim = 0;
         self.retried = 0;
         self.held_back = HeldBack::default();
+        self.iterations.iter_mut().for_each(Iterations::reset);
         self.messages.reset();
         self.connections.reset();
         self.steps.iter_mut().for_each(Step::reset);
@@ -194,6 +204,48 @@ impl Figures {
         self.record_unfinished(sample);
     }
 
+    /// Counts iterations as they become due. This and its like do nothing where iterations are
+    /// single requests.
+    #[inline]
+    pub fn record_iterations_intended(&mut self, n: u64) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.counts.intended += n;
+        }
+    }
+
+    /// Counts iterations that were due and will never be started.
+    #[inline]
+    pub fn record_iterations_dropped(&mut self, n: u64) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.counts.dropped += n;
+        }
+    }
+
+    /// Records `count` iterations that were due and neither started nor dropped when starting
+    /// ended: each had waited for at least `waited` by then.
+    pub fn record_iterations_pending(&mut self, waited: Nanos, count: u64) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.record_pending(waited, count);
+        }
+    }
+
+    /// Records one iteration that has ended: no allocation. One whose intended start lies in the
+    /// warm-up is not recorded, nor as intended.
+    #[inline]
+    pub fn record_iteration(&mut self, sample: &IterationSample) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.record(sample);
+        }
+    }
+
+    /// Records one iteration that was under way, or in a pause, when the drain ended: that long
+    /// after its intended start.
+    pub fn record_iteration_in_flight(&mut self, time: Nanos) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.record_in_flight(time);
+        }
+    }
+
     /// Makes the sums from the steps, and adds to the distribution of waiting the requests that
     /// did not wait. Done twice, it changes nothing.
     pub fn sum_up(&mut self) {
@@ -255,6 +307,11 @@ impl Figures {
         self.interim = self.interim.saturating_add(other.interim);
         self.retried = self.retried.saturating_add(other.retried);
         self.held_back.merge(&other.held_back);
+        if let (Some(mine), Some(theirs)) = (&mut self.iterations, &other.iterations) {
+            mine.merge(theirs);
+        } else {
+            debug_assert!(other.iterations.is_none(), "one plan, one set of series");
+        }
         self.messages.merge(&other.messages);
         self.connections.merge(&other.connections);
         self.outcomes.merge(&other.outcomes);

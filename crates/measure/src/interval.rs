@@ -1,7 +1,7 @@
 //! Everything that was seen in one span of time, and its merge.
 
 use crate::codec::interval as form;
-use crate::{CodecError, Figures, PoolInfo, WorkerHealth};
+use crate::{CodecError, Figures, PoolInfo, PoolSeries, WorkerHealth};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -35,19 +35,18 @@ impl Interval {
         Self::of_pools([steps])
     }
 
-    /// The same of a run with a pool for each list of steps, at least one.
+    /// The same of a run with these pools, at least one: each given by what is known of it, by its
+    /// series, or by its steps where its iterations are single requests.
     #[must_use]
-    pub fn of_pools<'a>(pools: impl IntoIterator<Item = &'a [Arc<str>]>) -> Self {
-        let mut pools: Vec<Figures> = pools.into_iter().map(Figures::new).collect();
-        let total = match pools.len() {
-            1 => pools.pop(),
-            _ => None,
-        };
+    pub fn of_pools<'a, S: Into<PoolSeries<'a>>>(pools: impl IntoIterator<Item = S>) -> Self {
+        let figures = |pool: S| Figures::of_series(pool.into());
+        let pools = pools.into_iter().map(figures).collect();
+        let (total, pools) = total_and_pools(pools);
         Self {
             index: 0,
             start: Nanos::ZERO,
             end: Nanos::ZERO,
-            total: total.unwrap_or_else(|| Figures::new(&[])),
+            total,
             health: WorkerHealth::default(),
             pools,
         }
@@ -130,16 +129,12 @@ impl Interval {
     /// When the bytes are not an interval of such a run, or of a later version.
     pub fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Self, CodecError> {
         let parts = form::decode(bytes, pools)?;
-        let mut pools = parts.pools;
-        let total = match pools.len() {
-            1 => pools.pop(),
-            _ => None,
-        };
+        let (total, pools) = total_and_pools(parts.pools);
         let mut decoded = Self {
             index: parts.index,
             start: parts.start,
             end: parts.end,
-            total: total.unwrap_or_else(|| Figures::new(&[])),
+            total,
             health: parts.health,
             pools,
         };
@@ -163,4 +158,18 @@ impl Interval {
             (self.index, self.start, self.end) = (other.index, other.start, other.end);
         }
     }
+}
+
+/// Figures for the sum of these pools, which a single pool's are, and the pools beside them.
+fn total_and_pools(mut pools: Vec<Figures>) -> (Figures, Vec<Figures>) {
+    if pools.len() == 1
+        && let Some(only) = pools.pop()
+    {
+        return (only, pools);
+    }
+    let total = PoolSeries {
+        steps: &[],
+        iterations: pools.iter().any(|pool| pool.iterations.is_some()),
+    };
+    (Figures::of_series(total), pools)
 }

@@ -1,7 +1,7 @@
 //! Whether the load that was asked for was put on the target.
 
 use crate::words::{grouped, share_text};
-use crate::{Figures, Model, PoolInfo, Reason, Remedy};
+use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
 use drumfire_units::Nanos;
 
 /// Of a hundred requests that were due, one may be left unsent.
@@ -34,7 +34,7 @@ impl LoadAnswer {
     /// The answer for one pool over a span.
     #[must_use]
     pub fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
-        let counts = &figures.counts;
+        let counts = asked_for(figures);
         let needed = connections_needed(pool, figures, span);
         let unsent = counts.dropped.saturating_add(counts.pending);
         let kept = unsent <= (counts.intended / UNSENT_PART).max(1);
@@ -59,7 +59,7 @@ impl LoadAnswer {
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)], span: Nanos) -> Self {
         let mut answers = pools.iter().map(|(pool, figures)| {
             let answer = Self::of(pool, figures, span);
-            (pool, figures.counts, answer)
+            (pool, *asked_for(figures), answer)
         });
         if pools.len() == 1
             && let Some((.., only)) = answers.next()
@@ -84,8 +84,16 @@ impl LoadAnswer {
     }
 }
 
-/// With λ arrivals per second and a mean service time of W seconds, λ·W requests are under way at a
-/// time (Little's law); a connection carries as many as it has streams. Where users are the scarce
+/// What the schedule asks for: iterations, which are the requests where each is one of them.
+fn asked_for(figures: &Figures) -> &Counts {
+    match &figures.iterations {
+        Some(iterations) => &iterations.counts,
+        None => &figures.counts,
+    }
+}
+
+/// With λ arrivals per second, each of n requests with a mean service time of W seconds, λ·n·W
+/// requests are under way at a time (Little's law); a connection carries as many as it has streams. Where users are the scarce
 /// thing, this is how many of them are needed with one stream each.
 fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
     let service = &figures.latency.service_time;
@@ -95,9 +103,11 @@ fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option
     let rate = match pool.intended_rate {
         Some(rate) => rate,
         None if span == Nanos::ZERO => return None,
-        None => figures.counts.intended as f64 / span.as_secs_f64(),
+        None => asked_for(figures).intended as f64 / span.as_secs_f64(),
     };
-    let at_a_time = rate * service.mean() / 1e9;
+    let started = asked_for(figures).sent.max(1) as f64;
+    let requests_each = figures.counts.sent as f64 / started;
+    let at_a_time = rate * requests_each * service.mean() / 1e9;
     let needed = (at_a_time / f64::from(pool.streams.max(1))).ceil();
     (needed.is_finite() && needed < 1e15).then_some((needed as u64).max(1))
 }

@@ -62,6 +62,9 @@ pub struct PoolInfo {
     pub streams: u32,
     /// How many users there are at most; `None` where their number limits nothing.
     pub users: Option<u32>,
+    /// Whether an iteration may be more than one request, so that iterations are counted and timed
+    /// apart from requests.
+    pub iterations: bool,
 }
 
 impl PoolInfo {

@@ -39,8 +39,7 @@ impl Summary {
     /// A summary of nothing yet.
     #[must_use]
     pub fn new(info: Arc<RunInfo>) -> Self {
-        let (total, health, pools) =
-            Interval::of_pools(info.pools.iter().map(|pool| &*pool.steps)).into_parts();
+        let (total, health, pools) = Interval::of_pools(&info.pools).into_parts();
         Self {
             total,
             health,
@@ -135,14 +134,20 @@ impl Summary {
         ThresholdResult::of(threshold, figure)
     }
 
-    /// Whether every request of every pool is accounted for, exactly, in a finished summary:
-    /// intended = sent + dropped + pending, and sent = ok + failed + in flight.
+    /// Whether every request and every iteration of every pool is accounted for, exactly, in a
+    /// finished summary: intended = sent + dropped + pending, and sent = ok + failed + in flight.
     ///
     /// # Errors
     /// The equation that does not hold, with its figures.
     pub fn conservation(&self) -> Result<(), String> {
-        self.pools()
-            .try_for_each(|(_, figures)| figures.counts.conservation())
+        self.pools().try_for_each(|(_, figures)| {
+            figures.counts.conservation()?;
+            let Some(iterations) = &figures.iterations else {
+                return Ok(());
+            };
+            let of_iterations = |why| format!("of iterations, {why}");
+            iterations.counts.conservation().map_err(of_iterations)
+        })
     }
 
     /// Exchanges that ended, ok or failed, per second of the measured span; 0 without a span.
@@ -171,8 +176,9 @@ impl Summary {
         }
     }
 
-    /// The rate that the schedules asked for, per second: the plan's where it is one number, else
-    /// what became due over the measured span. `None` where any pool's model is closed.
+    /// The rate of requests that the schedules asked for, per second: the plan's where it is one
+    /// number, else what became due over the measured span. `None` where any pool's model is
+    /// closed.
     #[must_use]
     pub fn intended_per_s(&self) -> Option<f64> {
         let of = |(pool, figures)| self.intended_per_s_of(pool, figures);
@@ -184,6 +190,8 @@ impl Summary {
     pub fn intended_per_s_of(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
         let due = figures.counts.intended as f64 / self.duration.as_secs_f64();
         match pool.model {
+            // The schedule's rate is that of iterations, each of several requests.
+            Model::Open if figures.iterations.is_some() => due.is_finite().then_some(due),
             Model::Closed => None,
             Model::Open if self.duration == Nanos::ZERO => pool.intended_rate,
             Model::Open => pool.intended_rate.or(Some(due)),

@@ -198,6 +198,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         connections: pool.connections.count,
         streams: pool.connections.streams,
         users: None,
+        iterations: false,
     };
     RunInfo {
         id: "simulated".to_owned(),

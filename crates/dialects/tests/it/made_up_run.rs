@@ -93,6 +93,7 @@ fn info() -> RunInfo {
             connections: 10,
             streams: 1,
             users: None,
+            iterations: false,
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

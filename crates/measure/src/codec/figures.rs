@@ -8,6 +8,7 @@
 //! | warm-up | its counts |
 //! | leniencies | counts by name |
 //! | interim, retried, held back, the streams allowed (0: none said, else one more) | numbers |
+//! | iterations, where the run says that the pool has them | intended, dropped, pending, completed, failed, timed out, in flight, two histograms |
 //! | messages | sent, unsent, received, two histograms |
 //! | connections | opened, closed by name, four histograms |
 //! | messages of failures | how many, then for each: outcome, text, count |
@@ -15,8 +16,8 @@
 use super::{CodecError, Input, put, put_named, put_text};
 use crate::errors::ErrorTable;
 use crate::{
-    Bytes, Closing, Connections, Counts, Figures, HeldBack, Histogram, Leniency, Messages, Outcome,
-    OutcomeCounts, StatusCounts, Step,
+    Bytes, Closing, Connections, Counts, Figures, HeldBack, Histogram, Iterations, Leniency,
+    Messages, Outcome, OutcomeCounts, PoolSeries, StatusCounts, Step,
 };
 use std::sync::Arc;
 
@@ -44,6 +45,9 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     put(out, figures.held_back.requests);
     let allowed = figures.held_back.allowed;
     put(out, allowed.map_or(0, |allowed| u64::from(allowed) + 1));
+    if let Some(iterations) = &figures.iterations {
+        encode_iterations(iterations, out);
+    }
     encode_messages(&figures.messages, out);
     encode_connections(&figures.connections, out);
     let errors: Vec<_> = figures.error_table().messages().collect();
@@ -55,9 +59,9 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     }
 }
 
-/// The figures of a pool with these steps.
-pub(crate) fn decode(input: &mut Input<'_>, steps: &[Arc<str>]) -> Result<Figures, CodecError> {
-    let mut figures = Figures::new(steps);
+/// The figures of a pool with these series.
+pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Figures, CodecError> {
+    let mut figures = Figures::of_series(series);
     figures.counts.intended = input.number()?;
     figures.counts.dropped = input.number()?;
     decode_series(&mut figures, input)?;
@@ -75,6 +79,9 @@ pub(crate) fn decode(input: &mut Input<'_>, steps: &[Arc<str>]) -> Result<Figure
     figures.interim = input.number()?;
     figures.retried = input.number()?;
     figures.held_back = decode_held_back(input)?;
+    if series.iterations {
+        figures.iterations = Some(decode_iterations(input)?);
+    }
     figures.messages = decode_messages(input)?;
     figures.connections = decode_connections(input)?;
     decode_errors(figures.error_table_mut(), input)?;
@@ -248,6 +255,43 @@ fn decode_held_back(input: &mut Input<'_>) -> Result<HeldBack, CodecError> {
         }
     };
     Ok(HeldBack { requests, allowed })
+}
+
+/// Appends the counts that do not follow from others, and the times.
+fn encode_iterations(iterations: &Iterations, out: &mut Vec<u8>) {
+    let counts = &iterations.counts;
+    for count in [
+        counts.intended,
+        counts.dropped,
+        counts.pending,
+        counts.ok,
+        counts.failed,
+        counts.timed_out,
+        counts.in_flight,
+    ] {
+        put(out, count);
+    }
+    iterations.time.encode(out);
+    iterations.failed.encode(out);
+}
+
+fn decode_iterations(input: &mut Input<'_>) -> Result<Iterations, CodecError> {
+    let mut counts = Counts {
+        intended: input.number()?,
+        dropped: input.number()?,
+        pending: input.number()?,
+        ok: input.number()?,
+        failed: input.number()?,
+        timed_out: input.number()?,
+        in_flight: input.number()?,
+        ..Counts::default()
+    };
+    counts.sent = counts.finished().saturating_add(counts.in_flight);
+    Ok(Iterations {
+        counts,
+        time: Histogram::decode(input)?,
+        failed: Histogram::decode(input)?,
+    })
 }
 
 fn encode_messages(messages: &Messages, out: &mut Vec<u8>) {

@@ -40,7 +40,7 @@ pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecErr
     if input.length()? != pools.len() {
         return Err(CodecError::Malformed("an interval of other pools"));
     }
-    let of_pool = |pool: &PoolInfo| figures::decode(&mut input, &pool.steps);
+    let of_pool = |pool: &PoolInfo| figures::decode(&mut input, pool.into());
     let pools = pools.iter().map(of_pool).collect::<Result<_, _>>()?;
     input.end()?;
     Ok(Parts {

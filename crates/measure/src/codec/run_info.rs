@@ -87,6 +87,7 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
     put(out, pool.connections.into());
     put(out, pool.streams.into());
     put(out, pool.users.map_or(0, |users| u64::from(users) + 1));
+    put(out, pool.iterations.into());
 }
 
 fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
@@ -115,6 +116,7 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
                 Some(u32::try_from(users).map_err(|_| CodecError::Malformed("a number of users"))?)
             }
         },
+        iterations: flag(input)?,
     })
 }
 

@@ -5,7 +5,7 @@
 )]
 
 use crate::samples;
-use drumfire_measure::{Interval, Leniencies, Outcome, Sample};
+use drumfire_measure::{Interval, IterationSample, Leniencies, Outcome, PoolSeries, Sample};
 use drumfire_units::Nanos;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -69,7 +69,10 @@ fn samples_of_every_kind() -> Vec<Sample> {
 fn a_hundred_thousand_records_and_no_allocation() {
     let samples = samples_of_every_kind();
     let names: Vec<Arc<str>> = ["a", "b", "c"].map(Arc::from).to_vec();
-    let mut interval = Interval::new(&names);
+    let mut interval = Interval::of_pools([PoolSeries {
+        steps: &names,
+        iterations: true,
+    }]);
     // Lower bounds take their memory with the first of them, and so do statuses.
     for step in 0..3 {
         let timeout = samples::failed(Nanos(0), Nanos(7), Outcome::TimeoutTotal);
@@ -77,15 +80,25 @@ fn a_hundred_thousand_records_and_no_allocation() {
         let ok = samples::ok(Nanos(0), Nanos(7));
         interval.total.record(&Sample { step, ..ok });
     }
+    let iteration = |sample: &Sample| IterationSample {
+        intended: sample.intended,
+        end: sample.end,
+        outcome: sample.outcome,
+    };
+    let timeout = samples::failed(Nanos(0), Nanos(7), Outcome::TimeoutTotal);
+    interval.total.record_iteration(&iteration(&timeout));
     interval.reset(0, Nanos::ZERO);
     let counted = allocations(|| {
         for sample in &samples {
             interval.total.record_intended(1);
             interval.total.record(sample);
             interval.total.record_warmup(sample);
+            interval.total.record_iterations_intended(1);
+            interval.total.record_iteration(&iteration(sample));
             interval.total.connections.record_opened(Nanos(7));
         }
         interval.total.record_dropped(1);
+        interval.total.record_iterations_dropped(1);
     });
     assert_eq!(counted, 0);
     interval.sum_up();

@@ -8,18 +8,19 @@ use drumfire_measure::{
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 
-/// Pools of three steps, of a hundred and of one.
+/// Pools of three steps, of a hundred and of one; the first two have iterations of their own.
 fn pools() -> Vec<PoolInfo> {
     let pool = |steps| PoolInfo {
         name: format!("of {steps}"),
         steps: names(steps),
+        iterations: steps > 1,
         ..samples::run(Model::Open, &[]).pool().clone()
     };
     [3, 100, 1].map(pool).to_vec()
 }
 
 fn empty(pools: &[PoolInfo]) -> Interval {
-    Interval::of_pools(pools.iter().map(|pool| &*pool.steps))
+    Interval::of_pools(pools)
 }
 
 /// An interval of these pools into which everything was recorded that there is.
@@ -181,7 +182,10 @@ fn other_versions_pools_and_steps_are_refused() {
         Err(CodecError::Version(2))
     );
     assert_eq!(Interval::decode(&[], &pools), Err(CodecError::Short));
-    let mut one = Interval::new(&names(9));
+    let mut one = empty(&[PoolInfo {
+        steps: names(9),
+        ..pools[0].clone()
+    }]);
     let sample = samples::ok(Nanos(0), Nanos(7));
     one.total
         .record(&drumfire_measure::Sample { step: 8, ..sample });

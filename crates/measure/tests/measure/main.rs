@@ -4,6 +4,7 @@ mod allocation;
 mod answers;
 mod codec;
 mod histogram;
+mod iterations;
 mod merge;
 mod reference;
 mod samples;

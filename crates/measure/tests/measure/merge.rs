@@ -1,7 +1,7 @@
 //! Any partition of the samples, merged in any order, is the whole, bit for bit.
 
 use crate::samples;
-use drumfire_measure::{Figures, Interval, Outcome, Sample};
+use drumfire_measure::{Figures, Interval, IterationSample, Outcome, PoolSeries, Sample};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -56,8 +56,25 @@ pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
     if extra.is_multiple_of(4) {
         figures.record_warmup(&seen.sample);
     }
+    record_iteration(figures, seen);
     if let (Some(detail), true) = (seen.detail, seen.sample.outcome != Outcome::Ok) {
         figures.record_error_detail(seen.sample.outcome, &format!("detail {detail}"));
+    }
+}
+
+/// The sample as if it were an iteration, and others that have not ended.
+fn record_iteration(figures: &mut Figures, seen: &Seen) {
+    let extra = seen.extra;
+    figures.record_iterations_intended(2 + extra % 5);
+    figures.record_iterations_dropped(extra % 2);
+    figures.record_iterations_pending(Nanos(extra), extra % 3);
+    figures.record_iteration(&IterationSample {
+        intended: seen.sample.intended,
+        end: seen.sample.end,
+        outcome: seen.sample.outcome,
+    });
+    if extra.is_multiple_of(6) {
+        figures.record_iteration_in_flight(Nanos(extra));
     }
 }
 
@@ -65,10 +82,16 @@ pub(crate) fn names(count: u16) -> Vec<Arc<str>> {
     (0..count).map(|n| Arc::from(format!("step {n}"))).collect()
 }
 
+/// An empty interval of a pool whose iterations have books of their own.
+fn of_iterations(steps: &[Arc<str>]) -> Interval {
+    let iterations = true;
+    Interval::of_pools([PoolSeries { steps, iterations }])
+}
+
 /// The whole recorded at once, and the parts of six workers with a span each.
 fn whole_and_parts(all: &[Seen], steps: &[Arc<str>]) -> (Interval, Vec<Interval>) {
-    let mut whole = Interval::new(steps);
-    let mut parts = vec![Interval::new(steps); 6];
+    let mut whole = of_iterations(steps);
+    let mut parts = vec![of_iterations(steps); 6];
     for seen in all {
         record(&mut whole, seen);
         record(&mut parts[seen.worker], seen);
@@ -83,7 +106,7 @@ fn whole_and_parts(all: &[Seen], steps: &[Arc<str>]) -> (Interval, Vec<Interval>
 }
 
 fn merged(steps: &[Arc<str>], parts: &[Interval]) -> Interval {
-    let mut sum = Interval::new(steps);
+    let mut sum = of_iterations(steps);
     for part in parts {
         sum.merge(part);
     }
@@ -245,7 +268,9 @@ fn warm_up_is_counted_and_nothing_else_of_it() {
 #[test]
 fn reset_leaves_an_empty_interval() {
     let steps = names(2);
-    let mut interval = Interval::new(&steps);
+    let mut interval = of_iterations(&steps);
+    interval.total.record_iterations_intended(1);
+    interval.total.record_iteration_in_flight(Nanos(3));
     interval
         .total
         .record(&samples::failed(Nanos(1), Nanos(2), Outcome::Reset));
@@ -255,7 +280,7 @@ fn reset_leaves_an_empty_interval() {
     interval.total.connections.record_opened(Nanos(5));
     interval.health.loop_turn.record(Nanos(9));
     interval.reset(0, Nanos::ZERO);
-    assert_eq!(interval, Interval::new(&steps));
+    assert_eq!(interval, of_iterations(&steps));
 }
 
 #[test]

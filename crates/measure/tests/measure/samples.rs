@@ -57,6 +57,7 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
             connections: 8,
             streams: 1,
             users: None,
+            iterations: false,
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

@@ -174,7 +174,7 @@ fn a_rule_may_be_about_one_of_several_pools() {
         ),
     ];
     let thresholds: Vec<Threshold> = rules.map(|(rule, _)| rule.parse().unwrap()).to_vec();
-    let mut run = Interval::of_pools(info.pools.iter().map(|pool| &*pool.steps));
+    let mut run = Interval::of_pools(&info.pools);
     run.end = Nanos::from_secs(1);
     *run.pool_mut(0) = second(0).total;
     run.pool_mut(1).record_intended(1);

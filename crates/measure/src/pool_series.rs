@@ -1,0 +1,32 @@
+//! The series that a pool's figures consist of.
+
+use crate::PoolInfo;
+use std::sync::Arc;
+
+/// The series of one pool, for which its figures take memory.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSeries<'a> {
+    /// The distinct names of its steps.
+    pub steps: &'a [Arc<str>],
+    /// Whether iterations are counted and timed apart from requests.
+    pub iterations: bool,
+}
+
+impl<'a> From<&'a PoolInfo> for PoolSeries<'a> {
+    fn from(pool: &'a PoolInfo) -> Self {
+        Self {
+            steps: &pool.steps,
+            iterations: pool.iterations,
+        }
+    }
+}
+
+/// These steps, each iteration of which is one request.
+impl<'a> From<&'a [Arc<str>]> for PoolSeries<'a> {
+    fn from(steps: &'a [Arc<str>]) -> Self {
+        Self {
+            steps,
+            iterations: false,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Iterations of several requests have books and times of their own.
+
+use crate::samples;
+use drumfire_measure::{
+    Figures, GeneratorHealth, Interval, IterationSample, LoadAnswer, Model, Outcome, PoolInfo,
+    Summary, WindowedThresholds,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+const SPAN: Nanos = Nanos::from_secs(10);
+
+fn ms(n: u64) -> Nanos {
+    Nanos::from_millis(n)
+}
+
+/// A pool with an open model whose iterations are of four requests.
+fn pool() -> PoolInfo {
+    PoolInfo {
+        iterations: true,
+        intended_rate: Some(10.0),
+        ..samples::run(Model::Open, &["log in", "look", "buy", "pay"])
+            .pool()
+            .clone()
+    }
+}
+
+/// Records that an iteration ended `took` after its intended start.
+fn end(figures: &mut Figures, took: Nanos, outcome: Outcome) {
+    figures.record_iteration(&IterationSample {
+        intended: ms(7),
+        end: ms(7) + took,
+        outcome,
+    });
+}
+
+/// A hundred iterations of four requests: 90 were completed, 4 failed, 2 were in flight, 3 pending
+/// and 1 dropped.
+fn hundred() -> Interval {
+    let mut interval = Interval::of_pools([&pool()]);
+    let figures = &mut interval.total;
+    figures.record_iterations_intended(100);
+    for _ in 0..90 {
+        end(figures, ms(800), Outcome::Ok);
+    }
+    for _ in 0..3 {
+        end(figures, ms(20), Outcome::HttpStatus);
+    }
+    end(figures, ms(5_000), Outcome::TimeoutTotal);
+    figures.record_iteration_in_flight(ms(900));
+    figures.record_iteration_in_flight(ms(1_100));
+    figures.record_iterations_pending(ms(400), 3);
+    figures.record_iterations_dropped(1);
+    for n in 0..4 * 90 {
+        figures.record_intended(1);
+        let step = (n % 4) as u16;
+        let sample = samples::ok(ms(n), ms(200));
+        figures.record(&drumfire_measure::Sample { step, ..sample });
+    }
+    interval.sum_up();
+    interval
+}
+
+fn summary(interval: &Interval) -> Summary {
+    let mut info = (*samples::run(Model::Open, &[])).clone();
+    info.pools = vec![pool()];
+    let info = Arc::new(info);
+    let mut summary = Summary::new(Arc::clone(&info));
+    summary.absorb(interval);
+    let windows = WindowedThresholds::new(&[], &info);
+    summary.finish(SPAN, GeneratorHealth::default(), &[], &windows)
+}
+
+#[test]
+fn the_books_are_those_of_requests_a_level_above() {
+    let summary = summary(&hundred());
+    let iterations = summary.total.iterations.as_ref().expect("a program");
+    let counts = iterations.counts;
+    assert_eq!((counts.intended, counts.sent, counts.ok), (100, 96, 90));
+    assert_eq!((counts.failed, counts.timed_out), (4, 1));
+    assert_eq!(
+        (counts.in_flight, counts.pending, counts.dropped),
+        (2, 3, 1)
+    );
+    assert_eq!(summary.conservation(), Ok(()));
+    // The requests are counted apart.
+    assert_eq!(summary.total.counts.sent, 360);
+}
+
+#[test]
+fn a_time_whose_end_was_not_seen_is_a_lower_bound() {
+    let interval = hundred();
+    let iterations = interval.total.iterations.as_ref().expect("a program");
+    // Those completed, the one that timed out, two in flight and three pending.
+    assert_eq!(iterations.time.count(), 96);
+    assert_eq!(iterations.time.at_least_from(), Some(ms(400)));
+    assert_eq!(iterations.time.max(), ms(5_000));
+    assert_eq!(
+        (iterations.failed.count(), iterations.failed.min()),
+        (4, ms(20))
+    );
+}
+
+#[test]
+fn an_iteration_that_is_not_accounted_for_condemns_the_run() {
+    let mut interval = hundred();
+    interval.total.record_iterations_intended(1);
+    let summary = summary(&interval);
+    let text = &summary.verdict.reasons[0].text;
+    let why = "of iterations, 101 intended is not 96 sent + 1 dropped + 3 pending";
+    assert!(text.contains(why), "{text}");
+}
+
+#[test]
+fn the_load_is_that_of_iterations() {
+    let interval = hundred();
+    let answer = LoadAnswer::of(&pool(), &interval.total, SPAN);
+    // Every request that became due was sent; of the iterations, four were not started.
+    assert_eq!((answer.kept, answer.sent_share), (false, 0.96));
+    // 10 iterations/s × 360 requests ÷ 96 iterations × 0.2 s.
+    assert_eq!(answer.connections_needed, Some(8));
+    let summary = summary(&interval);
+    assert_eq!(summary.load.sent_share, 0.96);
+    assert_eq!(summary.intended_per_s(), Some(36.0));
+}
+
+#[test]
+fn iterations_of_single_requests_take_nothing() {
+    let mut plain = Interval::new(&pool().steps);
+    plain.total.record_iterations_intended(1);
+    end(&mut plain.total, ms(1), Outcome::Ok);
+    plain.total.record_iteration_in_flight(ms(1));
+    assert_eq!(plain, Interval::new(&pool().steps));
+    assert!(plain.total.iterations.is_none());
+}
