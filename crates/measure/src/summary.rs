@@ -3,8 +3,8 @@
 use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
-    Figures, GeneratorHealth, Interval, LoadAnswer, Model, PoolInfo, Reason, Remedy, RunInfo, Step,
-    TargetAnswer, ThresholdResult, Verdict, WindowedThresholds, WorkerHealth,
+    Figures, GeneratorHealth, Interval, Iterations, LoadAnswer, Model, PoolInfo, Reason, Remedy,
+    RunInfo, Step, TargetAnswer, ThresholdResult, Verdict, WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::Threshold;
 use drumfire_units::Nanos;
@@ -163,6 +163,31 @@ impl Summary {
             return 0.0;
         }
         figures.counts.finished() as f64 / self.duration.as_secs_f64()
+    }
+
+    /// Iterations that ended, completed or failed, per second of the measured span; 0 without a
+    /// span.
+    #[must_use]
+    pub fn iterations_per_s(&self, iterations: &Iterations) -> f64 {
+        if self.duration == Nanos::ZERO {
+            return 0.0;
+        }
+        iterations.counts.finished() as f64 / self.duration.as_secs_f64()
+    }
+
+    /// The rate of iterations that a pool's schedule asked for, per second: the plan's where it is
+    /// one number, else what became due over the measured span. `None` where its model is closed,
+    /// and where its iterations are its requests.
+    #[must_use]
+    pub fn iterations_intended_per_s(&self, pool: &PoolInfo, figures: &Figures) -> Option<f64> {
+        let iterations = figures.iterations.as_ref()?;
+        let due = iterations.counts.intended as f64 / self.duration.as_secs_f64();
+        match pool.model {
+            Model::Closed => None,
+            Model::Open => pool
+                .intended_rate
+                .or_else(|| due.is_finite().then_some(due)),
+        }
     }
 
     /// The model that the figures of the whole run are looked at by: open where any pool's is, for

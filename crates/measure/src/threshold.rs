@@ -66,6 +66,14 @@ impl Aim {
 }
 
 impl Aim {
+    /// Whether the metric is a rate.
+    pub(crate) fn is_rate(&self) -> bool {
+        match &self.metric {
+            Metric::Iteration(inner) => **inner == Metric::Rate,
+            metric => *metric == Metric::Rate,
+        }
+    }
+
     /// The distribution that the metric is about, where it is about one.
     fn times<'a>(
         &self,
@@ -80,6 +88,7 @@ impl Aim {
             Metric::Of(Times::Lag, _) => of_pool(&figures.latency.lag),
             Metric::Of(Times::FirstByte, _) => of_pool(&figures.latency.first_byte),
             Metric::Of(Times::Connect, _) => of_pool(&figures.connections.connect),
+            Metric::Iteration(_) => Ok(figures.iterations.as_ref().map(|all| &all.time)),
             Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
                 let Some(model) = self.model else {
                     let why = "the pools have different models; name one, as in POOL: p99<50ms";
@@ -113,10 +122,11 @@ fn find_step(name: &str, pool: Option<usize>, info: &RunInfo) -> Result<(usize, 
 pub(crate) struct View<'a> {
     /// The distribution it is about; `None` for a metric of counts.
     pub(crate) times: Option<&'a Histogram>,
+    /// Requests, or iterations.
     pub(crate) counts: Counts,
     /// Responses with the status that it asks for.
     pub(crate) responses: u64,
-    /// How many requests became due, of all steps.
+    /// How many requests became due, of all steps, or how many iterations.
     pub(crate) due: u64,
     pub(crate) span: Nanos,
 }
@@ -143,16 +153,24 @@ impl<'a> View<'a> {
                 Some(found.ok_or_else(|| format!("step `{name}` has no figures of its own"))?)
             }
         };
+        let iterations = match (&aim.metric, &figures.iterations) {
+            (Metric::Iteration(_), None) => {
+                return Err("an iteration is one request here; leave `iteration.` out".to_owned());
+            }
+            (Metric::Iteration(_), Some(iterations)) => Some(iterations.counts),
+            _ => None,
+        };
+        let requests = step.map_or(figures.counts, |step| step.counts);
         let status = step.map_or_else(|| figures.status_counts(), |step| &step.status);
         Ok(Self {
             times: aim.times(figures, step)?,
-            counts: step.map_or(figures.counts, |step| step.counts),
+            counts: iterations.unwrap_or(requests),
             responses: match aim.metric {
                 Metric::Status(code) => status.get(code),
                 Metric::StatusClass(class) => status.of_class(class),
                 _ => 0,
             },
-            due: figures.counts.intended,
+            due: iterations.unwrap_or(figures.counts).intended,
             span,
         })
     }
@@ -160,12 +178,19 @@ impl<'a> View<'a> {
     /// The figure of `metric`, in its unit, or why there is none.
     pub(crate) fn figure(&self, metric: &Metric) -> Result<f64, String> {
         match metric {
+            Metric::Iteration(inner) => self.figure_of(inner, "iteration"),
+            metric => self.figure_of(metric, "request"),
+        }
+    }
+
+    fn figure_of(&self, metric: &Metric, what: &str) -> Result<f64, String> {
+        match metric {
             Metric::Rate if self.span == Nanos::ZERO => Err("the run had no length".to_owned()),
             Metric::Rate => Ok(self.counts.finished() as f64 / self.span.as_secs_f64()),
-            Metric::Failed if self.counts.finished() == 0 => Err("no request ended".to_owned()),
+            Metric::Failed if self.counts.finished() == 0 => Err(format!("no {what} ended")),
             Metric::Failed => Ok(self.counts.failed as f64 / self.counts.sent as f64),
             Metric::Dropped | Metric::Unsent if self.counts.intended == 0 => {
-                Err("no request was due".to_owned())
+                Err(format!("no {what} was due"))
             }
             Metric::Dropped => Ok(self.counts.dropped as f64 / self.counts.intended as f64),
             Metric::Unsent => {
@@ -223,7 +248,9 @@ pub(crate) fn figure_text(metric: &Metric, actual: f64) -> String {
         Metric::Rate => format!("{}/s", three_digits(actual)),
         Metric::Failed | Metric::Dropped | Metric::Unsent => share_text(actual),
         Metric::Status(_) | Metric::StatusClass(_) => format!("{actual:.0}"),
-        Metric::Step(_, inner) | Metric::Pool(_, inner) => figure_text(inner, actual),
+        Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
+            figure_text(inner, actual)
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::codec::Input;
 use crate::threshold::{Aim, View};
 use crate::{Counts, Histogram, Interval};
-use drumfire_plan::Metric;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -67,7 +66,7 @@ impl Series {
         if let Some(times) = view.times {
             self.times.merge(times);
         }
-        if self.aim.metric != Metric::Rate {
+        if !self.aim.is_rate() {
             self.push(part, &mut see);
             return;
         }

@@ -30,6 +30,9 @@ pub enum Metric {
     StatusClass(u8),
     /// The metric, which must be one of times, on other times than the latency.
     Of(Times, Box<Self>),
+    /// The metric, which must be one of latency, of the rate or of a share, on iterations in place
+    /// of requests.
+    Iteration(Box<Self>),
     /// The metric on one step.
     Step(String, Box<Self>),
     /// The metric on one pool, or on one of its steps.
@@ -119,7 +122,9 @@ pub(crate) fn unit_of(metric: &Metric) -> Unit {
         Metric::Rate => Unit::PerSecond,
         Metric::Failed | Metric::Dropped | Metric::Unsent => Unit::Share,
         Metric::Status(_) | Metric::StatusClass(_) => Unit::Count,
-        Metric::Step(_, inner) | Metric::Pool(_, inner) => unit_of(inner),
+        Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
+            unit_of(inner)
+        }
     }
 }
 
@@ -150,6 +155,7 @@ impl fmt::Display for Metric {
             Self::Status(status) => write!(f, "status({status})"),
             Self::StatusClass(class) => write!(f, "status({class}xx)"),
             Self::Of(times, metric) => write!(f, "{}.{metric}", times.name()),
+            Self::Iteration(metric) => write!(f, "iteration.{metric}"),
             Self::Step(name, metric) => write!(f, "step({name}).{metric}"),
             Self::Pool(pool, metric) => match &**metric {
                 Self::Step(name, metric) => write!(f, "{pool}/{name}: {metric}"),

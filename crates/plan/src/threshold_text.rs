@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// A longer expression is refused, in bytes.
 const LENGTH_MAX: usize = 1024;
 /// The words that a metric starts with.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "p99",
     "avg",
     "mean",
@@ -25,6 +25,7 @@ const NAMES: [&str; 15] = [
     "lag",
     "first_byte",
     "connect",
+    "iteration",
     "step",
 ];
 /// Comparisons by spelling, the longer one before its prefix.
@@ -53,8 +54,9 @@ impl FromStr for Threshold {
     /// Metrics: `p99`, `p99.9` (also `p(99)`), `avg` or `mean`, `med`, `min` and `max` against a
     /// duration; `rate` against a rate; `failed`, `dropped` and `unsent` against a percentage or a
     /// share below 1; `status(500)` and `status(5xx)` against a count. `lag.`, `first_byte.` and
-    /// `connect.` before a time look at those times; `step(NAME).` before any of them at one step,
-    /// `POOL:` at one pool and `POOL/NAME:` at a step of it.
+    /// `connect.` before a time look at those times; `iteration.` at iterations in place of
+    /// requests; `step(NAME).` before any of them at one step, `POOL:` at one pool and `POOL/NAME:`
+    /// at a step of it.
     ///
     /// # Errors
     /// When a word is unknown, a bound is not of its metric's kind, or something is left over.
@@ -113,6 +115,7 @@ fn of_step(name: String, scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> 
 const fn of_no_step(metric: &Metric) -> Option<&'static str> {
     match metric {
         Metric::Dropped | Metric::Unsent => Some("what is not sent is of a pool and not of a step"),
+        Metric::Iteration(_) => Some("iterations are of a pool and not of a step"),
         Metric::Of(Times::Connect, _) => Some("connections are of a pool and not of a step"),
         _ => None,
     }
@@ -200,6 +203,11 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     let mut after = scan.clone();
     let word = after.take_while(is_letter);
+    if word == "iteration" {
+        let metric = of_iteration(&mut after)?;
+        *scan = after;
+        return Ok(metric);
+    }
     let Some(times) = Times::ALL.into_iter().find(|times| times.name() == word) else {
         return plain(scan);
     };
@@ -222,6 +230,23 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
             at,
             format!("`{word}` has times only: p99, avg, med, min or max"),
         ),
+    }
+}
+
+/// A metric of iterations, behind the word.
+fn of_iteration(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
+    scan.skip_space();
+    if !scan.eat(".") {
+        let message = "write which value of iterations is meant, such as iteration.p95<2s";
+        return fail(scan.at(), message);
+    }
+    scan.skip_space();
+    let at = scan.at();
+    match plain(scan)? {
+        Metric::Status(_) | Metric::StatusClass(_) => {
+            fail(at, "a status is of a request and not of an iteration")
+        }
+        metric => Ok(Metric::Iteration(Box::new(metric))),
     }
 }
 

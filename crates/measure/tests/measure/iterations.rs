@@ -5,6 +5,7 @@ use drumfire_measure::{
     Figures, GeneratorHealth, Interval, IterationSample, LoadAnswer, Model, Outcome, PoolInfo,
     Summary, WindowedThresholds,
 };
+use drumfire_plan::Threshold;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -57,18 +58,26 @@ fn hundred() -> Interval {
         let sample = samples::ok(ms(n), ms(200));
         figures.record(&drumfire_measure::Sample { step, ..sample });
     }
+    interval.end = SPAN;
     interval.sum_up();
     interval
 }
 
 fn summary(interval: &Interval) -> Summary {
+    summary_with(interval, &[])
+}
+
+/// A run of this interval alone.
+fn summary_with(interval: &Interval, thresholds: &[Threshold]) -> Summary {
     let mut info = (*samples::run(Model::Open, &[])).clone();
     info.pools = vec![pool()];
+    info.interval = SPAN;
     let info = Arc::new(info);
     let mut summary = Summary::new(Arc::clone(&info));
     summary.absorb(interval);
-    let windows = WindowedThresholds::new(&[], &info);
-    summary.finish(SPAN, GeneratorHealth::default(), &[], &windows)
+    let mut windows = WindowedThresholds::new(thresholds, &info);
+    windows.absorb(interval);
+    summary.finish(SPAN, GeneratorHealth::default(), thresholds, &windows)
 }
 
 #[test]
@@ -132,4 +141,50 @@ fn iterations_of_single_requests_take_nothing() {
     plain.total.record_iteration_in_flight(ms(1));
     assert_eq!(plain, Interval::new(&pool().steps));
     assert!(plain.total.iterations.is_none());
+}
+
+#[test]
+fn a_rule_may_be_about_iterations() {
+    let rules = [
+        ("iteration.p50<900ms", true, "800 ms"),
+        ("iteration.max<2s", false, "5 s"),
+        ("iteration.failed<5%", true, "4.17 %"),
+        ("iteration.unsent<1%", false, "4 %"),
+        ("iteration.dropped<=1%", true, "1 %"),
+        ("iteration.rate>=9", true, "9.4/s"),
+        ("main: iteration.p50<900ms", true, "800 ms"),
+        (
+            "iteration.rate>=9 over 10s",
+            true,
+            "9.4/s in the worst of 1 windows, 0 failed",
+        ),
+        (
+            "iteration.max<2s over 1s",
+            false,
+            "5 s in the worst of 1 windows, 1 failed",
+        ),
+    ];
+    let thresholds: Vec<Threshold> = rules.map(|(rule, ..)| rule.parse().unwrap()).to_vec();
+    let summary = summary_with(&hundred(), &thresholds);
+    for ((rule, passed, text), seen) in rules.iter().zip(&summary.thresholds) {
+        assert_eq!(
+            (seen.passed, &*seen.actual_text),
+            (*passed, *text),
+            "{rule}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_about_iterations_needs_some() {
+    let rule: Threshold = "iteration.p50<900ms".parse().unwrap();
+    let info = samples::run(Model::Open, &["all"]);
+    let mut summary = Summary::new(Arc::clone(&info));
+    summary.absorb(&samples::healthy(&info));
+    let windows = WindowedThresholds::new(&[], &info);
+    let summary = summary.finish(SPAN, GeneratorHealth::default(), &[rule], &windows);
+    let seen = &summary.thresholds[0];
+    assert!(!seen.passed);
+    let why = "an iteration is one request here; leave `iteration.` out";
+    assert_eq!(seen.actual_text, why);
 }

@@ -23,7 +23,7 @@ fn check(text: &str, metric: Metric, comparison: Comparison, bound: f64, canonic
 fn metrics_of_a_run() {
     use Comparison::{AtLeast, AtMost, Equal, Greater, Less, NotEqual};
     use Metric::{
-        Dropped, Failed, Max, Mean, Min, Of, Quantile, Rate, Status, StatusClass, Unsent,
+        Dropped, Failed, Iteration, Max, Mean, Min, Of, Quantile, Rate, Status, StatusClass, Unsent,
     };
     let p = Quantile;
     let of = |times, metric| Of(times, Box::new(metric));
@@ -70,6 +70,20 @@ fn metrics_of_a_run() {
             "connect.max<=1s",
         ),
         ("lag.p99<1ms", lag, Less, 1e6, "lag.p99<1ms"),
+        (
+            "iteration . p95 < 2s",
+            Iteration(Box::new(p(0.95))),
+            Less,
+            2e9,
+            "iteration.p95<2s",
+        ),
+        (
+            "iteration.failed<1%",
+            Iteration(Box::new(Failed)),
+            Less,
+            0.01,
+            "iteration.failed<1%",
+        ),
     ] {
         check(text, metric, comparison, bound, canonical);
     }
@@ -78,7 +92,7 @@ fn metrics_of_a_run() {
 #[test]
 fn metrics_of_pools_and_steps() {
     use Comparison::Less;
-    use Metric::{Failed, Max, Of, Pool, Quantile, Step};
+    use Metric::{Failed, Iteration, Max, Of, Pool, Quantile, Rate, Step};
     let p = Quantile;
     let of = |times, metric| Of(times, Box::new(metric));
     let pool = |name: &str, metric| Pool(name.to_owned(), Box::new(metric));
@@ -101,6 +115,12 @@ fn metrics_of_pools_and_steps() {
             pool("buy", step("http://h:80/a", of(Times::Lag, Max))),
             1e9,
             "buy/http://h:80/a: lag.max<1s",
+        ),
+        (
+            "buy: iteration.rate<9",
+            pool("buy", Iteration(Box::new(Rate))),
+            9.0,
+            "buy: iteration.rate<9/s",
         ),
         (
             "step(login).p95<200ms",
@@ -220,6 +240,7 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
                 Just(of(Times::Lag)),
                 Just(of(Times::FirstByte)),
                 Just(of(Times::Connect)),
+                Just(Metric::Iteration(Box::new(metric.clone()))),
                 Just(metric)
             ]
         })
@@ -234,6 +255,10 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
         )),
         Just((Metric::Unsent, (0.0..1.0).boxed())),
         Just((Metric::Dropped, (0.0..1.0).boxed())),
+        Just((
+            Metric::Iteration(Box::new(Metric::Unsent)),
+            (0.0..1.0).boxed()
+        )),
         (100..1000_u16).prop_map(|code| (
             Metric::Status(code),
             any::<u32>().prop_map(f64::from).boxed()
@@ -247,7 +272,7 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
     (plain, name(), name()).prop_map(|((metric, bound), step, pool)| {
         let of_pool = matches!(
             metric,
-            Metric::Dropped | Metric::Unsent | Metric::Of(Times::Connect, _)
+            Metric::Dropped | Metric::Unsent | Metric::Iteration(_) | Metric::Of(Times::Connect, _)
         );
         let metric = match step.filter(|_| !of_pool) {
             Some(name) => Metric::Step(name, Box::new(metric)),
