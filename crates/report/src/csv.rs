@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// those of this and all lower buckets, and `quantile` (0 to 1) is their share. Of `at_least` of the
 /// samples only a lower bound is known, which lies in the bucket. The metrics are
 /// `response_time`, `service_time`, `lag`, `waiting`, `failed`, of streams `messages.first` and
-/// `messages.gap`, where there is more than one pool `pool(name).response_time` and
+/// `messages.gap`, of scenarios `iteration.time` and `iteration.failed`, where there is more than one pool `pool(name).response_time` and
 /// `pool(name).service_time`, and, where there is more than one step, `step(name).response_time` and
 /// `step(name).service_time`.
 #[must_use]
@@ -30,6 +30,10 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
         ("messages.gap", &messages.gap),
     ] {
         push_rows(&mut out, metric, histogram);
+    }
+    if let Some(iterations) = &summary.total.iterations {
+        push_rows(&mut out, "iteration.time", &iterations.time);
+        push_rows(&mut out, "iteration.failed", &iterations.failed);
     }
     if summary.info.pools.len() > 1 {
         for (pool, figures) in summary.pools() {

@@ -1,6 +1,7 @@
 //! The summary as a person reads it: the verdict first, then the plan, then the numbers.
 
 mod distribution;
+mod iteration;
 mod latency;
 mod outcome;
 mod pool;

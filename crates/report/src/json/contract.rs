@@ -5,8 +5,8 @@ use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
 use crate::secret;
 use drumfire_measure::{
-    ErrorRow, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, Reason, RunInfo, Step,
-    Summary, TargetAnswer, status_name,
+    ErrorRow, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, PoolInfo, Reason, RunInfo,
+    Step, Summary, TargetAnswer, status_name,
 };
 use drumfire_units::Nanos;
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub(super) struct Document<'a> {
     rate: Rate,
     bytes: Bytes,
     latency: Latency,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<Iterations>,
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back: Option<HeldBack>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +121,22 @@ struct Latency {
     failed: Distribution,
 }
 
+/// Iterations of several requests; absent where each is one request.
+#[derive(Serialize)]
+struct Iterations {
+    intended: u64,
+    started: u64,
+    completed: u64,
+    failed: u64,
+    dropped: u64,
+    in_flight: u64,
+    timed_out: u64,
+    pending: u64,
+    rate: Rate,
+    time: Distribution,
+    time_failed: Distribution,
+}
+
 /// Requests that waited for streams which servers did not allow; absent where none did.
 #[derive(Serialize)]
 struct HeldBack {
@@ -162,6 +180,8 @@ struct PoolFigures {
     rate: Rate,
     bytes: Bytes,
     latency: Latency,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<Iterations>,
     status: BTreeMap<String, u64>,
     errors: Vec<Error>,
     steps: Vec<StepFigures>,
@@ -231,6 +251,7 @@ impl<'a> Document<'a> {
                 received: total.bytes.received,
             },
             latency: Latency::of(total),
+            iterations: Iterations::of_run(summary),
             held_back: HeldBack::of(total),
             messages: Messages::of(total),
             status: statuses(total.status()),
@@ -343,6 +364,44 @@ impl Latency {
     }
 }
 
+impl Iterations {
+    /// Those of all pools; the rate that was asked for is that of a single pool.
+    fn of_run(summary: &Summary) -> Option<Self> {
+        let mut pools = summary.pools();
+        let intended = match (pools.next(), pools.next()) {
+            (Some((pool, figures)), None) => summary.iterations_intended_per_s(pool, figures),
+            _ => None,
+        };
+        Self::of(summary, &summary.total, intended)
+    }
+
+    fn of_pool(summary: &Summary, pool: &PoolInfo, figures: &Figures) -> Option<Self> {
+        let intended = summary.iterations_intended_per_s(pool, figures);
+        Self::of(summary, figures, intended)
+    }
+
+    fn of(summary: &Summary, figures: &Figures, intended_per_s: Option<f64>) -> Option<Self> {
+        let iterations = figures.iterations.as_ref()?;
+        let counts = &iterations.counts;
+        Some(Self {
+            intended: counts.intended,
+            started: counts.sent,
+            completed: counts.ok,
+            failed: counts.failed,
+            dropped: counts.dropped,
+            in_flight: counts.in_flight,
+            timed_out: counts.timed_out,
+            pending: counts.pending,
+            rate: Rate {
+                intended_per_s: intended_per_s.map(finite),
+                achieved_per_s: finite(summary.iterations_per_s(iterations)),
+            },
+            time: Distribution::of(&iterations.time),
+            time_failed: Distribution::of(&iterations.failed),
+        })
+    }
+}
+
 impl HeldBack {
     fn of(total: &Figures) -> Option<Self> {
         total.held_back.allowed.map(|streams_allowed| Self {
@@ -405,6 +464,7 @@ fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
                 received: figures.bytes.received,
             },
             latency: Latency::of(figures),
+            iterations: Iterations::of_pool(summary, pool, figures),
             status: statuses(figures.status()),
             errors: figures.errors().into_iter().map(Error::of).collect(),
             steps: step_figures(pool.steps_of(figures), summary.duration),

@@ -56,6 +56,9 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     }
     rows.push(("lag", &latency.lag));
     rows.push(("failed", &latency.failed));
+    if let Some(iterations) = &summary.total.iterations {
+        rows.push(("iteration", &iterations.time));
+    }
     rows.push(("1st message", &summary.total.messages.first));
     rows.push(("message gap", &summary.total.messages.gap));
     rows.retain(|(_, histogram)| histogram.count() > 0);
@@ -115,7 +118,12 @@ fn print_asides(summary: &Summary, page: &mut Page<'_>) {
         ));
     }
     let latency = &summary.total.latency;
-    let unseen = unseen(summary);
+    let mut unseen = unseen(summary);
+    let iterations = summary.total.iterations.as_ref();
+    let in_flight = iterations.map_or(0, |iterations| iterations.counts.in_flight);
+    if in_flight > 0 {
+        unseen.push(format!("{} in flight", counted(in_flight, "iteration")));
+    }
     if !unseen.is_empty() {
         page.aside(&format!(
             "{} at least: {}, and when they would have ended is unknown; the mean is a lower bound too.",

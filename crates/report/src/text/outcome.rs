@@ -1,6 +1,6 @@
 //! How exchanges ended: counts, statuses, errors by blame, forgiven mistakes.
 
-use super::{foreign, tally};
+use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{count, counted, rate, share, share_tenths};
@@ -50,6 +50,7 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     }
     page.items("Requests", items);
     print_rate(summary, page);
+    iteration::print(summary, page);
     print_messages(summary, page);
     page.explain(
         "Every request that was due is counted exactly once: sent, dropped or never sent; and what \

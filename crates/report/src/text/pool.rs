@@ -1,7 +1,7 @@
 //! The table of pools, where there is more than one.
 
-use super::foreign;
 use super::latency::quantile_cell;
+use super::{foreign, iteration};
 use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, rate};
@@ -36,6 +36,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         "The same numbers for each pool: response time in the open model, service time in the \
          closed one; latencies are of ok responses and of timeouts.",
     );
+    iteration::print_pools(summary, page);
 }
 
 /// One pool's cells.

@@ -79,7 +79,13 @@ fn loads(pool: &PoolInfo, page: &Page<'_>) -> Loads {
         Model::Closed => "closed model",
     };
     let mut model = vec![name.to_owned()];
-    model.extend(pool.intended_rate.map(rate));
+    model.extend(pool.intended_rate.map(|intended| {
+        let intended = rate(intended);
+        match intended.split_once('/').filter(|_| pool.iterations) {
+            Some((number, per)) => format!("{number} iterations/{per}"),
+            None => intended,
+        }
+    }));
     // Where each connection carries one user, one number stands for both.
     let users = pool.users.filter(|users| *users != pool.connections);
     let users = users.map(|users| counted(u64::from(users), "user"));

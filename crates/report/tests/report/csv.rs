@@ -55,6 +55,19 @@ fn streams_have_the_times_of_their_messages() {
 }
 
 #[test]
+fn scenarios_have_the_times_of_their_iterations() {
+    let text = String::from_utf8(csv::histogram(&fixture::scenario())).unwrap();
+    let counts = |metric: &str| {
+        let rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let rows = rows.filter(|row| row[0] == metric);
+        rows.map(|row| row[3].parse::<u64>().unwrap()).sum::<u64>()
+    };
+    // Two were not started, and one was in flight.
+    assert_eq!(counts("iteration.time"), 1_200 - 24);
+    assert_eq!(counts("iteration.failed"), 24);
+}
+
+#[test]
 fn an_empty_run_has_a_header() {
     let text = String::from_utf8(csv::histogram(&fixture::empty())).unwrap();
     assert_eq!(

@@ -193,3 +193,28 @@ fn each_pool_has_figures_of_its_own() {
     let document = self::document(&fixture::open());
     assert_eq!(document["pools"][0]["latency"], document["latency"]);
 }
+
+#[test]
+fn iterations_are_there_where_they_are_more_than_requests() {
+    let run = document(&fixture::scenarios());
+    let iterations = &run["pools"][0]["iterations"];
+    let count = |name: &str| iterations[name].as_u64().unwrap();
+    assert_eq!(
+        count("intended"),
+        count("started") + count("dropped") + count("pending")
+    );
+    assert_eq!(
+        count("started"),
+        count("completed") + count("failed") + count("in_flight")
+    );
+    assert_eq!((count("started"), count("failed")), (1_198, 24));
+    assert_eq!(iterations["rate"]["intended_per_s"], 20.0);
+    assert_eq!(iterations["time"]["count"], 1_176);
+    assert!(run["pools"][1].get("iterations").is_none());
+    assert_eq!(run["iterations"]["completed"], iterations["completed"]);
+    assert!(run["iterations"]["rate"]["intended_per_s"].is_null());
+    // The requests' own rate is that of what became due.
+    let due = run["pools"][0]["requests"]["intended"].as_f64().unwrap();
+    assert_eq!(run["pools"][0]["rate"]["intended_per_s"], due / 60.0);
+    assert!(document(&fixture::pools()).get("iterations").is_none());
+}

@@ -1,0 +1,104 @@
+//! Iterations, where one is more than a request: how many, how fast, and of each pool.
+
+use super::latency::quantile_cell;
+use super::{foreign, tally};
+use crate::line::{Ink, Line};
+use crate::page::Page;
+use crate::quantity::{count, rate, share};
+use crate::table::{Column, Table};
+use drumfire_measure::{Iterations, PoolInfo, Summary};
+
+/// No name takes more columns.
+const NAME_MAX: usize = 24;
+
+/// Prints what became of the iterations of all pools that have them.
+pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
+    let Some(iterations) = &summary.total.iterations else {
+        return;
+    };
+    let counts = &iterations.counts;
+    let mut failed = format!("{} failed", count(counts.failed));
+    if counts.failed > 0 {
+        failed.push_str(&format!(" ({})", share(counts.failed, counts.sent)));
+    }
+    let completed = format!("{} completed", count(counts.ok));
+    let mut items = vec![
+        Line::of(completed, Ink::Bold),
+        tally(failed, counts.failed, Ink::Bad),
+    ];
+    let others = [
+        (counts.dropped, "dropped"),
+        (counts.in_flight, "in flight"),
+        (counts.pending, "due but not started"),
+    ];
+    for (n, what) in others.into_iter().filter(|(n, _)| *n > 0) {
+        items.push(Line::of(format!("{} {what}", count(n)), Ink::Warn));
+    }
+    let achieved = summary.iterations_per_s(iterations);
+    items.push(Line::plain(format!("{} achieved", rate(achieved))));
+    let mut pools = summary.pools();
+    let intended = match (pools.next(), pools.next()) {
+        (Some((pool, figures)), None) => summary.iterations_intended_per_s(pool, figures),
+        _ => None,
+    };
+    if let Some(intended) = intended.filter(|intended| *intended > 0.0) {
+        let part = share((achieved * 1e3) as u64, (intended * 1e3) as u64);
+        let text = format!("{part} of {} intended", rate(intended));
+        items.push(Line::plain(text));
+    }
+    page.items("Iterations", items);
+}
+
+/// Prints a row for each pool with iterations, where there is more than one pool.
+pub(super) fn print_pools(summary: &Summary, page: &mut Page<'_>) {
+    if summary.total.iterations.is_none() {
+        return;
+    }
+    let mut table = Table::new([
+        Column::names("Iterations"),
+        Column::numbers("started", 1),
+        Column::numbers("failed", 2),
+        Column::numbers("rate", 3),
+        Column::numbers("p50", 4),
+        Column::numbers("p90", 6),
+        Column::numbers("p99", 0),
+        Column::numbers("max", 5),
+    ]);
+    for (pool, figures) in summary.pools() {
+        if let Some(iterations) = &figures.iterations {
+            table.row(cells(summary, pool, iterations, page));
+        }
+    }
+    page.gap();
+    let lines = table.lines(page.style.width());
+    page.lines(lines);
+    page.explain(
+        "An iteration is what a user does from the first step of its scenario to the last; its time \
+         includes the pauses.",
+    );
+}
+
+/// One pool's cells.
+fn cells(
+    summary: &Summary,
+    pool: &PoolInfo,
+    iterations: &Iterations,
+    page: &Page<'_>,
+) -> Vec<Line> {
+    let style = page.style;
+    let mut name = Line::plain(foreign(&pool.name, style.unicode));
+    name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
+    let counts = &iterations.counts;
+    let failed = count(counts.failed);
+    let quantile = |q| quantile_cell(&iterations.time, q, Ink::Plain, style);
+    vec![
+        name,
+        Line::plain(count(counts.sent)),
+        tally(failed, counts.failed, Ink::Bad),
+        Line::plain(rate(summary.iterations_per_s(iterations))),
+        quantile(0.5),
+        quantile(0.9),
+        quantile(0.99),
+        quantile(1.0),
+    ]
+}
