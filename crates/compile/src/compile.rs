@@ -23,7 +23,8 @@ use crate::{check, feeds};
 use drumfire_data::Sources;
 use drumfire_plan::document::{Ask, Document, Generator as WrittenGenerator, Place, Pool, Text};
 use drumfire_plan::{
-    Expect, Generator, HttpRequest, HttpVersion, Plan, PlanParts, Samples, Spin, Threshold, Url,
+    Expect, Generator, HttpRequest, HttpVersion, Plan, PlanParts, Program, Samples, Spin,
+    Threshold, Url,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -206,6 +207,7 @@ fn made_of(
         timeouts: transport::timeouts(&settings.timeouts, scope),
         stop: load::stop(&pool.stop, &loaded, scope),
         requests,
+        program: Program::Turns,
         load: loaded.load,
         users: loaded.users,
         connections,

@@ -134,7 +134,7 @@ impl TextTemplate for CallTemplate {
         let variables = Variables {
             names: Arc::clone(&self.names),
             host: Arc::clone(&self.host),
-            call: *call,
+            call: call.clone(),
             message,
         };
         let mut env = CallEnv {
@@ -183,11 +183,13 @@ mod tests {
 
     const CALL: RequestContext = RequestContext {
         number: 7,
+        arrival: 7,
         user: 2,
         iteration: 0,
         connection: 1,
         now: 1_600_000_000_123_456_789,
         seed: 42,
+        variables: None,
     };
 
     fn templates(set: FunctionSet) -> Templates {

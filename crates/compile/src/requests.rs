@@ -43,7 +43,7 @@ pub(crate) fn requests(
         order: settings.body.order.as_ref(),
     };
     let shared = Shared {
-        templates,
+        templates: templates.clone(),
         sources,
         seed,
         target: target(pool, scope),
@@ -64,7 +64,7 @@ impl Shared<'_> {
     /// Adds a request, or all of a list.
     fn add(&self, request: &Request, made: &mut Made, scope: &mut Scope<'_>) {
         let templates = match &request.data.templates {
-            None => self.templates,
+            None => self.templates.clone(),
             own => Templates::of(own.as_ref(), self.sources, self.seed, scope),
         };
         let (method, asked) = match &request.ask {

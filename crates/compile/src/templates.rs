@@ -24,7 +24,7 @@ const FRAMING: [&str; 9] = [
 ];
 
 /// The language of a pool's templates, or of a request's.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Templates<'a> {
     sources: &'a Arc<Sources>,
     first: RequestContext,

@@ -82,7 +82,7 @@ impl Simple {
         sources: &Sources,
         out: &mut String,
     ) -> Result<(), DataError> {
-        let call = context.call;
+        let call = &context.call;
         match *self {
             Self::RequestNumber => push_integer(call.number, out),
             Self::MessageNumber => push_integer(context.message, out),
@@ -105,7 +105,7 @@ impl Simple {
             // The length was checked to be at most LETTERS_MAX.
             Self::RandomString(length) => context.random().letters(length as usize, out),
             Self::Cell(feed, column) => {
-                let cell = sources.cell(feed, column, &call)?;
+                let cell = sources.cell(feed, column, call)?;
                 push_value(cell, out)?;
             }
         }
@@ -114,7 +114,7 @@ impl Simple {
 
     /// Its value for the interpreter.
     pub(crate) fn value(&self, context: &mut RenderContext) -> Value {
-        let call = context.call;
+        let call = &context.call;
         match self {
             Self::RequestNumber => Value::from(call.number),
             Self::MessageNumber => Value::from(context.message),

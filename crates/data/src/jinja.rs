@@ -275,7 +275,7 @@ struct Row {
 impl Object for Row {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let column = self.sources.feed(self.feed)?.column(key.as_str()?)?;
-        let call = with_rendering(|rendering| rendering.context.call).ok()?;
+        let call = with_rendering(|rendering| rendering.context.call.clone()).ok()?;
         match self.sources.cell(self.feed, column, &call) {
             Ok(cell) => Some(cell.clone()),
             Err(error) => Some(Error::new(ErrorKind::InvalidOperation, error.0).into()),

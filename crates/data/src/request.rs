@@ -122,9 +122,9 @@ impl Bodies {
     /// Appends the body of a request.
     fn render(&self, request: &RequestContext, out: &mut Vec<u8>) -> Result<(), DataError> {
         let length = self.list.len() as u64;
-        let index = self.order.index(request.seed, request.number, length);
+        let index = self.order.index(request.seed, request.arrival, length);
         let Some(index) = index else {
-            let number = request.number;
+            let number = request.arrival;
             let message = format!("the body has {length} lines; request {number} finds none");
             return Err(DataError(message));
         };
@@ -253,11 +253,13 @@ mod tests {
     fn request(number: u64) -> RequestContext {
         RequestContext {
             number,
+            arrival: number,
             user: 3,
             iteration: number / 2,
             connection: 1,
             now: 0,
             seed: 7,
+            variables: None,
         }
     }
 

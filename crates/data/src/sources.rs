@@ -105,11 +105,11 @@ impl Sources {
         let rows = source.feed.rows();
         // Feeds must not take their rows in step with each other.
         let seed = call.seed.wrapping_add(at as u64);
-        match source.order.index(seed, call.number, rows) {
+        match source.order.index(seed, call.arrival, rows) {
             Some(row) => Ok(source.feed.cell(row, column)),
             None => Err(DataError(format!(
                 "the feed `{}` has {rows} rows and is gone through once; request {} finds none",
-                source.name, call.number
+                source.name, call.arrival
             ))),
         }
     }

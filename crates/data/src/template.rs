@@ -262,7 +262,7 @@ impl TextTemplate for Template {
         message: u64,
         out: &mut String,
     ) -> Result<(), DataError> {
-        self.render_with(&mut RenderContext::new(*call, message, message), out)
+        self.render_with(&mut RenderContext::new(call.clone(), message, message), out)
     }
 }
 

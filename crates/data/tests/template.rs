@@ -9,11 +9,13 @@ use std::sync::Arc;
 fn call(number: u64) -> RequestContext {
     RequestContext {
         number,
+        arrival: number,
         user: 2,
         iteration: 0,
         connection: 1,
         now: 951_868_800_500_000_000,
         seed: 11,
+        variables: None,
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) struct PoolId(pub(crate) u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ExchangeId(pub(crate) u32);
 
-/// Which of the exchanges that had one id.
+/// Which of the exchanges that had one id, or of the iterations of one user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Generation(u32);
 
@@ -22,7 +22,7 @@ pub(crate) struct ShareId(pub(crate) u32);
 pub(crate) struct LaneId(pub(crate) u16);
 
 /// A place in the list of a worker's users.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserId(pub(crate) u32);
 
 impl PoolId {

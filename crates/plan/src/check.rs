@@ -3,7 +3,7 @@
 use crate::nearest::suggestion;
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
-    KeepAliveHints, Law, Load, Metric, PlanParts, Pool, Sequence, Threshold,
+    KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, Program, Sequence, Step, Threshold,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -105,11 +105,46 @@ fn check_pool(pool: &Pool, warmup: Nanos, found: &mut Findings) {
     for (k, request) in pool.requests.iter().enumerate() {
         check_request(k, request, found);
     }
+    check_program(pool, found);
     check_load(pool, found);
     check_stop(pool, warmup, found);
     check_connections(&pool.connections, found);
     check_version(pool, found);
     check_times(pool, found);
+}
+
+/// A program that never sends would run in circles, and its steps must exist.
+fn check_program(pool: &Pool, found: &mut Findings) {
+    let Program::Steps(steps) = &pool.program else {
+        return;
+    };
+    found.note_if(
+        pool.program.requests() == 0,
+        "scenario",
+        "there is nothing to send; give at least one request",
+    );
+    found.note_if(
+        pool.stop.requests.is_some(),
+        "stop.requests",
+        "a scenario is counted by its iterations; write `iterations` in place of `requests`",
+    );
+    for (k, step) in steps.iter().enumerate() {
+        match step {
+            Step::Request { request, .. } => found.note_item_if(
+                *request as usize >= pool.requests.len(),
+                "scenario",
+                Some(k),
+                "the step sends a request that the pool does not have",
+            ),
+            Step::Pause(Pause { from, to }) => found.note_item_if(
+                from > to,
+                "scenario",
+                Some(k),
+                "the longest pause is below the shortest; write such as 200ms..1s",
+            ),
+            Step::Set { .. } => {}
+        }
+    }
 }
 
 fn check_load(pool: &Pool, found: &mut Findings) {

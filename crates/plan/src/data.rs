@@ -1,13 +1,18 @@
 //! Data that varies between requests: a function of the request's context.
 
-use crate::Header;
+use crate::{Header, Variables};
 use std::fmt;
+use std::sync::Arc;
 
 /// The request that data is rendered for; computed once per request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestContext {
-    /// The request's number within the run, from 0.
+    /// The request's number within the run, from 0. Steps of one iteration have numbers of their
+    /// own, so that their random values differ.
     pub number: u64,
+    /// The number of its iteration within the run, from 0, by which it takes rows of feeds: those of
+    /// one iteration agree. Where an iteration is one request, the request's own.
+    pub arrival: u64,
     /// Which of the run's users sends it, from 0.
     pub user: u32,
     /// Which of the user's iterations it is, from 0.
@@ -18,6 +23,8 @@ pub struct RequestContext {
     pub now: u64,
     /// The plan's seed.
     pub seed: u64,
+    /// The values that its user keeps; `None` where the pool's program sets none.
+    pub variables: Option<Arc<Variables>>,
 }
 
 /// Which parts of a request vary.

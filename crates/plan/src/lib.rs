@@ -16,6 +16,8 @@ mod load;
 mod nearest;
 mod plan;
 mod pool;
+mod program;
+mod random;
 mod reach;
 mod reference;
 mod scan;
@@ -40,6 +42,8 @@ pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop}
 pub use nearest::{nearest, suggestion};
 pub use plan::{Generator, Plan, PlanParts, Spin};
 pub use pool::{Pool, Samples};
+pub use program::{OnFailure, Pause, Program, Step, Value, VariableId, Variables};
+pub use random::Random;
 pub use reach::{Pem, Proxy, Reach, Resolve, Resumption, Tls, Unresolved, Verify};
 pub use reference::JoinError;
 pub use threshold::{Comparison, Metric, Threshold, ThresholdError, Times};

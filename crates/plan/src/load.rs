@@ -123,7 +123,7 @@ pub struct Stop {
     pub duration: Option<Nanos>,
     /// Exactly this many requests start.
     pub requests: Option<u64>,
-    /// How often the list of requests is gone through, exactly.
+    /// How often the list of requests is gone through, or the program's steps are, exactly.
     pub iterations: Option<u64>,
     /// The treatment of requests in flight when the duration is over or the run is stopped.
     pub drain: Drain,

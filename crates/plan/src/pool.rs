@@ -1,6 +1,8 @@
 //! Requests that share a load, connections and settings.
 
-use crate::{Connections, Expect, HttpOptions, HttpRequest, Load, Reach, Stop, Timeouts, Users};
+use crate::{
+    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stop, Timeouts, Users,
+};
 
 /// Requests that share a load, connections and settings. A run has one or several, and each has
 /// figures of its own.
@@ -8,8 +10,10 @@ use crate::{Connections, Expect, HttpOptions, HttpRequest, Load, Reach, Stop, Ti
 pub struct Pool {
     /// The name under which its figures are reported.
     pub name: String,
-    /// The requests, sent in turn; never empty.
+    /// The requests; never empty.
     pub requests: Vec<HttpRequest>,
+    /// What an arrival starts: the requests in turn, or steps of which they are part.
+    pub program: Program,
     /// When requests start, and how many at a time.
     pub load: Load,
     /// How many users there are over time, where that changes: of a closed load its users, of an

@@ -86,11 +86,13 @@ fn best(input: &Input) -> Result<f64, DataError> {
         for number in 0..MESSAGES {
             let call = RequestContext {
                 number,
+                arrival: number,
                 user: 0,
                 iteration: 0,
                 connection: 0,
                 now: number,
                 seed: 1,
+                variables: None,
             };
             message.clear();
             metadata.clear();

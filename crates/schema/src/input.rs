@@ -215,7 +215,7 @@ impl Input {
                 element
                     .render(
                         &self.descriptor,
-                        &mut RenderContext::new(*call, 0, 0),
+                        &mut RenderContext::new(call.clone(), 0, 0),
                         &mut out,
                     )
                     .map_err(|error| {
@@ -240,11 +240,11 @@ impl Input {
         let index = if self.streams {
             n.checked_rem(length)
         } else {
-            self.order.index(call.seed, call.number, length)
+            self.order.index(call.seed, call.arrival, length)
         };
         // An index below a length that was a usize.
         index.map(|index| index as usize).ok_or_else(|| {
-            let number = call.number;
+            let number = call.arrival;
             DataError(match length {
                 0 => "no data provided for request: the array is empty".to_owned(),
                 _ => format!("the data has {length} elements; request {number} finds none"),
@@ -296,7 +296,7 @@ impl RequestData for Input {
             }
             Body::Elements(elements) => {
                 let index = self.index(call, n, elements.len() as u64)?;
-                let mut context = RenderContext::new(*call, n, pass);
+                let mut context = RenderContext::new(call.clone(), n, pass);
                 elements[index].render(&self.descriptor, &mut context, out)
             }
             Body::Rendered(text) => {

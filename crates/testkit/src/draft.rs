@@ -4,8 +4,8 @@ use crate::Said;
 use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, Connections, Expect, Flaw, Generator, Growth,
     HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load, Method,
-    Plan, PlanParts, Pool, Reach, ReusedClosed, Samples, Sequence, Spin, Spread, Stop, Threshold,
-    Timeouts, Url, Users,
+    Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin, Spread, Stop,
+    Threshold, Timeouts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -69,6 +69,7 @@ fn draft(load: Load) -> Draft {
     let pool = Pool {
         name: "main".to_owned(),
         requests: vec![get("http://sut/")],
+        program: Program::Turns,
         load,
         users: None,
         stop: Stop::default(),

@@ -125,11 +125,13 @@ fn push_call(out: &mut String, call: &Call) {
     for number in 0..2 {
         let context = RequestContext {
             number,
+            arrival: number,
             user: 3,
             iteration: 0,
             connection: 0,
             now: 0,
             seed: 1,
+            variables: None,
         };
         for n in 0..call.data.messages(&context) {
             let mut message = Vec::new();

@@ -19,7 +19,7 @@ pub(super) struct OwnRequest {
 }
 
 /// The context of an exchange's request, computed once: a request that is sent again is the same.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct KeptContext {
     context: RequestContext,
     /// Which of the exchanges with the id it belongs to.
@@ -33,7 +33,7 @@ impl KeptContext {
     }
 
     /// Keeps the context of an exchange.
-    pub(super) const fn keep(&mut self, context: RequestContext, generation: Generation) {
+    pub(super) fn keep(&mut self, context: RequestContext, generation: Generation) {
         self.context = context;
         self.of = Some(generation);
     }
@@ -93,11 +93,13 @@ impl Exchange {
     pub(super) const fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
         RequestContext {
             number: self.task.number,
+            arrival: self.task.number,
             user: self.task.turn.number,
             iteration: self.task.turn.iteration,
             connection,
             now,
             seed,
+            variables: None,
         }
     }
 }

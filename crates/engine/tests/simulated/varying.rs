@@ -37,7 +37,7 @@ impl RequestData for Everything {
     }
 
     fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
-        self.rendered.lock().expect("a lock").push(*request);
+        self.rendered.lock().expect("a lock").push(request.clone());
         if self.fails {
             return Err(DataError("no row".to_owned()));
         }
@@ -252,7 +252,9 @@ fn rendered_as_one(data: &Everything, times: usize) {
     let rendered = data.rendered.lock().expect("a lock");
     let mut seen = BTreeMap::new();
     for context in rendered.iter() {
-        let first = seen.entry(context.number).or_insert(*context);
+        let first = seen
+            .entry(context.number)
+            .or_insert_with(|| context.clone());
         assert_eq!(first, context);
     }
     assert_eq!((rendered.len(), seen.len()), (times, times));
@@ -301,7 +303,7 @@ struct Timed(Mutex<BTreeMap<u64, Vec<RequestContext>>>);
 impl Timed {
     fn note(&self, call: &RequestContext) {
         let mut noted = self.0.lock().expect("a lock");
-        noted.entry(call.number).or_default().push(*call);
+        noted.entry(call.number).or_default().push(call.clone());
     }
 }
 

@@ -2,10 +2,12 @@
 
 use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Expect, Flaw, Generator, Growth, Header, HttpOptions,
-    HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, Plan, PlanParts, Pool, Reach,
-    ReusedClosed, Samples, Spin, Spread, Stop, Timeouts, Url,
+    HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, OnFailure, Pause, Plan,
+    PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Spin, Spread, Step, Stop, Timeouts,
+    Url,
 };
 use drumfire_units::Nanos;
+use std::sync::Arc;
 
 fn request() -> HttpRequest {
     HttpRequest {
@@ -31,6 +33,7 @@ fn pool() -> Pool {
     Pool {
         name: "main".to_owned(),
         requests: vec![request()],
+        program: Program::Turns,
         load: open("500/s"),
         users: None,
         stop: Stop {
@@ -139,6 +142,32 @@ fn each_mistake_is_found_at_its_key() {
         assert_eq!(keys(|p| p.load = open(silent)), ["rate"], "{silent}");
     }
     assert_eq!(keys(|p| p.load = closed(0)), ["users"]);
+}
+
+#[test]
+fn a_program_sends_what_its_pool_has() {
+    let of = |steps: &[Step], change: fn(&mut Pool)| {
+        keys(|pool| {
+            pool.program = Program::Steps(Arc::from(steps));
+            change(pool);
+        })
+    };
+    let send = |request| Step::Request {
+        request,
+        on_failure: OnFailure::Continue,
+    };
+    let pause = |from, to| {
+        Step::Pause(Pause {
+            from: Nanos(from),
+            to: Nanos(to),
+        })
+    };
+    assert!(of(&[send(0), pause(1, 2), send(0)], |_| {}).is_empty());
+    assert_eq!(of(&[pause(1, 1)], |_| {}), ["scenario"]);
+    assert_eq!(of(&[send(0), send(1)], |_| {}), ["scenario"]);
+    assert_eq!(of(&[send(0), pause(2, 1)], |_| {}), ["scenario"]);
+    let counted = |pool: &mut Pool| pool.stop.requests = Some(3);
+    assert_eq!(of(&[send(0)], counted), ["stop.requests"]);
 }
 
 #[test]

@@ -10,11 +10,13 @@ use std::sync::Arc;
 fn call(number: u64) -> RequestContext {
     RequestContext {
         number,
+        arrival: number,
         user: 3,
         iteration: 0,
         connection: 1,
         now: 1_700_000_000_123_456_789,
         seed: 42,
+        variables: None,
     }
 }
 

@@ -44,11 +44,13 @@ fn template(text: &str) -> Template {
 fn context(number: u64) -> RenderContext {
     let call = RequestContext {
         number,
+        arrival: number,
         user: 1,
         iteration: 0,
         connection: 2,
         now: 3_000_000_000,
         seed: 9,
+        variables: None,
     };
     RenderContext::new(call, 0, 0)
 }
