@@ -20,7 +20,7 @@ pub(crate) use whole::WholeLoad;
 use crate::id::UserId;
 use crate::limits::HEED_WITHIN;
 use closed::Closed;
-use drumfire_plan::{Change, Command, Pool, StopReason};
+use drumfire_plan::{Change, Command, Pool, Program, StopReason};
 use drumfire_schedule::CourseChange;
 use drumfire_units::Nanos;
 use open::Open;
@@ -57,7 +57,10 @@ pub(crate) struct Bounds {
 impl Bounds {
     fn of(pool: &Pool) -> Self {
         let stop = &pool.stop;
-        let length = pool.requests.len() as u64;
+        let length = match pool.program {
+            Program::Turns => pool.requests.len() as u64,
+            Program::Steps(_) => 1,
+        };
         let rounds = stop.iterations.map(|n| n.saturating_mul(length));
         Self {
             end: stop.duration.unwrap_or(Nanos::MAX),

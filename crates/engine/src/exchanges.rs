@@ -34,7 +34,7 @@ use crate::prepare::{Message, PreparedPool, Request, TargetForm, message};
 use crate::users::Turn;
 use crate::wire::{Cancelled, Phase, Seen};
 use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
-use drumfire_plan::{Compressed, Expect, HttpVersion, Origin, Timeouts};
+use drumfire_plan::{Compressed, Expect, HttpVersion, Origin, Timeouts, Variables};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -97,6 +97,8 @@ struct Exchange {
     call: Option<Box<CallState>>,
     /// Its request where that varies; kept for the next exchange with this id.
     own: Option<Box<OwnRequest>>,
+    /// The values that its user keeps; `None` where there are none.
+    variables: Option<Arc<Variables>>,
     /// The detail of its end, beyond the outcome.
     detail: Option<String>,
 }
@@ -279,6 +281,11 @@ impl Exchanges {
         id
     }
 
+    /// Gives an exchange the values that its user keeps.
+    pub(crate) fn lend(&mut self, id: ExchangeId, variables: Arc<Variables>) {
+        self.get_mut(id).variables = Some(variables);
+    }
+
     #[cold]
     fn add(&mut self, task: Task, times: Times) -> ExchangeId {
         self.list.push(Exchange {
@@ -299,6 +306,7 @@ impl Exchanges {
             follow: None,
             call: None,
             own: None,
+            variables: None,
             detail: None,
         });
         ExchangeId((self.list.len() - 1) as u32)
@@ -552,6 +560,21 @@ impl Exchange {
         }
         if self.follow.is_some() {
             self.follow = None;
+        }
+        if self.variables.is_some() {
+            self.return_variables();
+        }
+    }
+
+    /// Lets go of what its user keeps, so that the user alone has it.
+    #[cold]
+    fn return_variables(&mut self) {
+        self.variables = None;
+        if let Some(own) = &mut self.own {
+            own.drop_context();
+        }
+        if let Some(call) = &mut self.call {
+            call.drop_context();
         }
     }
 

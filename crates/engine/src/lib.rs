@@ -8,6 +8,7 @@ mod blame;
 mod channel;
 mod control;
 mod conversation;
+mod course;
 mod exchanges;
 mod id;
 mod keep_alive;
@@ -21,6 +22,7 @@ mod run;
 mod timers;
 mod transport;
 mod users;
+mod waiting;
 mod wire;
 mod worker;
 

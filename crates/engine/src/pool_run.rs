@@ -15,67 +15,36 @@ use crate::arrivals::{Arrival, Arrivals, Shard};
 use crate::blame::Failure;
 use crate::channel::Channel;
 use crate::control::Orders;
-use crate::exchanges::{Due, End, Exchanges, Hearing, Task, Todo};
-use crate::id::{ExchangeId, LaneId, PoolId, ShareId, UserId};
-use crate::limits::{DIALS_AT_ONCE, DRAIN_MAX, STARTS_PER_TURN, STREAMS_PER_TURN, WAITING_MAX};
+use crate::course::{Course, Finish};
+use crate::exchanges::{Due, End, Exchanges, Finished, Hearing, Task, Todo};
+use crate::id::{ExchangeId, LaneId, PoolId, ShareId};
+use crate::limits::{DIALS_AT_ONCE, STARTS_PER_TURN, STREAMS_PER_TURN, WAITING_MAX};
 use crate::pool_io::PoolIo;
 use crate::prepare::{Lookup, PreparedPool};
 use crate::recorder::Recorder;
 use crate::timers::{Timers, Wake};
-use crate::transport::{Context, Found, Lane, Lanes, Seat, Transport};
-use crate::users::{Turn, Users};
-use crate::wire::Settings;
-use drumfire_measure::Outcome;
-use drumfire_net::{Io, Readiness, Slot};
-use drumfire_plan::{Affinity, Drain, Growth, HttpVersion, Spread};
+use crate::transport::{Context, Found, Seat, Transport};
+use crate::users::{DueRequest, Iterations, NextStep, Over, Users};
+use crate::waiting::Waiting;
+use drumfire_measure::{IterationSample, Outcome};
+use drumfire_net::{Io, Slot};
+use drumfire_plan::{Affinity, Drain, HttpVersion};
 use drumfire_units::Nanos;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How large a worker's part of a pool is.
 pub(crate) struct Extent {
-    /// Connections to each origin: those with the numbers `index`, `index + of`, …
-    pub(crate) connections: u32,
     pub(crate) shard: Shard,
+    pub(crate) transport: Transport,
     pub(crate) users: Users,
     pub(crate) arrivals: Arrivals,
     pub(crate) orders: Orders,
-    /// The id of the first stream of each connection of HTTP/2.
-    pub(crate) first_stream_id: u32,
 }
 
 /// The parts that a worker lends to one of its pools.
 pub(crate) struct Site<'a, I> {
     pub(crate) io: PoolIo<'a, I>,
     pub(crate) recorder: &'a mut Recorder<Channel>,
-}
-
-/// How far a worker's part of a pool is.
-#[derive(Debug)]
-struct Course {
-    /// The end of the drain; set when nothing more is started.
-    drain_until: Option<Nanos>,
-    last_end: Nanos,
-    measure_from: Nanos,
-    /// When everything was accounted for, and what the run's end is by that.
-    finished: Option<Finish>,
-}
-
-/// The end of a worker's part of a pool.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Finish {
-    /// When it was accounted for.
-    pub(crate) at: Nanos,
-    /// When its last exchange ended, or the time that was asked for is used.
-    pub(crate) end: Nanos,
-}
-
-/// Arrivals that were taken and found no seat, by lane. Where there is one lane they stay in
-/// the schedule.
-#[derive(Debug)]
-struct Waiting {
-    lanes: Vec<VecDeque<Arrival>>,
-    count: usize,
 }
 
 /// A worker's part of one pool.
@@ -116,7 +85,7 @@ macro_rules! context {
 impl PoolRun {
     pub(crate) fn new(prepared: &Arc<PreparedPool>, extent: Extent) -> Self {
         let pool = prepared.pool();
-        let transport = transport_of(prepared, &extent);
+        let transport = extent.transport;
         let room = transport.share_count() * pool.connections.streams as usize;
         let lanes = transport.lanes.count();
         Self {
@@ -124,16 +93,8 @@ impl PoolRun {
             exchanges: Exchanges::new(Arc::clone(prepared), room),
             lookup: Lookup::new(prepared),
             timers: Timers::default(),
-            waiting: Waiting {
-                lanes: vec![VecDeque::new(); lanes],
-                count: 0,
-            },
-            course: Course {
-                drain_until: None,
-                last_end: Nanos::ZERO,
-                measure_from: prepared.generator().warmup,
-                finished: None,
-            },
+            waiting: Waiting::new(lanes),
+            course: Course::new(prepared.generator().warmup),
             shard: extent.shard,
             affinity: pool.connections.affinity,
             multiplexes: pool.http.version == HttpVersion::Http2,
@@ -144,6 +105,22 @@ impl PoolRun {
             users: extent.users,
             transport,
         }
+    }
+
+    /// The connections, for questions that change nothing.
+    #[inline]
+    pub(crate) const fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// Lets the connections do something, with the parts that they need for it.
+    #[inline]
+    pub(crate) fn transmit<I: Io, T>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, Hearing<'_>>) -> T,
+    ) -> T {
+        act(&mut self.transport, context!(self, site))
     }
 
     /// Dials shares from `next` on, as many at a time as may be; `true` when all are open or have
@@ -194,7 +171,7 @@ impl PoolRun {
     #[inline]
     pub(crate) fn has_to_stop(&self, now: Nanos) -> bool {
         let stops = self.arrivals.is_timed_out(now) || self.orders.is_stopping();
-        stops && self.course.drain_until.is_none()
+        stops && !self.course.is_stopped()
     }
 
     /// How many exchanges start at most in a turn.
@@ -204,18 +181,6 @@ impl PoolRun {
         } else {
             STARTS_PER_TURN
         }
-    }
-
-    /// Whether anything is to be written.
-    #[inline]
-    pub(crate) fn has_output(&self) -> bool {
-        self.transport.has_output()
-    }
-
-    /// Writes what is to be written.
-    #[inline]
-    pub(crate) fn flush<I: Io>(&mut self, site: &mut Site<'_, I>) {
-        self.transport.flush(context!(self, site));
     }
 
     /// A turn begins: what was left unread before is read after what is ready.
@@ -228,28 +193,6 @@ impl PoolRun {
     #[inline]
     pub(crate) const fn unread(&self) -> usize {
         self.unread
-    }
-
-    /// A slot has become ready for something.
-    #[inline]
-    pub(crate) fn handle_ready<I: Io>(&mut self, site: &mut Site<'_, I>, readiness: Readiness) {
-        self.transport.handle_ready(context!(self, site), readiness);
-    }
-
-    /// Goes on with the first slot of those that were not read to the end.
-    pub(crate) fn read_on<I: Io>(&mut self, site: &mut Site<'_, I>) {
-        self.transport.read_on(context!(self, site));
-    }
-
-    /// Whether a send has failed on any slot.
-    #[inline]
-    pub(crate) fn has_broken(&self) -> bool {
-        self.transport.has_broken()
-    }
-
-    /// Reads one slot on which a send failed.
-    pub(crate) fn read_broken<I: Io>(&mut self, site: &mut Site<'_, I>) {
-        self.transport.read_broken(context!(self, site));
     }
 
     /// The exchanges whose time is up.
@@ -266,35 +209,28 @@ impl PoolRun {
         self.exchanges.time_out(id, cancelled, now);
     }
 
-    /// When [`Self::handle_timeout`] is due.
-    #[inline]
-    pub(crate) fn next_timeout(&self) -> Nanos {
-        self.transport.next_timeout()
-    }
-
-    /// Looks after connections whose time is up.
-    pub(crate) fn handle_timeout<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
-        self.transport.handle_timeout(context!(self, site), now);
-    }
-
     /// The next wake that is due.
     #[inline]
     pub(crate) fn due(&mut self, now: Nanos) -> Option<Wake> {
         self.timers.due(now)
     }
 
-    /// Starts one exchange; `false` when none is due or no seat is free for it.
+    /// Starts one exchange, or an iteration that begins with a pause; `false` when none is due or
+    /// no seat is free for it.
     pub(crate) fn start_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
-        if !self.users.admits(self.exchanges.open(), now) {
-            return false;
-        }
-        if self.affinity == Affinity::User {
-            return self.start_own(site, now);
-        }
-        if self.waiting.count > 0 && self.start_waiting(site, now) {
+        if self.waiting.has_requests() && self.start_waiting_request(site, now) {
             return true;
         }
-        if self.waiting.lanes.len() == 1 {
+        if !self.users.admits(now) {
+            return false;
+        }
+        if self.affinity == Affinity::User || !self.users.begins_with_request() {
+            return self.begin_without_seat(site, now);
+        }
+        if self.waiting.arrivals() > 0 && self.start_waiting(site, now) {
+            return true;
+        }
+        if self.waiting.has_one_lane() {
             if self.transport.lanes.get(LaneId(0)).is_full() {
                 return false;
             }
@@ -306,55 +242,56 @@ impl PoolRun {
             let Some(seat) = seat else {
                 return false;
             };
-            self.start(site, seat, arrival, now);
+            self.begin_on(site, seat, arrival, now);
             return true;
         }
-        if self.waiting.count >= WAITING_MAX {
+        if self.waiting.arrivals() >= WAITING_MAX {
             return false;
         }
         let Some(arrival) = self.arrivals.take(now) else {
             return false;
         };
-        let lane = self.prepared.requests[self.request_of(arrival)].lane;
+        let lane = self.lane_of(self.users.first_request(arrival));
         let shard = self.shard;
         match self.transport.take_seat(lane, |n| shard.number(n)) {
-            Some(seat) => self.start(site, seat, arrival, now),
-            None => {
-                self.waiting.lanes[lane.index()].push_back(arrival);
-                self.waiting.count += 1;
-            }
+            Some(seat) => self.begin_on(site, seat, arrival, now),
+            None => self.waiting.push_arrival(lane, arrival),
         }
         true
     }
 
-    /// Starts one exchange on its user's own connection; `false` when none is due.
-    fn start_own<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+    /// Begins an iteration that needs no free seat: on its user's own connection, or with a pause.
+    /// `false` when none is due.
+    fn begin_without_seat<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
         let Some(arrival) = self.arrivals.take(now) else {
             return false;
         };
-        let lane = self.prepared.requests[self.request_of(arrival)].lane;
-        let turn = self.users.begin(arrival);
-        let seat = Seat {
-            share: self.transport.lanes.get(lane).share_of(turn.user),
-            since: Nanos::ZERO,
-        };
-        self.start_turn(site, seat, turn, arrival, now);
+        let next = self.users.begin(arrival, || site.io.unix_time());
+        self.carry_on(site, next, now);
         true
+    }
+
+    /// Starts a request on its user's own connection.
+    fn start_own<I: Io>(&mut self, site: &mut Site<'_, I>, request: DueRequest, now: Nanos) {
+        let lane = self.lane_of(request.request);
+        let seat = Seat {
+            share: self.transport.lanes.get(lane).share_of(request.turn.user),
+            since: self.users.free_since(),
+        };
+        self.start(site, seat, request, now);
     }
 
     /// Gives an arrival that waits to a free seat of its lane; `false` when there is none.
     fn start_waiting<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
         let shard = self.shard;
-        for index in 0..self.waiting.lanes.len() {
-            let lane = LaneId(index as u16);
+        for lane in self.waiting.lanes() {
             while !self.transport.lanes.get(lane).is_full()
-                && let Some(arrival) = self.waiting.lanes[index].pop_front()
+                && let Some(arrival) = self.waiting.pop_arrival(lane)
             {
-                self.waiting.count -= 1;
                 if self.arrivals.still_wanted(arrival, now)
                     && let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n))
                 {
-                    self.start(site, seat, arrival, now);
+                    self.begin_on(site, seat, arrival, now);
                     return true;
                 }
             }
@@ -362,46 +299,78 @@ impl PoolRun {
         false
     }
 
-    /// Which request of the list an arrival is.
-    #[inline]
-    fn request_of(&self, arrival: Arrival) -> usize {
-        match self.prepared.requests.len() {
-            1 => 0,
-            count => (arrival.index % count as u64) as usize,
+    /// Gives a request of an iteration that waits to a free seat of its lane; `false` when there
+    /// is none.
+    #[cold]
+    fn start_waiting_request<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+        let shard = self.shard;
+        for lane in self.waiting.lanes() {
+            if !self.transport.lanes.get(lane).is_full()
+                && let Some(request) = self.waiting.pop_request(lane)
+            {
+                match self.transport.take_seat(lane, |n| shard.number(n)) {
+                    Some(seat) => self.start(site, seat, request, now),
+                    None => self.waiting.push_request(lane, request),
+                }
+                return true;
+            }
         }
+        false
     }
 
-    /// Gives an arrival to a user and a seat.
+    /// The lane of a request of the list.
     #[inline]
-    fn start<I: Io>(&mut self, site: &mut Site<'_, I>, seat: Seat, arrival: Arrival, now: Nanos) {
-        let turn = self.users.begin(arrival);
-        self.start_turn(site, seat, turn, arrival, now);
+    fn lane_of(&self, request: u32) -> LaneId {
+        self.prepared.requests[request as usize].lane
+    }
+
+    /// Begins an iteration on a seat for its first request.
+    #[inline]
+    fn begin_on<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        mut seat: Seat,
+        arrival: Arrival,
+        now: Nanos,
+    ) {
+        match self.users.begin(arrival, || site.io.unix_time()) {
+            NextStep::Request(request) => {
+                seat.since = seat.since.max(self.users.free_since());
+                self.start(site, seat, request, now);
+            }
+            // A seat is taken only for iterations that begin with a request.
+            next => {
+                let lane = self.transport.lane_of(seat.share);
+                self.transport.lanes.get_mut(lane).give(seat);
+                self.carry_on(site, next, now);
+            }
+        }
     }
 
     /// Begins an exchange for a user, and gives it to the transport.
     #[inline]
-    fn start_turn<I: Io>(
-        &mut self,
-        site: &mut Site<'_, I>,
-        seat: Seat,
-        turn: Turn,
-        arrival: Arrival,
-        now: Nanos,
-    ) {
+    fn start<I: Io>(&mut self, site: &mut Site<'_, I>, seat: Seat, due: DueRequest, now: Nanos) {
         let task = Task {
-            request: self.request_of(arrival) as u32,
-            number: arrival.index,
-            turn,
+            request: due.request,
+            number: due.number,
+            turn: due.turn,
             share: seat.share,
         };
-        let since = seat.since.max(self.users.free_since());
-        let due = arrival.intended.max(since);
-        let id = self.exchanges.start(task, arrival.intended, due, now);
+        let due_at = due.intended.max(seat.since);
+        let id = self.exchanges.start(task, due.intended, due_at, now);
+        if let Some(variables) = self.users.variables(due.turn.user) {
+            self.exchanges.lend(id, variables);
+        }
         if self.multiplexes {
-            self.transport.is_last = self.arrivals.is_exhausted();
+            self.transport.is_last = self.is_last();
         }
         self.transport
             .submit(context!(self, site), id, seat.share, now);
+    }
+
+    /// Whether no further request may come.
+    fn is_last(&self) -> bool {
+        self.arrivals.is_exhausted() && self.users.iterations().is_none()
     }
 
     /// Does what exchanges have left to be done, until there is nothing more; then writes.
@@ -466,7 +435,7 @@ impl PoolRun {
     /// redirect leads to.
     fn submit<I: Io>(&mut self, site: &mut Site<'_, I>, id: ExchangeId, now: Nanos) {
         let home = self.exchanges.home(id);
-        self.transport.is_last = self.arrivals.is_exhausted();
+        self.transport.is_last = self.is_last();
         let Some(origin) = self.exchanges.heads_for(id) else {
             return self.transport.submit(context!(self, site), id, home, now);
         };
@@ -513,6 +482,12 @@ impl PoolRun {
             }
             Wake::Dial(slot) => self.transport.wake(context!(self, site), slot, now),
             Wake::LookUps => self.take_look_ups(site, now),
+            Wake::User(user, generation) => {
+                let unix_time = || site.io.unix_time();
+                if let Some(next) = self.users.wake(user, generation, unix_time) {
+                    self.carry_on(site, next, now);
+                }
+            }
             Wake::Exchange(id, generation) => {
                 let phase = self.transport.phase_of(id);
                 match self.exchanges.due(id, generation, phase, now) {
@@ -528,23 +503,36 @@ impl PoolRun {
         }
     }
 
-    /// Records an exchange that is over, frees its user, and uses its seat again.
+    /// Records an exchange that is over, lets its user go on, and uses its seat again.
     #[inline]
     fn end<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) {
         let (now, rest) = (end.now, end.rest);
-        let (share, user) = self.account(site, end);
+        let Finished {
+            share,
+            user,
+            sample,
+        } = self.account(site, end);
         // A turn that takes long looks for orders again, so that what is due may start.
         if now > self.arrivals.horizon() {
             self.orders.carry_out(&mut self.arrivals, now);
         }
-        self.users.end(user, now, self.arrivals.is_open());
         let rests_until = self.transport.usable_from(share, now).max(now + rest);
-        if self.affinity == Affinity::User {
-            self.arrivals.ended(user, rests_until);
-            self.dispatch_next(site, now);
-            return;
+        // A user that keeps to a connection is ready when that is.
+        let ready = match self.affinity {
+            Affinity::User => rests_until,
+            Affinity::Shared => now,
+        };
+        let unix_time = || site.io.unix_time();
+        match self
+            .users
+            .go_on(user, sample.outcome, ready, now, unix_time)
+        {
+            NextStep::Over(over) if over.ending.is_none() => self.free_user(over, now),
+            next => self.carry_on(site, next, now),
         }
-        self.arrivals.ended(user, now);
+        if self.affinity == Affinity::User {
+            return self.dispatch_next(site, now);
+        }
         if rests_until > now {
             if rest > Nanos::ZERO {
                 self.transport.rest_seat(share, rests_until);
@@ -554,47 +542,114 @@ impl PoolRun {
         self.free(site, share, now);
     }
 
-    /// Starts the next exchange that is due, after a user has become free.
-    fn dispatch_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
-        if self.users.admits(self.exchanges.open(), now) {
-            self.start_own(site, now);
+    /// Frees a user, which may begin another iteration from the end of this one on.
+    #[inline]
+    fn free_user(&mut self, over: Over, now: Nanos) {
+        self.users.end(over.user, now, self.arrivals.is_open());
+        self.arrivals.ended(over.user, over.at);
+    }
+
+    /// Does what follows in an iteration of several steps.
+    #[cold]
+    fn carry_on<I: Io>(&mut self, site: &mut Site<'_, I>, next: NextStep, now: Nanos) {
+        let measure_from = self.course.measure_from();
+        match next {
+            NextStep::Request(due) => {
+                if !due.came_with_arrival && due.intended >= measure_from {
+                    site.recorder.figures(self.id).record_intended(1);
+                }
+                if self.affinity == Affinity::User {
+                    return self.start_own(site, due, now);
+                }
+                let lane = self.lane_of(due.request);
+                self.waiting.push_request(lane, due);
+            }
+            NextStep::Pause(pausing) => {
+                let wake = Wake::User(pausing.user, pausing.generation);
+                self.timers.at(pausing.until, wake);
+            }
+            NextStep::Over(over) => {
+                if let Some(ending) = over.ending
+                    && ending.intended >= measure_from
+                {
+                    site.recorder
+                        .figures(self.id)
+                        .record_iteration(&IterationSample {
+                            intended: ending.intended,
+                            end: over.at,
+                            outcome: ending.outcome,
+                        });
+                }
+                self.free_user(over, now);
+            }
         }
     }
 
-    /// Frees a seat, or gives it the next arrival at once. In the open model that is so only where
-    /// no other seat is free, so that connections take turns.
+    /// Starts the next exchange that is due, after a user has become free.
+    fn dispatch_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
+        if self.users.admits(now) {
+            self.begin_without_seat(site, now);
+        }
+    }
+
+    /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the
+    /// open model an arrival gets it only where no other seat is free, so that connections take
+    /// turns.
     #[inline]
     fn free<I: Io>(&mut self, site: &mut Site<'_, I>, share: ShareId, now: Nanos) {
-        let lane = self.transport.lane_of(share);
+        let id = self.transport.lane_of(share);
         let seat = Seat { share, since: now };
-        let lane = self.transport.lanes.get_mut(lane);
+        if self.waiting.has_requests() {
+            return self.free_for_request(site, id, seat, now);
+        }
+        let lane = self.transport.lanes.get_mut(id);
         let next_in_turn = lane.is_full() || !self.arrivals.is_open();
-        let reuses = self.waiting.lanes.len() == 1 && next_in_turn;
-        let next = if reuses && self.users.admits(self.exchanges.open(), now) {
+        let reuses =
+            self.waiting.has_one_lane() && next_in_turn && self.users.begins_with_request();
+        let next = if reuses && self.users.admits(now) {
             self.arrivals.take(now)
         } else {
             None
         };
         match next {
-            Some(arrival) => self.start(site, seat, arrival, now),
+            Some(arrival) => self.begin_on(site, seat, arrival, now),
             None => lane.give(seat),
         }
     }
 
-    /// Makes the sample of an exchange that is over. Gives the seat's share and the user.
+    /// Gives a seat to a request that waits for one of its lane, or frees it for those that wait
+    /// for others.
+    #[cold]
+    fn free_for_request<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        lane: LaneId,
+        seat: Seat,
+        now: Nanos,
+    ) {
+        match self.waiting.pop_request(lane) {
+            Some(request) => self.start(site, seat, request, now),
+            None => {
+                self.transport.lanes.get_mut(lane).give(seat);
+                self.start_waiting_request(site, now);
+            }
+        }
+    }
+
+    /// Makes the sample of an exchange that is over.
     #[inline]
-    fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> (ShareId, UserId) {
+    fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Finished {
         let id = end.id;
         let finished = self.exchanges.finish(end, site.recorder.figures(self.id));
         let sample = &finished.sample;
-        self.course.last_end = sample.end;
+        self.course.note_end(sample.end);
         site.recorder.record(self.id, sample);
         if sample.outcome != Outcome::Ok
             && let Some(detail) = self.exchanges.take_detail(id)
         {
             site.recorder.detail(self.id, sample, &detail);
         }
-        (finished.share, finished.user)
+        finished
     }
 
     /// Makes the samples of the exchanges that are over, and starts nothing.
@@ -615,17 +670,15 @@ impl PoolRun {
             return Nanos::ZERO;
         }
         // An arrival that is due and has no seat is started when one becomes free.
-        let blocked =
-            self.waiting.lanes.len() == 1 && self.transport.lanes.get(LaneId(0)).is_full();
-        let due = if blocked || self.users.is_full(self.exchanges.open()) {
+        let takes_seat = self.waiting.has_one_lane() && self.users.begins_with_request();
+        let blocked = takes_seat && self.transport.lanes.get(LaneId(0)).is_full();
+        let due = if blocked || self.users.is_full() {
             Nanos::MAX
         } else {
             self.arrivals.next_due()
         };
-        let end = match self.course.drain_until {
-            Some(until) => until,
-            None => self.arrivals.next_end(now),
-        };
+        let drained = self.course.drained_by();
+        let end = drained.unwrap_or_else(|| self.arrivals.next_end(now));
         due.min(end)
             .min(self.users.next_change())
             .min(self.timers.next())
@@ -637,8 +690,12 @@ impl PoolRun {
     pub(crate) fn tally(&mut self, recorder: &mut Recorder<Channel>, end: Nanos) {
         let tally = self.arrivals.tally(end);
         let figures = recorder.figures(self.id);
-        figures.record_intended(tally.intended);
-        figures.record_dropped(tally.dropped);
+        figures.record_iterations_intended(tally.intended);
+        figures.record_iterations_dropped(tally.dropped);
+        if self.users.begins_with_request() {
+            figures.record_intended(tally.intended);
+            figures.record_dropped(tally.dropped);
+        }
     }
 
     /// Ends the load; what was due before and has a free seat is started already. Cancels what is
@@ -647,34 +704,34 @@ impl PoolRun {
         self.tally(site.recorder, now + Nanos(1));
         self.arrivals.stop(now);
         self.record_pending(site, now);
-        self.waiting.clear();
-        self.course.drain_until = Some(now + DRAIN_MAX);
-        match self.prepared.pool().stop.drain {
-            Drain::Wait => {}
-            Drain::Ignore => self.course.drain_until = Some(now),
-            Drain::Close => {
-                self.course.drain_until = Some(now);
-                self.cancel_all(site, now);
-            }
+        let drain = self.prepared.pool().stop.drain;
+        self.course.stop(now, drain);
+        if drain == Drain::Close {
+            self.cancel_all(site, now);
         }
     }
 
-    /// Records the wait of requests that were due before the stop and are not sent any more.
-    fn record_pending<I: Io>(&self, site: &mut Site<'_, I>, now: Nanos) {
+    /// Records the wait of iterations that were due before the stop and do not begin any more, and
+    /// of their first requests.
+    fn record_pending<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         let stopped_at = self.arrivals.used_time(now);
-        let requests = &self.prepared.requests;
-        let length = requests.len() as u64;
-        let measure_from = self.course.measure_from;
+        let measure_from = self.course.measure_from();
+        let (requests, users) = (&self.prepared.requests, &self.users);
         let interval = site.recorder.figures(self.id);
         let mut record = |arrival: Arrival, count| {
-            let step = requests[(arrival.index % length) as usize].step;
-            interval.record_pending(step, stopped_at - arrival.intended, count);
+            let waited = stopped_at - arrival.intended;
+            interval.record_iterations_pending(waited, count);
+            if users.begins_with_request() {
+                let step = requests[users.first_request(arrival) as usize].step;
+                interval.record_pending(step, waited, count);
+            }
         };
-        let waiting = self.waiting.lanes.iter().flatten();
-        for arrival in waiting.filter(|arrival| arrival.intended >= measure_from) {
-            record(*arrival, 1);
+        for arrival in self.waiting.drain_arrivals() {
+            if arrival.intended >= measure_from {
+                record(arrival, 1);
+            }
         }
-        self.arrivals.pending(length, record);
+        self.arrivals.pending(users.turns(), record);
     }
 
     /// Ends all that is under way.
@@ -691,15 +748,11 @@ impl PoolRun {
         if self.orders.is_ending() {
             return true;
         }
-        if self.exchanges.open() > 0 {
-            return self.course.drain_until.is_some_and(|until| now >= until);
+        let iterations = self.users.iterations();
+        if self.exchanges.open() > 0 || iterations.is_some_and(Iterations::has_open) {
+            return self.course.drained_by().is_some_and(|until| now >= until);
         }
-        self.course.drain_until.is_some() || self.arrivals.is_over(now) && self.waiting.count == 0
-    }
-
-    /// Reads what servers have still said, before everything is accounted for.
-    pub(crate) fn drain_input<I: Io>(&mut self, site: &mut Site<'_, I>) {
-        self.transport.drain_input(context!(self, site));
+        self.course.is_stopped() || self.arrivals.is_over(now) && self.waiting.arrivals() == 0
     }
 
     /// Accounts for everything, once, and closes all connections.
@@ -707,57 +760,32 @@ impl PoolRun {
         self.tally(site.recorder, now + Nanos(1));
         let figures = site.recorder.figures(self.id);
         let in_flight = self.exchanges.record_in_flight(now, figures);
+        self.record_unfinished(site, now);
         self.transport.close_all(&mut site.io);
-        let end = if in_flight > 0 {
-            now
-        } else {
-            self.course.last_end.max(self.arrivals.used_time(now))
+        let used_until = self.arrivals.used_time(now);
+        self.course.finish(now, used_until, in_flight);
+    }
+
+    /// Records the iterations that are still open when the drain ends, and their requests that had
+    /// no seat by then.
+    fn record_unfinished<I: Io>(&self, site: &mut Site<'_, I>, now: Nanos) {
+        let Some(iterations) = self.users.iterations() else {
+            return;
         };
-        self.course.finished = Some(Finish { at: now, end });
+        let (from, figures) = (self.course.measure_from(), site.recorder.figures(self.id));
+        for request in self.waiting.requests() {
+            if request.intended >= from {
+                let step = self.prepared.requests[request.request as usize].step;
+                figures.record_pending(step, now - request.intended, 1);
+            }
+        }
+        for intended in iterations.open_intended().filter(|at| *at >= from) {
+            figures.record_iteration_in_flight(now - intended);
+        }
     }
 
     /// When it was accounted for, if it was.
     pub(crate) const fn finished(&self) -> Option<Finish> {
-        self.course.finished
+        self.course.finished()
     }
-}
-
-impl Waiting {
-    fn clear(&mut self) {
-        self.lanes.iter_mut().for_each(VecDeque::clear);
-        self.count = 0;
-    }
-}
-
-/// A transport with a worker's shares on each lane. Their numbers count over all workers, so that
-/// all together take turns at a name's addresses.
-fn transport_of(prepared: &PreparedPool, extent: &Extent) -> Transport {
-    let pool = prepared.pool();
-    let settings = Settings::of(
-        &pool.http,
-        &pool.connections,
-        &pool.timeouts,
-        extent.first_stream_id,
-    );
-    let lanes = prepared.routes.iter();
-    let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
-    let mut transport = Transport::new(Lanes::new(lanes.collect()));
-    for lane in transport.lanes.ids() {
-        // Where all go to the first address, each starts a round of its own: local addresses take
-        // turns by the round.
-        let stride = match pool.connections.spread {
-            Spread::Turn => 1,
-            Spread::First => transport.lanes.get(lane).route.width() as u32,
-        };
-        if pool.connections.growth == Growth::AsNeeded {
-            let lane = transport.lanes.get_mut(lane);
-            lane.make_room(extent.connections as usize);
-            continue;
-        }
-        for n in 0..extent.connections {
-            let number = extent.shard.number(n);
-            transport.add_planned_share(lane, number, number.wrapping_mul(stride));
-        }
-    }
-    transport
 }

@@ -1,6 +1,7 @@
 //! Adds samples to intervals, and sends intervals to the collector.
 
-use drumfire_measure::{Figures, Interval, Kept, Sample, WorkerHealth};
+use crate::prepare::PreparedPool;
+use drumfire_measure::{Figures, Interval, Kept, PoolSeries, Sample, WorkerHealth};
 use drumfire_net::ThreadTimes;
 use drumfire_plan::{Plan, Pool, Samples};
 use drumfire_units::Nanos;
@@ -8,6 +9,21 @@ use std::sync::Arc;
 
 use crate::id::PoolId;
 use crate::limits::DETAIL_BYTES;
+
+/// The series of a pool.
+pub(crate) struct Series {
+    steps: Vec<Arc<str>>,
+    iterations: bool,
+}
+
+impl Series {
+    pub(crate) fn of(pool: &PreparedPool) -> Self {
+        Self {
+            steps: pool.steps.clone(),
+            iterations: pool.pool().program.has_steps(),
+        }
+    }
+}
 
 /// Where closed intervals go, and where used ones come back from.
 pub(crate) trait Sink {
@@ -22,8 +38,8 @@ pub(crate) trait Sink {
 /// One worker's current interval.
 pub(crate) struct Recorder<S> {
     sink: S,
-    /// The steps of each pool.
-    steps: Vec<Arc<[Arc<str>]>>,
+    /// The series of each pool.
+    series: Vec<Series>,
     current: Box<Interval>,
     /// When the current interval ends.
     edge: Nanos,
@@ -38,19 +54,19 @@ pub(crate) struct Recorder<S> {
 }
 
 impl<S: Sink> Recorder<S> {
-    /// A recorder of a plan whose pools have these steps.
-    pub(crate) fn new(sink: S, steps: Vec<Arc<[Arc<str>]>>, plan: &Plan) -> Self {
+    /// A recorder of a plan whose pools have these series.
+    pub(crate) fn new(sink: S, series: Vec<Series>, plan: &Plan) -> Self {
         let keeps = |pool: &Pool| pool.samples == Samples::Keep;
         let samples = match plan.pools().iter().any(keeps) {
             true => Samples::Keep,
             false => Samples::Forget,
         };
         let length = plan.generator().interval;
-        let current = Box::new(interval_of(&steps));
+        let current = Box::new(interval_of(&series));
         let times = ThreadTimes::default();
         Self {
             sink,
-            steps,
+            series,
             current,
             edge: length,
             length,
@@ -132,7 +148,7 @@ impl<S: Sink> Recorder<S> {
         let mut next = self
             .sink
             .spare()
-            .unwrap_or_else(|| Box::new(interval_of(&self.steps)));
+            .unwrap_or_else(|| Box::new(interval_of(&self.series)));
         next.index = index;
         next.start = at;
         next.end = at;
@@ -174,7 +190,10 @@ impl<S: Sink> Recorder<S> {
     }
 }
 
-/// An empty interval of pools with these steps.
-fn interval_of(steps: &[Arc<[Arc<str>]>]) -> Interval {
-    Interval::of_pools(steps.iter().map(|steps| &**steps))
+/// An empty interval of pools with these series.
+fn interval_of(series: &[Series]) -> Interval {
+    Interval::of_pools(series.iter().map(|series| PoolSeries {
+        steps: &series.steps,
+        iterations: series.iterations,
+    }))
 }

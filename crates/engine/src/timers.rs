@@ -5,7 +5,7 @@
 //! of them are gone before they come, so each part keeps a bound of its own and scans when that
 //! passes (docs/design/0004).
 
-use crate::id::{ExchangeId, Generation, ShareId};
+use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
@@ -20,6 +20,8 @@ pub(crate) enum Wake {
     Dial(Slot),
     /// An exchange is sent once more, or its next message is due.
     Exchange(ExchangeId, Generation),
+    /// A user's pause is over.
+    User(UserId, Generation),
     /// Answers to look-ups of names may have come.
     LookUps,
 }

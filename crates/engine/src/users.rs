@@ -2,14 +2,21 @@
 //!
 //! A user takes one iteration at a time. In the closed model the arrival names it; in the open
 //! model an arrival takes whichever user is idle, and users come into being as they are needed. The
-//! worker asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, and
-//! [`Users::end`] when the iteration is over. The requests of a user are a function of the plan's
-//! seed, its number and its iteration, so that any worker of any machine can repeat it.
+//! worker asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, then
+//! [`Users::go_on`] after each request and [`Users::wake`] after each pause, and [`Users::end`] when
+//! [`NextStep::Over`] says that the iteration is over. The requests of a user are a function of the
+//! plan's seed, its number and its iteration, so that any worker of any machine can repeat it.
+
+mod iteration;
+
+pub(crate) use iteration::{DueRequest, Iterations, NextStep, Over};
 
 use crate::arrivals::{Arrival, Shard};
-use crate::id::UserId;
-use drumfire_plan::Users as UserCount;
+use crate::id::{Generation, UserId};
+use drumfire_measure::Outcome;
+use drumfire_plan::{Pool, Users as UserCount, Variables};
 use drumfire_units::Nanos;
+use std::sync::Arc;
 
 /// One worker's users.
 #[derive(Debug)]
@@ -20,7 +27,13 @@ pub(crate) struct Users {
     list: Vec<User>,
     /// Those that an arrival of the open model may take, the one that was last busy first.
     idle: Vec<UserId>,
+    /// How many are at an iteration.
+    busy: u32,
     limit: UserLimit,
+    /// How many requests there are that take turns; 1 where the program has steps.
+    turns: u64,
+    /// The iterations of a program with steps.
+    iterations: Option<Iterations>,
 }
 
 /// One user.
@@ -31,13 +44,15 @@ struct User {
 }
 
 /// A user at one of its iterations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
     pub(crate) user: UserId,
     /// The user's number among those of all workers.
     pub(crate) number: u32,
     /// Which of the user's iterations it is, from 0.
     pub(crate) iteration: u64,
+    /// The number of the iteration's arrival within the run.
+    pub(crate) arrival: u64,
 }
 
 /// How many users may be busy at a time, where that changes over the run.
@@ -53,12 +68,20 @@ struct UserLimit {
 }
 
 impl Users {
-    /// One worker's users. Without a law there is no bound but that of the connections.
-    pub(crate) fn new(law: Option<UserCount>, shard: Shard) -> Self {
+    /// One worker's users of a pool with a seed. Without a law there is no bound but that of the
+    /// connections.
+    pub(crate) fn new(law: Option<UserCount>, shard: Shard, pool: &Pool, seed: u64) -> Self {
+        let iterations = Iterations::of(&pool.program, seed);
         Self {
+            turns: match iterations {
+                None => pool.requests.len() as u64,
+                Some(_) => 1,
+            },
+            iterations,
             shard,
             list: Vec::new(),
             idle: Vec::new(),
+            busy: 0,
             limit: UserLimit {
                 allowed: u32::MAX,
                 changes: law.unwrap_or_else(|| UserCount::constant(u32::MAX)),
@@ -69,21 +92,21 @@ impl Users {
         }
     }
 
-    /// Whether one more user may be busy beside `busy` others.
+    /// Whether one more user may be busy.
     #[inline]
-    pub(crate) fn admits(&mut self, busy: u32, now: Nanos) -> bool {
+    pub(crate) fn admits(&mut self, now: Nanos) -> bool {
         let limit = &mut self.limit;
         if now >= limit.next_change() {
             limit.change(now);
         }
-        limit.blocked |= busy >= limit.allowed;
-        busy < limit.allowed
+        limit.blocked |= self.busy >= limit.allowed;
+        self.busy < limit.allowed
     }
 
-    /// Whether no iteration may begin before one of `busy` users is idle or users come.
+    /// Whether no iteration may begin before a user is idle or users come.
     #[inline]
-    pub(crate) fn is_full(&self, busy: u32) -> bool {
-        busy >= self.limit.allowed
+    pub(crate) const fn is_full(&self) -> bool {
+        self.busy >= self.limit.allowed
     }
 
     /// When a user last became free for an arrival that waited for one.
@@ -98,9 +121,36 @@ impl Users {
         self.limit.next_change()
     }
 
-    /// The user that an arrival names, or one that is idle, begins an iteration.
+    /// How many requests take turns: a request's number modulo this is its place in the list. 1
+    /// where an iteration has steps.
     #[inline]
-    pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
+    pub(crate) const fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Which request of the list an arrival's iteration sends first.
+    #[inline]
+    pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
+        match (&self.iterations, self.turns) {
+            (None, 1) => 0,
+            (None, turns) => (arrival.index % turns) as u32,
+            (Some(iterations), _) => iterations.first_request(),
+        }
+    }
+
+    /// Whether an iteration's first request is due with it: no pause comes before.
+    #[inline]
+    pub(crate) fn begins_with_request(&self) -> bool {
+        match &self.iterations {
+            None => true,
+            Some(iterations) => iterations.begins_with_request(),
+        }
+    }
+
+    /// The user that an arrival names, or one that is idle, begins an iteration. Gives what comes
+    /// first in it.
+    #[inline]
+    pub(crate) fn begin(&mut self, arrival: Arrival, unix_time: impl Fn() -> u64) -> NextStep {
         let user = match arrival.user.or_else(|| self.idle.pop()) {
             Some(user) => user,
             None => UserId(self.list.len() as u32),
@@ -111,16 +161,82 @@ impl Users {
         let iterations = &mut self.list[user.index()].iterations;
         let iteration = *iterations;
         *iterations += 1;
-        Turn {
+        self.busy += 1;
+        let turn = Turn {
             user,
             number: self.number(user),
             iteration,
+            arrival: arrival.index,
+        };
+        match &mut self.iterations {
+            None => NextStep::Request(DueRequest {
+                request: self.first_request(arrival),
+                number: arrival.index,
+                turn,
+                intended: arrival.intended,
+                came_with_arrival: true,
+            }),
+            Some(iterations) => {
+                iterations.begin(turn, arrival.intended);
+                iterations.go_on(user, arrival.intended, unix_time)
+            }
         }
+    }
+
+    /// What follows for a user whose request has ended now with an outcome, and which is ready then
+    /// or later.
+    #[inline]
+    pub(crate) fn go_on(
+        &mut self,
+        user: UserId,
+        outcome: Outcome,
+        ready: Nanos,
+        now: Nanos,
+        unix_time: impl Fn() -> u64,
+    ) -> NextStep {
+        match &mut self.iterations {
+            None => NextStep::Over(Over {
+                user,
+                at: ready,
+                ending: None,
+            }),
+            Some(iterations) => {
+                iterations.note_end(user, outcome);
+                if ready > now {
+                    return NextStep::Pause(iterations.rest(user, ready));
+                }
+                iterations.go_on(user, ready, unix_time)
+            }
+        }
+    }
+
+    /// What follows for a user whose pause is over; `None` where it pauses no more.
+    pub(crate) fn wake(
+        &mut self,
+        user: UserId,
+        generation: Generation,
+        unix_time: impl Fn() -> u64,
+    ) -> Option<NextStep> {
+        let iterations = self.iterations.as_mut()?;
+        let over_at = iterations.woken(user, generation)?;
+        Some(iterations.go_on(user, over_at, unix_time))
+    }
+
+    /// The values that a user keeps.
+    #[inline]
+    pub(crate) fn variables(&self, user: UserId) -> Option<Arc<Variables>> {
+        self.iterations.as_ref()?.variables(user)
+    }
+
+    /// The iterations under way of more than one request.
+    pub(crate) const fn iterations(&self) -> Option<&Iterations> {
+        self.iterations.as_ref()
     }
 
     /// An iteration of a user is over; `is_idle` where the next arrival may take the user.
     #[inline]
     pub(crate) fn end(&mut self, user: UserId, now: Nanos, is_idle: bool) {
+        self.busy -= 1;
         if is_idle {
             self.idle.push(user);
         }

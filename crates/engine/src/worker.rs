@@ -6,10 +6,12 @@
 //! and an interval whose end has come is closed before, with what became due in every pool.
 
 use crate::channel::{Channel, Message};
+use crate::exchanges::Hearing;
 use crate::limits::{OPENING_MAX, WAIT_MAX};
 use crate::pool_io::{PoolIo, SlotShare};
 use crate::pool_run::{PoolRun, Site};
 use crate::recorder::Recorder;
+use crate::transport::{Context, Transport};
 use drumfire_net::{Fault, Io, Readiness};
 use drumfire_units::Nanos;
 
@@ -57,6 +59,16 @@ impl<I: Io> Worker<I> {
         made
     }
 
+    /// Lets a pool's connections do something, and settles what came of that.
+    #[inline]
+    fn transmit(
+        &mut self,
+        index: usize,
+        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, Hearing<'_>>),
+    ) {
+        self.act(index, |pool, site| pool.transmit(site, act));
+    }
+
     #[cold]
     fn settle_from(&mut self, index: usize, mut at: Nanos) {
         loop {
@@ -94,13 +106,13 @@ impl<I: Io> Worker<I> {
             if all || now > started + OPENING_MAX {
                 return Ok(());
             }
-            let until = pool.next_timeout();
+            let until = pool.transport().next_timeout();
             self.io
                 .wait(until.min(now + Nanos::from_millis(10)), &mut ready)?;
             for readiness in &ready {
                 let (of, readiness) = self.of_slot(*readiness);
                 let (pool, mut site) = self.at(of);
-                pool.handle_ready(&mut site, readiness);
+                pool.transmit(&mut site, |it, parts| it.handle_ready(parts, readiness));
             }
             let (pool, mut site) = self.at(index);
             pool.go_on_opening(&mut site);
@@ -170,8 +182,8 @@ impl<I: Io> Worker<I> {
                     break;
                 }
             }
-            if self.pools[index].has_output() {
-                self.act(index, PoolRun::flush);
+            if self.pools[index].transport().has_output() {
+                self.transmit(index, |it, parts| it.flush(parts));
             }
             if self.pools[index].is_done(now) {
                 self.finish_pool(index);
@@ -190,7 +202,7 @@ impl<I: Io> Worker<I> {
         self.pools.iter_mut().for_each(PoolRun::begin_turn);
         for readiness in ready {
             let (index, readiness) = self.of_slot(*readiness);
-            self.act(index, |pool, site| pool.handle_ready(site, readiness));
+            self.transmit(index, |it, parts| it.handle_ready(parts, readiness));
         }
         for index in 0..self.pools.len() {
             if self.pools[index].finished().is_none() {
@@ -202,16 +214,16 @@ impl<I: Io> Worker<I> {
     /// Goes on with what a pool has left unread, and with what time has come for.
     fn go_on(&mut self, index: usize, now: Nanos) {
         for _ in 0..self.pools[index].unread() {
-            self.act(index, PoolRun::read_on);
+            self.transmit(index, |it, parts| it.read_on(parts));
         }
-        while self.pools[index].has_broken() {
-            self.act(index, PoolRun::read_broken);
+        while self.pools[index].transport().has_broken() {
+            self.transmit(index, |it, parts| it.read_broken(parts));
         }
         for id in self.pools[index].overdue(now) {
             self.act(index, |pool, site| pool.time_out(site, id, now));
         }
-        if now >= self.pools[index].next_timeout() {
-            self.act(index, |pool, site| pool.handle_timeout(site, now));
+        if now >= self.pools[index].transport().next_timeout() {
+            self.transmit(index, |it, parts| it.handle_timeout(parts, now));
         }
         while let Some(wake) = self.pools[index].due(now) {
             self.act(index, |pool, site| pool.wake(site, wake, now));
@@ -263,7 +275,7 @@ impl<I: Io> Worker<I> {
     /// Accounts for everything of a pool, once.
     fn finish_pool(&mut self, index: usize) {
         let (pool, mut site) = self.at(index);
-        pool.drain_input(&mut site);
+        pool.transmit(&mut site, |it, parts| it.drain_input(parts));
         self.account(index);
         let now = self.io.now();
         self.roll(now);

@@ -134,6 +134,12 @@ impl Program {
         }
     }
 
+    /// Whether an iteration is something else than one request, with books of its own.
+    #[must_use]
+    pub const fn has_steps(&self) -> bool {
+        matches!(self, Self::Steps(_))
+    }
+
     /// How many variables the steps set.
     #[must_use]
     pub fn variables(&self) -> usize {
@@ -154,6 +160,15 @@ impl Program {
                 steps.iter().filter(is_request).count() as u64
             }
         }
+    }
+
+    /// The first request among the steps; `None` where there is none, or requests take turns.
+    #[must_use]
+    pub fn first_request(&self) -> Option<u32> {
+        self.steps().iter().find_map(|step| match step {
+            Step::Request { request, .. } => Some(*request),
+            Step::Pause(_) | Step::Set { .. } => None,
+        })
     }
 
     /// Whether the first request is due together with its iteration: no pause is before it.

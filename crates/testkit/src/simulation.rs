@@ -198,7 +198,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         connections: pool.connections.count,
         streams: pool.connections.streams,
         users: None,
-        iterations: false,
+        iterations: pool.program.has_steps(),
     };
     RunInfo {
         id: "simulated".to_owned(),

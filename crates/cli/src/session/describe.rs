@@ -88,7 +88,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
         connections: pool.connections.count * prepared.targets() as u32,
         streams: pool.connections.streams,
         users: users(pool),
-        iterations: false,
+        iterations: pool.program.has_steps(),
     }
 }
 

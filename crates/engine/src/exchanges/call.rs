@@ -79,6 +79,11 @@ impl CallState {
         self.outbox.begin_exchange();
     }
 
+    /// Drops its context; the exchange is over.
+    pub(super) fn drop_context(&mut self) {
+        self.context = KeptContext::default();
+    }
+
     /// The fields of its own that its stream is opened with.
     #[inline]
     pub(super) const fn extra(&self) -> Extra<'_> {

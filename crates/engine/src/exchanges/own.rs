@@ -44,6 +44,11 @@ impl KeptContext {
 }
 
 impl OwnRequest {
+    /// Drops its context; the exchange is over.
+    pub(super) fn drop_context(&mut self) {
+        self.context = KeptContext::default();
+    }
+
     /// The request as HTTP/1.1 sends it.
     pub(super) const fn rendered(&self) -> &Rendered {
         &self.rendered
@@ -90,16 +95,16 @@ impl OwnRequest {
 
 impl Exchange {
     /// Which request it makes, on a connection at a time since the Unix epoch.
-    pub(super) const fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
+    pub(super) fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
         RequestContext {
             number: self.task.number,
-            arrival: self.task.number,
+            arrival: self.task.turn.arrival,
             user: self.task.turn.number,
             iteration: self.task.turn.iteration,
             connection,
             now,
             seed,
-            variables: None,
+            variables: self.variables.clone(),
         }
     }
 }

@@ -6,13 +6,15 @@ use crate::Control;
 use crate::arrivals::Shard;
 use crate::channel::Channel;
 use crate::pool_run::{Extent, PoolRun};
-use crate::prepare::Prepared;
-use crate::recorder::Recorder;
+use crate::prepare::{Prepared, PreparedPool};
+use crate::recorder::{Recorder, Series};
+use crate::transport::{Lane, Lanes, Transport};
 use crate::users::Users;
+use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::Io;
-use drumfire_plan::{Affinity, Load, Pool, Users as UserCount};
+use drumfire_plan::{Affinity, Growth, Load, Spread, Users as UserCount};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -43,24 +45,58 @@ pub(crate) fn worker<I: Io>(io: I, prepared: &Prepared, post: Post) -> Worker<I>
         if let Some(shard) = shard_of(pool.pool(), shard) {
             let orders = control.orders(pool.id, channel.reporter.clone());
             let extent = Extent {
-                connections: part(pool.pool().connections.count, shard),
                 shard,
-                users: users(pool.pool(), shard),
+                transport: transport(pool, shard, prepared.first_stream_id),
+                users: users(pool, shard),
                 arrivals: control.arrivals(pool.id, shard),
                 orders,
-                first_stream_id: prepared.first_stream_id,
             };
             pools.push(PoolRun::new(pool, extent));
         }
     }
-    let steps = prepared.pools.iter();
-    let steps = steps.map(|pool| pool.steps.clone().into()).collect();
-    let recorder = Recorder::new(channel, steps, &prepared.plan);
+    let series = prepared.pools.iter();
+    let series = series.map(|pool| Series::of(pool)).collect();
+    let recorder = Recorder::new(channel, series, &prepared.plan);
     Worker::new(io, recorder, pools)
 }
 
+/// One worker's connections of a pool: to each origin those with the numbers `index`, `index + of`,
+/// … Numbers count over all workers, so that all together take turns at a name's addresses.
+fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Transport {
+    let pool = prepared.pool();
+    let settings = Settings::of(
+        &pool.http,
+        &pool.connections,
+        &pool.timeouts,
+        first_stream_id,
+    );
+    let lanes = prepared.routes.iter();
+    let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
+    let mut transport = Transport::new(Lanes::new(lanes.collect()));
+    let connections = part(pool.connections.count, shard);
+    for lane in transport.lanes.ids() {
+        // Where all go to the first address, each starts a round of its own: local addresses take
+        // turns by the round.
+        let stride = match pool.connections.spread {
+            Spread::Turn => 1,
+            Spread::First => transport.lanes.get(lane).route.width() as u32,
+        };
+        if pool.connections.growth == Growth::AsNeeded {
+            let lane = transport.lanes.get_mut(lane);
+            lane.make_room(connections as usize);
+            continue;
+        }
+        for n in 0..connections {
+            let number = shard.number(n);
+            transport.add_planned_share(lane, number, number.wrapping_mul(stride));
+        }
+    }
+    transport
+}
+
 /// One worker's users of a pool.
-fn users(pool: &Pool, shard: Shard) -> Users {
+fn users(prepared: &PreparedPool, shard: Shard) -> Users {
+    let pool = prepared.pool();
     let law = match pool.load {
         Load::Open { .. } => pool.users.as_ref(),
         Load::Closed { .. } => None,
@@ -74,7 +110,7 @@ fn users(pool: &Pool, shard: Shard) -> Users {
         }
         _ => law,
     };
-    Users::new(law, shard)
+    Users::new(law, shard, pool, prepared.seed())
 }
 
 /// The first failure of a worker, which is the run's.

@@ -5,8 +5,8 @@
 )]
 
 use drumfire_plan::{
-    Body, CallKind, DataError, Drain, RenderedFields, ReplyCheck, ReplyError, RequestContext,
-    RequestData, Varying,
+    Body, CallKind, DataError, Drain, OnFailure, Pause, Program, RenderedFields, ReplyCheck,
+    ReplyError, RequestContext, RequestData, Step, Value, VariableId, Varying,
 };
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
@@ -190,6 +190,45 @@ fn a_request_that_varies_allocates_nothing() {
     let server = Server::http2(Http2::new()).takes(Law::Const(Nanos::from_micros(100)));
     let streams = closed(20).connections(2).http2(10).lasts(ten);
     allocates_nothing("streams", varying(streams), world(server));
+}
+
+/// A text whose length depends on the iteration.
+#[derive(Debug)]
+struct Long;
+
+impl Value for Long {
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        (0..request.iteration % 50).for_each(|_| out.push('k'));
+        Ok(())
+    }
+}
+
+/// Requests that vary, with pauses and values between them.
+fn steps(plan: Draft) -> Draft {
+    let send = || Step::Request {
+        request: 0,
+        on_failure: OnFailure::Continue,
+    };
+    let set = || Step::Set {
+        variable: VariableId(0),
+        value: Arc::new(Long),
+    };
+    let pause = Step::Pause(Pause {
+        from: Nanos::from_micros(50),
+        to: Nanos::from_micros(90),
+    });
+    let steps = vec![set(), send(), pause, set(), send(), send()];
+    varying(plan).with(|plan| plan.program = Program::Steps(steps.into()))
+}
+
+#[test]
+fn an_iteration_of_steps_allocates_nothing() {
+    let ten = Nanos::from_secs(10);
+    allocates_nothing("closed", steps(closed(64).lasts(ten)), world(quick()));
+    let crowded = steps(closed(64).lasts(ten)).connections(8);
+    allocates_nothing("crowded", crowded, world(quick()));
+    let open = open("const(5000/s,10s)").connections(64);
+    allocates_nothing("open", steps(open), world(quick()));
 }
 
 /// Takes messages of which all bytes are the same.

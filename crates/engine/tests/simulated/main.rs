@@ -14,6 +14,7 @@ mod late;
 mod malformed;
 mod pings;
 mod pools;
+mod programs;
 mod redirects;
 mod replies;
 mod scale;

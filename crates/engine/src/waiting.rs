@@ -1,0 +1,96 @@
+//! What is due and has no seat yet, by lane.
+//!
+//! A request of an iteration that has begun goes before arrivals: what has begun is finished first.
+//! Arrivals wait here only where there are several lanes, and one may not hold up another; where
+//! there is one lane they stay in the schedule.
+
+use crate::arrivals::Arrival;
+use crate::id::LaneId;
+use crate::users::DueRequest;
+use std::collections::VecDeque;
+
+/// What waits for seats.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    lanes: Vec<Queue>,
+    arrivals: usize,
+    requests: usize,
+}
+
+/// What waits for a seat of one lane.
+#[derive(Debug, Default)]
+struct Queue {
+    requests: VecDeque<DueRequest>,
+    arrivals: VecDeque<Arrival>,
+}
+
+impl Waiting {
+    /// Nothing yet, for this many lanes.
+    pub(crate) fn new(lanes: usize) -> Self {
+        let mut queues = Vec::with_capacity(lanes);
+        queues.resize_with(lanes, Queue::default);
+        Self {
+            lanes: queues,
+            arrivals: 0,
+            requests: 0,
+        }
+    }
+
+    /// Whether there is one lane alone.
+    #[inline]
+    pub(crate) fn has_one_lane(&self) -> bool {
+        self.lanes.len() == 1
+    }
+
+    /// The lanes.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = LaneId> + use<> {
+        (0..self.lanes.len()).map(|index| LaneId(index as u16))
+    }
+
+    /// How many arrivals wait.
+    #[inline]
+    pub(crate) const fn arrivals(&self) -> usize {
+        self.arrivals
+    }
+
+    /// Whether requests of iterations wait that have begun.
+    #[inline]
+    pub(crate) const fn has_requests(&self) -> bool {
+        self.requests > 0
+    }
+
+    pub(crate) fn push_arrival(&mut self, lane: LaneId, arrival: Arrival) {
+        self.lanes[lane.index()].arrivals.push_back(arrival);
+        self.arrivals += 1;
+    }
+
+    pub(crate) fn pop_arrival(&mut self, lane: LaneId) -> Option<Arrival> {
+        let arrival = self.lanes[lane.index()].arrivals.pop_front()?;
+        self.arrivals -= 1;
+        Some(arrival)
+    }
+
+    pub(crate) fn push_request(&mut self, lane: LaneId, request: DueRequest) {
+        self.lanes[lane.index()].requests.push_back(request);
+        self.requests += 1;
+    }
+
+    pub(crate) fn pop_request(&mut self, lane: LaneId) -> Option<DueRequest> {
+        let request = self.lanes[lane.index()].requests.pop_front()?;
+        self.requests -= 1;
+        Some(request)
+    }
+
+    /// Takes all arrivals that wait; none will begin.
+    pub(crate) fn drain_arrivals(&mut self) -> impl Iterator<Item = Arrival> {
+        self.arrivals = 0;
+        self.lanes
+            .iter_mut()
+            .flat_map(|queue| queue.arrivals.drain(..))
+    }
+
+    /// The requests that wait.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &DueRequest> {
+        self.lanes.iter().flat_map(|queue| &queue.requests)
+    }
+}

@@ -1,0 +1,427 @@
+//! Iterations of several steps: their times, what their users keep, and their books. That both
+//! levels of books balance is checked of every run.
+
+use crate::{failures, ms, run, secs};
+use drumfire_measure::{Counts, Outcome};
+use drumfire_plan::{
+    Affinity, DataError, Drain, LatePolicy, OnFailure, Pause, Program, Random, RenderedFields,
+    RequestContext, RequestData, Step, Value, VariableId, Varying,
+};
+use drumfire_testkit::{
+    Answer, Draft, Http2, Law, Reply, Server, Simulated, Simulation, World, closed, open,
+};
+use drumfire_units::Nanos;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const KEPT: VariableId = VariableId(0);
+
+/// The user and its iteration, with a random number of the iteration.
+#[derive(Debug)]
+struct Name;
+
+impl Value for Name {
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        let RequestContext {
+            user, iteration, ..
+        } = request;
+        let drawn = Random::new(request.seed, u64::from(*user), *iteration, 0).bits();
+        out.push_str(&format!("u{user} i{iteration} {drawn:x}"));
+        Ok(())
+    }
+}
+
+/// A value that can't be computed.
+#[derive(Debug)]
+struct Missing;
+
+impl Value for Missing {
+    fn render(&self, _: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        out.push_str("half");
+        Err(DataError("no row".to_owned()))
+    }
+}
+
+/// Fields with the user's own kept value, and with the numbers of the request and its arrival.
+#[derive(Debug)]
+struct Kept;
+
+impl RequestData for Kept {
+    fn varying(&self) -> Varying {
+        Varying {
+            fields: true,
+            ..Varying::default()
+        }
+    }
+
+    fn fields(&self, request: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
+        let variables = request.variables.as_ref().expect("the program sets one");
+        out.push("kept", variables.get(KEPT)?)?;
+        out.push("own", &format!("u{} i{}", request.user, request.iteration))?;
+        out.push("number", &format!("{} {}", request.arrival, request.number))
+    }
+
+    fn message(&self, _: &RequestContext, _: u64, _: &mut Vec<u8>) -> Result<(), DataError> {
+        Ok(())
+    }
+}
+
+fn send(request: u32) -> Step {
+    Step::Request {
+        request,
+        on_failure: OnFailure::Continue,
+    }
+}
+
+fn pause(time: Nanos) -> Step {
+    Step::Pause(Pause {
+        from: time,
+        to: time,
+    })
+}
+
+fn set(value: impl Value + 'static) -> Step {
+    Step::Set {
+        variable: KEPT,
+        value: Arc::new(value),
+    }
+}
+
+/// A plan of steps that send to `/a`, `/b` and `/c`.
+fn of_steps(plan: Draft, steps: Vec<Step>) -> Draft {
+    plan.to(&["http://sut/a", "http://sut/b", "http://sut/c"])
+        .with(|pool| pool.program = Program::Steps(steps.into()))
+}
+
+/// A, a pause of 20 ms, B, a pause of 30 ms, C.
+fn shop(plan: Draft) -> Draft {
+    let (short, long) = (pause(ms(20)), pause(ms(30)));
+    of_steps(plan, vec![send(0), short, send(1), long, send(2)])
+}
+
+/// A world whose server takes ten milliseconds for each request.
+fn world() -> World {
+    World::of(Server::new().takes(Law::Const(ms(10)))).keeps_requests()
+}
+
+fn iterations(result: &Simulated) -> &Counts {
+    let iterations = result.summary.total.iterations.as_ref();
+    &iterations.expect("the program has steps").counts
+}
+
+/// The time and the path of each request that a server saw, in milliseconds.
+fn seen(result: &Simulated) -> Vec<(u64, &str)> {
+    let seen = result.log.seen.iter().map(|request| {
+        let path = request.head.split(' ').nth(1).expect("a request line");
+        (request.at.0 / 1_000_000, path)
+    });
+    let mut seen: Vec<_> = seen.collect();
+    seen.sort_unstable();
+    seen
+}
+
+/// What the requests of each iteration had to say, by user and iteration.
+fn kept(result: &Simulated) -> BTreeMap<String, Vec<String>> {
+    let mut kept: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for request in &result.log.seen {
+        let field = |name: &str| {
+            let mut lines = request.head.lines();
+            let value = lines.find_map(|line| line.strip_prefix(name));
+            value.expect("a field").trim().to_owned()
+        };
+        kept.entry(field("own:")).or_default().push(field("kept:"));
+    }
+    kept
+}
+
+#[test]
+fn a_users_steps_follow_each_other_at_their_times() {
+    let result = run(shop(closed(1).iterations(3)), world());
+    failures(&result.summary, &[]);
+    let one = [(0, "/a"), (30, "/b"), (70, "/c")];
+    let all = (0..3).flat_map(|n| one.map(|(at, path)| (80 * n + at, path)));
+    assert_eq!(seen(&result), all.collect::<Vec<_>>());
+    let counts = iterations(&result);
+    assert_eq!((counts.intended, counts.sent, counts.ok), (3, 3, 3));
+    assert_eq!(result.summary.total.counts.ok, 9);
+    let list = result.summary.total.iterations.as_ref().expect("steps");
+    assert_eq!(list.time.max(), ms(80));
+    assert_eq!(result.summary.total.latency.lag.max(), ms(0));
+    assert_eq!(result.summary.duration, ms(240));
+}
+
+#[test]
+fn arrivals_begin_iterations_whatever_the_pauses_of_others() {
+    for threads in [1, 2, 3] {
+        let plan = shop(open("const(50/s,1s)").connections(6).threads(threads));
+        let result = run(plan, world());
+        failures(&result.summary, &[]);
+        let starts = seen(&result);
+        let starts = starts.iter().filter(|(_, path)| *path == "/a");
+        let due: Vec<u64> = (0..50).map(|n| 20 * n).collect();
+        assert_eq!(starts.map(|(at, _)| *at).collect::<Vec<_>>(), due);
+        assert_eq!(result.summary.total.counts.ok, 150);
+        assert_eq!(iterations(&result).ok, 50);
+        let list = result.summary.total.iterations.as_ref().expect("steps");
+        assert_eq!((list.time.min(), list.time.max()), (ms(80), ms(80)));
+        assert_eq!(result.summary.total.latency.response_time.max(), ms(10));
+        assert_eq!(result.summary.total.latency.waiting.max(), ms(0));
+    }
+}
+
+#[test]
+fn a_program_may_begin_with_a_pause() {
+    let steps = || vec![pause(ms(5)), send(0), pause(ms(5)), send(1), pause(ms(5))];
+    for plan in [open("const(10/s,1s)"), closed(1).iterations(10)] {
+        let is_open = matches!(plan.load, drumfire_plan::Load::Open { .. });
+        let period = if is_open { 100 } else { 35 };
+        let result = run(of_steps(plan, steps()), world());
+        failures(&result.summary, &[]);
+        let both = (0..10).flat_map(|n| [(period * n + 5, "/a"), (period * n + 20, "/b")]);
+        assert_eq!(seen(&result), both.collect::<Vec<_>>());
+        assert_eq!(iterations(&result).ok, 10);
+        let list = result.summary.total.iterations.as_ref().expect("steps");
+        assert_eq!((list.time.min(), list.time.max()), (ms(35), ms(35)));
+        assert_eq!(result.summary.total.counts.intended, 20);
+    }
+}
+
+#[test]
+fn four_users_on_any_threads_keep_values_of_their_own() {
+    let steps = || vec![set(Name), send(0), pause(ms(20)), send(1), send(2)];
+    let of_threads = |threads, affinity| {
+        let plan = of_steps(closed(4).threads(threads).iterations(40), steps()).with(|pool| {
+            pool.connections.affinity = affinity;
+            for request in &mut pool.requests {
+                request.data = Some(Arc::new(Kept));
+            }
+        });
+        let result = run(plan, world());
+        failures(&result.summary, &[]);
+        kept(&result)
+    };
+    let one = of_threads(1, Affinity::Shared);
+    assert_eq!(one.len(), 40, "ten iterations of each of four users");
+    for (own, values) in &one {
+        assert_eq!(values.len(), 3, "{own}");
+        assert!(
+            values[0].starts_with(&format!("{own} ")),
+            "{own}: {values:?}"
+        );
+        assert!(values.iter().all(|value| *value == values[0]), "{own}");
+    }
+    for (threads, affinity) in [
+        (2, Affinity::Shared),
+        (4, Affinity::User),
+        (2, Affinity::User),
+    ] {
+        assert_eq!(of_threads(threads, affinity), one, "{threads} threads");
+    }
+}
+
+#[test]
+fn requests_of_an_iteration_share_its_arrivals_number() {
+    let steps = vec![set(Name), send(0), send(1)];
+    let plan = of_steps(open("const(100/s,100ms)").threads(2), steps).with(|pool| {
+        for request in &mut pool.requests {
+            request.data = Some(Arc::new(Kept));
+        }
+    });
+    let result = run(plan.connections(4), world());
+    let numbers = result.log.seen.iter().map(|request| {
+        let mut lines = request.head.lines();
+        let value = lines.find_map(|line| line.strip_prefix("number: "));
+        value.expect("a field").to_owned()
+    });
+    let mut numbers: Vec<_> = numbers.collect();
+    numbers.sort_unstable();
+    let all = (0..10).flat_map(|n| [format!("{n} {}", 2 * n), format!("{n} {}", 2 * n + 1)]);
+    let mut all: Vec<_> = all.collect();
+    all.sort_unstable();
+    assert_eq!(numbers, all);
+}
+
+#[test]
+fn a_value_that_cannot_be_computed_fails_the_requests_that_read_it() {
+    let plan = of_steps(
+        closed(1).iterations(4),
+        vec![set(Missing), send(0), send(1)],
+    );
+    let plan = plan.with(|pool| pool.requests[1].data = Some(Arc::new(Kept)));
+    let result = run(plan, world());
+    failures(&result.summary, &[(Outcome::BadData, 4)]);
+    assert_eq!(result.summary.total.counts.ok, 4);
+    assert_eq!(iterations(&result).failed, 4);
+}
+
+#[test]
+fn iterations_that_have_begun_go_before_arrivals() {
+    let plan = of_steps(
+        closed(3).connections(1).iterations(3),
+        vec![send(0), send(1)],
+    );
+    let result = run(plan, world());
+    failures(&result.summary, &[]);
+    let right = [
+        (0, "/a"),
+        (10, "/b"),
+        (20, "/a"),
+        (30, "/b"),
+        (40, "/a"),
+        (50, "/b"),
+    ];
+    assert_eq!(seen(&result), right);
+    // The third user waited for both others.
+    assert_eq!(result.summary.total.latency.waiting.max(), ms(40));
+}
+
+#[test]
+fn a_pause_holds_no_connection() {
+    let steps = vec![send(0), pause(ms(10)), send(1), pause(ms(10))];
+    let plan = of_steps(closed(2).connections(1).lasts(ms(400)), steps);
+    let result = run(plan, world());
+    failures(&result.summary, &[]);
+    // Two users take turns: one's pause is the other's request.
+    assert_eq!(result.summary.total.counts.ok, 40);
+    assert_eq!(result.log.connections, 1);
+}
+
+#[test]
+fn steps_go_to_several_targets() {
+    let world = World::of(Server::new().takes(Law::Const(ms(10))))
+        .host("10.0.0.2:80", Server::new().takes(Law::Const(ms(30))))
+        .name("other", &["10.0.0.2:80"])
+        .keeps_requests();
+    let plan = closed(2)
+        .connections(1)
+        .lasts(ms(400))
+        .to(&["http://sut/a", "http://other/b"])
+        .with(|pool| pool.program = Program::Steps(vec![send(0), send(1)].into()));
+    let result = run(plan, world);
+    failures(&result.summary, &[]);
+    let steps = &result.summary.total.steps;
+    let counts = steps.iter().map(|step| step.counts.ok);
+    // The slower target has one connection, which is never idle after the first request.
+    assert_eq!(counts.collect::<Vec<_>>(), [14, 14]);
+}
+
+#[test]
+fn a_failed_request_ends_its_iteration_where_the_plan_says_so() {
+    let server = || {
+        Server::new()
+            .takes(Law::Const(ms(10)))
+            .answers(|request| match request.target() {
+                "/b" => Answer::status(500),
+                _ => Answer::ok(),
+            })
+    };
+    for (on_failure, sent) in [(OnFailure::Continue, 30), (OnFailure::EndIteration, 20)] {
+        let strict = Step::Request {
+            request: 1,
+            on_failure,
+        };
+        let plan = of_steps(closed(2).iterations(10), vec![send(0), strict, send(2)]);
+        let result = run(plan, World::of(server()));
+        let counts = iterations(&result);
+        assert_eq!((counts.sent, counts.ok, counts.failed), (10, 0, 10));
+        assert_eq!(result.summary.total.counts.sent, sent);
+        assert_eq!(result.summary.total.counts.failed, 10);
+    }
+}
+
+#[test]
+fn what_has_begun_when_the_time_is_over_is_finished_or_in_flight() {
+    // Stopped in the first pause of the second iteration.
+    let plan = |drain| shop(closed(1).lasts(ms(100))).with(|pool| pool.stop.drain = drain);
+    let result = run(plan(Drain::Wait), world());
+    assert_eq!(iterations(&result).ok, 2);
+    assert_eq!(result.summary.total.counts.ok, 6);
+    for drain in [Drain::Close, Drain::Ignore] {
+        let result = run(plan(drain), world());
+        let counts = iterations(&result);
+        assert_eq!((counts.sent, counts.ok), (2, 1), "{drain:?}");
+        assert_eq!(result.summary.total.counts.ok, 4);
+        assert_eq!(result.summary.total.counts.sent, 4);
+        let list = result.summary.total.iterations.as_ref().expect("steps");
+        assert_eq!(list.time.count(), 2, "the one in flight counts");
+    }
+}
+
+#[test]
+fn what_waits_for_a_seat_at_the_end_is_pending() {
+    let slow = || World::of(Server::new().takes(Law::Const(ms(400))));
+    let plan = open("const(10/s,2s)").connections(1).lasts(secs(1));
+    let plan = of_steps(plan, vec![send(0), send(1)]);
+    let result = run(plan.with(|pool| pool.stop.drain = Drain::Ignore), slow());
+    let (all, each) = (iterations(&result), &result.summary.total.counts);
+    // Two requests end within a second, a third is under way; both of the first iteration.
+    assert_eq!((all.intended, all.sent, all.pending, all.ok), (10, 2, 8, 1));
+    assert_eq!((each.sent, each.ok, each.pending), (3, 2, 8));
+    assert_eq!(each.intended, 11);
+}
+
+#[test]
+fn late_arrivals_are_dropped_in_both_books() {
+    let plan = of_steps(
+        open("const(100/s,1s)").connections(1),
+        vec![send(0), send(1)],
+    );
+    let result = run(plan.late(LatePolicy::Drop(ms(0))), world());
+    failures(&result.summary, &[]);
+    let (all, each) = (iterations(&result), &result.summary.total.counts);
+    assert_eq!((all.intended, all.sent, all.dropped), (100, 50, 50));
+    assert_eq!((each.sent, each.dropped, each.intended), (100, 50, 150));
+}
+
+#[test]
+fn a_warm_up_is_in_neither_book() {
+    let result = run(shop(closed(1).lasts(ms(800)).warmup(ms(160))), world());
+    let counts = iterations(&result);
+    assert_eq!((counts.intended, counts.ok), (8, 8));
+    assert_eq!(result.summary.total.counts.ok, 24);
+}
+
+#[test]
+fn pauses_are_drawn_alike_whatever_the_threads() {
+    let range = Step::Pause(Pause {
+        from: ms(10),
+        to: ms(30),
+    });
+    let of_threads = |threads| {
+        let steps = vec![send(0), range.clone(), send(1)];
+        let plan = of_steps(closed(4).threads(threads).iterations(4), steps);
+        seen(&run(plan, world()))
+            .into_iter()
+            .map(|(at, path)| (at, path.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let one = of_threads(1);
+    let late = one.iter().filter(|(_, path)| path == "/b");
+    let late: Vec<u64> = late.map(|(at, _)| *at).collect();
+    assert!(late.iter().all(|at| (20..=40).contains(at)), "{late:?}");
+    assert!(late.windows(2).any(|pair| pair[0] != pair[1]), "{late:?}");
+    assert_eq!(of_threads(2), one);
+    assert_eq!(of_threads(4), one);
+}
+
+#[test]
+fn calls_and_streams_have_programs_too() {
+    let server = Server::http2(Http2::new().says(Reply::ok())).takes(Law::Const(ms(10)));
+    let plan = shop(closed(8)).connections(2).http2(4).threads(2);
+    let result = run(plan.lasts(secs(1)), World::of(server).keeps_requests());
+    failures(&result.summary, &[]);
+    // An iteration takes 80 ms, and the thirteenth of each begins at 960 ms.
+    assert_eq!(iterations(&result).ok, 8 * 13);
+    assert_eq!(result.summary.total.counts.ok, 3 * 8 * 13);
+    assert_eq!(result.log.connections, 2);
+}
+
+#[test]
+fn a_connection_that_rests_delays_its_own_users_next_step() {
+    let plan = shop(closed(1)).with(|pool| pool.connections.affinity = Affinity::User);
+    let result = Simulation::of(plan.lasts(secs(1)), World::of(Server::refusing())).run();
+    let counts = &result.summary.total.counts;
+    assert_eq!(counts.ok, 0);
+    assert!(counts.failed > 3 && counts.failed < 60, "{counts:?}");
+    assert!(iterations(&result).failed >= 1);
+}
