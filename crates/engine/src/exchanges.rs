@@ -131,6 +131,12 @@ pub(crate) struct End {
 /// An exchange that is over: its record, and the resources that it held.
 pub(crate) struct Finished {
     pub(crate) sample: Sample,
+    pub(crate) held: Held,
+}
+
+/// The resources that an exchange held until its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
     pub(crate) share: ShareId,
     pub(crate) user: UserId,
 }
@@ -404,10 +410,10 @@ impl Exchanges {
         let Task { share, turn, .. } = exchange.task;
         self.open -= 1;
         self.free.push(id);
+        let user = turn.user;
         Finished {
             sample,
-            share,
-            user: turn.user,
+            held: Held { share, user },
         }
     }
 

@@ -4,10 +4,18 @@
 //! driver are dealt to them in turn: slot `n` of pool `index` of `of` is the driver's slot
 //! `n · of + index`. So a pool may add slots at any time.
 
+use crate::channel::Channel;
+use crate::recorder::Recorder;
 use drumfire_net::{
     Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
 };
 use drumfire_units::Nanos;
+
+/// The parts that a worker lends to one of its pools.
+pub(crate) struct Site<'a, I> {
+    pub(crate) io: PoolIo<'a, I>,
+    pub(crate) recorder: &'a mut Recorder<Channel>,
+}
 
 /// Which of a worker's pools has a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

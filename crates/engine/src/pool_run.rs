@@ -16,17 +16,17 @@ use crate::blame::Failure;
 use crate::channel::Channel;
 use crate::control::Orders;
 use crate::course::{Course, Finish};
-use crate::exchanges::{Due, End, Exchanges, Finished, Hearing, Task, Todo};
-use crate::id::{ExchangeId, LaneId, PoolId, ShareId};
+use crate::exchanges::{Due, End, Exchanges, Hearing, Held, Task, Todo};
+use crate::id::{ExchangeId, LaneId, PoolId, ShareId, UserId};
 use crate::limits::{DIALS_AT_ONCE, STARTS_PER_TURN, STREAMS_PER_TURN, WAITING_MAX};
-use crate::pool_io::PoolIo;
+use crate::pool_io::{PoolIo, Site};
 use crate::prepare::{Lookup, PreparedPool};
 use crate::recorder::Recorder;
 use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Seat, Transport};
-use crate::users::{DueRequest, Iterations, NextStep, Over, Users};
+use crate::users::{DueRequest, Iterations, NextStep, Over, Turn, Users};
 use crate::waiting::Waiting;
-use drumfire_measure::{IterationSample, Outcome};
+use drumfire_measure::Outcome;
 use drumfire_net::{Io, Slot};
 use drumfire_plan::{Affinity, Drain, HttpVersion};
 use drumfire_units::Nanos;
@@ -39,12 +39,6 @@ pub(crate) struct Extent {
     pub(crate) users: Users,
     pub(crate) arrivals: Arrivals,
     pub(crate) orders: Orders,
-}
-
-/// The parts that a worker lends to one of its pools.
-pub(crate) struct Site<'a, I> {
-    pub(crate) io: PoolIo<'a, I>,
-    pub(crate) recorder: &'a mut Recorder<Channel>,
 }
 
 /// A worker's part of one pool.
@@ -218,17 +212,15 @@ impl PoolRun {
     /// Starts one exchange, or an iteration that begins with a pause; `false` when none is due or
     /// no seat is free for it.
     pub(crate) fn start_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
-        if self.waiting.has_requests() && self.start_waiting_request(site, now) {
+        let admits = self.users.admits(now);
+        if !self.waiting.is_empty() && self.start_waiting(site, admits, now) {
             return true;
         }
-        if !self.users.admits(now) {
+        if !admits {
             return false;
         }
         if self.affinity == Affinity::User || !self.users.begins_with_request() {
             return self.begin_without_seat(site, now);
-        }
-        if self.waiting.arrivals() > 0 && self.start_waiting(site, now) {
-            return true;
         }
         if self.waiting.has_one_lane() {
             if self.transport.lanes.get(LaneId(0)).is_full() {
@@ -266,7 +258,9 @@ impl PoolRun {
         let Some(arrival) = self.arrivals.take(now) else {
             return false;
         };
-        let next = self.users.begin(arrival, || site.io.unix_time());
+        let turn = self.users.begin(arrival);
+        let unix_time = || site.io.unix_time();
+        let next = self.users.first_step(turn, arrival, unix_time);
         self.carry_on(site, next, now);
         true
     }
@@ -281,38 +275,28 @@ impl PoolRun {
         self.start(site, seat, request, now);
     }
 
-    /// Gives an arrival that waits to a free seat of its lane; `false` when there is none.
-    fn start_waiting<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
-        let shard = self.shard;
-        for lane in self.waiting.lanes() {
-            while !self.transport.lanes.get(lane).is_full()
-                && let Some(arrival) = self.waiting.pop_arrival(lane)
-            {
-                if self.arrivals.still_wanted(arrival, now)
-                    && let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n))
-                {
-                    self.begin_on(site, seat, arrival, now);
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    /// Gives a request of an iteration that waits to a free seat of its lane; `false` when there
-    /// is none.
+    /// Gives a free seat of its lane to a request of an iteration that waits, or to an arrival
+    /// where users admit one; `false` when there is none.
     #[cold]
-    fn start_waiting_request<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+    fn start_waiting<I: Io>(&mut self, site: &mut Site<'_, I>, admits: bool, now: Nanos) -> bool {
         let shard = self.shard;
         for lane in self.waiting.lanes() {
-            if !self.transport.lanes.get(lane).is_full()
-                && let Some(request) = self.waiting.pop_request(lane)
-            {
-                match self.transport.take_seat(lane, |n| shard.number(n)) {
-                    Some(seat) => self.start(site, seat, request, now),
-                    None => self.waiting.push_request(lane, request),
+            while !self.transport.lanes.get(lane).is_full() {
+                if let Some(request) = self.waiting.pop_request(lane) {
+                    if let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n)) {
+                        self.start(site, seat, request, now);
+                        return true;
+                    }
+                } else if admits && let Some(arrival) = self.waiting.pop_arrival(lane) {
+                    if self.arrivals.still_wanted(arrival, now)
+                        && let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n))
+                    {
+                        self.begin_on(site, seat, arrival, now);
+                        return true;
+                    }
+                } else {
+                    break;
                 }
-                return true;
             }
         }
         false
@@ -333,11 +317,28 @@ impl PoolRun {
         arrival: Arrival,
         now: Nanos,
     ) {
-        match self.users.begin(arrival, || site.io.unix_time()) {
-            NextStep::Request(request) => {
-                seat.since = seat.since.max(self.users.free_since());
-                self.start(site, seat, request, now);
-            }
+        seat.since = seat.since.max(self.users.free_since());
+        let turn = self.users.begin(arrival);
+        if self.users.has_steps() {
+            return self.begin_steps_on(site, seat, turn, arrival, now);
+        }
+        let request = self.users.only_request(turn, arrival);
+        self.start(site, seat, request, now);
+    }
+
+    /// The same of an iteration with steps.
+    #[cold]
+    fn begin_steps_on<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        seat: Seat,
+        turn: Turn,
+        arrival: Arrival,
+        now: Nanos,
+    ) {
+        let unix_time = || site.io.unix_time();
+        match self.users.first_step(turn, arrival, unix_time) {
+            NextStep::Request(request) => self.start(site, seat, request, now),
             // A seat is taken only for iterations that begin with a request.
             next => {
                 let lane = self.transport.lane_of(seat.share);
@@ -370,7 +371,7 @@ impl PoolRun {
 
     /// Whether no further request may come.
     fn is_last(&self) -> bool {
-        self.arrivals.is_exhausted() && self.users.iterations().is_none()
+        self.arrivals.is_exhausted() && !self.users.has_steps()
     }
 
     /// Does what exchanges have left to be done, until there is nothing more; then writes.
@@ -506,12 +507,10 @@ impl PoolRun {
     /// Records an exchange that is over, lets its user go on, and uses its seat again.
     #[inline]
     fn end<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) {
-        let (now, rest) = (end.now, end.rest);
-        let Finished {
-            share,
-            user,
-            sample,
-        } = self.account(site, end);
+        let End {
+            now, rest, outcome, ..
+        } = end;
+        let Held { share, user } = self.account(site, end);
         // A turn that takes long looks for orders again, so that what is due may start.
         if now > self.arrivals.horizon() {
             self.orders.carry_out(&mut self.arrivals, now);
@@ -522,13 +521,11 @@ impl PoolRun {
             Affinity::User => rests_until,
             Affinity::Shared => now,
         };
-        let unix_time = || site.io.unix_time();
-        match self
-            .users
-            .go_on(user, sample.outcome, ready, now, unix_time)
-        {
-            NextStep::Over(over) if over.ending.is_none() => self.free_user(over, now),
-            next => self.carry_on(site, next, now),
+        if self.users.has_steps() {
+            self.go_on_user(site, user, outcome, ready, now);
+        } else {
+            let (at, ended) = (ready, None);
+            self.free_user(Over { user, at, ended }, now);
         }
         if self.affinity == Affinity::User {
             return self.dispatch_next(site, now);
@@ -547,6 +544,21 @@ impl PoolRun {
     fn free_user(&mut self, over: Over, now: Nanos) {
         self.users.end(over.user, now, self.arrivals.is_open());
         self.arrivals.ended(over.user, over.at);
+    }
+
+    /// Lets a user go on in an iteration of several steps, whose request has ended.
+    #[cold]
+    fn go_on_user<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        user: UserId,
+        outcome: Outcome,
+        ready: Nanos,
+        now: Nanos,
+    ) {
+        let unix_time = || site.io.unix_time();
+        let next = self.users.go_on(user, outcome, ready, now, unix_time);
+        self.carry_on(site, next, now);
     }
 
     /// Does what follows in an iteration of several steps.
@@ -569,16 +581,10 @@ impl PoolRun {
                 self.timers.at(pausing.until, wake);
             }
             NextStep::Over(over) => {
-                if let Some(ending) = over.ending
-                    && ending.intended >= measure_from
+                if let Some(sample) = over.ended
+                    && sample.intended >= measure_from
                 {
-                    site.recorder
-                        .figures(self.id)
-                        .record_iteration(&IterationSample {
-                            intended: ending.intended,
-                            end: over.at,
-                            outcome: ending.outcome,
-                        });
+                    site.recorder.figures(self.id).record_iteration(&sample);
                 }
                 self.free_user(over, now);
             }
@@ -631,14 +637,14 @@ impl PoolRun {
             Some(request) => self.start(site, seat, request, now),
             None => {
                 self.transport.lanes.get_mut(lane).give(seat);
-                self.start_waiting_request(site, now);
+                self.start_waiting(site, false, now);
             }
         }
     }
 
     /// Makes the sample of an exchange that is over.
     #[inline]
-    fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Finished {
+    fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Held {
         let id = end.id;
         let finished = self.exchanges.finish(end, site.recorder.figures(self.id));
         let sample = &finished.sample;
@@ -649,7 +655,7 @@ impl PoolRun {
         {
             site.recorder.detail(self.id, sample, &detail);
         }
-        finished
+        finished.held
     }
 
     /// Makes the samples of the exchanges that are over, and starts nothing.

@@ -2,8 +2,8 @@
 //!
 //! A user takes one iteration at a time. In the closed model the arrival names it; in the open
 //! model an arrival takes whichever user is idle, and users come into being as they are needed. The
-//! worker asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, then
-//! [`Users::go_on`] after each request and [`Users::wake`] after each pause, and [`Users::end`] when
+//! worker asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it and
+//! [`Users::first_step`], then [`Users::go_on`] after each request and [`Users::wake`] after each pause, and [`Users::end`] when
 //! [`NextStep::Over`] says that the iteration is over. The requests of a user are a function of the
 //! plan's seed, its number and its iteration, so that any worker of any machine can repeat it.
 
@@ -147,10 +147,9 @@ impl Users {
         }
     }
 
-    /// The user that an arrival names, or one that is idle, begins an iteration. Gives what comes
-    /// first in it.
+    /// The user that an arrival names, or one that is idle, begins an iteration.
     #[inline]
-    pub(crate) fn begin(&mut self, arrival: Arrival, unix_time: impl Fn() -> u64) -> NextStep {
+    pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
         let user = match arrival.user.or_else(|| self.idle.pop()) {
             Some(user) => user,
             None => UserId(self.list.len() as u32),
@@ -162,30 +161,45 @@ impl Users {
         let iteration = *iterations;
         *iterations += 1;
         self.busy += 1;
-        let turn = Turn {
+        Turn {
             user,
             number: self.number(user),
             iteration,
             arrival: arrival.index,
-        };
+        }
+    }
+
+    /// What comes first in an iteration that has begun.
+    #[inline]
+    pub(crate) fn first_step(
+        &mut self,
+        turn: Turn,
+        arrival: Arrival,
+        unix_time: impl Fn() -> u64,
+    ) -> NextStep {
         match &mut self.iterations {
-            None => NextStep::Request(DueRequest {
-                request: self.first_request(arrival),
-                number: arrival.index,
-                turn,
-                intended: arrival.intended,
-                came_with_arrival: true,
-            }),
+            None => NextStep::Request(self.only_request(turn, arrival)),
             Some(iterations) => {
                 iterations.begin(turn, arrival.intended);
-                iterations.go_on(user, arrival.intended, unix_time)
+                iterations.go_on(turn.user, arrival.intended, unix_time)
             }
+        }
+    }
+
+    /// The one request of an iteration without steps.
+    #[inline]
+    pub(crate) fn only_request(&self, turn: Turn, arrival: Arrival) -> DueRequest {
+        DueRequest {
+            request: self.first_request(arrival),
+            number: arrival.index,
+            turn,
+            intended: arrival.intended,
+            came_with_arrival: true,
         }
     }
 
     /// What follows for a user whose request has ended now with an outcome, and which is ready then
     /// or later.
-    #[inline]
     pub(crate) fn go_on(
         &mut self,
         user: UserId,
@@ -198,7 +212,7 @@ impl Users {
             None => NextStep::Over(Over {
                 user,
                 at: ready,
-                ending: None,
+                ended: None,
             }),
             Some(iterations) => {
                 iterations.note_end(user, outcome);
@@ -226,6 +240,12 @@ impl Users {
     #[inline]
     pub(crate) fn variables(&self, user: UserId) -> Option<Arc<Variables>> {
         self.iterations.as_ref()?.variables(user)
+    }
+
+    /// Whether an iteration has steps, and is not one request alone.
+    #[inline]
+    pub(crate) const fn has_steps(&self) -> bool {
+        self.iterations.is_some()
     }
 
     /// The iterations under way of more than one request.

@@ -47,6 +47,12 @@ impl Waiting {
         (0..self.lanes.len()).map(|index| LaneId(index as u16))
     }
 
+    /// Whether nothing waits.
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.arrivals == 0 && self.requests == 0
+    }
+
     /// How many arrivals wait.
     #[inline]
     pub(crate) const fn arrivals(&self) -> usize {

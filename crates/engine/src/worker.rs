@@ -8,8 +8,8 @@
 use crate::channel::{Channel, Message};
 use crate::exchanges::Hearing;
 use crate::limits::{OPENING_MAX, WAIT_MAX};
-use crate::pool_io::{PoolIo, SlotShare};
-use crate::pool_run::{PoolRun, Site};
+use crate::pool_io::{PoolIo, Site, SlotShare};
+use crate::pool_run::PoolRun;
 use crate::recorder::Recorder;
 use crate::transport::{Context, Transport};
 use drumfire_net::{Fault, Io, Readiness};

@@ -11,7 +11,7 @@
 
 use super::Turn;
 use crate::id::{Generation, UserId};
-use drumfire_measure::Outcome;
+use drumfire_measure::{IterationSample, Outcome};
 use drumfire_plan::{OnFailure, Program, Random, RequestContext, Step, Variables};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -94,15 +94,8 @@ pub(crate) struct Over {
     pub(crate) user: UserId,
     /// When it was, perhaps later than now.
     pub(crate) at: Nanos,
-    /// How it ended; `None` where it was one request, which says that itself.
-    pub(crate) ending: Option<Ending>,
-}
-
-/// How an iteration of several steps ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
-    pub(crate) intended: Nanos,
-    pub(crate) outcome: Outcome,
+    /// Its record; `None` where it was one request, which has its own.
+    pub(crate) ended: Option<IterationSample>,
 }
 
 impl Iterations {
@@ -201,12 +194,15 @@ impl Iterations {
                 iteration.is_open = false;
                 iteration.generation = iteration.generation.next();
                 self.open -= 1;
-                let ending = Some(Ending {
-                    intended: iteration.intended,
-                    outcome: iteration.outcome,
+                return NextStep::Over(Over {
+                    user,
+                    at: over_at,
+                    ended: Some(IterationSample {
+                        intended: iteration.intended,
+                        end: over_at,
+                        outcome: iteration.outcome,
+                    }),
                 });
-                let at = over_at;
-                return NextStep::Over(Over { user, at, ending });
             };
             iteration.place += 1;
             match step {
