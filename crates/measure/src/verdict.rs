@@ -1,7 +1,7 @@
 //! The generator judges itself: whether the figures can be believed, and why not.
 
 use crate::words::{share_text, time_text};
-use crate::{Figures, GeneratorHealth, Model, PoolInfo, Reason, Remedy, WorkerHealth};
+use crate::{Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth};
 use drumfire_units::Nanos;
 
 /// Whether a run's figures can be believed.
@@ -56,6 +56,10 @@ const PAUSE_INVALID: Nanos = Nanos::from_secs(1);
 const RUN_QUEUE_SHARE: f64 = 0.05;
 /// The share of CPU time that the hypervisor may take.
 const STEAL_SHARE: f64 = 0.05;
+/// Threads that use less of a core are not what makes a generator late.
+const IDLE_SHARE: f64 = 0.5;
+/// One part in this many of the lag, spent waiting for a core, names the cause of it.
+const QUEUED_PART: u128 = 4;
 /// The kernel's figures of shorter spans are noise: it counts in ticks of up to 10 ms.
 const SPAN_MIN: Nanos = Nanos::from_millis(200);
 /// The same of the whole machine's time.
@@ -68,6 +72,22 @@ pub(crate) struct Evidence<'a> {
     pub(crate) health: &'a WorkerHealth,
     pub(crate) generator: &'a GeneratorHealth,
     pub(crate) span: Nanos,
+}
+
+/// Whether lag made a quantile of the response time greater by more than `limit`. Where most of
+/// what stands before the service time is waiting, that can't be told, and it may have.
+fn lag_shows(latency: &Latency, limit: Nanos) -> bool {
+    let (response, service) = (&latency.response_time, &latency.service_time);
+    if response.is_empty() || latency.waiting.sum() > latency.lag.sum() {
+        return true;
+    }
+    let measured = |q: &f64| !response.is_at_least(*q);
+    let quantiles = [0.5, 0.9, 0.99].into_iter().filter(measured);
+    let excess = quantiles.filter_map(|q| {
+        let (response, service) = response.quantile(q).zip(service.quantile(q))?;
+        Some(response.0.saturating_sub(service.0))
+    });
+    excess.max().is_none_or(|excess| excess > limit.0)
 }
 
 /// One thing that speaks against a run.
@@ -85,6 +105,11 @@ impl Verdict {
         let mut found = Vec::new();
         evidence.judge_amount(&mut found);
         evidence.judge_limits(&mut found);
+        evidence.judge_pauses(&mut found);
+        if evidence.span < SPAN_MIN {
+            found.extend(evidence.too_short());
+            return Self::of(found);
+        }
         for (pool, figures) in evidence.pools {
             let lag = match pool.model {
                 Model::Open => evidence.open_lag(figures),
@@ -96,7 +121,6 @@ impl Verdict {
                 false => Finding(validity, reason),
             }));
         }
-        evidence.judge_pauses(&mut found);
         evidence.judge_threads(&mut found);
         Self::of(found)
     }
@@ -142,16 +166,30 @@ impl Evidence<'_> {
         }
     }
 
+    /// A handful of milliseconds supports no judgement: threads begin, connections open, and the
+    /// kernel's clock ticks once or twice.
+    fn too_short(&self) -> Option<Finding> {
+        if self.total.counts.finished() == 0 {
+            return None;
+        }
+        let text = format!(
+            "it took {}, too short to judge the generator by",
+            time_text(self.span.0 as f64)
+        );
+        Some(Finding(Validity::Valid, Reason::new(text, &[])))
+    }
+
     /// Lag is part of an open model's response time, so a tenth of that is the most it may be; once
     /// it exceeds the service time, the response time speaks of us and no longer of the target.
     /// How long a timeout is was our choice, so it excuses nothing: quantiles that it reaches are
-    /// left out. A handful of samples supports no quantile and no judgement.
+    /// left out. A handful of samples supports no quantile and no judgement, and lag that no
+    /// quantile of the response time shows made no figure wrong.
     fn open_lag(&self, figures: &Figures) -> Option<Finding> {
         let latency = &figures.latency;
         let (name, lag) = latency.lag.near_p99()?;
         let response = latency.response_time.near_p99_measured();
         let limit = LAG_SUSPECT.max(Nanos(response.0 / LATENCY_PART));
-        if lag <= limit {
+        if lag <= limit || !lag_shows(latency, limit) {
             return None;
         }
         let service = latency.service_time.near_p99_measured();
@@ -214,6 +252,28 @@ impl Evidence<'_> {
                 share_text(steal)
             );
             Reason::new(text, &[Remedy::OwnMachine])
+        } else {
+            self.cause_of_late_wakes(less)
+        }
+    }
+
+    /// The same where neither the threads nor the machine was busy for long.
+    fn cause_of_late_wakes(&self, less: Remedy) -> Reason {
+        let lag: u128 = self.pools.iter().map(|(_, f)| f.latency.lag.sum()).sum();
+        let queued = self.generator.run_queue_delay;
+        let busy = self.generator.cpu_share_max;
+        if lag > 0 && u128::from(queued.0) >= lag / QUEUED_PART {
+            let text = format!(
+                "its threads waited {} in all for cores that other programs had",
+                time_text(queued.0 as f64)
+            );
+            Reason::new(text, &[Remedy::OwnCores])
+        } else if busy > 0.0 && busy < IDLE_SHARE {
+            let text = format!(
+                "its threads woke late though they used {} of a core at most",
+                share_text(busy)
+            );
+            Reason::new(text, &[Remedy::OwnCores, Remedy::OwnMachine])
         } else {
             let text = "the generator could not keep its own schedule";
             Reason::new(text, &[less, Remedy::AddThreads, Remedy::OwnCores])

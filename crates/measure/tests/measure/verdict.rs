@@ -275,12 +275,56 @@ fn a_remedy_fits_its_cause() {
         let mut reasons = verdict.reasons.into_iter();
         reasons.find(|reason| lag(&reason.text)).unwrap().remedies
     };
-    use Remedy::{AddThreads, FewerUsers, LowerRate, OwnCores};
+    use Remedy::{AddThreads, FewerUsers, LowerRate, OwnCores, OwnMachine};
     assert_eq!(remedies(Model::Open, 0.97, 0), [LowerRate, AddThreads]);
     assert_eq!(remedies(Model::Closed, 0.97, 0), [FewerUsers, AddThreads]);
     assert_eq!(remedies(Model::Open, 0.01, 380), [OwnCores]);
+    // Threads that sleep nearly all the time are not made punctual by a lower rate.
+    assert_eq!(remedies(Model::Open, 0.01, 0), [OwnCores, OwnMachine]);
     let any = [LowerRate, AddThreads, OwnCores];
-    assert_eq!(remedies(Model::Open, 0.01, 0), any);
+    assert_eq!(remedies(Model::Open, 0.7, 0), any);
+    // 20 requests were late by 150 ms each, 3 s in all.
+    let cause = |queued| {
+        let info = samples::run(Model::Open, &["all"]);
+        let mut run = healthy(&info);
+        add_late(&mut run, 20, ms(150));
+        run.health.wall = Nanos::from_secs(60);
+        let generator = GeneratorHealth {
+            cpu_share_max: 0.01,
+            run_queue_delay: ms(queued),
+            ..GeneratorHealth::default()
+        };
+        texts(&judged(&info, &run, generator, Nanos::from_secs(60)))
+    };
+    assert!(cause(1_000).contains("waited 1 s in all for cores that other programs had"));
+    assert!(cause(100).contains("woke late though they used 1 % of a core at most"));
+}
+
+/// Lag counts by what it did to the figures that are read.
+#[test]
+fn lag_that_no_quantile_shows_is_no_reason() {
+    let info = samples::run(Model::Open, &["all"]);
+    let mut run = Interval::new(&info.pool().steps);
+    // The answers take 1 to 40 ms. Thirty of a thousand requests are late by 5 ms, each of them
+    // one with a quick answer, so that the quantiles of the response time are the target's.
+    run.total.record_intended(1000);
+    for n in 0..1000 {
+        let lag = if n % 33 == 0 { ms(5) } else { Nanos::ZERO };
+        let service = if n % 33 == 0 { ms(1) } else { ms(1 + n % 40) };
+        run.total.record(&samples::late(ms(n), lag, service));
+    }
+    let span = Nanos::from_secs(1);
+    let verdict = judged(&info, &run, GeneratorHealth::default(), span);
+    assert_eq!(texts(&verdict), "");
+    // The same lag on the slowest answers is seen.
+    let mut run = Interval::new(&info.pool().steps);
+    run.total.record_intended(1000);
+    for n in 0..1000 {
+        let lag = if n % 40 == 39 { ms(5) } else { Nanos::ZERO };
+        run.total.record(&samples::late(ms(n), lag, ms(1 + n % 40)));
+    }
+    let verdict = judged(&info, &run, GeneratorHealth::default(), span);
+    assert_eq!(verdict.validity, Validity::Suspect, "{}", texts(&verdict));
 }
 
 #[test]
@@ -298,20 +342,26 @@ fn a_short_run_is_not_judged_by_what_it_cannot_tell() {
     }
     run.health.wall = ms(17);
     run.health.loop_turn.record(Nanos::from_micros(2_300));
-    let generator = GeneratorHealth {
+    let mut generator = GeneratorHealth {
         steal_share: 0.5,
         run_queue_delay: ms(18),
         ..GeneratorHealth::default()
     };
     let span = ms(17);
     let verdict = judged(&info, &run, generator.clone(), span);
-    assert_eq!(texts(&verdict), "");
+    let short = "it took 17 ms, too short to judge the generator by";
+    assert_eq!(verdict.validity, Validity::Valid);
+    assert_eq!(texts(&verdict), short);
     // A handful of requests on time or late supports no judgement in the open model either.
     let info = samples::run(Model::Open, &["all"]);
     let mut run = Interval::new(&info.pool().steps);
     for _ in 0..5 {
         run.total.record(&samples::late(Nanos::ZERO, ms(3), ms(4)));
     }
+    assert_eq!(texts(&judged(&info, &run, generator.clone(), span)), short);
+    let span = Nanos::from_secs(1);
+    run.health.loop_turn.reset();
+    generator.run_queue_delay = Nanos::ZERO;
     assert_eq!(texts(&judged(&info, &run, generator, span)), "");
 }
 
