@@ -212,6 +212,18 @@ fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<
     urls
 }
 
+/// The message on a line of other tools' lists of targets.
+const METHOD: &str = "a list has one URL a line and no methods; the method is that of all, -X";
+
+/// Whether a line has a method before its URL: `GET http://…`.
+fn begins_with_method(line: &str) -> bool {
+    let Some((method, rest)) = line.split_once(' ') else {
+        return false;
+    };
+    let letters = method.bytes().all(|byte| byte.is_ascii_uppercase());
+    letters && !method.is_empty() && (rest.contains("://") || rest.starts_with('/'))
+}
+
 /// The lines of a list that are not empty and do not begin with `#`, each with its place in `name`;
 /// or the mistake in one.
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
@@ -227,6 +239,7 @@ pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, Str
         match std::str::from_utf8(line.trim_ascii()) {
             Err(_) => found.push((place, Err("the line is not valid UTF-8".to_owned()))),
             Ok(line) if line.is_empty() || line.starts_with('#') => {}
+            Ok(line) if begins_with_method(line) => found.push((place, Err(METHOD.to_owned()))),
             Ok(line) => found.push((place, Ok(line))),
         }
     }
