@@ -10,6 +10,8 @@ SEED ?= 1
 # long wait for servers, timeouts and schedules.
 TEST_THREADS ?= 8
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
+# Where man(1) and the completion of bash look beside a program of BIN_DIR.
+SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk
 
@@ -20,10 +22,16 @@ demo:
 	cargo build --release --locked --package drumfire
 	$(DRUMFIRE) demo
 
-# The program, and a link for each tool that it can stand in for.
+# The program, a link for each tool that it can stand in for, man pages, and completions for shells.
 install:
 	cargo install --locked --path crates/cli
 	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
+	mkdir -p $(SHARE_DIR)/man/man1 $(SHARE_DIR)/bash-completion/completions \
+	  $(SHARE_DIR)/zsh/site-functions $(SHARE_DIR)/fish/vendor_completions.d
+	$(BIN_DIR)/drumfire man $(SHARE_DIR)/man/man1
+	$(BIN_DIR)/drumfire completions bash > $(SHARE_DIR)/bash-completion/completions/drumfire
+	$(BIN_DIR)/drumfire completions zsh > $(SHARE_DIR)/zsh/site-functions/_drumfire
+	$(BIN_DIR)/drumfire completions fish > $(SHARE_DIR)/fish/vendor_completions.d/drumfire.fish
 
 # What must pass before a change is merged.
 test: format lint deny platforms peers suites unit

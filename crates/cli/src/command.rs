@@ -4,6 +4,7 @@ pub(crate) mod demo;
 pub(crate) mod dialect;
 pub(crate) mod grpc;
 pub(crate) mod http;
+pub(crate) mod install;
 mod results;
 pub(crate) mod run;
 pub(crate) mod serve;

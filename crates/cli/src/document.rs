@@ -22,10 +22,25 @@ use std::path::Path;
 pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
 
-use crate::flags::{LoadFlags, OutputFlags};
+use crate::flags::{DataFlags, LoadFlags, OutputFlags};
 
 /// The name of the one pool that a command line makes.
 const POOL: &str = "main";
+
+/// A document, and what its report says of how it came about.
+pub(crate) struct Written {
+    pub(crate) document: Document,
+    pub(crate) notes: Vec<String>,
+}
+
+impl From<Document> for Written {
+    fn from(document: Document) -> Self {
+        Self {
+            document,
+            notes: Vec::new(),
+        }
+    }
+}
 
 /// A flag's value, with the key that it sets.
 fn text(key: &str, value: &impl Display) -> Text {
@@ -60,7 +75,10 @@ fn field(key: &str, line: &str) -> Result<Field, Failure> {
     let Some(at) = rest.find(':') else {
         let shown: String = line.chars().take(64).collect();
         let shown = shown.escape_default();
-        let message = format!("`{shown}` has no colon; write `Name: value`");
+        let message = match line.starts_with('@') {
+            true => format!("`{shown}` names a file; write each field as `Name: value`"),
+            false => format!("`{shown}` has no colon; write `Name: value`"),
+        };
         return Err(Failure::usage(Diagnostic::new(&flag(key), message)));
     };
     let (name, value) = (&line[..start + at], &line[start + at + 1..]);
@@ -98,8 +116,9 @@ fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
 }
 
 /// The feeds that flags name.
-fn feeds(given: &[String], order: Option<&str>) -> Result<Vec<Feed>, Failure> {
-    given.iter().map(|given| feed(given, order)).collect()
+fn feeds(flags: &DataFlags) -> Result<Vec<Feed>, Failure> {
+    let order = flags.feed_order.as_deref();
+    flags.feed.iter().map(|given| feed(given, order)).collect()
 }
 
 /// `NAME=FILE`; the file's extension is its format.

@@ -1,23 +1,34 @@
 //! The command line: one field a flag, its help beside it.
 
+mod data;
 mod grpc;
 mod http;
+mod number;
 mod serve;
 
+pub(crate) use data::DataFlags;
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 pub(crate) use serve::ServeFlags;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
-/// A load generator that keeps an exact load and reports it truthfully.
+/// Puts an exact load on an HTTP or gRPC service, and says how the service did.
 #[derive(Debug, Parser)]
-#[command(name = "drumfire", version, about, subcommand_required = true)]
-#[command(
-    after_help = "Exit codes: 0 done · 1 nothing measured, or every request failed · \
-2 usage · 3 not valid or load not kept (--strict) · 99 a threshold failed · 130 interrupted three times"
-)]
+#[command(name = "drumfire", version, subcommand_required = true)]
+#[command(after_help = "Examples:
+  drumfire demo                                  ten seconds, and how to read it
+  drumfire http localhost:8080                   10 requests/s for 10 s
+  drumfire http -r 500/s -z 1m localhost:8080    500 requests/s for a minute
+  drumfire http -c 64 -z 30s localhost:8080      64 users, as fast as they can
+`drumfire http -h` has the flags that are used most, `drumfire http --help` all.
+
+Exit codes: 0 done · 1 nothing measured, or every request failed ·
+  2 usage · 3 not valid or load not kept (--strict) · 99 a threshold failed ·
+  130 interrupted three times
+Manual: docs/manual, and `drumfire man DIR` for pages of man(1)")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -36,6 +47,18 @@ pub(crate) enum Command {
     Serve(Box<ServeFlags>),
     /// Start a server, run a load against it for 10 s, and explain the report
     Demo(DemoFlags),
+    /// Print the completions of a shell: bash, zsh or fish
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Write man pages into a folder
+    Man {
+        /// The folder, which must exist
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Behave as ghz, with its flags and its output
     #[command(name = "ghz", disable_help_flag = true)]
     Ghz {
@@ -50,6 +73,67 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+}
+
+/// A shell that completes our command lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// Flags that stay in `-h`: those of a first day.
+const FIRST: [&str; 20] = [
+    "urls",
+    "method",
+    "headers",
+    "data",
+    "http2",
+    "rate",
+    "connections",
+    "users",
+    "duration",
+    "requests",
+    "timeout",
+    "insecure",
+    "json",
+    "threshold",
+    "target",
+    "plaintext",
+    "list",
+    "call",
+    "proto",
+    "explain",
+];
+
+/// The program, with the flags of a first day alone in the help of commands that have many.
+pub(crate) fn short_help() -> clap::Command {
+    let mut cli = Cli::command();
+    for name in ["http", "grpc"] {
+        cli = cli.mut_subcommand(name, |command| {
+            let more = format!("All flags: drumfire {name} --help");
+            command.after_help(more).mut_args(|arg| {
+                let first = FIRST.contains(&arg.get_id().as_str());
+                let hidden = arg.is_hide_set();
+                arg.hide(hidden || !first)
+            })
+        });
+    }
+    cli
+}
+
+/// The long flags of a command, and their aliases.
+pub(crate) fn longs(command: &str) -> Vec<String> {
+    let cli = Cli::command();
+    let Some(command) = cli.find_subcommand(command) else {
+        return Vec::new();
+    };
+    let names = command.get_arguments().flat_map(|arg| {
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        arg.get_long().into_iter().chain(aliases)
+    });
+    names.chain(["help"]).map(str::to_owned).collect()
 }
 
 /// Flags of `run`.

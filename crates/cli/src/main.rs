@@ -3,10 +3,12 @@
 //! Knows every other crate and the machine's files, environment and terminal. Must not know how
 //! anything is measured. Start reading at [`main`], then [`session`].
 
+mod bare_url;
 mod command;
 mod document;
 mod exit;
 mod flags;
+mod habits;
 mod host;
 mod input;
 mod output;
@@ -18,6 +20,7 @@ mod terminal;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use exit::{Exit, Failure};
 use flags::{Cli, Command};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,30 +48,91 @@ fn dispatch() -> Result<Exit, Failure> {
     if let Some(dialect) = drumfire_dialects::for_program(name) {
         return command::dialect::run(dialect, &input::texts(args)?);
     }
+    let args = with_command(args.collect())?;
+    let texts: Vec<String> = args
+        .iter()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
+    if let Some((command, rest)) = texts.split_first()
+        && let Some(mistake) = habits::mistake(command, rest, &flags::longs(command))
+    {
+        return Err(Failure::usage(mistake));
+    }
+    let cli = match texts.iter().any(|text| text == "-h") {
+        true => flags::short_help(),
+        false => Cli::command(),
+    };
     let columns = usize::from(terminal::columns()).min(HELP_COLUMNS_MAX);
-    let matches = Cli::command().term_width(columns).try_get_matches();
+    let line = std::iter::once(OsString::from("drumfire")).chain(args);
+    let matches = cli.term_width(columns).try_get_matches_from(line);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => match cli.command {
-            Command::Http(flags) => command::http::run(&flags),
-            Command::Grpc(flags) => command::grpc::run(&flags),
-            Command::Run(flags) => command::run::run(&flags),
-            Command::Serve(flags) => command::serve::run(&flags),
-            Command::Demo(flags) => command::demo::run(&flags),
-            Command::Ghz { args } => {
-                command::dialect::run(drumfire_dialects::Dialect::Ghz, &input::texts(args)?)
-            }
-            Command::GoWrk { args } => {
-                command::dialect::run(drumfire_dialects::Dialect::GoWrk, &input::texts(args)?)
-            }
-        },
+        Ok(cli) => run(cli.command),
+        Err(error) if error.use_stderr() => Err(misread(&error)),
         Err(error) => {
-            // Help and version are results and go to stdout; mistakes go to stderr.
+            // Help and version are results and go to stdout.
             let _closed = error.print();
-            Ok(if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Done
-            })
+            Ok(Exit::Done)
         }
     }
+}
+
+/// Runs a command.
+fn run(command: Command) -> Result<Exit, Failure> {
+    let dialect = |dialect, args| command::dialect::run(dialect, &input::texts(args)?);
+    match command {
+        Command::Http(flags) => command::http::run(&flags),
+        Command::Grpc(flags) => command::grpc::run(&flags),
+        Command::Run(flags) => command::run::run(&flags),
+        Command::Serve(flags) => command::serve::run(&flags),
+        Command::Demo(flags) => command::demo::run(&flags),
+        Command::Completions { shell } => command::install::completions(shell),
+        Command::Man { folder } => command::install::man(&folder),
+        Command::Ghz { args } => dialect(drumfire_dialects::Dialect::Ghz, args),
+        Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),
+    }
+}
+
+/// A command line that begins with a URL is one of `drumfire http`.
+fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    let Some(first) = args.first().map(|arg| arg.to_string_lossy().into_owned()) else {
+        return Ok(args);
+    };
+    let is_url = |text: &str| {
+        text.starts_with("http://")
+            || text.starts_with("https://")
+            || bare_url::completed(text).is_some()
+    };
+    if Path::new(&first).is_file() {
+        let shown = first.escape_default();
+        return Err(Failure::usage(format!(
+            "`{shown}` is a file; `drumfire run {shown}` runs a plan"
+        )));
+    }
+    if is_url(&first) {
+        args.insert(0, "http".into());
+    } else if first == "version" {
+        args[0] = "--version".into();
+    } else if first.starts_with('-') && !["-h", "--help", "-V", "--version"].contains(&&*first) {
+        let mut others = args.iter().skip(1).map(|arg| arg.to_string_lossy());
+        let what = match others.any(|arg| is_url(&arg)) {
+            true => "`drumfire http` with these flags and the URL",
+            false => "one of those that `drumfire --help` lists",
+        };
+        return Err(Failure::usage(format!(
+            "the command comes first: write {what}"
+        )));
+    }
+    Ok(args)
+}
+
+/// A mistake that the parser of the command line found, as our own are printed.
+fn misread(error: &clap::Error) -> Failure {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    let twice = text.contains("'--data <") && text.contains("multiple times");
+    let remedy = match twice {
+        true => "\n\n  tip: fields of a form are joined as -d 'a=1&b=2'",
+        false => "",
+    };
+    Failure::usage(text).with_remedy(remedy)
 }

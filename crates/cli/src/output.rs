@@ -64,6 +64,15 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Self::Stdout);
         }
+        if path.to_string_lossy().starts_with(['{', '[']) {
+            let shown: String = path.to_string_lossy().chars().take(64).collect();
+            let message = format!(
+                "{flag} takes the name of a file, and `{}` is data; a body of JSON is \
+                 -d '{{…}}' -H 'Content-Type: application/json'",
+                shown.escape_default()
+            );
+            return Err(Failure::usage(message));
+        }
         let wrong = |error: io::Error| {
             Failure::usage(format!("{flag}: can't write {}: {error}", path.display()))
         };

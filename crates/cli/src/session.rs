@@ -24,9 +24,11 @@ pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:
 /// A report's note on a run that a signal ended.
 const INTERRUPTED: &str = "a signal ended the run before its plan did";
 
-/// Runs a plan. `begun` receives the facts of the run, `observe` its events.
+/// Runs a plan, whose report has these notes. `begun` receives the facts of the run, `observe` its
+/// events.
 pub(crate) fn execute(
     plan: Plan,
+    notes: &[String],
     begun: &mut dyn FnMut(&Arc<RunInfo>),
     observe: &mut dyn FnMut(&RunEvent),
 ) -> Result<Arc<Summary>, Failure> {
@@ -39,7 +41,9 @@ pub(crate) fn execute(
     let prepared = Arc::new(prepared);
     let signals = Signals::watch()
         .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
-    let info = Arc::new(describe::info(&prepared));
+    let mut info = describe::info(&prepared);
+    info.notes.splice(0..0, notes.iter().cloned());
+    let info = Arc::new(info);
     begun(&info);
     let shares = Shares::all(&prepared.plan);
     let run = Run::start(prepared, info, shares).map_err(failure)?;

@@ -38,10 +38,10 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit, Failure> {
         )
         .as_bytes(),
     )?;
-    let document = document::of_http(&http_flags(flags, &url)?)?;
-    let plan = compile(&document, &Machine::here()).map_err(|found| Failure::of(&found))?;
+    let written = document::of_http(&http_flags(flags, &url)?)?;
+    let plan = compile(&written.document, &Machine::here()).map_err(|found| Failure::of(&found))?;
     let mut watch = Watch::new(&plan, !flags.no_tui);
-    let summary = session::execute(plan, &mut |_| {}, &mut |event| watch.observe(event))?;
+    let summary = session::execute(plan, &[], &mut |_| {}, &mut |event| watch.observe(event))?;
     let style = terminal::stdout_style();
     output::print(text::summary_explained(&summary, &style).as_bytes())?;
     let _final_count = server.stop();

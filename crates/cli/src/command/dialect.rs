@@ -76,6 +76,7 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
         let shown = std::cell::RefCell::new(&mut presentation);
         session::execute(
             plan,
+            &[],
             &mut |info| {
                 closed = output::print(shown.borrow().render_start(info).as_bytes());
             },

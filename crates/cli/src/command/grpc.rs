@@ -34,5 +34,5 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
             "say which method with --call package.Service/Method; --list shows what there is",
         ));
     }
-    results::of(&document, &host, flags.print_plan)
+    results::of(&document.into(), &host, flags.print_plan)
 }

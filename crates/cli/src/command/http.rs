@@ -8,6 +8,6 @@ use crate::host::Machine;
 
 /// Runs the load that the flags describe and writes its results.
 pub(crate) fn run(flags: &HttpFlags) -> Result<Exit, Failure> {
-    let document = document::of_http(flags)?;
-    results::of(&document, &Machine::here(), flags.print_plan)
+    let written = document::of_http(flags)?;
+    results::of(&written, &Machine::here(), flags.print_plan)
 }

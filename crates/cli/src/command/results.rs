@@ -1,12 +1,13 @@
 //! A run, and its results.
 
+use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Destination};
 use crate::session::{self, Watch};
 use crate::terminal;
 use drumfire_compile::{Host, compile, form};
 use drumfire_measure::Summary;
-use drumfire_plan::document::{Document, Outputs, Switch, Text};
+use drumfire_plan::document::{Outputs, Switch, Text};
 use drumfire_report::{csv, json, text};
 use std::path::Path;
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use std::sync::Arc;
 /// Runs a document and writes its outputs, or prints it with `--print-plan`. A document that can't
 /// be run is not printed.
 pub(crate) fn of(
-    document: &Document,
+    written: &Written,
     host: &Arc<dyn Host>,
     print_plan: bool,
 ) -> Result<Exit, Failure> {
+    let document = &written.document;
     let plan = compile(document, host).map_err(|found| Failure::of(&found))?;
     if print_plan {
         output::print(form::print(document).as_bytes())?;
@@ -27,7 +29,9 @@ pub(crate) fn of(
     let destinations = Destinations::of(outputs)?;
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
     let mut watch = Watch::new(&plan, live && !is_on(&outputs.quiet));
-    let summary = session::execute(plan, &mut |_| {}, &mut |event| watch.observe(event))?;
+    let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event| {
+        watch.observe(event);
+    })?;
     destinations.write(&summary, is_on(&outputs.explain))?;
     Ok(session::exit_of(&summary, is_on(&outputs.strict)))
 }

@@ -27,5 +27,5 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
         "-" => Machine::here(),
         _ => Machine::in_folder(folder_of(path)),
     };
-    results::of(&document, &host, flags.print_plan)
+    results::of(&document.into(), &host, flags.print_plan)
 }

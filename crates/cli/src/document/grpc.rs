@@ -33,7 +33,7 @@ pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
         ..Pool::default()
     };
     Ok(Document {
-        feeds: feeds(&flags.feed, flags.feed_order.as_deref())?,
+        feeds: feeds(&flags.varying)?,
         ..document(pool, &flags.load, &flags.output)
     })
 }
@@ -52,8 +52,11 @@ fn request(flags: &GrpcFlags) -> Result<Option<Request>, Failure> {
             payload: data.map(|data| payload("data", data)).transpose()?,
             binary: switch("binary", flags.binary, true),
             lines: None,
-            templates: flags.no_templates.then(|| text("templates", &"none")),
-            order: some("order", flags.order.as_ref()),
+            templates: flags
+                .varying
+                .no_templates
+                .then(|| text("templates", &"none")),
+            order: some("order", flags.varying.order.as_ref()),
         },
         stream: Stream {
             count: count("stream.count", flags.stream_count),

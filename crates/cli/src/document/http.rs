@@ -1,23 +1,27 @@
 //! `drumfire http`.
 
-use super::{document, feeds, fields, payload, some, switch, text, transport};
+use super::{Written, document, feeds, fields, payload, some, switch, text, transport};
 use crate::exit::Failure;
-use crate::flags::HttpFlags;
-use crate::input;
+use crate::flags::{HttpFlags, LoadFlags};
+use crate::{bare_url, habits, input};
 use drumfire_compile::{Diagnostic, lines};
 use drumfire_plan::document::{
     Ask, CommonBody, CommonFields, Document, Http, Place, Placed, Pool, Request, Settings, Text,
 };
+use drumfire_report::secret;
+use std::path::Path;
 
 /// The name of a list of URLs in error messages.
 const LIST: Place = Place::Flag { name: "URL list" };
 
 /// The document of the flags.
-pub(crate) fn of(flags: &HttpFlags) -> Result<Document, Failure> {
+pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
+    check_habits(flags)?;
     let usual = if flags.data.is_some() { "POST" } else { "GET" };
     let method = some("method", flags.method.as_ref());
     let method = method.unwrap_or_else(|| Placed::new(usual.to_owned(), Place::Nowhere));
     let body = flags.data.as_ref();
+    let mut notes = Vec::new();
     let pool = Pool {
         settings: Settings {
             http: Http {
@@ -34,31 +38,87 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Document, Failure> {
             body: CommonBody {
                 payload: body.map(|data| payload("body", data)).transpose()?,
                 lines: switch("body_lines", flags.lines, true),
-                order: some("order", flags.order.as_ref()),
+                order: some("order", flags.varying.order.as_ref()),
             },
-            templates: flags.no_templates.then(|| text("templates", &"none")),
+            templates: flags
+                .varying
+                .no_templates
+                .then(|| text("templates", &"none")),
             ..transport::settings(&flags.load, &flags.transport)
         },
-        requests: requests(&flags.urls, &method)?,
+        requests: requests(&flags.urls, &method, &mut notes)?,
         ..Pool::default()
     };
-    Ok(Document {
-        feeds: feeds(&flags.feed, flags.feed_order.as_deref())?,
-        ..document(pool, &flags.load, &flags.output)
+    Ok(Written {
+        document: Document {
+            feeds: feeds(&flags.varying)?,
+            ..document(pool, &flags.load, &flags.output)
+        },
+        notes,
     })
 }
 
+/// Refuses what is right on another tool's command line and means something else here.
+fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
+    let LoadFlags { duration, .. } = &flags.load;
+    if let Some(data) = &flags.data
+        && duration.is_none()
+        && flags.method.is_none()
+        && let Some(mistake) = habits::duration_as_body(data)
+    {
+        return Err(Failure::usage(mistake));
+    }
+    for url in &flags.urls {
+        let shown = url.escape_default();
+        let mistake = match url.as_str() {
+            number if habits::rate_as_url(number, flags.output.quiet).is_some() => {
+                habits::rate_as_url(number, flags.output.quiet)
+            }
+            "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" => {
+                Some(format!("the method is -X: write -X {shown}"))
+            }
+            path if Path::new(path).is_file() => Some(format!(
+                "`{shown}` is a file; a list of URLs in it is read with @{shown}"
+            )),
+            _ => None,
+        };
+        if let Some(mistake) = mistake {
+            return Err(Failure::usage(mistake));
+        }
+    }
+    Ok(())
+}
+
+/// A URL, with its scheme and a note on it where it had none.
+fn url(given: &str, place: Place, notes: &mut Vec<String>) -> Text {
+    let Some(url) = bare_url::completed(given) else {
+        return Placed::new(given.to_owned(), place);
+    };
+    // One note is enough for a long list.
+    if notes.is_empty() {
+        let shown = secret::url(&url);
+        notes.push(format!(
+            "a URL without a scheme was taken as http://: {shown}"
+        ));
+    }
+    Placed::new(url, place)
+}
+
 /// A request for each argument: a URL, or a file with a list of them.
-fn requests(args: &[String], method: &Text) -> Result<Vec<Request>, Failure> {
+fn requests(
+    args: &[String],
+    method: &Text,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Request>, Failure> {
     let mut requests = Vec::new();
     for arg in args {
         let method = method.clone();
         match arg.strip_prefix('@') {
             None => {
-                let url = Placed::new(arg.clone(), Place::Nowhere);
+                let url = url(arg, Place::Nowhere, notes);
                 requests.push(Request::new(Ask::Url { method, url }));
             }
-            Some("-") => requests.extend(of_stdin(&method)?),
+            Some("-") => requests.extend(of_stdin(&method, notes)?),
             Some(path) => {
                 let file = Placed::new(path.to_owned(), LIST);
                 requests.push(Request::new(Ask::List { method, file }));
@@ -69,13 +129,13 @@ fn requests(args: &[String], method: &Text) -> Result<Vec<Request>, Failure> {
 }
 
 /// The list on standard input, which can't be read again.
-fn of_stdin(method: &Text) -> Result<Vec<Request>, Failure> {
+fn of_stdin(method: &Text, notes: &mut Vec<String>) -> Result<Vec<Request>, Failure> {
     let bytes = input::stdin(&LIST.to_string())?;
     let mut requests = Vec::new();
     for (place, line) in lines(&bytes, "stdin") {
         let url = line.map_err(|why| Failure::usage(Diagnostic::new(&place, why)))?;
         let method = method.clone();
-        let url = Placed::new(url.to_owned(), place);
+        let url = self::url(url, place, notes);
         requests.push(Request::new(Ask::Url { method, url }));
     }
     if requests.is_empty() {

@@ -1,19 +1,24 @@
 //! Flags of `drumfire grpc`, named as those of `drumfire http` where they mean the same.
 
-use super::{LoadFlags, OutputFlags, TransportFlags};
+use super::{DataFlags, LoadFlags, OutputFlags, TransportFlags};
 use clap::Args;
 
 /// The arguments of `drumfire grpc`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples, with `drumfire serve --grpc` running:
-  drumfire grpc 127.0.0.1:8080 --plaintext --list         what the server offers
-  drumfire grpc 127.0.0.1:8080 --plaintext --describe helloworld.HelloRequest
-  drumfire grpc 127.0.0.1:8080 --plaintext --call helloworld.Greeter/SayHello \\
-      -d '{\"name\":\"Ada\"}' -r 500/s -z 1m               500 calls/s for a minute
-  drumfire grpc 127.0.0.1:8080 --plaintext --call helloworld.Greeter/SayHello \\
-      -d '{\"name\":\"{{ uuid }}\"}' -c 10 --streams 10    100 users on 10 connections
-  drumfire grpc 127.0.0.1:8080 --plaintext --call helloworld.Greeter/SayHelloBidi \\
-      -d '[{\"name\":\"Ada\"},{\"name\":\"Bob\"}]' --stream-interval 100ms")]
+  # what the server offers
+  drumfire grpc localhost:8080 --plaintext --list
+  drumfire grpc localhost:8080 --plaintext --describe helloworld.HelloRequest
+  # 500 calls/s for a minute
+  drumfire grpc localhost:8080 --plaintext -r 500/s -z 1m \\
+    --call helloworld.Greeter/SayHello -d '{\"name\":\"Ada\"}'
+  # 100 users on 10 connections
+  drumfire grpc localhost:8080 --plaintext -c 10 --streams 10 \\
+    --call helloworld.Greeter/SayHello -d '{\"name\":\"{{ uuid }}\"}'
+  # a stream in both directions
+  drumfire grpc localhost:8080 --plaintext --stream-interval 100ms \\
+    --call helloworld.Greeter/SayHelloBidi \\
+    -d '[{\"name\":\"Ada\"},{\"name\":\"Bob\"}]'")]
 // Flags that concern HTTP/1.1 alone, or lists of URLs, are hidden.
 #[command(mut_arg("iterations", |arg| arg.hide(true)))]
 #[command(mut_arg("respect_keepalive", |arg| arg.hide(true)))]
@@ -24,7 +29,7 @@ pub(crate) struct GrpcFlags {
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// Speak without TLS
-    #[arg(long)]
+    #[arg(long, help_heading = "Call")]
     pub(crate) plaintext: bool,
 
     /// Print the services and methods, and end
@@ -66,19 +71,6 @@ pub(crate) struct GrpcFlags {
     /// The data are encoded messages: one, or several with their lengths before them
     #[arg(long, help_heading = "Call", requires = "data")]
     pub(crate) binary: bool,
-    /// Send the data as given: `{{` begins no template
-    #[arg(long, alias = "no-template", help_heading = "Call")]
-    pub(crate) no_templates: bool,
-    /// How calls go through an array of messages: turn, random, or once [default: turn]
-    #[arg(long, value_name = "ORDER", help_heading = "Call")]
-    pub(crate) order: Option<String>,
-    /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{NAME.column}}; may be given
-    /// several times
-    #[arg(long, value_name = "NAME=FILE", help_heading = "Call")]
-    pub(crate) feed: Vec<String>,
-    /// How calls go through the feeds' rows: turn, random, or once [default: turn]
-    #[arg(long, value_name = "ORDER", help_heading = "Call")]
-    pub(crate) feed_order: Option<String>,
     /// Metadata `key: value`, the value a template; may be given several times
     #[arg(
         short = 'H',
@@ -125,6 +117,8 @@ pub(crate) struct GrpcFlags {
     #[arg(long, value_name = "N", help_heading = "Streams")]
     pub(crate) stream_receive: Option<u64>,
 
+    #[command(flatten)]
+    pub(crate) varying: DataFlags,
     #[command(flatten)]
     pub(crate) load: LoadFlags,
     #[command(flatten)]

@@ -1,5 +1,7 @@
 //! Flags of `drumfire http`. Spellings follow curl where curl has one.
 
+use super::DataFlags;
+use super::number::{count, small_count};
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,17 +9,20 @@ use std::path::PathBuf;
 /// The arguments of `drumfire http`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  drumfire http http://127.0.0.1:8080/              10 requests/s for 10 s
-  drumfire http -r 500/s -z 1m URL                  open model: 500 requests/s
-  drumfire http -c 64 -z 30s URL                    closed model: 64 users
-  drumfire http --http2 -c 4 --streams 50 URL       200 users on 4 connections
-  drumfire http -r 'line(5,200,60s) const(200)' URL a ramp, then a plateau
-  drumfire http -r 1000 --threshold 'p99<50ms' URL  exit code 99 if it fails
-  drumfire http 'http://127.0.0.1:8080/?id={{uuid}}'  another path each time
-  drumfire http -n 10000 -c 8 @urls.txt             10,000 requests to a list")]
+  drumfire http localhost:8080                  10 requests/s for 10 s
+  drumfire http -r 500/s -z 1m localhost:8080   500/s, whatever comes back
+  drumfire http -c 64 -z 30s localhost:8080     64 users, each after its answer
+  drumfire http --http2 -c 4 --streams 50 localhost:8080        200 users
+  drumfire http -r 'line(5,200,60s) const(200,1m)' localhost:8080   a ramp
+  drumfire http -r 100 --threshold 'p99<50ms' localhost:8080    99 if it fails
+  drumfire http 'localhost:8080/?id={{uuid}}'   another URL each time
+  drumfire http -n 10k -c 8 @urls.txt           10,000 requests to a list
+Without -r, -c and -u the rate is 10/s.")]
+#[command(mut_arg("order", |arg| arg.requires("lines")))]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
-    /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin
+    /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin;
+    /// without a scheme they are http://
     #[arg(required = true, value_name = "URL")]
     pub(crate) urls: Vec<String>,
 
@@ -32,31 +37,13 @@ pub(crate) struct HttpFlags {
         help_heading = "Request"
     )]
     pub(crate) headers: Vec<String>,
-    /// Body; @FILE reads a file, @- reads stdin. URLs, headers and bodies are templates:
-    /// {{request_number}}, {{uuid}} and the like
+    /// Body; @FILE reads a file, @- reads stdin. No Content-Type is added. URLs, headers and
+    /// bodies are templates: {{request_number}}, {{uuid}} and the like
     #[arg(short = 'd', long, value_name = "DATA", help_heading = "Request")]
     pub(crate) data: Option<String>,
     /// Send each line of -d as a body of its own
     #[arg(long, help_heading = "Request", requires = "data")]
     pub(crate) lines: bool,
-    /// How requests go through the lines: turn, random, or once [default: turn]
-    #[arg(
-        long,
-        value_name = "ORDER",
-        help_heading = "Request",
-        requires = "lines"
-    )]
-    pub(crate) order: Option<String>,
-    /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{NAME.column}}; may be given
-    /// several times
-    #[arg(long, value_name = "NAME=FILE", help_heading = "Request")]
-    pub(crate) feed: Vec<String>,
-    /// How requests go through the feeds' rows: turn, random, or once [default: turn]
-    #[arg(long, value_name = "ORDER", help_heading = "Request")]
-    pub(crate) feed_order: Option<String>,
-    /// Send URLs, headers and bodies as they are, whatever looks like a template in them
-    #[arg(long, alias = "no-template", help_heading = "Request")]
-    pub(crate) no_templates: bool,
     /// Ask for compressed bodies and decode them
     #[arg(long, help_heading = "Request")]
     pub(crate) compressed: bool,
@@ -74,6 +61,8 @@ pub(crate) struct HttpFlags {
     pub(crate) http2: bool,
 
     #[command(flatten)]
+    pub(crate) varying: DataFlags,
+    #[command(flatten)]
     pub(crate) load: LoadFlags,
     #[command(flatten)]
     pub(crate) transport: TransportFlags,
@@ -89,11 +78,12 @@ pub(crate) struct HttpFlags {
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadFlags {
     /// Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)`
+    /// [default: 10/s, without -c and -u]
     #[arg(short = 'r', long, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
-    /// Connections to each target [default: with -r 64, or 8 over HTTP/2 and in gRPC; otherwise
-    /// the number of users]
-    #[arg(short = 'c', long, value_name = "N", allow_negative_numbers = true)]
+    /// Closed model: N connections, each with a user who sends as fast as answers come; with -r
+    /// at most N connections [default: with -r 64, or 8 over HTTP/2 and in gRPC]
+    #[arg(short = 'c', long, value_name = "N", value_parser = small_count, allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
     /// Users with one request at a time each: a number, or a law such as `line(1,200,60s)`.
     /// Without -r they send again when they have their answer [default: as many as -c and
@@ -106,11 +96,11 @@ pub(crate) struct LoadFlags {
     /// Length of the run [default: 10s, unless -n, --iterations or the law ends it]
     #[arg(short = 'z', long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Send exactly N requests
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    /// Send exactly N requests, such as 200 or 10k
+    #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) requests: Option<u64>,
     /// Go through the list of URLs exactly N times
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) iterations: Option<u64>,
     /// Send this long before measuring begins
     #[arg(long, value_name = "TIME")]
@@ -118,7 +108,8 @@ pub(crate) struct LoadFlags {
     /// How arrivals are spread: constant or poisson [default: constant]
     #[arg(long, value_name = "KIND")]
     pub(crate) arrivals: Option<String>,
-    /// A request that finds no connection free: queue, skip, or drop(TIME) [default: queue]
+    /// What becomes of a request that finds no connection free: it waits (queue), is left out
+    /// (skip), or waits this long at most (drop(TIME)) [default: queue]
     #[arg(long, value_name = "POLICY")]
     pub(crate) late: Option<String>,
     /// Seed of everything random [default: 1]
@@ -134,70 +125,89 @@ pub(crate) struct LoadFlags {
 
 /// How requests travel.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Transport")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct TransportFlags {
     /// A new connection for each request
-    #[arg(long)]
+    #[arg(long, help_heading = "Connections")]
     pub(crate) no_keepalive: bool,
     /// Close a connection after N requests
-    #[arg(long, value_name = "N", conflicts_with = "no_keepalive")]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "no_keepalive",
+        help_heading = "Connections"
+    )]
     pub(crate) requests_per_connection: Option<u64>,
     /// Close connections as the server's Keep-Alive field announces (timeout=5, max=100)
-    #[arg(long)]
+    #[arg(long, help_heading = "Connections")]
     pub(crate) respect_keepalive: bool,
     /// Retry a GET, HEAD, PUT or DELETE once when a kept-alive connection turns out closed
-    #[arg(long)]
+    #[arg(long, help_heading = "Connections")]
     pub(crate) retry_reused: bool,
     /// Time limit of an exchange, from taking a connection to the last byte [default: 30s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
     pub(crate) timeout: Option<String>,
     /// Time limit of opening a connection [default: 10s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
     pub(crate) connect_timeout: Option<String>,
     /// Time limit of the TLS handshake [default: 10s]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
     pub(crate) tls_timeout: Option<String>,
     /// Time limit from the request's last byte to the end of the response's head [default:
     /// --timeout]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
     pub(crate) head_timeout: Option<String>,
     /// Longest pause before redialing a target that refuses connections [default: 250ms]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Connections")]
     pub(crate) connect_backoff: Option<String>,
     /// HTTP/2: send PING on a connection with open requests that has been silent this long
     /// [default: never]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = "Connections")]
     pub(crate) ping: Option<String>,
     /// Close the connection if its PING is not answered within this time [default: 20s]
-    #[arg(long, value_name = "TIME", requires = "ping")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        requires = "ping",
+        help_heading = "Connections"
+    )]
     pub(crate) ping_timeout: Option<String>,
     /// Don't verify certificates (noted in the report)
-    #[arg(short = 'k', long)]
+    #[arg(short = 'k', long, help_heading = "TLS")]
     pub(crate) insecure: bool,
     /// Trusted certificates in PEM [default: the system's]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub(crate) cacert: Option<PathBuf>,
     /// The client's certificate chain in PEM
-    #[arg(long, value_name = "FILE", requires = "key")]
+    #[arg(long, value_name = "FILE", requires = "key", help_heading = "TLS")]
     pub(crate) cert: Option<PathBuf>,
     /// The client's private key in PEM
-    #[arg(long, value_name = "FILE", requires = "cert")]
+    #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
     pub(crate) key: Option<PathBuf>,
     /// Make every TLS handshake in full, without resuming sessions
-    #[arg(long)]
+    #[arg(long, help_heading = "TLS")]
     pub(crate) full_handshakes: bool,
-    /// Use ADDRESS for HOST:PORT; may be given several times
-    #[arg(long, value_name = "HOST:PORT:ADDRESS")]
+    /// Use the address IP for HOST:PORT; may be given several times
+    #[arg(long, value_name = "HOST:PORT:IP", help_heading = "Way to the target")]
     pub(crate) resolve: Vec<String>,
     /// Send from this address; several are used in turn
-    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_delimiter = ',',
+        help_heading = "Way to the target"
+    )]
     pub(crate) source_ip: Vec<IpAddr>,
     /// HTTP proxy [default: http_proxy or https_proxy from the environment, but for loopback]
-    #[arg(short = 'x', long, value_name = "URL")]
+    #[arg(
+        short = 'x',
+        long,
+        value_name = "URL",
+        help_heading = "Way to the target"
+    )]
     pub(crate) proxy: Option<String>,
     /// Connect to a Unix socket in place of the URL's host
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = "Way to the target")]
     pub(crate) unix_socket: Option<PathBuf>,
     /// Requests at a time on each HTTP/2 connection, as far as the server allows [default: 1, and
     /// 100 with -r]
@@ -230,7 +240,7 @@ pub(crate) struct OutputFlags {
     /// No live display
     #[arg(long)]
     pub(crate) no_tui: bool,
-    /// Nothing but the result
+    /// Print nothing but the result
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
     /// Explain each part of the summary

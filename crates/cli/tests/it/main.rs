@@ -17,6 +17,7 @@ mod c_core;
 mod conservation_and_arrivals;
 mod docs;
 mod faults;
+mod first_use;
 mod ghz;
 mod ghz_differential;
 mod go_wrk;

@@ -10,10 +10,30 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 52] = [
+const MISTAKES: [(&str, &[&str]); 65] = [
     ("", &["<URL>"]),
-    ("{host}", &["has no scheme", "http://{host}"]),
-    ("localhost", &["has no scheme", "http://localhost"]),
+    ("hostname", &["has no scheme", "http://hostname"]),
+    ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
+    ("POST {url}", &["-X POST"]),
+    // What is right on the command lines of hey, oha, wrk, curl, vegeta and k6.
+    ("-q 100 {url}", &["-q is --quiet", "-r 100"]),
+    ("-c 2 -d 10s {url}", &["POST", "-z 10s", "-X"]),
+    ("-c 2 -d 10 {url}", &["-z 10s"]),
+    ("-m POST {url}", &["`-m`", "-X POST"]),
+    ("-t5s {url}", &["`-t`", "--timeout"]),
+    ("--vus 5 {url}", &["`--vus`", "-u 5"]),
+    ("-rate=50 {url}", &["--rate=50"]),
+    ("-d a=1 -d b=2 {url}", &["multiple times", "a=1&b=2"]),
+    ("{url} -n 5m", &["5M"]),
+    (
+        "{url} --json '{\"a\":1}'",
+        &["--json takes the name of a file", "-d"],
+    ),
+    ("-H @{dir}/bad {url}", &["names a file", "Name: value"]),
+    (
+        "@{dir}/targets",
+        &["{dir}/targets:1: ", "one URL a line", "-X"],
+    ),
     ("ftp://127.0.0.1/", &["ftp"]),
     ("http://", &["http://"]),
     ("http://127.0.0.1:65536/", &["65536"]),
@@ -125,6 +145,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
     let folder = Folder::new();
     folder.write("bad", format!("{}\n# remark\nno-scheme/\n", serve.url));
     folder.write("empty", "\n# nothing\n\n");
+    folder.write("targets", format!("GET {}\n", serve.url));
     folder.write("garbage", "no certificate at all\n");
     let folder_path = folder.path().to_str().unwrap();
     let fill = |text: &str| {
@@ -148,7 +169,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
     assert_eq!(serve.count("requests"), 0, "nothing is sent");
     assert_eq!(
         folder.names(),
-        ["bad", "empty", "garbage"],
+        ["bad", "empty", "garbage", "targets"],
         "no file is left behind"
     );
 }
@@ -160,7 +181,8 @@ fn arguments_need_not_be_unicode_to_be_refused_well() {
         ([OsStr::new("http"), bad], "utf-8"),
         ([OsStr::new("go-wrk"), bad], "utf-8"),
         ([OsStr::new("serve"), bad], "unexpected argument"),
-        ([bad, bad], "unrecognized subcommand"),
+        ([bad, bad], "utf-8"),
+        ([OsStr::new("htp"), bad], "unrecognized subcommand"),
     ] {
         let run = Process::start(&mut drumfire(args)).finish(LIMIT);
         assert_eq!(

@@ -314,7 +314,7 @@ const MISTAKES: [(&str, &str); 19] = [
     ),
     (
         "{url} --lines",
-        "error: the following required arguments were not provided:\n  --data <DATA>",
+        "drumfire: the following required arguments were not provided:\n  --data <DATA>",
     ),
 ];
 

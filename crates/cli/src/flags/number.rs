@@ -1,0 +1,76 @@
+//! Numbers of things, as people write them: `10k`, `2M`, `1_000`.
+
+/// A count.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    let wrong = || {
+        let shown: String = text.chars().take(64).collect();
+        let shown = shown.escape_default();
+        Err(format!(
+            "`{shown}` is not a number; write one such as 200, 1_000, 10k or 2M"
+        ))
+    };
+    let (digits, factor) = match text.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&text[..at], 1_000),
+        Some((at, 'M')) => (&text[..at], 1_000_000),
+        Some((at, 'G')) => (&text[..at], 1_000_000_000),
+        Some((_, 'm')) => {
+            let digits = text.trim_end_matches('m');
+            return Err(format!(
+                "a million is written with a capital letter: {digits}M"
+            ));
+        }
+        _ => (text, 1),
+    };
+    let digits = digits.replace('_', "");
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return wrong();
+    }
+    let number = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor));
+    number.ok_or_else(|| format!("{text} is more than there can be: at most {}", u64::MAX))
+}
+
+/// A count of things of which there are fewer.
+pub(crate) fn small_count(text: &str) -> Result<u32, String> {
+    let number = count(text)?;
+    u32::try_from(number)
+        .map_err(|_| format!("{text} is more than there can be: at most {}", u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_suffixes() {
+        for (text, n) in [
+            ("0", 0),
+            ("200", 200),
+            ("10k", 10_000),
+            ("10K", 10_000),
+            ("2M", 2_000_000),
+            ("1_000", 1_000),
+            ("3G", 3_000_000_000),
+        ] {
+            assert_eq!(count(text), Ok(n), "{text}");
+        }
+        for text in [
+            "",
+            "k",
+            "-1",
+            "1.5",
+            "ten",
+            "1e3",
+            "99999999999999999999",
+            "99999999999999999G",
+            "5m",
+            "+5",
+        ] {
+            assert!(count(text).is_err(), "{text}");
+        }
+        assert_eq!(small_count("64"), Ok(64));
+        assert!(small_count("5G").is_err());
+    }
+}

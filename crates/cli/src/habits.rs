@@ -1,0 +1,662 @@
+//! Flags that users of other tools type by habit, and what says the same here.
+//!
+//! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl. Only flags that the
+//! command lacks are in it; those that mean something else here are looked at one by one.
+
+use drumfire_units::Nanos;
+use std::str::FromStr as _;
+
+/// The commands that know a habit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum On {
+    Http,
+    Grpc,
+    Both,
+}
+
+/// What is typed elsewhere, and what to write here.
+struct Habit {
+    on: On,
+    typed: &'static [&'static str],
+    /// A clause; `{VALUE}` stands for what was typed behind the flag.
+    ours: &'static str,
+}
+
+const fn habit(on: On, typed: &'static [&'static str], ours: &'static str) -> Habit {
+    Habit { on, typed, ours }
+}
+
+use On::{Both, Grpc, Http};
+
+const URL_LISTS: &str = "URLs are arguments: write URL, or @FILE for a list of them";
+const FORM: &str = "forms are not made here: send the body with -d @FILE, and its type with \
+                    -H 'Content-Type: multipart/form-data; boundary=…'";
+const CREDENTIALS: &str =
+    "credentials stand in the URL, http://user:password@host/, or in -H 'Authorization: …'";
+const BODY_FILE: &str = "a body from a file is `-d @{FILE}`";
+const RESULTS: &str = "figures are written by `--json {FILE}`, histograms by --csv FILE";
+const SHOWN: &str = "single requests and responses are not shown";
+const RAMP: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
+const KEEP_ALIVE: &str = "a connection for each request is `--no-keepalive`";
+const TIMEOUT: &str = "the time limit of a request is `--timeout {5s}`";
+
+const HABITS: &[Habit] = &[
+    habit(Http, &["-m"], "the method is `-X {POST}`"),
+    habit(Grpc, &["-m"], "metadata is `-H {'key: value'}`"),
+    habit(
+        Both,
+        &["-t"],
+        "the time limit of a request is --timeout, the number of threads --threads",
+    ),
+    habit(
+        Both,
+        &["-D"],
+        "data from a file is `-d @{FILE}`; the duration is -z",
+    ),
+    habit(Both, &["-a"], CREDENTIALS),
+    habit(
+        Both,
+        &["-A"],
+        "header fields are `-H 'Accept: …'`, `-H 'User-Agent: …'`",
+    ),
+    habit(
+        Http,
+        &["-T"],
+        "the content type is `-H 'Content-Type: …'`, a time limit --timeout",
+    ),
+    habit(Http, &["-U"], "the user agent is `-H 'User-Agent: …'`"),
+    habit(Http, &["-F"], FORM),
+    habit(
+        Http,
+        &["-b", "-C"],
+        "cookies are `-H 'Cookie: {name=value}'`",
+    ),
+    habit(Both, &["-o", "-O"], RESULTS),
+    habit(Http, &["-p"], BODY_FILE),
+    habit(
+        Both,
+        &["-w"],
+        "every figure is in `--json FILE`; what is in flight at the end is always waited for",
+    ),
+    habit(Both, &["-R"], "the rate is `-r {RATE}`"),
+    habit(
+        Both,
+        &["-s"],
+        "scripts are not run: what varies is a template such as {{uuid}}; silence is -q",
+    ),
+    habit(
+        Http,
+        &["-i"],
+        "exactly N requests is `-n {N}`; responses are not shown",
+    ),
+    habit(
+        Grpc,
+        &["-i"],
+        "the folder of imports is `--import-path {FOLDER}`",
+    ),
+    habit(Both, &["-v", "--verbose", "--debug", "--http-debug"], SHOWN),
+    habit(Http, &["--dump", "--print", "--include"], SHOWN),
+    habit(Http, &["-I", "--head"], "a HEAD request is `-X HEAD`"),
+    habit(
+        Both,
+        &["-E"],
+        "a client's certificate is --cert FILE with --key FILE",
+    ),
+    habit(
+        Both,
+        &["-4", "-6", "--ipv4", "--ipv6"],
+        "the address is chosen by `--resolve HOST:PORT:ADDRESS`",
+    ),
+    habit(
+        Http,
+        &["-h2", "--h2", "--http2-prior-knowledge"],
+        "HTTP/2 is `--http2`",
+    ),
+    habit(
+        Http,
+        &["--http1.1", "--http1.0", "--h1"],
+        "HTTP/1.1 is the default, and `--http1`",
+    ),
+    habit(
+        Http,
+        &["--http3", "--h3"],
+        "HTTP/3 is not spoken; HTTP/2 is --http2",
+    ),
+    habit(
+        Http,
+        &["--http-version", "--alpn"],
+        "HTTP/2 is `--http2`, HTTP/1.1 the default",
+    ),
+    habit(
+        Both,
+        &[
+            "--qps",
+            "--rps",
+            "--rate-limit",
+            "--requests-per-second",
+            "--throughput",
+        ],
+        "the rate is `-r {RATE}`",
+    ),
+    habit(
+        Both,
+        &["--vus", "--vu", "--virtual-users"],
+        "users are `-u {N}`",
+    ),
+    habit(
+        Both,
+        &[
+            "--concurrency",
+            "--clients",
+            "--workers",
+            "--max-workers",
+            "--conns",
+        ],
+        "how many are at work at a time is `-c {N}`",
+    ),
+    habit(Http, &["--host"], "the Host field is `-H 'Host: {NAME}'`"),
+    habit(
+        Grpc,
+        &["--host", "--cname", "--servername", "--server-name"],
+        "the name that the server is asked for is `--authority {NAME}`",
+    ),
+    habit(
+        Http,
+        &["--cookie", "--cookies"],
+        "cookies are `-H 'Cookie: {name=value}'`",
+    ),
+    habit(Http, &["--form", "--form-string"], FORM),
+    habit(
+        Both,
+        &[
+            "--body-file",
+            "--data-file",
+            "--payload-file",
+            "--body-path",
+            "--upload-file",
+        ],
+        BODY_FILE,
+    ),
+    habit(
+        Both,
+        &[
+            "--body",
+            "--payload",
+            "--data-raw",
+            "--data-binary",
+            "--data-urlencode",
+            "--data-ascii",
+        ],
+        "a body is `-d {DATA}`, and -d @FILE where it is in a file",
+    ),
+    habit(
+        Both,
+        &[
+            "--disable-keepalive",
+            "--disable-keep-alive",
+            "--no-keep-alive",
+            "--keepalive",
+        ],
+        KEEP_ALIVE,
+    ),
+    habit(
+        Http,
+        &["--no-vu-connection-reuse", "--no-connection-reuse"],
+        KEEP_ALIVE,
+    ),
+    habit(
+        Http,
+        &["--disable-compression", "--gzip"],
+        "bodies are compressed only with `--compressed`",
+    ),
+    habit(
+        Http,
+        &[
+            "--redirect",
+            "--redirects",
+            "--max-redirects",
+            "--max-redirs",
+            "--follow",
+        ],
+        "redirects are followed with `-L {N}`",
+    ),
+    habit(
+        Http,
+        &["--disable-redirects", "--no-follow"],
+        "redirects are followed only with -L N",
+    ),
+    habit(
+        Both,
+        &[
+            "--output",
+            "--out",
+            "--output-format",
+            "--format",
+            "--summary-export",
+        ],
+        RESULTS,
+    ),
+    habit(
+        Both,
+        &["--color", "--no-color"],
+        "colour is shown on a terminal; NO_COLOR=1 turns it off",
+    ),
+    habit(
+        Both,
+        &["--basic", "--basic-auth", "--auth", "--user"],
+        CREDENTIALS,
+    ),
+    habit(
+        Both,
+        &["--oauth2-bearer", "--bearer"],
+        "a token is `-H 'Authorization: Bearer …'`",
+    ),
+    habit(
+        Both,
+        &[
+            "--max-time",
+            "--time-limit",
+            "--request-timeout",
+            "--socket-timeout",
+        ],
+        TIMEOUT,
+    ),
+    habit(
+        Http,
+        &["--content-type"],
+        "the content type is `-H 'Content-Type: {TYPE}'`",
+    ),
+    habit(
+        Http,
+        &["--accept"],
+        "what to accept is `-H 'Accept: {TYPE}'`",
+    ),
+    habit(
+        Http,
+        &["--user-agent"],
+        "the user agent is `-H 'User-Agent: {NAME}'`",
+    ),
+    habit(
+        Http,
+        &["--referer"],
+        "the referrer is `-H 'Referer: {URL}'`",
+    ),
+    habit(
+        Both,
+        &["--total", "--number", "--num-requests", "--max-requests"],
+        "exactly N requests is `-n {N}`",
+    ),
+    habit(
+        Both,
+        &[
+            "--time",
+            "--run-time",
+            "--test-duration",
+            "--max-duration",
+            "--seconds",
+        ],
+        "the duration is `-z {10s}`",
+    ),
+    habit(
+        Both,
+        &[
+            "--stages",
+            "--stage",
+            "--ramp",
+            "--ramp-up",
+            "--rampup",
+            "--load-schedule",
+            "--spawn-rate",
+        ],
+        RAMP,
+    ),
+    habit(
+        Both,
+        &[
+            "--insecure-skip-tls-verify",
+            "--skip-tls-verify",
+            "--skip-verify",
+            "--no-verify",
+        ],
+        "certificates go unverified with `-k`",
+    ),
+    habit(
+        Grpc,
+        &["--skipTLS", "--skip-tls"],
+        "certificates go unverified with `-k`",
+    ),
+    habit(
+        Both,
+        &["--ca", "--cafile", "--ca-cert", "--root-certs"],
+        "trusted certificates are `--cacert {FILE}`",
+    ),
+    habit(
+        Both,
+        &["--connect-to"],
+        "another address is `--resolve HOST:PORT:ADDRESS`",
+    ),
+    habit(
+        Both,
+        &["--interface", "--local-ips", "--laddr"],
+        "the address to send from is `--source-ip {ADDRESS}`",
+    ),
+    habit(
+        Both,
+        &["--unix", "--sock"],
+        "a Unix socket is `--unix-socket {PATH}`",
+    ),
+    habit(
+        Http,
+        &["--urls-from-file", "--targets", "--input-file", "--urls"],
+        URL_LISTS,
+    ),
+    habit(
+        Http,
+        &["--rand-regex-url"],
+        "URLs that vary are templates, such as http://host/{{uuid}}",
+    ),
+    habit(
+        Both,
+        &[
+            "--latency-correction",
+            "--disable-latency-correction",
+            "--latency",
+            "--u_latency",
+        ],
+        "latencies are always shown, and with -r from when a request was due",
+    ),
+    habit(
+        Both,
+        &["--script"],
+        "scripts are not run: what varies is a template such as {{uuid}}",
+    ),
+    habit(Both, &["--silent"], "nothing but the result is `-q`"),
+    habit(
+        Both,
+        &["--cpus", "--cores"],
+        "worker threads are `--threads {N}`",
+    ),
+    habit(
+        Http,
+        &["--pipeline", "--pipelining"],
+        "HTTP/1.1 is not pipelined; several requests at a time are --http2 with `--streams {N}`",
+    ),
+    habit(
+        Http,
+        &["--proxy-header", "--proxy-user"],
+        "a proxy is -x http://user:password@host:port",
+    ),
+    habit(Grpc, &["--rpc-header"], "metadata is `-H {'key: value'}`"),
+    habit(
+        Grpc,
+        &["--reflect-header"],
+        "metadata for reflection is `--reflect-metadata {'key: value'}`",
+    ),
+    habit(
+        Grpc,
+        &["--max-msg-sz", "--max-recv-message-size"],
+        "the largest message is `--max-receive {SIZE}`",
+    ),
+    habit(
+        Grpc,
+        &["--import-paths"],
+        "the folder of imports is `--import-path {FOLDER}`",
+    ),
+    habit(
+        Grpc,
+        &["--method", "--rpc"],
+        "the method is `--call {package.Service/Method}`",
+    ),
+    habit(
+        Grpc,
+        &["--stream-call-count"],
+        "messages of a call are `--stream-count {N}`",
+    ),
+    habit(
+        Grpc,
+        &["--stream-call-duration"],
+        "how long a stream is sent on is `--stream-duration {TIME}`",
+    ),
+];
+
+/// The row for a flag of a command.
+fn row(command: &str, typed: &str) -> Option<&'static Habit> {
+    let suits = |habit: &&Habit| match habit.on {
+        Http => command == "http",
+        Grpc => command == "grpc",
+        Both => matches!(command, "http" | "grpc"),
+    };
+    let mut rows = HABITS.iter().filter(suits);
+    rows.find(|habit| habit.typed.contains(&typed))
+}
+
+/// The clause with the value that was typed in its place.
+fn filled(ours: &str, value: Option<&str>) -> String {
+    // `{{uuid}}` is a template and no place.
+    let place = ours.find("`").and_then(|tick| {
+        let from = tick + ours[tick..].find('{')?;
+        let to = from + ours[from..].find('}')?;
+        (!ours[from..].starts_with("{{")).then_some((from, to))
+    });
+    let Some((from, to)) = place else {
+        return ours.to_owned();
+    };
+    let value = match value {
+        Some(value) => value,
+        None => &ours[from + 1..to],
+    };
+    format!("{}{value}{}", &ours[..from], &ours[to + 1..])
+}
+
+/// What is wrong with a command line that was written for another tool, and what to write.
+/// `flags` are the command's own long flags.
+pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Option<String> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let own: Vec<&str> = args
+        .iter()
+        .copied()
+        .take_while(|arg| *arg != "--")
+        .collect();
+    for (at, arg) in own.iter().enumerate() {
+        let next = own.get(at + 1).filter(|next| !next.starts_with('-'));
+        let next = next.filter(|next| !next.contains("://")).copied();
+        if let Some(said) = of_flag(command, arg, next, flags) {
+            return Some(said);
+        }
+    }
+    match command {
+        "grpc" => own.windows(2).find_map(|pair| positional(pair[0], pair[1])),
+        _ => None,
+    }
+}
+
+/// The same of one argument.
+fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Option<String> {
+    let (name, given) = match arg.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (arg, None),
+    };
+    let value = given.or(next);
+    let unknown = |typed: &str, value: Option<&str>| {
+        let ours = filled(row(command, typed)?.ours, value);
+        Some(format!(
+            "`{typed}` is no flag of drumfire {command}: {ours}"
+        ))
+    };
+    if let Some(long) = name.strip_prefix("--") {
+        return match flags.iter().any(|flag| flag == long) {
+            true => None,
+            false => unknown(name, value),
+        };
+    }
+    let letters = name
+        .strip_prefix('-')
+        .filter(|letters| !letters.is_empty())?;
+    if let Some(said) = unknown(name, value) {
+        return Some(said);
+    }
+    // A long flag behind one hyphen, as programs in Go and ab take it.
+    if letters.len() > 2 {
+        let long = format!("--{letters}");
+        if flags.iter().any(|flag| flag == letters) {
+            let full = match given {
+                Some(value) => format!("{long}={value}"),
+                None => long,
+            };
+            return Some(format!("`{name}` has one hyphen too few: write `{full}`"));
+        }
+        if let Some(habit) = row(command, &long) {
+            let ours = filled(habit.ours, value);
+            return Some(format!("`{name}` is no flag of drumfire {command}: {ours}"));
+        }
+    }
+    // A letter with its value behind it, such as -t5s.
+    let end = letters.chars().next()?.len_utf8();
+    unknown(
+        &name[..=end],
+        Some(&arg[1 + end..]).filter(|value| !value.is_empty()),
+    )
+}
+
+/// What grpcurl takes as an argument behind the target.
+fn positional(before: &str, arg: &str) -> Option<String> {
+    let target = before.contains(':') && !before.starts_with('-');
+    match arg {
+        "list" if target => Some("methods are listed by --list".to_owned()),
+        "describe" if target => Some("a schema is shown by --describe SYMBOL".to_owned()),
+        method
+            if target && method.contains('/') && method.contains('.') && !method.contains(':') =>
+        {
+            Some(format!("the method is `--call {method}`"))
+        }
+        _ => None,
+    }
+}
+
+/// hey's and oha's `-q 100`: the flag is ours and has no value, so that the rate came out as a URL.
+pub(crate) fn rate_as_url(url: &str, is_quiet: bool) -> Option<String> {
+    let number = f64::from_str(url).is_ok_and(f64::is_finite);
+    (is_quiet && number).then(|| format!("-q is --quiet and takes no value; the rate is -r {url}"))
+}
+
+/// wrk's `-d 10s`: a duration that would be sent as a body.
+pub(crate) fn duration_as_body(data: &str) -> Option<String> {
+    let number = !data.is_empty() && data.chars().all(|c| c.is_ascii_digit());
+    let duration = number || Nanos::from_str(data).is_ok();
+    let unit = if number { "s" } else { "" };
+    duration.then(|| {
+        format!(
+            "-d is the body: this would POST `{data}`; a run of {data}{unit} is -z {data}{unit}, \
+             and the body is sent with -X POST beside it"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::{Cli, longs};
+    use clap::CommandFactory as _;
+
+    fn said(line: &str) -> String {
+        let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let (command, args) = args.split_first().unwrap();
+        mistake(command, args, &longs(command)).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_habit_names_a_flag_that_exists() {
+        for habit in HABITS {
+            let commands = match habit.on {
+                Http => &["http"][..],
+                Grpc => &["grpc"],
+                Both => &["http", "grpc"],
+            };
+            for command in commands {
+                let cli = Cli::command();
+                let command = cli.find_subcommand(command).unwrap();
+                let long = |name: &str| command.get_arguments().any(|a| a.get_long() == Some(name));
+                let short = |c: char| command.get_arguments().any(|a| a.get_short() == Some(c));
+                for typed in habit.typed {
+                    let name = typed.trim_start_matches('-');
+                    let known = match typed.starts_with("--") {
+                        true => long(name),
+                        false => name.len() == 1 && name.chars().all(short),
+                    };
+                    assert!(!known, "{typed} is a flag of its own");
+                }
+                let words = habit.ours.split([' ', '`', ',', ';', '(', ')', ':']);
+                for word in words.filter(|word| word.len() > 1 && word.starts_with('-')) {
+                    let name = word.trim_start_matches('-');
+                    let known = match word.starts_with("--") {
+                        true => long(name),
+                        false => name.chars().all(short),
+                    };
+                    // Other commands' flags, such as -X, stand in rows of their own.
+                    assert!(known, "{word} of `{}` is no flag", habit.ours);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_others_type_names_what_we_have() {
+        for (line, ours) in [
+            (
+                "http -m POST http://h/",
+                "`-m` is no flag of drumfire http: the method is `-X POST`",
+            ),
+            ("http -mPUT http://h/", "`-X PUT`"),
+            ("grpc -m x:y h:1", "metadata is `-H x:y`"),
+            ("http -t 5s http://h/", "--timeout"),
+            ("http -t5s http://h/", "--timeout"),
+            ("http -D f http://h/", "`-d @f`"),
+            ("http -a u:p http://h/", "http://user:password@host/"),
+            ("http --qps 10 http://h/", "`-r 10`"),
+            ("http --rps=10 http://h/", "`-r 10`"),
+            ("http --vus http://h/", "`-u N`"),
+            ("http --host x http://h/", "`-H 'Host: x'`"),
+            ("http -h2 http://h/", "`--http2`"),
+            ("http -rate=50 http://h/", "write `--rate=50`"),
+            ("http -duration 5s http://h/", "write `--duration`"),
+            ("http -targets f", "@FILE"),
+            ("grpc -plaintext h:1 list", "write `--plaintext`"),
+            ("grpc --plaintext h:1 list", "--list"),
+            ("grpc h:1 describe a.B", "--describe"),
+            ("grpc h:1 a.B/C", "`--call a.B/C`"),
+            ("http -s x.lua http://h/", "{{uuid}}"),
+        ] {
+            let said = said(line);
+            assert!(said.contains(ours), "{line}: {said}");
+        }
+        for line in [
+            "http -r 5 http://h/",
+            "http -c10 -z 5s http://h/",
+            "http --threshold p99<5ms http://h/",
+            "http -- -m",
+            "http -r -5 http://h/",
+            "http -H a:b/c http://h/",
+            "grpc h:1 --call a.B/C -H k:v.w/x",
+            "run -m x",
+        ] {
+            assert_eq!(said(line), "", "{line}");
+        }
+    }
+
+    #[test]
+    fn a_duration_is_no_body() {
+        assert!(duration_as_body("10s").unwrap().contains("-z 10s"));
+        assert!(duration_as_body("10").unwrap().contains("-z 10s"));
+        assert!(duration_as_body("1m30s").is_some());
+        for data in ["", "ten", "{\"a\":1}", "10x", "@10s"] {
+            assert_eq!(duration_as_body(data), None, "{data}");
+        }
+        assert!(
+            rate_as_url("100", true)
+                .unwrap()
+                .ends_with("the rate is -r 100")
+        );
+        assert_eq!(rate_as_url("100", false), None);
+        assert_eq!(rate_as_url("h", true), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! The first lines that a newcomer types, and what an installation brings.
+
+use crate::support::program::{LIMIT, words};
+use crate::support::{Folder, Process, Run, Serve, drumfire};
+
+/// The program with a line of arguments, run to its end.
+fn run(line: &str) -> Run {
+    Process::start(&mut drumfire(words(line))).finish(LIMIT)
+}
+
+/// An address is enough, with or without the command, and the report says how it was read.
+#[test]
+fn an_address_is_a_url() {
+    let serve = Serve::new("");
+    let address = serve.address();
+    let port = address.port();
+    for (line, url) in [
+        (format!("http {address} -c 1 -n 10"), format!("{address}")),
+        (
+            format!("http {address}/x -c 1 -n 1_0"),
+            format!("{address}/x"),
+        ),
+        (format!("{address} -c 1 -n 10"), format!("{address}")),
+        (
+            format!("http :{port} -c 1 -n 10 --resolve localhost:{port}:127.0.0.1"),
+            format!("localhost:{port}"),
+        ),
+    ] {
+        let run = run(&line);
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let note = format!("a URL without a scheme was taken as http://: http://{url}");
+        assert!(text.contains(&note), "{line}: {}", run.stdout);
+        assert!(text.contains("10 sent · 10 ok"), "{line}: {}", run.stdout);
+    }
+    let whole = run(&format!("{} -c 1 -n 1k", serve.url));
+    assert!(whole.stdout.contains("1,000 sent"), "{}", whole.stdout);
+    assert!(!whole.stdout.contains("scheme"), "{}", whole.stdout);
+}
+
+#[test]
+fn the_command_comes_first() {
+    let flags_first = run("-n 10 http://127.0.0.1:9/");
+    assert_eq!(flags_first.code, Some(2));
+    assert!(
+        flags_first.stderr.contains("`drumfire http`"),
+        "{}",
+        flags_first.stderr
+    );
+    let version = run("version");
+    assert_eq!(version.code, Some(0));
+    assert_eq!(version.stdout, run("--version").stdout);
+}
+
+/// What grpcurl takes behind the target.
+#[test]
+fn a_schema_is_asked_for_by_a_flag() {
+    for (line, ours) in [
+        ("grpc -plaintext 127.0.0.1:9 list", "--plaintext"),
+        ("grpc --plaintext 127.0.0.1:9 list", "--list"),
+        ("grpc 127.0.0.1:9 a.B/C", "--call a.B/C"),
+    ] {
+        let run = run(line);
+        assert_eq!(run.code, Some(2), "{line}");
+        assert!(run.stderr.contains(ours), "{line}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn help_is_short_or_whole() {
+    let top = run("--help").stdout;
+    let first = top.lines().next().unwrap();
+    assert!(first.contains("load on an HTTP or gRPC service"), "{first}");
+    assert!(top.contains("  drumfire http localhost:8080"), "{top}");
+    for command in ["http", "grpc"] {
+        let (short, whole) = (
+            run(&format!("{command} -h")),
+            run(&format!("{command} --help")),
+        );
+        let lines = |run: &Run| run.stdout.lines().count();
+        assert!(lines(&short) * 5 < lines(&whole) * 2, "{}", short.stdout);
+        assert!(short.stdout.contains(&format!("drumfire {command} --help")));
+        assert!(short.stdout.contains("--rate") && !short.stdout.contains("--seed"));
+        // Nothing is wrapped by the terminal, so that every example can be copied.
+        let widest = whole.stdout.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{}", whole.stdout);
+        let (_, examples) = whole.stdout.split_once("Examples").unwrap();
+        let mut continued = false;
+        for line in examples
+            .lines()
+            .skip(1)
+            .filter(|line| line.starts_with("  "))
+        {
+            let line = line.trim_start();
+            assert!(
+                continued || line.starts_with("drumfire ") || line.starts_with("# "),
+                "{line}"
+            );
+            continued = line.ends_with('\\');
+        }
+    }
+}
+
+#[test]
+fn an_installation_has_completions_and_pages() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&format!("completions {shell}"));
+        assert_eq!(script.code, Some(0));
+        assert!(script.stdout.contains("think-time"), "{shell}");
+    }
+    assert_eq!(run("completions tcsh").code, Some(2));
+    let folder = Folder::new();
+    let pages = run(&format!("man {}", folder.path().display()));
+    assert_eq!(pages.code, Some(0), "{}", pages.stderr);
+    let names = folder.names();
+    for name in [
+        "drumfire.1",
+        "drumfire-http.1",
+        "drumfire-grpc.1",
+        "drumfire-serve.1",
+    ] {
+        assert!(names.iter().any(|n| n == name), "{names:?}");
+    }
+    let page = std::fs::read_to_string(folder.at("drumfire-http.1")).unwrap();
+    assert!(
+        page.contains(".TH") && page.contains("think\\-time"),
+        "{page}"
+    );
+    let nowhere = run(&format!("man {}", folder.at("none")));
+    assert_eq!(nowhere.code, Some(1));
+    assert!(nowhere.stderr.contains("none"), "{}", nowhere.stderr);
+}
