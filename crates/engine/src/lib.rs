@@ -21,6 +21,7 @@ mod recorder;
 mod run;
 mod timers;
 mod transport;
+mod unsent;
 mod users;
 mod waiting;
 mod wire;

@@ -24,6 +24,7 @@ use crate::prepare::{Lookup, PreparedPool};
 use crate::recorder::Recorder;
 use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Seat, Transport};
+use crate::unsent::Unsent;
 use crate::users::{DueRequest, Iterations, NextStep, Over, Turn, Users};
 use crate::waiting::Waiting;
 use drumfire_measure::Outcome;
@@ -272,7 +273,7 @@ impl PoolRun {
             share: self.transport.lanes.get(lane).share_of(request.turn.user),
             since: self.users.free_since(),
         };
-        self.start(site, seat, request, now);
+        self.start_apart(site, seat, request, now);
     }
 
     /// Gives a free seat of its lane to a request of an iteration that waits, or to an arrival
@@ -284,7 +285,7 @@ impl PoolRun {
             while !self.transport.lanes.get(lane).is_full() {
                 if let Some(request) = self.waiting.pop_request(lane) {
                     if let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n)) {
-                        self.start(site, seat, request, now);
+                        self.start_apart(site, seat, request, now);
                         return true;
                     }
                 } else if admits && let Some(arrival) = self.waiting.pop_arrival(lane) {
@@ -338,7 +339,7 @@ impl PoolRun {
     ) {
         let unix_time = || site.io.unix_time();
         match self.users.first_step(turn, arrival, unix_time) {
-            NextStep::Request(request) => self.start(site, seat, request, now),
+            NextStep::Request(request) => self.start_apart(site, seat, request, now),
             // A seat is taken only for iterations that begin with a request.
             next => {
                 let lane = self.transport.lane_of(seat.share);
@@ -349,7 +350,7 @@ impl PoolRun {
     }
 
     /// Begins an exchange for a user, and gives it to the transport.
-    #[inline]
+    #[inline(always)]
     fn start<I: Io>(&mut self, site: &mut Site<'_, I>, seat: Seat, due: DueRequest, now: Nanos) {
         let task = Task {
             request: due.request,
@@ -367,6 +368,19 @@ impl PoolRun {
         }
         self.transport
             .submit(context!(self, site), id, seat.share, now);
+    }
+
+    /// [`Self::start`] where it is not the way of every request.
+    #[cold]
+    #[inline(never)]
+    fn start_apart<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        seat: Seat,
+        due: DueRequest,
+        now: Nanos,
+    ) {
+        self.start(site, seat, due, now);
     }
 
     /// Whether no further request may come.
@@ -634,7 +648,7 @@ impl PoolRun {
         now: Nanos,
     ) {
         match self.waiting.pop_request(lane) {
-            Some(request) => self.start(site, seat, request, now),
+            Some(request) => self.start_apart(site, seat, request, now),
             None => {
                 self.transport.lanes.get_mut(lane).give(seat);
                 self.start_waiting(site, false, now);
@@ -717,27 +731,22 @@ impl PoolRun {
         }
     }
 
-    /// Records the wait of iterations that were due before the stop and do not begin any more, and
-    /// of their first requests.
+    /// Records what was due before the stop and does not begin any more.
     fn record_pending<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         let stopped_at = self.arrivals.used_time(now);
-        let measure_from = self.course.measure_from();
-        let (requests, users) = (&self.prepared.requests, &self.users);
-        let interval = site.recorder.figures(self.id);
-        let mut record = |arrival: Arrival, count| {
-            let waited = stopped_at - arrival.intended;
-            interval.record_iterations_pending(waited, count);
-            if users.begins_with_request() {
-                let step = requests[users.first_request(arrival) as usize].step;
-                interval.record_pending(step, waited, count);
-            }
+        let mut unsent = Unsent {
+            users: &self.users,
+            requests: &self.prepared.requests,
+            measure_from: self.course.measure_from(),
+            figures: site.recorder.figures(self.id),
         };
         for arrival in self.waiting.drain_arrivals() {
-            if arrival.intended >= measure_from {
-                record(arrival, 1);
-            }
+            unsent.arrival(arrival, stopped_at);
         }
-        self.arrivals.pending(users.turns(), record);
+        let turns = self.users.turns();
+        self.arrivals.pending(turns, |last, count| {
+            unsent.arrivals(last, count, stopped_at)
+        });
     }
 
     /// Ends all that is under way.
@@ -766,28 +775,16 @@ impl PoolRun {
         self.tally(site.recorder, now + Nanos(1));
         let figures = site.recorder.figures(self.id);
         let in_flight = self.exchanges.record_in_flight(now, figures);
-        self.record_unfinished(site, now);
+        let mut unsent = Unsent {
+            users: &self.users,
+            requests: &self.prepared.requests,
+            measure_from: self.course.measure_from(),
+            figures,
+        };
+        unsent.iterations(self.waiting.requests(), now);
         self.transport.close_all(&mut site.io);
         let used_until = self.arrivals.used_time(now);
         self.course.finish(now, used_until, in_flight);
-    }
-
-    /// Records the iterations that are still open when the drain ends, and their requests that had
-    /// no seat by then.
-    fn record_unfinished<I: Io>(&self, site: &mut Site<'_, I>, now: Nanos) {
-        let Some(iterations) = self.users.iterations() else {
-            return;
-        };
-        let (from, figures) = (self.course.measure_from(), site.recorder.figures(self.id));
-        for request in self.waiting.requests() {
-            if request.intended >= from {
-                let step = self.prepared.requests[request.request as usize].step;
-                figures.record_pending(step, now - request.intended, 1);
-            }
-        }
-        for intended in iterations.open_intended().filter(|at| *at >= from) {
-            figures.record_iteration_in_flight(now - intended);
-        }
     }
 
     /// When it was accounted for, if it was.
