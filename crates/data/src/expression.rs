@@ -2,7 +2,7 @@
 
 use crate::render_context::RenderContext;
 use crate::{Sources, rfc3339};
-use drumfire_plan::DataError;
+use drumfire_plan::{DataError, VariableId};
 use minijinja::Value;
 use std::fmt::Write;
 
@@ -27,6 +27,8 @@ pub(crate) enum Simple {
     RandomString(u64),
     /// A feed and a column of it.
     Cell(usize, usize),
+    /// A variable of the user.
+    Kept(VariableId),
 }
 
 impl Simple {
@@ -53,8 +55,11 @@ impl Simple {
 
     /// The expression, if it is of such a form.
     pub(crate) fn parse(text: &str, sources: &Sources) -> Option<Self> {
-        if let Some(variable) = Self::variable(text) {
+        if let Some(variable) = Self::variable(text).filter(|_| !sources.lacks(text)) {
             return Some(variable);
+        }
+        if let Some(variable) = sources.variable(text) {
+            return Some(Self::Kept(variable));
         }
         if let Some((feed, column)) = text.split_once('.') {
             let at = sources.find(feed)?;
@@ -108,6 +113,7 @@ impl Simple {
                 let cell = sources.cell(feed, column, call)?;
                 push_value(cell, out)?;
             }
+            Self::Kept(variable) => out.push_str(context.kept(variable)?),
         }
         Ok(())
     }

@@ -257,6 +257,15 @@ impl Object for Context {
         if let Some(variable) = Simple::variable(name) {
             return with_rendering(|rendering| variable.value(&mut rendering.context)).ok();
         }
+        if let Some(variable) = self.0.variable(name) {
+            let kept = with_rendering(|rendering| {
+                let kept = rendering.context.kept(variable);
+                kept.map(Value::from)
+            });
+            let failed = |error: DataError| Error::new(ErrorKind::InvalidOperation, error.0);
+            let kept = kept.and_then(|kept| kept.map_err(failed));
+            return Some(kept.unwrap_or_else(Value::from));
+        }
         let feed = self.0.find(name)?;
         Some(Value::from_object(Row {
             sources: Arc::clone(&self.0),

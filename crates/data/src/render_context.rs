@@ -1,7 +1,7 @@
 //! The call and the message that a template is rendered for, and the state of its random numbers.
 
 use crate::Random;
-use drumfire_plan::RequestContext;
+use drumfire_plan::{DataError, RequestContext, VariableId};
 
 /// The place of values that belong to the whole message, such as its UUID; the places of
 /// expressions count from 0.
@@ -30,6 +30,14 @@ impl RenderContext {
             pass,
             place: 0,
             random: None,
+        }
+    }
+
+    /// The value of a variable of the user.
+    pub(crate) fn kept(&self, variable: VariableId) -> Result<&str, DataError> {
+        match &self.call.variables {
+            Some(variables) => variables.get(variable),
+            None => Err(DataError("no step has set the variable".to_owned())),
         }
     }
 

@@ -1,14 +1,72 @@
 //! The sources of templates beside the request itself: feeds with names.
 
 use crate::{Feed, Order, VARIABLES};
-use drumfire_plan::{DataError, RequestContext};
+use drumfire_plan::{DataError, RequestContext, VariableId};
 use minijinja::Value;
 use std::fmt;
+use std::sync::Arc;
 
-/// The feeds of a run.
-#[derive(Debug, Default)]
+/// How many variables a scenario may have.
+pub const VARIABLES_MAX: usize = 1_000;
+
+/// Names that the template language has itself.
+const LANGUAGE: [&str; 31] = [
+    "true",
+    "false",
+    "none",
+    "True",
+    "False",
+    "None",
+    "and",
+    "or",
+    "not",
+    "in",
+    "is",
+    "if",
+    "else",
+    "elif",
+    "endif",
+    "for",
+    "endfor",
+    "set",
+    "endset",
+    "block",
+    "macro",
+    "filter",
+    "call",
+    "import",
+    "include",
+    "loop",
+    "self",
+    "range",
+    "dict",
+    "namespace",
+    "super",
+];
+
+/// The feeds of a run, and the variables of a scenario as far as its steps have set them.
+#[derive(Clone, Debug, Default)]
 pub struct Sources {
-    feeds: Vec<Source>,
+    feeds: Vec<Arc<Source>>,
+    variables: Vec<Variable>,
+    asked_for: AskedFor,
+}
+
+/// A variable that a step of a scenario sets.
+#[derive(Clone, Debug)]
+struct Variable {
+    name: Arc<str>,
+    /// Whether a step before this place sets it.
+    is_set: bool,
+}
+
+/// What a template is part of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum AskedFor {
+    #[default]
+    Requests,
+    /// The value of a variable, which is computed when no request is made yet.
+    Values,
 }
 
 /// A feed, its name, and in which order it is gone through.
@@ -24,8 +82,10 @@ struct Source {
 pub enum SourceError {
     /// The name is no identifier: a letter or `_`, then letters, digits and `_`.
     Name(String),
-    /// The name is that of a variable, a function or another feed.
+    /// The name is that of a variable, a function or another feed, or a word of the language.
     Taken(String),
+    /// There are too many variables already.
+    TooMany,
 }
 
 impl fmt::Display for SourceError {
@@ -33,10 +93,13 @@ impl fmt::Display for SourceError {
         match self {
             Self::Name(name) => write!(
                 f,
-                "a feed can't be named `{name}`; a name has letters, digits and `_`, and begins \
-                 with no digit"
+                "`{name}` can't be a name in templates; write one of letters, digits and `_` that \
+                 begins with no digit"
             ),
-            Self::Taken(name) => write!(f, "the name `{name}` is taken; give the feed another"),
+            Self::Taken(name) => {
+                write!(f, "templates have `{name}` already; choose another name")
+            }
+            Self::TooMany => write!(f, "a scenario has at most {VARIABLES_MAX} variables"),
         }
     }
 }
@@ -47,7 +110,11 @@ impl Sources {
     /// No feeds.
     #[must_use]
     pub const fn new() -> Self {
-        Self { feeds: Vec::new() }
+        Self {
+            feeds: Vec::new(),
+            variables: Vec::new(),
+            asked_for: AskedFor::Requests,
+        }
     }
 
     /// Adds a feed; a template writes `{{ name.column }}`.
@@ -55,15 +122,90 @@ impl Sources {
     /// # Errors
     /// When the name can't be used.
     pub fn add(&mut self, name: &str, feed: Feed, order: Order) -> Result<(), SourceError> {
+        self.check_name(name)?;
+        let name = name.to_owned();
+        self.feeds.push(Arc::new(Source { name, feed, order }));
+        Ok(())
+    }
+
+    /// Whether a feed or a variable may have this name.
+    fn check_name(&self, name: &str) -> Result<(), SourceError> {
         if !is_identifier(name) {
             return Err(SourceError::Name(name.to_owned()));
         }
-        if VARIABLES.contains(&name) || self.find(name).is_some() {
+        let words = VARIABLES.iter().chain(&LANGUAGE);
+        if words.into_iter().any(|word| *word == name)
+            || self.find(name).is_some()
+            || self.declared(name).is_some()
+        {
             return Err(SourceError::Taken(name.to_owned()));
         }
-        let name = name.to_owned();
-        self.feeds.push(Source { name, feed, order });
         Ok(())
+    }
+
+    /// Adds a variable that some step sets; a template behind that step writes `{{ name }}`. One
+    /// that several steps set is the same.
+    ///
+    /// # Errors
+    /// When the name can't be used, or there are too many variables.
+    pub fn declare(&mut self, name: &str) -> Result<(), SourceError> {
+        if self.declared(name).is_some() {
+            return Ok(());
+        }
+        self.check_name(name)?;
+        if self.variables.len() == VARIABLES_MAX {
+            return Err(SourceError::TooMany);
+        }
+        self.variables.push(Variable {
+            name: name.into(),
+            is_set: false,
+        });
+        Ok(())
+    }
+
+    /// The variable with this name, whether it is set yet or not.
+    #[must_use]
+    pub fn declared(&self, name: &str) -> Option<VariableId> {
+        let mut names = self.variables.iter().map(|variable| &*variable.name);
+        let at = names.position(|known| known == name)?;
+        u16::try_from(at).ok().map(VariableId)
+    }
+
+    /// Whether a step before this place sets a variable.
+    #[must_use]
+    pub fn is_set(&self, id: VariableId) -> bool {
+        let variable = self.variables.get(usize::from(id.0));
+        variable.is_some_and(|variable| variable.is_set)
+    }
+
+    /// The same sources behind a step that sets a variable.
+    #[must_use]
+    pub fn with_set(&self, id: VariableId) -> Self {
+        let mut sources = self.clone();
+        if let Some(variable) = sources.variables.get_mut(usize::from(id.0)) {
+            variable.is_set = true;
+        }
+        sources
+    }
+
+    /// The same sources for the value of a variable: without what only a request has.
+    #[must_use]
+    pub fn for_values(&self) -> Self {
+        Self {
+            asked_for: AskedFor::Values,
+            ..self.clone()
+        }
+    }
+
+    /// The variable with this name, where a step before sets it.
+    pub(crate) fn variable(&self, name: &str) -> Option<VariableId> {
+        let id = self.declared(name)?;
+        self.is_set(id).then_some(id)
+    }
+
+    /// Whether a variable of every template is not known where these sources are asked.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        self.asked_for == AskedFor::Values && ["connection", "message_number"].contains(&name)
     }
 
     /// For how many requests there is data: the length of the shortest feed that is gone through
@@ -75,6 +217,12 @@ impl Sources {
             .iter()
             .filter(|source| source.order == Order::OnceEach);
         once.map(|source| source.feed.rows()).min()
+    }
+
+    /// The names of the variables that are set.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        let set = self.variables.iter().filter(|variable| variable.is_set);
+        set.map(|variable| &*variable.name)
     }
 
     /// The names of the feeds.
@@ -139,12 +287,40 @@ mod tests {
             let error = SourceError::Name(name.to_owned());
             assert_eq!(sources.add(name, feed(), Order::InTurn), Err(error));
         }
-        for name in ["users", "uuid", "random_int"] {
+        for name in ["users", "uuid", "random_int", "range", "true"] {
             let error = SourceError::Taken(name.to_owned());
             assert_eq!(sources.add(name, feed(), Order::InTurn), Err(error));
         }
+        assert_eq!(
+            sources.declare("users"),
+            Err(SourceError::Taken("users".to_owned()))
+        );
+        assert_eq!(sources.declare("order"), Ok(()));
+        assert_eq!(sources.declare("order"), Ok(()));
+        let error = SourceError::Taken("order".to_owned());
+        assert_eq!(sources.add("order", feed(), Order::InTurn), Err(error));
         assert_eq!(sources.count(), None);
         sources.add("once", feed(), Order::OnceEach).unwrap();
         assert_eq!(sources.count(), Some(2));
+    }
+    #[test]
+    fn a_variable_is_known_behind_the_step_that_sets_it() {
+        let mut sources = Sources::new();
+        sources.declare("a").unwrap();
+        sources.declare("b").unwrap();
+        let b = sources.declared("b").expect("it was declared");
+        let behind = sources.with_set(b);
+        assert_eq!(
+            (sources.variable("b"), behind.variable("b")),
+            (None, Some(b))
+        );
+        assert_eq!(behind.variable("a"), None);
+        assert!(behind.for_values().lacks("connection"));
+        assert!(!behind.lacks("connection") && !behind.for_values().lacks("uuid"));
+        for n in 2..super::VARIABLES_MAX {
+            sources.declare(&format!("v{n}")).unwrap();
+        }
+        assert_eq!(sources.declare("one_more"), Err(SourceError::TooMany));
+        assert_eq!(sources.declare("v7"), Ok(()));
     }
 }

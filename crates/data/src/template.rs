@@ -350,11 +350,22 @@ fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError
         Some((name, rest)) => (name, rest.split('.').next()),
         None => (variable, None),
     };
-    if VARIABLES.contains(&name) {
+    if sources.lacks(name) {
+        return Err(TemplateError(format!(
+            "a request has `{name}`, and a variable is set before there is one"
+        )));
+    }
+    if VARIABLES.contains(&name) || sources.variable(name).is_some() {
         return Ok(());
+    }
+    if sources.declared(name).is_some() {
+        return Err(TemplateError(format!(
+            "the variable `{name}` is read before any step sets it"
+        )));
     }
     let Some(feed) = sources.find(name).and_then(|at| sources.feed(at)) else {
         let known = VARIABLES.into_iter().chain(sources.names());
+        let known = known.chain(sources.variables());
         let feeds: Vec<&str> = sources.names().collect();
         let near = match drumfire_plan::suggestion(name, known) {
             none if none.is_empty() && !feeds.is_empty() => {
