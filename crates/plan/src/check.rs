@@ -256,11 +256,28 @@ fn check_times(pool: &Pool, found: &mut Findings) {
 }
 
 /// A threshold must have something to look at.
+/// A rule about iterations needs some that are more than a request.
+fn check_iterations(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
+    let (pool, metric) = match &threshold.metric {
+        Metric::Pool(pool, metric) => (Some(pool), &**metric),
+        metric => (None, metric),
+    };
+    if !matches!(metric, Metric::Iteration(_)) {
+        return;
+    }
+    let is_meant = |candidate: &&Pool| pool.is_none_or(|name| *name == candidate.name);
+    let mut meant = parts.pools.iter().filter(is_meant).peekable();
+    let are_requests = meant.peek().is_some() && !meant.any(|pool| pool.program.has_steps());
+    let message = "an iteration is one request here; leave `iteration.` out";
+    found.note_item_if(are_requests, "thresholds", Some(k), message);
+}
+
 fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
     let interval = parts.generator.interval;
     let short = threshold.window.is_some_and(|window| window < interval);
     let message = "the window is shorter than the interval; write a longer one";
     found.note_item_if(short, "thresholds", Some(k), message);
+    check_iterations(k, threshold, parts, found);
     let Metric::Step(name, _) = &threshold.metric else {
         return;
     };

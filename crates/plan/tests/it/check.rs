@@ -171,6 +171,29 @@ fn a_program_sends_what_its_pool_has() {
 }
 
 #[test]
+fn a_rule_about_iterations_needs_a_program() {
+    let keys = |rule: &str, has_steps| {
+        let mut parts = parts();
+        parts.thresholds = vec![rule.parse().unwrap()];
+        if has_steps {
+            let send = Step::Request {
+                request: 0,
+                on_failure: OnFailure::Continue,
+            };
+            parts.pools[0].program = Program::Steps(Arc::from([send]));
+        }
+        let flaws = flaws(parts).into_iter();
+        flaws.map(|flaw| flaw.key).collect::<Vec<_>>()
+    };
+    let name = parts().pools[0].name.clone();
+    let of_pool = format!("{name}: iteration.failed<1%");
+    for rule in ["iteration.p50<1s", &of_pool] {
+        assert_eq!(keys(rule, false), ["thresholds"], "{rule}");
+        assert!(keys(rule, true).is_empty(), "{rule}");
+    }
+}
+
+#[test]
 fn a_flaw_is_one_of_its_pool() {
     let mut parts = parts();
     parts.pools.push(Pool {
