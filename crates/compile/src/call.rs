@@ -2,10 +2,11 @@
 
 use crate::data;
 use crate::names;
+use crate::requests::Made;
 use crate::schema;
 use crate::scope::Scope;
+use crate::template_scope::TemplateScope;
 use crate::transport::span;
-use drumfire_data::Sources;
 use drumfire_plan::document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_plan::{
     Body, Call, Header, HttpRequest, MessageCompression, Method as Verb, Plan, ReplyCheck,
@@ -51,45 +52,44 @@ fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
 /// State that the calls of a pool share.
 pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
-    pub(crate) sources: &'a Arc<Sources>,
     /// A plan that reaches the server.
     pub(crate) reach: &'a Plan,
     /// Schemas that were fetched already, with their questions.
     known: Vec<(Wanted, Schema)>,
 }
 
-/// The requests that make a pool's calls.
-pub(crate) struct Made {
-    pub(crate) requests: Vec<HttpRequest>,
-    /// For how many calls there is data, when something is gone through once.
-    pub(crate) count: Option<u64>,
-}
-
 impl<'a> Calls<'a> {
     /// The calls of a pool whose server is reached by a plan.
-    pub(crate) const fn new(pool: &'a Pool, sources: &'a Arc<Sources>, reach: &'a Plan) -> Self {
+    pub(crate) const fn new(pool: &'a Pool, reach: &'a Plan) -> Self {
         Self {
             pool,
-            sources,
             reach,
             known: Vec::new(),
         }
     }
 
     /// Every call of the pool, in turn.
-    pub(crate) fn requests(mut self, scope: &mut Scope<'_>) -> Made {
-        let (mut requests, mut count) = (Vec::new(), None::<u64>);
+    pub(crate) fn requests(mut self, templates: &TemplateScope, scope: &mut Scope<'_>) -> Made {
+        let mut made = Made::default();
         for request in &self.pool.requests {
-            let Ask::Call(name) = &request.ask else {
-                continue;
-            };
-            let made = self.request(name, request, scope);
-            if let Some((made, lasts)) = made {
-                requests.push(made);
-                count = count.into_iter().chain(lasts).min();
-            }
+            self.add(request, templates, &mut made, scope);
         }
-        Made { requests, count }
+        made
+    }
+
+    /// Adds a call. Pools that make calls and send other requests were refused.
+    pub(crate) fn add(
+        &mut self,
+        request: &Request,
+        templates: &TemplateScope,
+        made: &mut Made,
+        scope: &mut Scope<'_>,
+    ) {
+        if let Ask::Call(name) = &request.ask
+            && let Some((request, lasts)) = self.request(name, request, templates, scope)
+        {
+            made.add(request, lasts);
+        }
     }
 
     /// One request, and for how many calls it has data.
@@ -97,17 +97,17 @@ impl<'a> Calls<'a> {
         &mut self,
         name: &Text,
         request: &Request,
+        may_read: &TemplateScope,
         scope: &mut Scope<'_>,
     ) -> Option<(HttpRequest, Option<u64>)> {
         let method = self.method(name, scope)?;
         let common = &self.pool.settings.fields.metadata;
-        let seed = self.reach.generator().seed;
         let mut written = request.clone();
         let templates = &mut written.data.templates;
         *templates = templates
             .take()
             .or_else(|| self.pool.settings.templates.clone());
-        let sent = data::sent(&written, common, &method, self.sources, seed, scope);
+        let sent = data::sent(&written, common, &method, may_read, scope);
         let mut options = request.options.clone();
         crate::form::fields::Fields::fill(&mut options, &self.pool.settings.options);
         let mut made = silent(self.reach.first().requests[0].url.clone(), &options, scope)?;

@@ -20,10 +20,16 @@ pub(crate) fn checked(
         Err(flaws) => {
             for flaw in flaws {
                 // Requests that are wrong are no requests, which was said already.
-                if flaw.key == "requests" && !scope.found.is_empty() {
+                let pool = &pools[flaw.pool.unwrap_or(0)];
+                let key = match (flaw.key, pool.scenario.is_empty()) {
+                    ("scenario", false) => "requests",
+                    // The scenario has none, which is said of it.
+                    ("requests", false) => continue,
+                    (key, _) => key,
+                };
+                if key == "requests" && !scope.found.is_empty() {
                     continue;
                 }
-                let pool = &pools[flaw.pool.unwrap_or(0)];
                 let place = place(&flaw, document, pool);
                 scope.found.add(&place, flaw.message);
             }
@@ -52,6 +58,7 @@ fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a P
     }
     let in_settings = || pool.settings.place(key);
     let in_pool = pool.load.place(key).or_else(in_settings);
+    let in_pool = in_pool.or_else(|| pool.place(key));
     in_pool.or_else(|| document.generator.place(key))
 }
 
@@ -59,8 +66,10 @@ fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a P
 /// and behind one it is no longer known which.
 fn headers(k: usize, pool: &Pool) -> Option<&Place> {
     let is_one = |request: &Request| !matches!(request.ask, Ask::List { .. });
-    let before = pool.requests.get(..=k)?;
-    let request = before.last().filter(|_| before.iter().all(is_one));
+    let before: Vec<&Request> = pool.every_request().take(k + 1).collect();
+    let request = before
+        .get(k)
+        .filter(|_| before.iter().all(|request| is_one(request)));
     let own = request.and_then(|request| match &request.fields {
         Fields::Listed(fields) => fields.first(),
         Fields::File(_) => None,

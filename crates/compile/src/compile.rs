@@ -9,18 +9,19 @@
 //! Every step notes mistakes and goes on with defaults, so that all mistakes are reported at once.
 //! A server is asked only where there were none before.
 
-use crate::call::{Calls, Made, silent};
+use crate::call::{Calls, silent};
 use crate::diagnostic::Diagnostic;
 use crate::form::fields::Fields as _;
 use crate::host::Host;
 use crate::load::{self, Multiplexing};
-use crate::requests;
+use crate::requests::{self, Requests};
+use crate::scenario::{Scenario, scenario};
 use crate::schema;
 use crate::scope::{Scope, is_on};
 use crate::target::{self, CallTarget};
+use crate::template_scope::TemplateScope;
 use crate::transport;
 use crate::{check, feeds};
-use drumfire_data::Sources;
 use drumfire_plan::document::{Ask, Document, Generator as WrittenGenerator, Place, Pool, Text};
 use drumfire_plan::{
     Expect, Generator, HttpRequest, HttpVersion, Plan, PlanParts, Program, Samples, Spin,
@@ -48,9 +49,10 @@ pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     let written = pools_of(document, &mut scope);
     let mut pools = Vec::with_capacity(written.len());
     for pool in &written {
+        let templates = TemplateScope::new(&sources, generator.seed);
         let made = match is_of_calls(pool, &mut scope) {
-            true => calls(document, pool, &sources, generator, &mut scope),
-            false => Some(http(pool, &sources, generator.seed, &mut scope)),
+            true => calls(document, pool, templates, generator, &mut scope),
+            false => Some(http(pool, templates, &mut scope)),
         };
         pools.extend(made);
     }
@@ -109,7 +111,7 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
 /// Whether a pool makes gRPC calls; one that does both is refused.
 fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
     let calls = |ask: &Ask| matches!(ask, Ask::Call(_));
-    let asks = || pool.requests.iter().map(|request| &request.ask);
+    let asks = || pool.every_request().map(|request| &request.ask);
     let is_of_calls = asks().any(calls);
     if is_of_calls
         && let Some(Ask::Url { url: text, .. } | Ask::List { file: text, .. }) =
@@ -122,17 +124,18 @@ fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
 }
 
 /// A pool of HTTP requests.
-fn http(
-    pool: &Pool,
-    sources: &Arc<Sources>,
-    seed: u64,
-    scope: &mut Scope<'_>,
-) -> drumfire_plan::Pool {
-    let requests::Made { requests, count } = requests::requests(pool, sources, seed, scope);
-    let mut made = made_of(pool, requests, HttpVersion::Http1, scope);
-    if let Some(count) = count {
-        ask_at_most(count, &mut made);
-    }
+fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
+    let all = if pool.scenario.is_empty() {
+        in_turn(requests::requests(pool, &templates, scope))
+    } else {
+        let mut requests = Requests::new(pool, scope);
+        scenario(pool, templates, scope, |request, may_read, made, scope| {
+            requests.add(request, may_read, made, scope);
+        })
+    };
+    let mut made = made_of(pool, all.made.requests, HttpVersion::Http1, scope);
+    made.program = all.program;
+    ask_at_most(all.made.count, &mut made);
     made
 }
 
@@ -140,24 +143,41 @@ fn http(
 fn calls(
     document: &Document,
     pool: &Pool,
-    sources: &Arc<Sources>,
+    templates: TemplateScope,
     generator: Generator,
     scope: &mut Scope<'_>,
 ) -> Option<drumfire_plan::Pool> {
     let reach = reach(document, pool, generator, scope)?;
-    let Made { requests, count } = Calls::new(pool, sources, &reach).requests(scope);
+    let mut calls = Calls::new(pool, &reach);
+    let all = if pool.scenario.is_empty() {
+        in_turn(calls.requests(&templates, scope))
+    } else {
+        scenario(pool, templates, scope, |request, may_read, made, scope| {
+            calls.add(request, may_read, made, scope);
+        })
+    };
     let mut made = reach.into_parts().pools.swap_remove(0);
-    made.requests = requests;
-    if let Some(count) = count {
-        ask_at_most(count, &mut made);
-    }
+    made.requests = all.made.requests;
+    made.program = all.program;
+    ask_at_most(all.made.count, &mut made);
     Some(made)
 }
 
-/// Data that are used once bound the number of requests.
-fn ask_at_most(count: u64, pool: &mut drumfire_plan::Pool) {
-    let asked = pool.stop.requests.unwrap_or(u64::MAX);
-    pool.stop.requests = Some(asked.min(count));
+/// Requests that take turns.
+const fn in_turn(made: requests::Made) -> Scenario {
+    Scenario {
+        made,
+        program: Program::Turns,
+    }
+}
+
+/// Data that are used once bound the number of requests, or that of a scenario's iterations.
+fn ask_at_most(count: Option<u64>, pool: &mut drumfire_plan::Pool) {
+    let bound = match pool.program {
+        Program::Turns => &mut pool.stop.requests,
+        Program::Steps(_) => &mut pool.stop.iterations,
+    };
+    *bound = (*bound).into_iter().chain(count).min();
 }
 
 /// A plan that reaches the server of a pool's calls, without a message yet.

@@ -5,6 +5,7 @@ use crate::host::Found;
 use crate::metadata;
 use crate::names;
 use crate::scope::{Scope, is_on, place_of};
+use crate::template_scope::TemplateScope;
 use drumfire_data::{Order, Sources, Template};
 use drumfire_plan::document::{Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
@@ -43,24 +44,25 @@ pub(crate) fn sent(
     request: &Request,
     common: &[Field],
     method: &Method,
-    sources: &Arc<Sources>,
-    seed: u64,
+    templates: &TemplateScope,
     scope: &mut Scope<'_>,
 ) -> Option<Sent> {
+    let sources = &templates.sources;
     let language = language(request, method, scope)?;
     let mut input = input(&request.data, method, &language, sources, scope)?;
     if let Some(refresh) = refresh(request, scope) {
         input = input.with_refresh(refresh);
     }
-    let first = metadata::first_call(seed);
     if let (Language::Go(_), Some(payload)) = (&language, &request.data.payload) {
-        scope.found.ok(place_of(payload), input.check(&first))?;
+        scope
+            .found
+            .ok(place_of(payload), input.check(&templates.first))?;
     }
     let split = fields(request, common, &language, sources, scope)?;
     for metadata in split.varying {
         input = input.with_metadata(metadata);
     }
-    metadata::check_first(&split.place, &input, seed, scope);
+    metadata::check_first(&split.place, &input, &templates.first, scope);
     Some(Sent {
         input,
         fields: split.fixed,

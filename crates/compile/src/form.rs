@@ -9,6 +9,7 @@ mod named;
 mod node;
 mod payload;
 mod request;
+mod scenario;
 mod tables;
 mod tree;
 
@@ -76,6 +77,7 @@ pub fn keys() -> Vec<&'static str> {
     Document::keys(&mut keys);
     Pool::keys(&mut keys);
     request::Keys::keys(&mut keys);
+    scenario::StepKeys::keys(&mut keys);
     named::FeedKeys::keys(&mut keys);
     Stop::keys(&mut keys);
     Outputs::keys(&mut keys);

@@ -18,9 +18,11 @@ mod metadata;
 mod names;
 mod proxy;
 mod requests;
+mod scenario;
 mod schema;
 mod scope;
 mod target;
+mod template_scope;
 mod templates;
 mod transport;
 

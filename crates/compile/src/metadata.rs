@@ -56,21 +56,18 @@ pub(crate) fn sendable(place: &Place, name: &str, value: &[u8], scope: &mut Scop
 }
 
 /// Renders the metadata that varies as the first call would have it, and checks that.
-pub(crate) fn check_first(place: &Place, data: &dyn RequestData, seed: u64, scope: &mut Scope<'_>) {
+pub(crate) fn check_first(
+    place: &Place,
+    data: &dyn RequestData,
+    first: &RequestContext,
+    scope: &mut Scope<'_>,
+) {
     let mut fields = RenderedFields::default();
-    let rendered = data.fields(&first_call(seed), &mut fields);
+    let rendered = data.fields(first, &mut fields);
     if scope.found.ok(place, rendered).is_some() {
         for (name, value) in fields.iter() {
             sendable(place, name, value.as_bytes(), scope);
         }
-    }
-}
-
-/// The call with which data is tried before the run.
-pub(crate) fn first_call(seed: u64) -> RequestContext {
-    RequestContext {
-        seed,
-        ..RequestContext::default()
     }
 }
 

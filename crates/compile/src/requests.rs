@@ -1,72 +1,110 @@
 //! HTTP requests: their targets and their contents.
 
 use crate::scope::Scope;
+use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
-use drumfire_data::{RequestTemplates, Sources};
+use drumfire_data::RequestTemplates;
 use drumfire_plan::document::{Ask, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{HttpRequest, Method, RequestData, Url};
 use std::sync::Arc;
 
-/// The HTTP requests of a pool.
+/// The requests of a pool.
+#[derive(Default)]
 pub(crate) struct Made {
     pub(crate) requests: Vec<HttpRequest>,
-    /// The number of requests that there is data for, when something is gone through once.
+    /// The number of requests, or of iterations of a scenario, that there is data for, when
+    /// something is gone through once.
     pub(crate) count: Option<u64>,
 }
 
-/// What the requests of a pool share.
-struct Shared<'a> {
-    templates: Templates<'a>,
-    sources: &'a Arc<Sources>,
-    seed: u64,
+impl Made {
+    /// Adds a request that has data for so many.
+    pub(crate) fn add(&mut self, request: HttpRequest, count: Option<u64>) {
+        self.requests.push(request);
+        self.count = self.count.into_iter().chain(count).min();
+    }
+}
+
+/// The HTTP requests of a pool share its settings.
+pub(crate) struct Requests<'a> {
+    pool: &'a Pool,
     target: Option<Url>,
+    /// What a request takes from the pool, where it has none of its own.
+    common: Option<Common>,
+}
+
+/// Header fields and a body.
+struct Common {
     fields: HeaderFields,
     content: Content,
 }
 
 /// Every HTTP request of a pool, in turn.
-pub(crate) fn requests(
-    pool: &Pool,
-    sources: &Arc<Sources>,
-    seed: u64,
-    scope: &mut Scope<'_>,
-) -> Made {
-    let settings = &pool.settings;
-    let templates = Templates::of(settings.templates.as_ref(), sources, seed, scope);
-    let mut fields = HeaderFields::default();
-    for field in &settings.fields.headers {
-        templates.add(field, &mut fields, scope);
-    }
-    let body = WrittenBody {
-        payload: settings.body.payload.as_ref(),
-        lines: &settings.body.lines,
-        order: settings.body.order.as_ref(),
-    };
-    let shared = Shared {
-        templates: templates.clone(),
-        sources,
-        seed,
-        target: target(pool, scope),
-        content: templates.content(body, &fields, scope),
-        fields,
-    };
-    let mut made = Made {
-        requests: Vec::new(),
-        count: None,
-    };
+pub(crate) fn requests(pool: &Pool, templates: &TemplateScope, scope: &mut Scope<'_>) -> Made {
+    let mut made = Made::default();
+    let mut requests = Requests::new(pool, scope);
+    requests.common = Some(requests.common(templates, scope));
     for request in &pool.requests {
-        shared.add(request, &mut made, scope);
+        requests.add(request, templates, &mut made, scope);
     }
     made
 }
 
-impl Shared<'_> {
-    /// Adds a request, or all of a list.
-    fn add(&self, request: &Request, made: &mut Made, scope: &mut Scope<'_>) {
-        let templates = match &request.data.templates {
-            None => self.templates.clone(),
-            own => Templates::of(own.as_ref(), self.sources, self.seed, scope),
+impl<'a> Requests<'a> {
+    pub(crate) fn new(pool: &'a Pool, scope: &mut Scope<'_>) -> Self {
+        let target = target(pool, scope);
+        Self {
+            pool,
+            target,
+            common: None,
+        }
+    }
+
+    /// What requests take from the pool, where templates may read this.
+    fn common(&self, templates: &TemplateScope, scope: &mut Scope<'_>) -> Common {
+        let settings = &self.pool.settings;
+        let templates = Templates::of(settings.templates.as_ref(), templates, scope);
+        let mut fields = HeaderFields::default();
+        for field in &settings.fields.headers {
+            templates.add(field, &mut fields, scope);
+        }
+        let body = WrittenBody {
+            payload: settings.body.payload.as_ref(),
+            lines: &settings.body.lines,
+            order: settings.body.order.as_ref(),
         };
+        let content = templates.content(body, &fields, scope);
+        Common { fields, content }
+    }
+
+    /// Adds a request, or all of a list. The first one decides what the pool's own templates may
+    /// read, for they are part of it.
+    pub(crate) fn add(
+        &mut self,
+        request: &Request,
+        may_read: &TemplateScope,
+        made: &mut Made,
+        scope: &mut Scope<'_>,
+    ) {
+        let common = match self.common.take() {
+            Some(common) => common,
+            None => self.common(may_read, scope),
+        };
+        self.add_with(&common, request, may_read, made, scope);
+        self.common = Some(common);
+    }
+
+    fn add_with(
+        &self,
+        common: &Common,
+        request: &Request,
+        may_read: &TemplateScope,
+        made: &mut Made,
+        scope: &mut Scope<'_>,
+    ) {
+        let own = request.data.templates.as_ref();
+        let written = own.or(self.pool.settings.templates.as_ref());
+        let templates = Templates::of(written, may_read, scope);
         let (method, asked) = match &request.ask {
             Ask::Url { method, url } => {
                 let asked = self.asked(url, &templates, scope);
@@ -84,8 +122,9 @@ impl Shared<'_> {
                 templates.add(field, &mut fields, scope);
             }
         }
-        fields.fill(&self.fields);
-        let content = self.content(request, &templates, &fields, scope);
+        fields.fill(&common.fields);
+        let content = own_content(request, &templates, &fields, scope);
+        let content = content.unwrap_or_else(|| common.content.clone());
         check(request, &mut fields, &content, scope);
         let Some(method) = method else {
             return;
@@ -99,9 +138,9 @@ impl Shared<'_> {
                 Some(template) => varying.clone().with_target(template),
                 None => varying.clone(),
             };
-            made.count = made.count.into_iter().chain(data.count()).min();
+            let count = data.count();
             let data = Arc::new(data) as Arc<dyn RequestData>;
-            made.requests.push(HttpRequest {
+            let request = HttpRequest {
                 step: match &request.name {
                     Some(name) => name.value.clone(),
                     None => asked.step,
@@ -112,7 +151,8 @@ impl Shared<'_> {
                 headers: fields.fixed.clone(),
                 body: content.body.clone(),
                 url: asked.url,
-            });
+            };
+            made.add(request, count);
         }
     }
 
@@ -134,26 +174,25 @@ impl Shared<'_> {
         };
         templates.path(text, target, scope)
     }
+}
 
-    /// A request's own body, or that of its pool.
-    fn content(
-        &self,
-        request: &Request,
-        templates: &Templates<'_>,
-        fields: &HeaderFields,
-        scope: &mut Scope<'_>,
-    ) -> Content {
-        let data = &request.data;
-        if data.payload.is_none() && data.lines.is_none() && data.order.is_none() {
-            return self.content.clone();
-        }
-        let written = WrittenBody {
-            payload: data.payload.as_ref(),
-            lines: &data.lines,
-            order: data.order.as_ref(),
-        };
-        templates.content(written, fields, scope)
+/// A request's own body, if it has one.
+fn own_content(
+    request: &Request,
+    templates: &Templates<'_>,
+    fields: &HeaderFields,
+    scope: &mut Scope<'_>,
+) -> Option<Content> {
+    let data = &request.data;
+    if data.payload.is_none() && data.lines.is_none() && data.order.is_none() {
+        return None;
     }
+    let written = WrittenBody {
+        payload: data.payload.as_ref(),
+        lines: &data.lines,
+        order: data.order.as_ref(),
+    };
+    Some(templates.content(written, fields, scope))
 }
 
 /// Notes fields that contradict what varies.

@@ -5,9 +5,10 @@
 
 use crate::names;
 use crate::scope::{Scope, is_on, place_of};
-use drumfire_data::{Bodies, FieldTemplate, Order, Sources, Template, Text as Kind, TextTemplate};
+use crate::template_scope::TemplateScope;
+use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind, TextTemplate};
 use drumfire_plan::document::{Field, Payload, Place, Switch, Text};
-use drumfire_plan::{Body, Header, RequestContext, Url, secret};
+use drumfire_plan::{Body, Header, Url, secret};
 use std::sync::Arc;
 
 /// Fields that frame the message or belong to the connection.
@@ -24,10 +25,9 @@ const FRAMING: [&str; 9] = [
 ];
 
 /// The language of a pool's templates, or of a request's.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct Templates<'a> {
-    sources: &'a Arc<Sources>,
-    first: RequestContext,
+    scope: &'a TemplateScope,
     is_on: bool,
 }
 
@@ -66,18 +66,13 @@ impl<'a> Templates<'a> {
     /// The language that was written; the native one where none was.
     pub(crate) fn of(
         written: Option<&Text>,
-        sources: &'a Arc<Sources>,
-        seed: u64,
+        templates: &'a TemplateScope,
         scope: &mut Scope<'_>,
     ) -> Self {
         let words = [("jinja", true), ("none", false)];
         let is_on = scope.word(written, &words, "no language of templates in HTTP requests");
         Self {
-            sources,
-            first: RequestContext {
-                seed,
-                ..RequestContext::default()
-            },
+            scope: templates,
             is_on: is_on.unwrap_or(true),
         }
     }
@@ -88,7 +83,7 @@ impl<'a> Templates<'a> {
 
     /// A template, tried; `place` is where a person would write that it is none.
     fn compile(&self, source: &str, kind: Kind, place: &Place) -> Result<Template, String> {
-        let template = Template::compile(source, kind, self.sources).map_err(|error| {
+        let template = Template::compile(source, kind, &self.scope.sources).map_err(|error| {
             let say = names::setting(place, "templates", "none");
             format!("{error}; {say} sends it as it is")
         })?;
@@ -99,7 +94,7 @@ impl<'a> Templates<'a> {
     /// The text of a template in the first request.
     fn render(&self, template: &Template) -> Result<String, String> {
         let mut text = String::new();
-        let rendered = template.render(&self.first, 0, &mut text);
+        let rendered = template.render(&self.scope.first, 0, &mut text);
         rendered.map_err(|error| error.to_string())?;
         Ok(text)
     }

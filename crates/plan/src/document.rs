@@ -11,10 +11,12 @@
 
 mod place;
 mod request;
+mod scenario;
 mod settings;
 
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use request::{Ask, Data, Field, Fields, Payload, Request, Stream};
+pub use scenario::{RequestStep, Step};
 pub use settings::{
     CallOptions, CommonBody, CommonFields, Connections, Expect, Http, Reach, Reflection, Schema,
     Settings, Timeouts, Tls,
@@ -54,6 +56,16 @@ pub struct Pool {
     pub stop: Stop,
     /// The requests, sent in turn.
     pub requests: Vec<Request>,
+    /// In their place: the steps of each iteration of a user.
+    pub scenario: Vec<Step>,
+}
+
+impl Pool {
+    /// Every request, of the list and of the scenario.
+    pub fn every_request(&self) -> impl Iterator<Item = &Request> {
+        let of_scenario = self.scenario.iter().filter_map(Step::request);
+        self.requests.iter().chain(of_scenario)
+    }
 }
 
 /// When requests start.

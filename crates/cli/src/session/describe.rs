@@ -4,8 +4,8 @@ use drumfire_engine::{Prepared, PreparedPool, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{
-    Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Plan, Pool,
-    Redirects, Scheme, Spin, Verify,
+    Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Pause, Plan,
+    Pool, Redirects, Scheme, Spin, Step, Verify,
 };
 use drumfire_report::secret;
 use drumfire_units::Nanos;
@@ -174,6 +174,19 @@ fn requests_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
     }
     if pool.requests.len() > REQUESTS_NAMED {
         line("requests", pool.requests.len().to_string());
+    }
+    let steps = pool.program.steps();
+    for (index, step) in steps.iter().take(REQUESTS_NAMED).enumerate() {
+        let (key, value) = match step {
+            Step::Request { request, .. } => ("request", format!("requests[{request}]")),
+            Step::Pause(Pause { from, to }) if from == to => ("pause", from.to_string()),
+            Step::Pause(Pause { from, to }) => ("pause", format!("{from}..{to}")),
+            Step::Set { variable, .. } => ("set", format!("variable {}", variable.0)),
+        };
+        line(&format!("scenario[{index}].{key}"), value);
+    }
+    if steps.len() > REQUESTS_NAMED {
+        line("scenario", steps.len().to_string());
     }
 }
 

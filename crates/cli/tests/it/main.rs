@@ -30,6 +30,7 @@ mod many;
 mod mistakes;
 mod output;
 mod plans;
+mod scenarios;
 mod serve_http2;
 mod servers;
 mod signals;

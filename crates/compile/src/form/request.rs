@@ -161,7 +161,7 @@ impl Keys {
     }
 
     /// The request that the keys make.
-    fn request(mut self, place: &Place, found: &mut Findings) -> Option<Request> {
+    pub(super) fn request(mut self, place: &Place, found: &mut Findings) -> Option<Request> {
         let ask = self.ask(place, found)?;
         self.check(&ask, place, found);
         let is_call = matches!(ask, Ask::Call(_));
@@ -201,7 +201,7 @@ impl Keys {
     }
 
     /// The keys that make a request.
-    fn of(request: &Request) -> Self {
+    pub(super) fn of(request: &Request) -> Self {
         let mut keys = Self {
             name: request.name.clone(),
             coding: Coding {

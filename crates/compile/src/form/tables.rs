@@ -137,6 +137,7 @@ fields!(CommonFields {
 
 fields!(Pool [load, settings] {
     "requests" => requests,
+    "scenario" => scenario,
     "stop" => stop,
 } []);
 

@@ -212,15 +212,29 @@ fn call() -> impl Strategy<Value = Request> {
     )
 }
 
+fn step() -> impl Strategy<Value = Step> {
+    let request = prop_oneof![http_request().boxed(), call().boxed()];
+    let request = (request, some())
+        .prop_map(|(request, on_fail)| Step::Request(Box::new(RequestStep { request, on_fail })));
+    let set = listed().prop_filter("a step sets something", |fields| !fields.is_empty());
+    prop_oneof![
+        request.boxed(),
+        text().prop_map(Step::Pause),
+        set.prop_map(Step::Set)
+    ]
+}
+
 fn pool(name: String) -> BoxedStrategy<Pool> {
     let requests = vec(prop_oneof![http_request().boxed(), call().boxed()], 0..4);
-    (load(), settings().boxed(), stop(), requests)
-        .prop_map(move |(load, settings, stop, requests)| Pool {
+    let scenario = vec(step().boxed(), 0..4);
+    (load(), settings().boxed(), stop(), requests, scenario)
+        .prop_map(move |(load, settings, stop, requests, scenario)| Pool {
             name: placed(name.clone()),
             load,
             settings,
             stop,
             requests,
+            scenario,
         })
         .boxed()
 }

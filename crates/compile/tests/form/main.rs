@@ -3,6 +3,7 @@
 
 mod any;
 mod mistakes;
+mod scenario;
 
 use any::any_document;
 use drumfire_compile::form::{print, read};
@@ -47,6 +48,13 @@ pools:
     target: grpc://orders.test:443
     proto: orders.proto
     requests: [ { call: shop.Orders/Place, data: { sku: "{{ skus }}", n: 1 }, deadline: 1s } ]
+  buy:
+    users: 3
+    scenario:
+      - { post: /login, name: log in, on_fail: end_iteration }
+      - pause: 200ms..1s
+      - set: { order: "{{ uuid }}", count: 1 }
+      - get: /o/{{ order }}
 feeds: { skus: { csv: skus.csv, order: random } }
 stop: { after: 15m }
 thresholds: [ 'p99<200ms', failed<0.1% ]
@@ -91,6 +99,17 @@ pools:
       - call: shop.Orders/Place
         data: '{\"sku\":\"{{ skus }}\",\"n\":1}'
         deadline: 1s
+  buy:
+    users: 3
+    scenario:
+      - post: /login
+        name: log in
+        on_fail: end_iteration
+      - pause: 200ms..1s
+      - set:
+          order: \"{{ uuid }}\"
+          count: 1
+      - get: \"/o/{{ order }}\"
 stop:
   after: 15m
 thresholds:

@@ -2,6 +2,18 @@
 
 use drumfire_compile::form::read;
 
+/// Checks that a text has exactly these mistakes; each begins so.
+fn check(text: &str, expected: &[&str]) {
+    let found = read(text, "p").expect_err(text);
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let is_as_expected = found.len() == expected.len()
+        && found
+            .iter()
+            .zip(expected)
+            .all(|(found, expected)| found.starts_with(expected));
+    assert!(is_as_expected, "{text}\n{found:#?}");
+}
+
 /// Each text with all of its mistakes.
 #[test]
 fn every_mistake_is_said_with_its_place() {
@@ -63,13 +75,23 @@ fn every_mistake_is_said_with_its_place() {
             ],
         ),
     ] {
-        let found = read(text, "p").expect_err(text);
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        let is_as_expected = found.len() == expected.len()
-            && found
-                .iter()
-                .zip(expected)
-                .all(|(found, expected)| found.starts_with(expected));
-        assert!(is_as_expected, "{text}\n{found:#?}");
+        check(text, expected);
     }
+}
+
+#[test]
+fn mistakes_in_a_scenario_are_said_with_their_places() {
+    check(
+        "drumfire: 1\npools:\n  a:\n    scenario:\n    - pause\n    - {}\n    - { get: /, pause: 1s }\n    - pause:\n    - set: {}\n    - { get: /, pauze: 1s }\n    - on_fail: continue\n    - [ 1 ]\n",
+        &[
+            "p:5:7: scenario: a step is a mapping and not a text",
+            "p:6:7: scenario: a step does something, such as `get: /` or `pause: 200ms`",
+            "p:7:7: scenario: a step is one of a request, `pause` and `set`; give each",
+            "p:8:7: scenario: a pause has a time, such as `pause: 200ms`, or a range as",
+            "p:9:7: scenario: `set` names variables with their values, such as",
+            "p:10:17: a step has no key `pauze`; did you mean `pause`?",
+            "p:11:7: scenario: a request has one of `get`, `head`",
+            "p:12:7: scenario: a step is a mapping and not a list",
+        ],
+    );
 }
