@@ -53,7 +53,9 @@ fn dispatch() -> Result<Exit, Failure> {
         .iter()
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
+    // Another tool's command line has that tool's own flags.
     if let Some((command, rest)) = texts.split_first()
+        && drumfire_dialects::for_program(command).is_none()
         && let Some(mistake) = habits::mistake(command, rest, &flags::longs(command))
     {
         return Err(Failure::usage(mistake));
