@@ -22,7 +22,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
         let mut roots = Vec::new();
         let mut folders = Vec::new();
         for path in files {
-            let path = path.strip_prefix("./").unwrap_or(path);
+            let path = &located_file(path, import_paths, &read);
             let below = import_paths.iter().find_map(|folder| below(path, folder));
             let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
             // `/a.proto` lies in `/`.
@@ -80,6 +80,36 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
         };
         let folders: Vec<String> = self.folders.iter().map(named).collect();
         format!("; looked in {}", folders.join(", "))
+    }
+}
+
+/// The place of a file: where its path says, or else below the first import path that has it, as
+/// protoc looks for the files that it is given.
+fn located_file<R: Fn(&str) -> io::Result<Vec<u8>>>(
+    path: &str,
+    import_paths: &[String],
+    read: &R,
+) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let is_there =
+        |path: &str| !matches!(read(path), Err(error) if error.kind() == io::ErrorKind::NotFound);
+    if path.starts_with('/') || is_there(path) {
+        return path.to_owned();
+    }
+    let mut below = import_paths
+        .iter()
+        .map(|folder| in_folder(&clean(folder), path));
+    below
+        .find(|path| is_there(path))
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// The path of a file in a folder, of which the name is normalized.
+fn in_folder(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        "/" => format!("/{name}"),
+        folder => format!("{folder}/{name}"),
     }
 }
 
@@ -154,12 +184,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
             };
         }
         for folder in &self.folders {
-            let path = match folder.as_str() {
-                "" => name.to_owned(),
-                "/" => format!("/{name}"),
-                folder => format!("{folder}/{name}"),
-            };
-            if let Some(file) = self.read(name, &path)? {
+            if let Some(file) = self.read(name, &in_folder(folder, name))? {
                 return Ok(file);
             }
         }
@@ -182,10 +207,12 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
         };
         let source = String::from_utf8(bytes)
             .map_err(|_| protox::Error::new(format!("{path} is not UTF-8")))?;
-        if let Some((edition, line, column)) = edition::of_source(&source) {
+        // Editors put a byte order mark before the text, which protoc skips.
+        let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
+        if let Some((edition, line, column)) = edition::of_source(source) {
             let place = format!("{path}:{line}:{column}");
             return Err(protox::Error::new(edition::refusal(&place, edition)));
         }
-        File::from_source(name, &source).map(Some)
+        File::from_source(name, source).map(Some)
     }
 }

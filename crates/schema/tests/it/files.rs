@@ -340,3 +340,28 @@ fn sets_that_are_wrong_are_told() {
         "zoo.proto: the map entry LabelsEntry has no key and value"
     );
 }
+
+#[test]
+fn a_file_is_looked_for_below_the_import_paths() {
+    let text = "syntax = \"proto3\"; package p; message M {} service S { rpc Do(M) returns (M); }";
+    for (at, path) in [
+        ("protos/test.proto", "test.proto"),
+        ("protos/a/test.proto", "a/test.proto"),
+        ("protos/a/test.proto", "./a/test.proto"),
+    ] {
+        let folders = ["empty".to_owned(), "protos/".to_owned()];
+        let schema = Schema::from_proto(&[path.to_owned()], &folders, move |asked| {
+            match asked == at {
+                true => Ok(text.as_bytes().to_vec()),
+                false => Err(std::io::ErrorKind::NotFound.into()),
+            }
+        });
+        assert!(schema.unwrap().method("p.S/Do").is_ok(), "{path}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_file() {
+    let text = "\u{feff}syntax = \"proto3\"; package p; message M {}";
+    assert!(compile(&[("bom.proto", text)], &[]).is_ok());
+}
