@@ -232,8 +232,12 @@ impl Walk<'_> {
             (Form::Group(inner), Wire::Start) => {
                 self.group(inner, number, bytes, deeper(depth)?)?;
             }
-            (form, Wire::Delimited) if field.repeated => packed(form, bytes.delimited()?)?,
-            _ => return Err(Reason::Form.into()),
+            (Form::Varint | Form::Fixed64 | Form::Fixed32, Wire::Delimited) if field.repeated => {
+                packed(field.form, bytes.delimited()?)?;
+            }
+            // Written as another type is: protobuf's readers keep it as a field that they do not
+            // know, so that a schema may have changed.
+            _ => return self.unknown(number, wire, bytes, depth).map(|()| 0),
         }
         Ok(field.bit())
     }
@@ -276,8 +280,7 @@ fn packed(form: Form, bytes: &[u8]) -> Result<(), Reason> {
             return Ok(());
         }
         Form::Fixed64 => 8,
-        Form::Fixed32 => 4,
-        _ => return Err(Reason::Form),
+        _ => 4,
     };
     if bytes.len().is_multiple_of(width) {
         Ok(())
