@@ -1,22 +1,22 @@
 //! The data of calls and their varying metadata, as the document's templates have them.
 
-use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates};
+use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
 use crate::host::Found;
 use crate::metadata;
 use crate::names;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use drumfire_data::{Order, Sources, Template};
-use drumfire_plan::document::{Data, Field, Fields, Payload, Place, Request, Text};
+use drumfire_plan::document::{Ask, Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
-use drumfire_schema::{Input, Metadata, Method, Refresh};
+use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The template language of a text.
 enum Language {
-    /// Nothing: it is sent as it is.
-    None,
+    /// Nothing: it is sent as it is, once its JSON was read.
+    None(Reading),
     /// The native language.
     Native,
     /// Go's.
@@ -30,6 +30,8 @@ enum Word {
     Native,
     Go,
     GoBuiltin,
+    /// Nothing is computed, and JSON is read as Go reads it.
+    GoNone,
 }
 
 /// The messages of one request's calls.
@@ -49,7 +51,7 @@ pub(crate) fn sent(
 ) -> Option<Sent> {
     let sources = &templates.sources;
     let language = language(request, method, scope)?;
-    let mut input = input(&request.data, method, &language, sources, scope)?;
+    let mut input = input(request, method, &language, sources, scope)?;
     if let Some(refresh) = refresh(request, scope) {
         input = input.with_refresh(refresh);
     }
@@ -74,6 +76,7 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
         ("jinja", Word::Native),
         ("go", Word::Go),
         ("go-builtin", Word::GoBuiltin),
+        ("go-none", Word::GoNone),
         ("none", Word::None),
     ];
     let text = request.data.templates.as_ref();
@@ -82,7 +85,8 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
         Some(_) => scope.word(text, &words, "no language of templates")?,
     };
     let set = match word {
-        Word::None => return Some(Language::None),
+        Word::None => return Some(Language::None(Reading::Protobuf)),
+        Word::GoNone => return Some(Language::None(Reading::Lenient)),
         Word::Native => return Some(Language::Native),
         Word::Go => FunctionSet::All,
         Word::GoBuiltin => FunctionSet::Builtin,
@@ -94,6 +98,7 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
         output: method.output().name().to_owned(),
         client_streams: method.kind().client_streams(),
         server_streams: method.kind().server_streams(),
+        workers: workers(&request.data, scope),
     };
     Some(Language::Go(Templates::new(
         call,
@@ -102,9 +107,22 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
     )))
 }
 
+/// The workers that Go's templates name.
+fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
+    let count = data.workers.as_ref().and_then(|count| {
+        let wrong = "it must be between 1 and 4294967295";
+        let number = u32::try_from(count.value).ok().filter(|&number| number > 0);
+        scope.found.ok(&count.place, number.ok_or(wrong))
+    });
+    Workers {
+        name: data.worker_name.as_ref().map(|name| name.value.clone()),
+        count,
+    }
+}
+
 /// The data of a request's calls.
 fn input(
-    data: &Data,
+    request: &Request,
     method: &Method,
     language: &Language,
     sources: &Arc<Sources>,
@@ -115,10 +133,17 @@ fn input(
         ("random", Order::Random),
         ("once", Order::OnceEach),
     ];
+    let data = &request.data;
     let order = scope.word(data.order.as_ref(), &orders, "no order");
     let order = order.unwrap_or_default();
     let Some(payload) = &data.payload else {
-        return Some(Input::empty(method).with_order(order));
+        let place = match &request.ask {
+            Ask::Call(text) | Ask::Url { url: text, .. } | Ask::List { file: text, .. } => {
+                &text.place
+            }
+        };
+        let input = scope.found.ok(place, Input::blank(method))?;
+        return Some(input.with_order(order));
     };
     let bytes = scope.payload(payload)?;
     let place = place_of(payload);
@@ -147,11 +172,11 @@ fn of_text(
     sources: &Arc<Sources>,
 ) -> Result<Input, DataError> {
     match language {
-        Language::None => Input::json(method, text),
+        Language::None(reading) => Input::json_by(method, text, *reading),
         Language::Native => Input::template(method, text, sources),
         Language::Go(templates) => match templates.parse(text, Role::Data(0))? {
             Some(template) => Ok(Input::text(method, Arc::new(template))),
-            None => Input::json(method, text),
+            None => Input::json_by(method, text, Reading::Lenient),
         },
     }
 }
@@ -249,7 +274,7 @@ fn of_field(
 ) -> Option<Option<Metadata>> {
     let (name, value) = (field.name.value.trim(), field.value.value.trim());
     let made = match language {
-        Language::None => Ok(None),
+        Language::None(_) => Ok(None),
         Language::Native if Template::is_static(value) => Ok(None),
         Language::Native => Metadata::template(name, value, sources).map(Some),
         Language::Go(templates) => templates
@@ -278,7 +303,7 @@ fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<Fi
             let parsed = templates.parse(text, Role::Metadata(0));
             scope.found.ok(&path.place, parsed)?
         }
-        Language::Native | Language::None => None,
+        Language::Native | Language::None(_) => None,
     };
     if let Some(template) = template {
         let metadata = Metadata::object(Arc::new(template));

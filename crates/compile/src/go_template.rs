@@ -8,7 +8,7 @@
 mod call;
 mod functions;
 
-pub(crate) use call::CallNames;
+pub(crate) use call::{CallNames, Workers};
 
 use crate::Host;
 use call::Variables;
@@ -200,6 +200,7 @@ mod tests {
             output: "HelloReply".to_owned(),
             client_streams: false,
             server_streams: true,
+            workers: Workers::default(),
         };
         Templates::new(names, set, Arc::new(Bare))
     }

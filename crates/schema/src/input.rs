@@ -9,6 +9,7 @@ mod rendered;
 
 pub use metadata::Metadata;
 
+use crate::json::Reading;
 use crate::{Method, json};
 use drumfire_data::{Order, RenderContext, Sources, Template, Text, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, Varying};
@@ -77,15 +78,31 @@ impl Input {
         Self::new(method, Body::Fixed(vec![Vec::new()]))
     }
 
+    /// One message without a field.
+    ///
+    /// # Errors
+    /// When the message requires one.
+    pub fn blank(method: &Method) -> Result<Self, DataError> {
+        Self::json(method, "{}")
+    }
+
     /// JSON in which nothing is computed: one message, or an array of them.
     ///
     /// # Errors
     /// When the text is no JSON, an array is empty, or an element is not of the method's form.
     pub fn json(method: &Method, text: &str) -> Result<Self, DataError> {
+        Self::json_by(method, text, Reading::Protobuf)
+    }
+
+    /// The same by another reading of JSON.
+    ///
+    /// # Errors
+    /// As [`Input::json`].
+    pub fn json_by(method: &Method, text: &str, reading: Reading) -> Result<Self, DataError> {
         let descriptor = method.input();
         let encode = |text: &str| {
             let mut bytes = Vec::new();
-            json::encode(&descriptor, text, &mut bytes).map(|()| bytes)
+            json::encode_by(reading, &descriptor, text, &mut bytes).map(|()| bytes)
         };
         let body = match elements::of_text(text)? {
             None => vec![encode(text)?],
@@ -115,7 +132,7 @@ impl Input {
             .map_err(|error| DataError(error.to_string()))?;
         let body = match elements::of_template(&method.input(), &template)? {
             Some(elements) => Body::Elements(elements),
-            None => Body::Rendered(Rendered::new(Arc::new(template))),
+            None => Body::Rendered(Rendered::new(Arc::new(template), Reading::Protobuf)),
         };
         let mut input = Self::new(method, body);
         input.feeds = sources.count();
@@ -123,11 +140,12 @@ impl Input {
         Ok(input)
     }
 
-    /// Any template language whose text is JSON. It is evaluated once a call; nothing is tried
-    /// before the run but by [`Input::check`].
+    /// Any template language whose text is JSON, read leniently. It is evaluated once a call;
+    /// nothing is tried before the run but by [`Input::check`].
     #[must_use]
     pub fn text(method: &Method, template: Arc<dyn TextTemplate>) -> Self {
-        let mut input = Self::new(method, Body::Rendered(Rendered::new(template)));
+        let rendered = Rendered::new(template, Reading::Lenient);
+        let mut input = Self::new(method, Body::Rendered(rendered));
         input.refresh = Refresh::Call;
         input
     }

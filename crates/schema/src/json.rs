@@ -1,5 +1,8 @@
 //! Messages from JSON and to JSON, by protobuf's JSON mapping.
 
+mod lenient;
+
+use crate::reply::required;
 use drumfire_data::JsonPlace;
 use drumfire_plan::{DataError, suggestion};
 use prost::Message;
@@ -9,13 +12,39 @@ use serde_json::Value;
 /// How deep JSON may be nested, which is also how deep received messages may be.
 const DEPTH_MAX: u32 = 100;
 
+/// Which JSON is taken for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Protobuf's JSON mapping.
+    Protobuf,
+    /// That, and beyond it what Go's dynamic messages take.
+    Lenient,
+}
+
 /// Appends the encoded form of a message given as JSON.
 pub(crate) fn encode(
     descriptor: &MessageDescriptor,
     text: &str,
     out: &mut Vec<u8>,
 ) -> Result<(), DataError> {
-    let message = parse(descriptor, text)?;
+    encode_by(Reading::Protobuf, descriptor, text, out)
+}
+
+/// Appends the encoded form of a message given as JSON, by this reading.
+pub(crate) fn encode_by(
+    reading: Reading,
+    descriptor: &MessageDescriptor,
+    text: &str,
+    out: &mut Vec<u8>,
+) -> Result<(), DataError> {
+    let message = parse(reading, descriptor, text)?;
+    let missing = required::missing(&message);
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        return Err(DataError(format!(
+            "some required fields missing: {missing}"
+        )));
+    }
     // Encoding into a vector does not fail.
     message
         .encode(out)
@@ -23,15 +52,27 @@ pub(crate) fn encode(
 }
 
 /// The message that a JSON text stands for.
-fn parse(descriptor: &MessageDescriptor, text: &str) -> Result<DynamicMessage, DataError> {
+fn parse(
+    reading: Reading,
+    descriptor: &MessageDescriptor,
+    text: &str,
+) -> Result<DynamicMessage, DataError> {
     if depth(text) > DEPTH_MAX {
         let message = format!("the JSON is nested more than {DEPTH_MAX} deep");
         return Err(DataError(message));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    DynamicMessage::deserialize(descriptor.clone(), &mut reader)
+    let error = match DynamicMessage::deserialize(descriptor.clone(), &mut reader)
         .and_then(|message| reader.end().map(|()| message))
-        .map_err(|error| DataError(explain(descriptor, text, &error)))
+    {
+        Ok(message) => return Ok(message),
+        Err(error) => error,
+    };
+    let lenient = match reading {
+        Reading::Protobuf => None,
+        Reading::Lenient => lenient::parse(descriptor, text),
+    };
+    lenient.ok_or_else(|| DataError(explain(descriptor, text, &error)))
 }
 
 /// Decodes a message.

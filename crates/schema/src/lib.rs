@@ -25,6 +25,7 @@ mod wire;
 
 pub use error::SchemaError;
 pub use input::{Input, Metadata, Refresh};
+pub use json::Reading;
 pub use method::Method;
 pub use reply::ReplyForm;
 pub use schema::Schema;

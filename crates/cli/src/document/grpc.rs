@@ -57,6 +57,7 @@ fn request(flags: &GrpcFlags) -> Result<Option<Request>, Failure> {
                 .no_templates
                 .then(|| text("templates", &"none")),
             order: some("order", flags.varying.order.as_ref()),
+            ..Data::default()
         },
         stream: Stream {
             count: count("stream.count", flags.stream_count),

@@ -6,8 +6,8 @@ use super::payload::CallPayload;
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{
-    Ask, CallOptions, Data, Field, Fields as Carried, Payload, Place, Placed, Request, Stream,
-    Switch, Text,
+    Ask, CallOptions, Count, Data, Field, Fields as Carried, Payload, Place, Placed, Request,
+    Stream, Switch, Text,
 };
 
 /// The name of a mapping in messages.
@@ -51,6 +51,8 @@ struct Coding {
     lines: Option<Switch>,
     templates: Option<Text>,
     order: Option<Text>,
+    worker_name: Option<Text>,
+    workers: Option<Count>,
     stream: Stream,
 }
 
@@ -70,6 +72,8 @@ fields!(Coding {
     "body_lines" => lines,
     "templates" => templates,
     "order" => order,
+    "worker_name" => worker_name,
+    "workers" => workers,
     "stream" => stream,
 });
 
@@ -154,7 +158,7 @@ impl Keys {
             misplaced(&["metadata", "metadata_file"], "for calls; write `headers`");
             let data = ["data", "data_file", "data_base64"];
             misplaced(&data, "for calls; write `body`");
-            let mut others = vec!["binary", "stream"];
+            let mut others = vec!["binary", "worker_name", "workers", "stream"];
             CallOptions::keys(&mut others);
             misplaced(&others, "for calls");
         }
@@ -172,6 +176,8 @@ impl Keys {
             lines,
             templates,
             order,
+            worker_name,
+            workers,
             stream,
         } = self.coding;
         Some(Request {
@@ -194,6 +200,8 @@ impl Keys {
                 lines,
                 templates,
                 order,
+                worker_name,
+                workers,
             },
             stream,
             options: self.options,
@@ -209,6 +217,8 @@ impl Keys {
                 lines: request.data.lines.clone(),
                 templates: request.data.templates.clone(),
                 order: request.data.order.clone(),
+                worker_name: request.data.worker_name.clone(),
+                workers: request.data.workers.clone(),
                 stream: request.stream.clone(),
             },
             options: request.options.clone(),

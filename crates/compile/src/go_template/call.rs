@@ -23,6 +23,16 @@ pub(crate) struct CallNames {
     pub(crate) client_streams: bool,
     /// Whether the server sends a stream.
     pub(crate) server_streams: bool,
+    pub(crate) workers: Workers,
+}
+
+/// The workers that `{{.WorkerID}}` names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Workers {
+    /// A name before each.
+    pub(crate) name: Option<String>,
+    /// Among this many calls are counted in turn; without it the users are the workers.
+    pub(crate) count: Option<u32>,
 }
 
 impl CallNames {
@@ -61,9 +71,18 @@ const FIELDS: &[&str] = &[
 
 impl Variables {
     fn worker(&self) -> Value {
+        let workers = &self.names.workers;
         let mut id = String::with_capacity(16);
+        if let Some(name) = &workers.name {
+            id.push_str(name);
+            id.push(':');
+        }
+        let worker = match workers.count {
+            None => u64::from(self.call.user),
+            Some(count) => self.call.number % u64::from(count.max(1)),
+        };
         // Writing to a string cannot fail.
-        let _ = write!(id, "g{}c{}", self.call.user, self.call.connection);
+        let _ = write!(id, "g{worker}c{}", self.call.connection);
         id.into()
     }
 

@@ -190,16 +190,17 @@ fn call() -> impl Strategy<Value = Request> {
         listed().prop_map(Fields::Listed),
         text().prop_map(Fields::File)
     ];
-    let data =
-        (payload(), switch(), some(), some()).prop_map(|(payload, binary, templates, order)| {
-            Data {
-                payload,
-                binary,
-                templates,
-                order,
-                lines: None,
-            }
-        });
+    let data = (payload(), switch(), some(), some(), some(), count()).prop_map(
+        |(payload, binary, templates, order, worker_name, workers)| Data {
+            payload,
+            binary,
+            templates,
+            order,
+            lines: None,
+            worker_name,
+            workers,
+        },
+    );
     (text(), some(), fields, data, stream(), options()).prop_map(
         |(method, name, fields, data, stream, options)| Request {
             ask: Ask::Call(method),

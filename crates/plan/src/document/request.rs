@@ -92,6 +92,10 @@ pub struct Data {
     pub templates: Option<Text>,
     /// `turn`, `random` or `once`: how calls go through an array of messages.
     pub order: Option<Text>,
+    /// The name before each `{{.WorkerID}}` of Go's templates.
+    pub worker_name: Option<Text>,
+    /// Among how many workers `{{.WorkerID}}` counts calls; it names users otherwise.
+    pub workers: Option<Count>,
 }
 
 /// Where bytes come from.

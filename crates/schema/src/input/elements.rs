@@ -186,7 +186,8 @@ fn cuts(texts: &[&str]) -> Option<Vec<Cut>> {
                 b']' | b'}' => depth -= 1,
                 _ => {}
             }
-            ended = depth == 0 && byte == b']';
+            // White space behind the end does not undo it.
+            ended |= depth == 0 && byte == b']';
             if cut {
                 cuts.push(Cut { text, at });
             }

@@ -1,7 +1,7 @@
 //! Data of which nothing is known until its text is rendered.
 
 use super::elements;
-use crate::json;
+use crate::json::{self, Reading};
 use drumfire_data::TextTemplate;
 use drumfire_plan::{DataError, RequestContext};
 use prost_reflect::MessageDescriptor;
@@ -18,6 +18,7 @@ pub(super) type Messages = Arc<Vec<Vec<u8>>>;
 #[derive(Debug)]
 pub(super) struct Rendered {
     template: Arc<dyn TextTemplate>,
+    reading: Reading,
     /// The last renderings, by call number. Each has a lock of its own, for which two workers
     /// compete only when their calls' numbers are a multiple of [`KEPT`] apart.
     kept: Vec<Mutex<Option<Kept>>>,
@@ -32,9 +33,13 @@ struct Kept {
 }
 
 impl Rendered {
-    pub(super) fn new(template: Arc<dyn TextTemplate>) -> Self {
+    pub(super) fn new(template: Arc<dyn TextTemplate>, reading: Reading) -> Self {
         let kept = (0..KEPT).map(|_| Mutex::new(None)).collect();
-        Self { template, kept }
+        Self {
+            template,
+            reading,
+            kept,
+        }
     }
 
     /// Discards the rendering of a trial.
@@ -61,7 +66,7 @@ impl Rendered {
         }
         let mut text = String::new();
         self.template.render(call, pass, &mut text)?;
-        let messages = Arc::new(encode(descriptor, &text)?);
+        let messages = Arc::new(encode(self.reading, descriptor, &text)?);
         let (number, seed) = (call.number, call.seed);
         *slot = Some(Kept {
             number,
@@ -74,10 +79,14 @@ impl Rendered {
 }
 
 /// The encoded elements of an array, or the one message.
-fn encode(descriptor: &MessageDescriptor, text: &str) -> Result<Vec<Vec<u8>>, DataError> {
+fn encode(
+    reading: Reading,
+    descriptor: &MessageDescriptor,
+    text: &str,
+) -> Result<Vec<Vec<u8>>, DataError> {
     let one = |text: &str| {
         let mut bytes = Vec::new();
-        json::encode(descriptor, text, &mut bytes).map(|()| bytes)
+        json::encode_by(reading, descriptor, text, &mut bytes).map(|()| bytes)
     };
     match elements::of_text(text)? {
         None => Ok(vec![one(text)?]),

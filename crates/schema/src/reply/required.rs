@@ -29,6 +29,15 @@ pub(crate) fn all_set(message: &DynamicMessage) -> Result<(), Box<Fault>> {
     Ok(())
 }
 
+/// The names of the required fields that a message itself lacks.
+pub(crate) fn missing(message: &DynamicMessage) -> Vec<String> {
+    let descriptor = message.descriptor();
+    let missing = descriptor
+        .fields()
+        .filter(|field| field.cardinality() == Cardinality::Required && !message.has_field(field));
+    missing.map(|field| field.name().to_owned()).collect()
+}
+
 fn set_in(value: &Value) -> Result<(), Box<Fault>> {
     match value {
         Value::Message(message) => all_set(message),

@@ -1,9 +1,9 @@
 //! The messages of calls: fixed, templated, in turn, as streams.
 
-use crate::fixture::zoo;
+use crate::fixture::{self, zoo};
 use drumfire_data::{Feed, Order, Sources, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
-use drumfire_schema::{Input, Metadata, Method, Refresh};
+use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use std::sync::Arc;
 
 /// A call by its number.
@@ -519,4 +519,87 @@ fn binary_data_is_delimited_or_single() {
         error.starts_with("the bytes are no zoo.v1.Animal: "),
         "{error}"
     );
+}
+
+/// What Go's dynamic messages take beyond protobuf's JSON mapping, as ghz does.
+#[test]
+fn a_lenient_reading_takes_what_go_takes() {
+    let text = "syntax = \"proto3\"; package g; import \"google/protobuf/duration.proto\"; \
+        import \"google/protobuf/field_mask.proto\"; import \"google/protobuf/struct.proto\"; \
+        enum E { A = 0; B = 2; } \
+        message M { google.protobuf.Duration d = 1; google.protobuf.FieldMask m = 2; bool b = 3; \
+        E e = 4; repeated int32 i = 5; oneof o { string x = 6; M y = 7; } string s = 8; \
+        float f = 9; map<string, int32> k = 10; google.protobuf.Value v = 11; } \
+        service S { rpc Do(M) returns (M); }";
+    let schema = fixture::compile(&[("g.proto", text)], &[]).unwrap();
+    let method = schema.method("g.S/Do").unwrap();
+    let read = |text: &str| {
+        let input = Input::json_by(&method, text, Reading::Lenient).ok()?;
+        Some(shown(&method, &input, &call(0), 0).unwrap())
+    };
+    for (text, json) in [
+        (r#"{"d": "500ms"}"#, Some(r#"{"d":"0.500s"}"#)),
+        (r#"{"d": "-1m30.5s"}"#, Some(r#"{"d":"-90.500s"}"#)),
+        (r#"{"d": "5"}"#, None),
+        (r#"{"d": "5 years"}"#, None),
+        (r#"{"m": {"paths": ["a", "b_c"]}}"#, Some(r#"{"m":"a,bC"}"#)),
+        (r#"{"b": "true"}"#, Some(r#"{"b":true}"#)),
+        (r#"{"b": "yes"}"#, None),
+        (r#"{"e": "2"}"#, Some(r#"{"e":"B"}"#)),
+        (r#"{"e": "C"}"#, None),
+        (r#"{"i": 1}"#, Some(r#"{"i":[1]}"#)),
+        (r#"{"i": [1, null]}"#, Some(r#"{"i":[1,0]}"#)),
+        (r#"{"s": ["a", "b"]}"#, Some(r#"{"s":"b"}"#)),
+        (r#"{"s": 5}"#, None),
+        (r#"{"x": "a", "y": {"s": "b"}}"#, Some(r#"{"y":{"s":"b"}}"#)),
+        ("null", Some("{}")),
+        (r#"{"k": [], "b": "true"}"#, Some(r#"{"b":true}"#)),
+        ("5", None),
+        (r#"{"s": "a\ud800b"}"#, Some("{\"s\":\"a\u{fffd}b\"}")),
+        (r#"{"f": 1e300}"#, Some(r#"{"f":"Infinity"}"#)),
+        (
+            r#"{"b": "true", "k": {"a": "5"}, "v": [1]}"#,
+            Some(r#"{"b":true,"k":{"a":5},"v":[1.0]}"#),
+        ),
+        (r#"{"b": "true", "nope": 1}"#, None),
+    ] {
+        assert_eq!(read(text).as_deref(), json, "{text}");
+        let strict = Input::json(&method, text);
+        assert!(
+            strict.is_err(),
+            "{text}: protobuf's own mapping takes it too"
+        );
+    }
+}
+
+#[test]
+fn a_message_without_a_required_field_is_refused() {
+    let text = "syntax = \"proto2\"; package two; message M { required string name = 1; \
+                optional M inner = 2; } service S { rpc Do(M) returns (M); }";
+    let schema = fixture::compile(&[("two.proto", text)], &[]).unwrap();
+    let method = schema.method("two.S/Do").unwrap();
+    for (text, error) in [
+        ("{}", Some("some required fields missing: name")),
+        (r#"{"name": "a"}"#, None),
+        // As in ghz, what lies in it is the server's business.
+        (r#"{"name": "a", "inner": {}}"#, None),
+    ] {
+        let made = Input::json(&method, text).map(drop);
+        let made = made.map_err(|error| error.to_string());
+        assert_eq!(made.err().as_deref(), error, "{text}");
+    }
+}
+
+#[test]
+fn an_array_may_stand_between_white_space() {
+    let method = zoo("Show");
+    for text in [
+        "[{\"name\": \"a\"}, {\"name\": \"b\"}]\n",
+        "\n [{\"name\": \"a\"}, {\"name\": \"b\"}] \r\n\t",
+    ] {
+        let input = Input::json(&method, text).unwrap();
+        let second = shown(&method, &input, &call(1), 0).unwrap();
+        assert_eq!(second, r#"{"name":"b"}"#, "{text:?}");
+    }
+    assert!(Input::json(&method, "[{}] 5").is_err());
 }

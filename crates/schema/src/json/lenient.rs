@@ -1,0 +1,248 @@
+//! Messages from JSON as Go's dynamic messages read it, which take more than protobuf's mapping
+//! has: a span as `500ms`, a field mask as an object, one value for a list, numbers and truth
+//! values as texts, null anywhere, both members of a oneof.
+
+use super::field;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
+use serde_json::Value as Json;
+use std::collections::HashMap;
+
+const DURATION: &str = "google.protobuf.Duration";
+
+/// Messages whose JSON form is their own here too; a field mask is a plain message.
+const OWN_FORM: [&str; 16] = [
+    "google.protobuf.Any",
+    "google.protobuf.Empty",
+    DURATION,
+    "google.protobuf.Timestamp",
+    "google.protobuf.Struct",
+    "google.protobuf.Value",
+    "google.protobuf.ListValue",
+    "google.protobuf.DoubleValue",
+    "google.protobuf.FloatValue",
+    "google.protobuf.Int64Value",
+    "google.protobuf.UInt64Value",
+    "google.protobuf.Int32Value",
+    "google.protobuf.UInt32Value",
+    "google.protobuf.BoolValue",
+    "google.protobuf.StringValue",
+    "google.protobuf.BytesValue",
+];
+
+/// Units of Go's spans, in nanoseconds.
+const UNITS: [(&str, f64); 8] = [
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("μs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("m", 60e9),
+    ("h", 3600e9),
+];
+
+/// The message that a JSON text stands for; `None` when it is none by this reading either.
+pub(super) fn parse(descriptor: &MessageDescriptor, text: &str) -> Option<DynamicMessage> {
+    let json = serde_json::from_str(&without_lone_surrogates(text)).ok()?;
+    message(descriptor, &json)
+}
+
+/// The text with U+FFFD for each escape of half a surrogate pair.
+fn without_lone_surrogates(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match (unit(rest), rest.get(6..).and_then(unit)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                out.push('\u{fffd}');
+                rest = &rest[6..];
+                continue;
+            }
+            (Some(_), _) => 6,
+            // An escape of one character, which may be of several bytes where it is a mistake.
+            (None, _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The UTF-16 unit whose escape a text begins with.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+fn message(descriptor: &MessageDescriptor, json: &Json) -> Option<DynamicMessage> {
+    let name = descriptor.full_name();
+    if name == DURATION
+        && let Some(text) = json.as_str()
+    {
+        return span(descriptor, text);
+    }
+    if OWN_FORM.contains(&name) {
+        return DynamicMessage::deserialize(descriptor.clone(), json.clone()).ok();
+    }
+    let mut made = DynamicMessage::new(descriptor.clone());
+    if json.is_null() {
+        return Some(made);
+    }
+    for (name, json) in json.as_object()? {
+        let field = field(descriptor, name)?;
+        match value(&field, json)? {
+            Some(value) => made.try_set_field(&field, value).ok()?,
+            None => match (field.containing_oneof(), field.kind()) {
+                (None, _) => made.clear_field(&field),
+                (Some(_), Kind::Message(inner)) => {
+                    made.set_field(&field, Value::Message(DynamicMessage::new(inner)));
+                }
+                (Some(_), _) => return None,
+            },
+        }
+    }
+    Some(made)
+}
+
+/// The value of a field; `Some(None)` where it has none.
+#[expect(
+    clippy::option_option,
+    reason = "the outer one is a mistake, the inner one null"
+)]
+fn value(field: &FieldDescriptor, json: &Json) -> Option<Option<Value>> {
+    let kind = field.kind();
+    let of = |name: &str| matches!(&kind, Kind::Message(of) if of.full_name() == name);
+    let is_any = !field.is_list() && of("google.protobuf.Value");
+    let takes_lists = is_any || !field.is_list() && of("google.protobuf.ListValue");
+    match json {
+        Json::Null if !is_any => Some(None),
+        Json::Object(entries) if field.is_map() => {
+            let mut map = HashMap::with_capacity(entries.len());
+            let entry = kind.as_message()?;
+            let (keys, values) = (entry.map_entry_key_field(), entry.map_entry_value_field());
+            for (name, json) in entries {
+                let key = element(&keys.kind(), &Json::String(name.clone()))?;
+                map.insert(map_key(key)?, element(&values.kind(), json)?);
+            }
+            Some(Some(Value::Map(map)))
+        }
+        Json::Array(entries) if field.is_map() => {
+            let entry = kind.as_message()?;
+            let mut map = HashMap::with_capacity(entries.len());
+            for json in entries {
+                let entry = message(entry, json)?;
+                let part = |name: &str| entry.get_field_by_name(name).map(|part| part.into_owned());
+                map.insert(map_key(part("key")?)?, part("value")?);
+            }
+            Some(Some(Value::Map(map)))
+        }
+        _ if field.is_map() => None,
+        Json::Array(parts) if field.is_list() => {
+            let parts = parts.iter().map(|part| element(&kind, part));
+            Some(Some(Value::List(parts.collect::<Option<_>>()?)))
+        }
+        // Of a list for a field that is none the last value counts, as on the wire.
+        Json::Array(parts) if !takes_lists => {
+            let parts = parts.iter().map(|part| element(&kind, part));
+            Some(parts.collect::<Option<Vec<_>>>()?.pop())
+        }
+        one if field.is_list() => Some(Some(Value::List(vec![element(&kind, one)?]))),
+        one => Some(Some(element(&kind, one)?)),
+    }
+}
+
+fn map_key(value: Value) -> Option<MapKey> {
+    Some(match value {
+        Value::Bool(key) => MapKey::Bool(key),
+        Value::I32(key) => MapKey::I32(key),
+        Value::I64(key) => MapKey::I64(key),
+        Value::U32(key) => MapKey::U32(key),
+        Value::U64(key) => MapKey::U64(key),
+        Value::String(key) => MapKey::String(key),
+        _ => return None,
+    })
+}
+
+/// One value; null is the zero of its type.
+fn element(kind: &Kind, json: &Json) -> Option<Value> {
+    if let Kind::Message(descriptor) = kind {
+        return message(descriptor, json).map(Value::Message);
+    }
+    if json.is_null() {
+        return Some(match kind {
+            Kind::Enum(_) => Value::EnumNumber(0),
+            kind => Value::default_value(kind),
+        });
+    }
+    // A number as a text is a number, and the reverse is not.
+    let number = match json {
+        Json::Number(number) => number.to_string(),
+        Json::String(text) => text.clone(),
+        _ => String::new(),
+    };
+    Some(match kind {
+        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Value::I32(number.parse().ok()?),
+        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Value::I64(number.parse().ok()?),
+        Kind::Uint32 | Kind::Fixed32 => Value::U32(number.parse().ok()?),
+        Kind::Uint64 | Kind::Fixed64 => Value::U64(number.parse().ok()?),
+        Kind::Double => Value::F64(number.parse().ok()?),
+        // One that is too large for it is infinite.
+        Kind::Float => Value::F32(number.parse::<f64>().ok()? as f32),
+        Kind::Bool => Value::Bool(match json {
+            Json::Bool(on) => *on,
+            _ => number.parse().ok()?,
+        }),
+        Kind::Enum(of) => Value::EnumNumber(match number.parse() {
+            Ok(number) => number,
+            Err(_) => of.get_value_by_name(&number)?.number(),
+        }),
+        Kind::String => Value::String(json.as_str()?.to_owned()),
+        Kind::Bytes => Value::Bytes(STANDARD.decode(json.as_str()?).ok()?.into()),
+        Kind::Message(_) => return None,
+    })
+}
+
+/// A span as Go writes it: `500ms`, `1m30s`, `-1.5h`.
+fn span(descriptor: &MessageDescriptor, text: &str) -> Option<DynamicMessage> {
+    let (sign, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let mut nanos: i64 = 0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() && rest != "0" {
+        let is_digit = |c: char| c == '.' || c.is_ascii_digit();
+        let (number, after) = rest.split_at(rest.find(|c| !is_digit(c))?);
+        let (unit, after) = after.split_at(after.find(is_digit).unwrap_or(after.len()));
+        let (_, of) = UNITS.iter().find(|(name, _)| *name == unit)?;
+        let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+        let whole: i64 = if whole.is_empty() {
+            0
+        } else {
+            whole.parse().ok()?
+        };
+        let part: f64 = format!("0.{part}0").parse().ok()?;
+        nanos = nanos
+            .checked_add(whole.checked_mul(*of as i64)?)?
+            .checked_add((part * of) as i64)?;
+        rest = after;
+    }
+    let mut made = DynamicMessage::new(descriptor.clone());
+    let (seconds, nanos) = (
+        sign * (nanos / 1_000_000_000),
+        sign * (nanos % 1_000_000_000),
+    );
+    made.try_set_field_by_name("seconds", Value::I64(seconds))
+        .ok()?;
+    made.try_set_field_by_name("nanos", Value::I32(nanos as i32))
+        .ok()?;
+    Some(made)
+}
