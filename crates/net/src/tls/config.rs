@@ -1,11 +1,14 @@
 //! Settings for TLS, from PEM texts to something that connections share.
 
-use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+};
 use std::fmt;
 use std::sync::Arc;
 
@@ -109,7 +112,9 @@ impl TlsConfig {
             .with_safe_default_protocol_versions()
             .map_err(|error| TlsSetupError::Provider(error.to_string()))?;
         let verified = match options.verify {
-            TlsVerify::Yes => builder.with_root_certificates(roots(options.roots)?),
+            TlsVerify::Yes => builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(verified(options.roots, &provider)?)),
             TlsVerify::No => builder
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(Unverified(provider))),
@@ -197,6 +202,93 @@ fn identity(
     Ok((chain, key))
 }
 
+/// Verification against the given roots, or the system's.
+fn verified(pem: Option<&[u8]>, provider: &Arc<CryptoProvider>) -> Result<Verified, TlsSetupError> {
+    // Each was read once, so none is broken.
+    let own = pem.into_iter().flat_map(CertificateDer::pem_slice_iter);
+    let own = own.filter_map(Result::ok).collect();
+    Verified::new(roots(pem)?, own, provider)
+}
+
+/// Verifies chains up to the roots. A server may also show one of the roots given by name as its
+/// own certificate, which is what `openssl req -x509` makes: an authority's, that webpki does not
+/// take for a server's, and OpenSSL, Go and curl do.
+#[derive(Debug)]
+struct Verified {
+    chains: Arc<WebPkiServerVerifier>,
+    /// The roots that were given.
+    own: Vec<CertificateDer<'static>>,
+}
+
+impl Verified {
+    fn new(
+        roots: RootCertStore,
+        own: Vec<CertificateDer<'static>>,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Self, TlsSetupError> {
+        let provider = Arc::clone(provider);
+        let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .map_err(|error| TlsSetupError::Provider(error.to_string()))?;
+        Ok(Self { chains, own })
+    }
+}
+
+impl ServerCertVerifier for Verified {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let chains = &self.chains;
+        let verified =
+            chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            // webpki looks at the times of a certificate before it finds that it is an authority's.
+            Err(error) if is_authority(&error) && self.own.contains(end_entity) => {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.chains.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
+    }
+}
+
+/// Whether a certificate is refused because it is an authority's, and for no other reason.
+fn is_authority(error: &Error) -> bool {
+    match error {
+        Error::InvalidCertificate(CertificateError::Other(inner)) => {
+            inner.0.to_string() == "CaUsedAsEndEntity"
+        }
+        _ => false,
+    }
+}
+
 /// Accepts every certificate; signatures of the handshake are still checked.
 #[derive(Debug)]
 struct Unverified(Arc<CryptoProvider>);
@@ -243,5 +335,41 @@ impl ServerCertVerifier for Unverified {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
+    use std::time::Duration;
+
+    /// A certificate that is its own authority, for `localhost` and until the year 2040.
+    fn authority() -> rcgen::Certificate {
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_after = date_time_ymd(2040, 1, 1);
+        let key = KeyPair::generate().expect("a key");
+        params.self_signed(&key).expect("a certificate")
+    }
+
+    #[test]
+    fn a_root_may_be_the_servers_own_certificate() {
+        let (own, other) = (authority(), authority());
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add(own.der().clone()).expect("a root");
+        let given = vec![own.der().clone()];
+        let verified = Verified::new(roots, given, &provider).expect("a root");
+        let check = |certificate: &rcgen::Certificate, name: &str, year: u64| {
+            let name = ServerName::try_from(name.to_owned()).expect("a name");
+            let now = Duration::from_secs((year - 1970) * 31_556_952);
+            let now = UnixTime::since_unix_epoch(now);
+            verified.verify_server_cert(certificate.der(), &[], &name, &[], now)
+        };
+        assert!(check(&own, "localhost", 2030).is_ok());
+        assert!(check(&own, "other.test", 2030).is_err(), "another name");
+        assert!(check(&own, "localhost", 2041).is_err(), "it has expired");
+        assert!(check(&other, "localhost", 2030).is_err(), "it is no root");
     }
 }
