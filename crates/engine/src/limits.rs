@@ -95,3 +95,6 @@ pub const DETOURS: usize = 64;
 
 /// Bytes of one error's text that are kept.
 pub const DETAIL_BYTES: usize = 256;
+
+/// Bytes of it that are kept with a sample, where samples are kept.
+pub const KEPT_DETAIL_BYTES: usize = 8_192;

@@ -8,7 +8,7 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 use crate::id::PoolId;
-use crate::limits::DETAIL_BYTES;
+use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES};
 
 /// The series of a pool.
 pub(crate) struct Series {
@@ -122,16 +122,12 @@ impl<S: Sink> Recorder<S> {
         if sample.intended < self.measure_from {
             return;
         }
-        let mut end = text.len().min(DETAIL_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
         self.figures(pool)
-            .record_error_detail(sample.outcome, &text[..end]);
+            .record_error_detail(sample.outcome, start(text, DETAIL_BYTES));
         if self.samples == Samples::Keep
             && let Some(kept) = self.kept.last_mut()
         {
-            kept.detail = Some(text[..end].into());
+            kept.detail = Some(start(text, KEPT_DETAIL_BYTES).into());
         }
     }
 
@@ -188,6 +184,15 @@ impl<S: Sink> Recorder<S> {
         }
         self.times = times;
     }
+}
+
+/// The start of a text, of at most this many bytes.
+fn start(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// An empty interval of pools with these series.

@@ -3,7 +3,7 @@
 use crate::{Code, Violation, metadata, percent};
 
 /// The longest message of a status that is kept, in bytes of UTF-8.
-pub(crate) const MESSAGE_BYTES: usize = 1024;
+pub(crate) const MESSAGE_BYTES: usize = 8 * 1024;
 /// The longest `grpc-status-details-bin` that is kept, in bytes of base64.
 const DETAILS_BYTES: usize = 64 * 1024;
 
@@ -14,7 +14,7 @@ pub struct Status {
     pub code: Code,
     /// The mistake in the reply, when the status is not the server's own.
     pub violation: Option<Violation>,
-    /// The server's words, percent-decoded, never empty, at most 1 KiB. They are the peer's:
+    /// The server's words, percent-decoded, never empty, at most 8 KiB. They are the peer's:
     /// escape them before they are shown. `None` when the code is OK.
     pub message: Option<Box<str>>,
     /// The encoded `google.rpc.Status` of `grpc-status-details-bin`, if it was base64 and at most
