@@ -14,8 +14,9 @@ pub(crate) use iteration::{DueRequest, Iterations, NextStep, Over};
 use crate::arrivals::{Arrival, Shard};
 use crate::id::{Generation, UserId};
 use drumfire_measure::Outcome;
-use drumfire_plan::{Pool, Users as UserCount, Variables};
+use drumfire_plan::{Affinity, Pool, Users as UserCount, Variables};
 use drumfire_units::Nanos;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// One worker's users.
@@ -25,8 +26,9 @@ pub(crate) struct Users {
     /// without gaps.
     shard: Shard,
     list: Vec<User>,
-    /// Those that an arrival of the open model may take, the one that was last busy first.
-    idle: Vec<UserId>,
+    /// Those that an arrival of the open model may take, in the order in which they became idle.
+    idle: VecDeque<UserId>,
+    order: IdleOrder,
     /// How many are at an iteration.
     busy: u32,
     limit: UserLimit,
@@ -34,6 +36,26 @@ pub(crate) struct Users {
     turns: u64,
     /// The iterations of a program with steps.
     iterations: Option<Iterations>,
+}
+
+/// Which idle user an arrival of the open model takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IdleOrder {
+    /// The one that was last busy, so that there are no more users than are busy at a time.
+    LastBusy,
+    /// Each in turn, once there are as many as there may be.
+    InTurn,
+}
+
+impl IdleOrder {
+    /// A given number of users with connections of their own take turns, so that each connection
+    /// has its share.
+    fn of(pool: &Pool) -> Self {
+        match (&pool.users, pool.connections.affinity) {
+            (Some(_), Affinity::User) => Self::InTurn,
+            _ => Self::LastBusy,
+        }
+    }
 }
 
 /// One user.
@@ -80,7 +102,8 @@ impl Users {
             iterations,
             shard,
             list: Vec::new(),
-            idle: Vec::new(),
+            idle: VecDeque::new(),
+            order: IdleOrder::of(pool),
             busy: 0,
             limit: UserLimit {
                 allowed: u32::MAX,
@@ -150,7 +173,7 @@ impl Users {
     /// The user that an arrival names, or one that is idle, begins an iteration.
     #[inline]
     pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
-        let user = match arrival.user.or_else(|| self.idle.pop()) {
+        let user = match arrival.user.or_else(|| self.idle()) {
             Some(user) => user,
             None => UserId(self.list.len() as u32),
         };
@@ -253,12 +276,22 @@ impl Users {
         self.iterations.as_ref()
     }
 
+    /// The idle user that takes the next arrival; `None` where that is a new one.
+    #[inline]
+    fn idle(&mut self) -> Option<UserId> {
+        match self.order {
+            IdleOrder::LastBusy => self.idle.pop_back(),
+            IdleOrder::InTurn if (self.list.len() as u32) < self.limit.allowed => None,
+            IdleOrder::InTurn => self.idle.pop_front(),
+        }
+    }
+
     /// An iteration of a user is over; `is_idle` where the next arrival may take the user.
     #[inline]
     pub(crate) fn end(&mut self, user: UserId, now: Nanos, is_idle: bool) {
         self.busy -= 1;
         if is_idle {
-            self.idle.push(user);
+            self.idle.push_back(user);
         }
         if self.limit.blocked {
             self.limit.free_since = now;

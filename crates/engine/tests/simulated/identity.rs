@@ -107,6 +107,15 @@ fn an_open_load_has_no_more_users_than_it_needs() {
 }
 
 #[test]
+fn a_number_of_users_that_keep_to_connections_take_turns() {
+    // One is enough at 50/s, but then one connection of two would carry everything.
+    let plan = open("const(50/s,2s)").users(Users::constant(4));
+    let result = naming(plan, 4, 1, Affinity::User);
+    let each = [(0, 0), (1, 1), (2, 0), (3, 1)].map(|pair| (pair, 25));
+    assert_eq!(seen(&result), BTreeMap::from(each));
+}
+
+#[test]
 fn a_user_that_comes_back_takes_its_old_number() {
     let changes = vec![(secs(0), 3), (secs(1), 1), (secs(2), 3)];
     let law = Users::changing(changes).expect("changes from the start on");
