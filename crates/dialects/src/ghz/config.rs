@@ -61,24 +61,81 @@ pub(super) fn apply(host: &dyn Host, options: &mut Options) -> Result<(), String
         .read(&path)
         .map_err(|error| open_failed(&path, &error))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not valid UTF-8"))?;
-    for (key, value) in &read(&path, &text)? {
-        set(&path, key, value, options)?;
+    let file = read(&path, &text)?;
+    for (key, value) in &file.values {
+        set(&file, &path, key, value, options)?;
     }
     Ok(())
 }
 
-/// The file's keys and values, in the format of its extension; otherwise each format is tried.
-fn read(path: &str, text: &str) -> Result<Map<String, Value>, String> {
-    let extension = path.rsplit_once('.').map(|(_, extension)| extension);
-    match extension.map(str::to_ascii_lowercase).as_deref() {
-        Some("json") => of_json(text),
-        Some("toml") => of_toml(text),
-        Some("yaml" | "yml") => of_yaml(text),
-        _ => of_toml(text)
-            .or_else(|_| of_json(text))
-            .or_else(|_| of_yaml(text)),
+/// A file's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Json,
+    Toml,
+    Yaml,
+}
+
+/// The keys and values of a file.
+struct File {
+    format: Format,
+    values: Map<String, Value>,
+}
+
+impl File {
+    /// Whether this key of the file is that of a setting: in JSON and TOML whatever the case.
+    fn names(&self, key: &str, name: &str) -> bool {
+        match self.format {
+            Format::Yaml => key == name,
+            Format::Json | Format::Toml => key.eq_ignore_ascii_case(name),
+        }
     }
-    .map_err(|why| format!("{path}: {why}"))
+
+    /// A value where a text is wanted: YAML's numbers and truth values are texts then.
+    fn text(&self, value: &Value) -> Value {
+        match (self.format, value) {
+            (Format::Yaml, Value::Number(_) | Value::Bool(_)) => Value::from(value.to_string()),
+            _ => value.clone(),
+        }
+    }
+
+    /// The same with the values of an object.
+    fn texts(&self, value: &Value) -> Value {
+        match value {
+            Value::Object(entries) => {
+                let entries = entries.iter();
+                let text = |(key, value): (&String, &Value)| (key.clone(), self.text(value));
+                Value::Object(entries.map(text).collect())
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// The file's keys and values, in the format of its extension; otherwise each format is tried. An
+/// empty file sets nothing.
+fn read(path: &str, text: &str) -> Result<File, String> {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension);
+    let formats: &[Format] = match extension.map(str::to_ascii_lowercase).as_deref() {
+        Some("json") => &[Format::Json],
+        Some("toml") => &[Format::Toml],
+        Some("yaml" | "yml") => &[Format::Yaml],
+        _ => &[Format::Toml, Format::Json, Format::Yaml],
+    };
+    let mut why = String::new();
+    for &format in formats {
+        let read = match format {
+            _ if text.trim().is_empty() => Ok(Map::new()),
+            Format::Json => of_json(text),
+            Format::Toml => of_toml(text),
+            Format::Yaml => of_yaml(text),
+        };
+        match read {
+            Ok(values) => return Ok(File { format, values }),
+            Err(error) => why = error,
+        }
+    }
+    Err(format!("{path}: {why}"))
 }
 
 fn of_json(text: &str) -> Result<Map<String, Value>, String> {
@@ -87,21 +144,57 @@ fn of_json(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 fn of_toml(text: &str) -> Result<Map<String, Value>, String> {
-    toml::from_str(text).map_err(|error| error.message().to_owned())
+    let table: toml::Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| error.message().to_owned())?;
+    let entries = table.into_iter();
+    Ok(entries.map(|(key, value)| (key, json_of(value))).collect())
+}
+
+/// TOML's values as JSON has them; dates are texts.
+fn json_of(value: toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => text.into(),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Float(number) => number.into(),
+        toml::Value::Boolean(on) => on.into(),
+        toml::Value::Datetime(date) => date.to_string().into(),
+        toml::Value::Array(values) => values.into_iter().map(json_of).collect(),
+        toml::Value::Table(table) => {
+            let entries = table.into_iter();
+            Value::Object(entries.map(|(key, value)| (key, json_of(value))).collect())
+        }
+    }
 }
 
 fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
-    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+    serde_saphyr::from_str(text).map_err(|error| {
+        let error = error.to_string();
+        match error.contains("DuplicateKeyPolicy") {
+            true => "a key stands twice; leave one of the two".to_owned(),
+            false => error,
+        }
+    })
 }
 
 /// Stores one setting.
-fn set(path: &str, key: &str, value: &Value, options: &mut Options) -> Result<(), String> {
-    if key == HOST {
-        options.host = text_of(key, value, "string")?;
+fn set(
+    file: &File,
+    path: &str,
+    key: &str,
+    value: &Value,
+    options: &mut Options,
+) -> Result<(), String> {
+    if file.names(key, HOST) {
+        options.host = text_of(HOST, &file.text(value), "string")?;
         return Ok(());
     }
     let settable = |flag: &&Flag<Options>| !NOT_SETTABLE.contains(&flag.name);
-    let Some(flag) = FLAGS.iter().filter(settable).find(|flag| flag.name == key) else {
+    let Some(flag) = FLAGS
+        .iter()
+        .filter(settable)
+        .find(|flag| file.names(key, flag.name))
+    else {
         let names = FLAGS.iter().filter(settable).map(|flag| flag.name);
         let near = suggestion(key, names.chain([HOST]));
         return Err(format!(
@@ -109,7 +202,12 @@ fn set(path: &str, key: &str, value: &Value, options: &mut Options) -> Result<()
             key.escape_debug()
         ));
     };
-    for text in texts_of(flag, value)? {
+    let value = match form(flag) {
+        Form::Text => file.text(value),
+        Form::Texts => file.texts(value),
+        _ => value.clone(),
+    };
+    for text in texts_of(flag, &value)? {
         (flag.set)(options, &text).map_err(|refusal| {
             let (Refusal::Parser(why) | Refusal::Tool(why)) = refusal;
             why
@@ -225,6 +323,32 @@ mod tests {
         }
         assert_eq!(load("c", JSON).unwrap().total, 5000);
         assert_eq!(load("c", TOML).unwrap().total, 5000);
+    }
+
+    #[test]
+    fn each_format_has_its_own_leniency() {
+        let tags = |options: &Options, key: &str| options.tags.get(key).cloned();
+        let yaml = "name: 123\ntags:\n  build: 17\n  ok: true\nmetadata: {k: 5}\n";
+        let yaml = load("c.yaml", yaml).unwrap();
+        assert_eq!(yaml.name, "123");
+        assert_eq!(tags(&yaml, "build").as_deref(), Some("17"));
+        assert_eq!(tags(&yaml, "ok").as_deref(), Some("true"));
+        assert_eq!(yaml.metadata.unwrap()["k"], "5");
+        let date = load("c.toml", "[data]\nts = 2024-01-01T00:00:00Z\n").unwrap();
+        assert_eq!(
+            date.data.as_deref(),
+            Some(r#"{"ts":"2024-01-01T00:00:00Z"}"#)
+        );
+        for (name, text) in [("c.json", r#"{"Total": 7}"#), ("c.toml", "TOTAL = 7")] {
+            assert_eq!(load(name, text).unwrap().total, 7, "{name}");
+        }
+        assert!(load("c.yaml", "Total: 7").is_err());
+        for name in ["c.json", "c.toml", "c.yaml", "c"] {
+            assert_eq!(load(name, "").unwrap().total, 200, "{name}");
+        }
+        let double = load("c.yaml", "total: 7\ntotal: 8\n").unwrap_err();
+        assert_eq!(double, "c.yaml: a key stands twice; leave one of the two");
+        assert!(load("c.json", r#"{"name": 5}"#).is_err());
     }
 
     #[test]
