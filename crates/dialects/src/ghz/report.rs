@@ -47,6 +47,8 @@ pub(super) struct Report {
     pub(super) rate: f64,
     /// How many times the histogram and the percentiles have.
     pub(super) samples: u64,
+    /// Their sum.
+    pub(super) sum_timed: u128,
     pub(super) percentiles: Vec<(u32, u64)>,
     pub(super) histogram: Vec<Bucket>,
     pub(super) statuses: BTreeMap<&'static str, u64>,
@@ -84,6 +86,7 @@ impl Report {
             slowest: tally.slowest(),
             rate,
             samples: tally.samples(),
+            sum_timed: tally.sum_timed,
             percentiles: PERCENTAGES.into_iter().filter_map(percentile).collect(),
             histogram: tally.histogram(),
             statuses: tally.statuses.clone(),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const EXACT_MAX: usize = 1 << 20;
 
 /// The number of error texts that are counted separately.
-const ERRORS_MAX: usize = 1_000;
+const ERRORS_MAX: usize = 10_000;
 
 /// Under which further ones count.
 const OTHER_ERRORS: &str = "other errors";
@@ -39,6 +39,8 @@ pub(super) struct Tally {
     pub(super) count: u64,
     pub(super) ok: u64,
     sum: u128,
+    /// Of the times that the histogram has, in nanoseconds.
+    pub(super) sum_timed: u128,
     pub(super) statuses: BTreeMap<&'static str, u64>,
     pub(super) errors: BTreeMap<String, u64>,
     /// The times, as long as there are not too many.
@@ -65,6 +67,7 @@ impl Tally {
             count: 0,
             ok: 0,
             sum: 0,
+            sum_timed: 0,
             statuses: BTreeMap::new(),
             errors: BTreeMap::new(),
             exact: Vec::new(),
@@ -105,6 +108,7 @@ impl Tally {
 
     fn record_time(&mut self, time: Nanos) {
         self.times.record(time);
+        self.sum_timed += u128::from(time.0);
         self.fastest = self.fastest.min(time.0);
         self.slowest = self.slowest.max(time.0);
         if self.exact.len() < EXACT_MAX {
@@ -245,6 +249,7 @@ mod tests {
         }
         tally.close();
         assert_eq!((tally.count, tally.ok, tally.average()), (2, 1, 20));
+        assert_eq!(tally.sum_timed, 30);
         assert_eq!(
             (tally.fastest(), tally.slowest(), tally.samples()),
             (30, 30, 1)

@@ -101,7 +101,7 @@ fn histogram(out: &mut String, report: &Report, labels: &str) {
     let _ = writeln!(
         out,
         "ghz_run_histogram_bucket{{{labels},le=\"+Inf\"}} {count}\nghz_run_histogram_sum{{{labels}}} {}\nghz_run_histogram_count{{{labels}}} {count}",
-        sum(report) / 1e9,
+        report.sum_timed as f64 / 1e9,
         count = report.samples
     );
 }
