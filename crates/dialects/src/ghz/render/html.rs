@@ -70,14 +70,15 @@ pub(super) fn head(report: &Report) -> String {
         );
     }
     options(&mut out, report);
-    out.push_str("<h2 id=\"data\">Data</h2>\n<details>\n<summary>Every result</summary>\n<div class=\"t\"><table>\n<tr><th>Timestamp</th><th class=\"n\">Latency</th><th>Status</th><th>Error</th></tr>\n");
+    out.push_str("<h2 id=\"data\">Data</h2>\n<p><button data-as=\"json\">JSON</button> <button data-as=\"csv\">CSV</button></p>\n<details id=\"results\">\n<summary>Every result</summary>\n<div class=\"t\"><table>\n<tr><th>Timestamp</th><th class=\"n\">Latency</th><th>Status</th><th>Error</th></tr>\n");
     out
 }
 
 /// One result's row.
 pub(super) fn row(report: &Report, result: &CallResult) -> String {
     format!(
-        "<tr><td class=\"d\">{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"e\">{}</td></tr>\n",
+        "<tr data-ns=\"{}\"><td class=\"d\">{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"e\">{}</td></tr>\n",
+        result.latency.0,
         nanos(&*report.machine, report.started + result.end.0),
         span(result.latency.0),
         result.status(),
@@ -85,8 +86,22 @@ pub(super) fn row(report: &Report, result: &CallResult) -> String {
     )
 }
 
-/// Everything after the rows.
-pub(super) const TAIL: &str = "</table></div>\n</details>\n</body>\n</html>\n";
+/// Everything after the rows, with a script that makes files of them, for the buttons.
+pub(super) const TAIL: &str = concat!(
+    "</table></div>\n</details>\n<script>\n",
+    "const results=()=>[...document.querySelectorAll('#results tr[data-ns]')].map(row=>{\n",
+    "const [timestamp,,status,error]=[...row.cells].map(cell=>cell.textContent);\n",
+    "return {timestamp,latency:Number(row.dataset.ns),error,status}});\n",
+    "const cell=value=>/[\",\\r\\n]/.test(value)?'\"'+value.replaceAll('\"','\"\"')+'\"':value;\n",
+    "const csv=rows=>['timestamp,latency,error,status',...rows.map(row=>Object.values(row).map(String)\n",
+    ".map(cell).join(','))].join('\\r\\n');\n",
+    "for(const button of document.querySelectorAll('button[data-as]'))button.onclick=()=>{\n",
+    "const json=button.dataset.as==='json',link=document.createElement('a');\n",
+    "const text=json?JSON.stringify(results()):csv(results());\n",
+    "link.href=URL.createObjectURL(new Blob([text],{type:json?'application/json':'text/csv'}));\n",
+    "link.download='results.'+button.dataset.as;link.click()};\n",
+    "</script>\n</body>\n</html>\n",
+);
 
 fn summary(out: &mut String, report: &Report) {
     out.push_str("<h2 id=\"summary\">Summary</h2>\n<div class=\"t\"><table>\n");
