@@ -101,7 +101,9 @@ impl Tokens<'_> {
             }
             let bytes = (self.read)(path).map_err(|error| failed(&open_failed(path, &error)))?;
             let text = String::from_utf8(bytes).map_err(|_| failed("it is not valid UTF-8"))?;
-            let lines = text.lines().filter(|line| !line.starts_with('#'));
+            let lines = text
+                .lines()
+                .filter(|line| !line.is_empty() && !line.starts_with('#'));
             for line in lines.rev() {
                 self.rest.push_front(line.to_owned());
             }
