@@ -49,9 +49,8 @@ fn connection_text(outcome: Outcome) -> Option<&'static str> {
         Outcome::TlsAlert => "tls: handshake failure",
         Outcome::TlsProtocol => "tls: first record does not look like a TLS handshake",
         Outcome::Send => "broken pipe",
-        Outcome::Closed => "EOF",
+        Outcome::Closed | Outcome::ClosedReused => "EOF",
         Outcome::ClosedInHead | Outcome::Truncated => "unexpected EOF",
-        Outcome::ClosedReused => "http: server closed idle connection",
         _ => return None,
     })
 }

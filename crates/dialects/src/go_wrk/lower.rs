@@ -13,8 +13,8 @@ use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
 use drumfire_compile::{Diagnostic, Host, compile};
 use drumfire_plan::document::{
-    Connections, Document, Expect, Generator, Http, Load, Payload, Placed, Pool, Reach, Settings,
-    Stop, Text, Timeouts, Tls,
+    Connections, Document, Expect, Generator, Http, Load, Payload, Place, Placed, Pool, Reach,
+    Settings, Stop, Text, Timeouts, Tls,
 };
 use drumfire_plan::{Host as UrlHost, HttpRequest, Plan, Scheme};
 use drumfire_units::Nanos;
@@ -24,8 +24,8 @@ use std::sync::Arc;
 /// Where values of the document were written.
 pub(super) const TOOL: Tool = Tool(PROGRAM);
 
-/// How many redirects `-redir` follows.
-const REDIRECTS: u32 = 10;
+/// How many redirects `-redir` follows: Go's client stops at the tenth.
+const REDIRECTS: u32 = 9;
 
 /// The most that one compressed body may decode to.
 const DECODED_MAX: &str = "1GiB";
@@ -69,10 +69,11 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
         ..pool(args, &parts, users, tls)
     };
     let document = document(args, host.cores(), users, with_body(pool, body, &parts));
-    let plan = compile(&document, host).map_err(refused)?;
+    let plan = compile(&document, host).map_err(|found| refused(&found, args, &banner))?;
     if wants_http2(args, &plan) {
-        let upgraded = upgraded(document.clone(), args, users);
-        let over_http2 = compile(&upgraded, host).map_err(refused)?;
+        let upgraded = upgraded(document.clone(), parts.closes(args), users);
+        let over_http2 =
+            compile(&upgraded, host).map_err(|found| refused(&found, args, &banner))?;
         let limit = plan.first().timeouts.total.min(VERSION_LIMIT);
         let chosen = host.chooses_http2(&over_http2, limit);
         if chosen.map_err(|error| mistake(error.message))? {
@@ -90,16 +91,29 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
     })
 }
 
-/// The first of the mistakes.
-fn refused(found: Vec<Diagnostic>) -> LastWords {
-    let first = found.into_iter().next();
-    mistake(first.map_or_else(String::new, |found| {
-        Diagnostic {
-            remedy: String::new(),
-            ..found
-        }
-        .to_string()
-    }))
+/// The first of the mistakes. A certificate and a key that don't fit are reported as go-wrk does,
+/// after the banner.
+fn refused(found: &[Diagnostic], args: &Args, banner: &str) -> LastWords {
+    let Some(first) = found.first() else {
+        return mistake(String::new());
+    };
+    if matches!(first.place, Place::Dialect { name: "-cert", .. }) {
+        let why = match first.message.contains("KeyMismatch") {
+            true => "tls: private key does not match public key",
+            false => &first.message,
+        };
+        let (cert, key) = (&args.cert, &args.key);
+        let message = format!("Unable to load cert tried to load {cert} and {key} but got {why}");
+        return LastWords {
+            stdout: banner.to_owned(),
+            stderr: format!("{message}\n"),
+            exit: 1,
+        };
+    }
+    mistake(Diagnostic {
+        remedy: String::new(),
+        ..first.clone()
+    })
 }
 
 /// Whether HTTP/2 is used if the server chooses it: with `-http`, and without it where the original
@@ -115,10 +129,10 @@ fn wants_http2(args: &Args, plan: &Plan) -> bool {
 }
 
 /// The same over HTTP/2: users share connections, as they do in Go's client.
-fn upgraded(mut document: Document, args: &Args, users: u32) -> Document {
+fn upgraded(mut document: Document, closes: bool, users: u32) -> Document {
     let settings = &mut document.pools[0].settings;
     settings.http.http = Some(TOOL.text("-http", &2));
-    if args.no_keep_alive {
+    if closes {
         return document;
     }
     let count = users.div_ceil(STREAMS);
@@ -162,6 +176,8 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
         settings: Settings {
             reach: Reach {
                 proxy: Some(TOOL.text("", &"none")),
+                // A name without an address is an error of each request.
+                unresolved: Some(TOOL.text("", &"fail")),
                 ..Reach::default()
             },
             http: Http {
@@ -182,7 +198,9 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
             },
             connections: Connections {
                 connections: Some(TOOL.count("-c", users)),
-                keepalive: args.no_keep_alive.then(|| TOOL.switch("-no-ka", false)),
+                keepalive: parts.closes(args).then(|| TOOL.switch("-no-ka", false)),
+                // Go's client tries again where a kept connection was closed meanwhile.
+                retry_reused: Some(TOOL.switch("", true)),
                 connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
                 ..Connections::default()
             },

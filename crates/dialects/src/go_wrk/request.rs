@@ -14,6 +14,8 @@ const FRAMING: [&str; 3] = ["Content-Length", "Trailer", "Transfer-Encoding"];
 pub(super) struct RequestParts {
     method: Method,
     headers: Vec<Header>,
+    /// Whether the user's own fields close each connection after its response.
+    closes: bool,
     /// Names of the user's fields that are not sent.
     left_out: Vec<String>,
 }
@@ -26,8 +28,19 @@ impl RequestParts {
             text => Method::parse(text)?,
         };
         let (mut headers, mut left_out) = (Vec::<Header>::new(), Vec::new());
+        let mut closes = false;
         for line in &args.headers {
             let header = Header::parse(line)?;
+            // Go's client sends no name with white space behind it.
+            let name = line.split(':').next().unwrap_or_default();
+            if name.ends_with([' ', '\t']) {
+                return Err(HeaderError::Name(name.to_owned()));
+            }
+            let value = header.value().trim_ascii();
+            if header.is("Connection") && value.eq_ignore_ascii_case(b"close") {
+                closes = true;
+                continue;
+            }
             if FRAMING.iter().any(|name| header.is(name)) {
                 left_out.push(header.name().to_owned());
                 continue;
@@ -49,8 +62,14 @@ impl RequestParts {
         Ok(Self {
             method,
             headers,
+            closes,
             left_out,
         })
+    }
+
+    /// Whether each connection is closed after its response, which its request announces.
+    pub(super) const fn closes(&self, args: &Args) -> bool {
+        self.closes || args.no_keep_alive
     }
 
     /// Names of the user's fields that are not sent.
@@ -112,6 +131,25 @@ mod tests {
             lines(&["A: 1", "a: 2", "A: 3"], ""),
             ["a: 2", "A: 3", "User-Agent: go-wrk"]
         );
+    }
+
+    #[test]
+    fn a_field_may_close_connections() {
+        let parts = |line: &str| {
+            let args = Args {
+                headers: vec![line.to_owned()],
+                ..Args::default()
+            };
+            RequestParts::of(&args).map(|parts| parts.closes(&args))
+        };
+        assert_eq!(parts("Connection: close"), Ok(true));
+        assert_eq!(parts("connection: Close "), Ok(true));
+        assert_eq!(parts("Connection: keep-alive"), Ok(false));
+        assert!(
+            lines(&["Connection: close"], "").len() == 1,
+            "the client writes it"
+        );
+        assert!(parts("A : x").is_err(), "Go sends no such name");
     }
 
     #[test]
