@@ -76,6 +76,13 @@ macro_rules! row {
     };
 }
 
+/// A row of a text without the white space around it.
+macro_rules! trimmed {
+    ($name:literal, $short:expr, $default:literal, $($field:ident).+, $help:literal) => {
+        row!($name, $short, $default, taken_trimmed, $($field).+, $help)
+    };
+}
+
 /// A row of any text.
 macro_rules! text {
     ($name:literal, $short:expr, $default:literal, $($field:ident).+, $help:literal) => {
@@ -109,6 +116,11 @@ fn taken(text: &str) -> Result<String, Refusal> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "one shape for all readers")]
+fn taken_trimmed(text: &str) -> Result<String, Refusal> {
+    Ok(text.trim().to_owned())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "one shape for all readers")]
 fn list(text: &str) -> Result<Vec<String>, Refusal> {
     let parts = text.split(',').map(str::trim);
     Ok(parts
@@ -122,7 +134,7 @@ fn data(text: &str) -> Result<Option<String>, Refusal> {
     if text == STDIN {
         return Ok(Some(text.to_owned()));
     }
-    if text.is_empty() {
+    if text.trim().is_empty() {
         return Ok(None);
     }
     json("data", text, go_json::check(text))?;
@@ -130,15 +142,25 @@ fn data(text: &str) -> Result<Option<String>, Refusal> {
 }
 
 fn metadata(text: &str) -> Result<Option<super::options::Texts>, Refusal> {
-    json("metadata", text, go_json::text_map(text)).map(Some)
+    let texts = texts("metadata", text)?;
+    let given = !matches!(text.trim(), "" | "null");
+    Ok(given.then_some(texts))
+}
+
+/// An object of texts; a blank one is empty, as a script has it whose variable is.
+fn texts(what: &str, text: &str) -> Result<super::options::Texts, Refusal> {
+    match text.trim() {
+        "" => Ok(super::options::Texts::new()),
+        text => json(what, text, go_json::text_map(text)),
+    }
 }
 
 fn reflect_metadata(text: &str) -> Result<super::options::Texts, Refusal> {
-    json("reflection metadata", text, go_json::text_map(text))
+    texts("reflection metadata", text)
 }
 
 fn tags(text: &str) -> Result<super::options::Texts, Refusal> {
-    json("tags", text, go_json::text_map(text))
+    texts("tags", text)
 }
 
 /// The value of `-d` that stands for standard input.
@@ -147,28 +169,28 @@ pub(super) const STDIN: &str = "@";
 /// Every flag, in the order of the help text.
 pub(super) const FLAGS: &[Flag<Options>] = &[
     switch!("help", Some('h'), help, "Show this help."),
-    text!(
+    trimmed!(
         "config",
         None,
         "",
         config,
         "A JSON, TOML or YAML file with settings; flags stand above it."
     ),
-    text!(
+    trimmed!(
         "proto",
         None,
         "",
         proto,
         "The .proto file that has the service."
     ),
-    text!(
+    trimmed!(
         "protoset",
         None,
         "",
         protoset,
         "A compiled descriptor set in place of --proto, which stands above it."
     ),
-    text!(
+    trimmed!(
         "call",
         None,
         "",
@@ -190,14 +212,14 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         cacert,
         "Trusted root certificates, in PEM."
     ),
-    text!(
+    trimmed!(
         "cert",
         None,
         "",
         cert,
         "The client's certificate, in PEM; goes with --key."
     ),
-    text!(
+    trimmed!(
         "key",
         None,
         "",
@@ -239,7 +261,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         rate,
         "Requests per second of the const load schedule; 0 is without a limit."
     ),
-    text!(
+    trimmed!(
         "load-schedule",
         None,
         "\"const\"",
@@ -294,7 +316,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         concurrency,
         "How many workers there are; each has one request at a time."
     ),
-    text!(
+    trimmed!(
         "concurrency-schedule",
         None,
         "\"const\"",
@@ -388,7 +410,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         data,
         "The data as JSON; @ reads it from standard input."
     ),
-    text!(
+    trimmed!(
         "data-file",
         Some('D'),
         "",
@@ -416,7 +438,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         metadata,
         "The metadata as JSON, an object of texts."
     ),
-    text!(
+    trimmed!(
         "metadata-file",
         Some('M'),
         "",
@@ -461,7 +483,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         reflect_metadata,
         "Metadata of the reflection call, as JSON."
     ),
-    text!(
+    trimmed!(
         "output",
         Some('o'),
         "",
@@ -514,7 +536,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         keepalive,
         "How often a connection that waits for answers is probed."
     ),
-    text!("name", None, "", name, "A name for the run."),
+    trimmed!("name", None, "", name, "A name for the run."),
     row!(
         "tags",
         None,
@@ -708,6 +730,21 @@ mod tests {
     }
 
     #[test]
+    fn blank_objects_are_empty_and_names_are_trimmed() {
+        for flag in ["-m", "--tags", "--reflect-metadata", "-d"] {
+            for blank in ["", " \t"] {
+                let options = read(&[flag, blank]).unwrap();
+                assert!(options.metadata.unwrap_or_default().is_empty(), "{flag}");
+                assert!(options.tags.is_empty() && options.reflect_metadata.is_empty());
+                assert_eq!(options.data, None, "{flag}");
+            }
+        }
+        let options = read(&["--call", " a.B/C ", "--proto", "a.proto ", "-D", " d"]).unwrap();
+        assert_eq!((&*options.call, &*options.proto), ("a.B/C", "a.proto"));
+        assert_eq!(options.data_file, "d");
+    }
+
+    #[test]
     fn mistakes_are_told_in_ghzs_words() {
         for (words, text) in [
             (["a", "b"].as_slice(), "unexpected b, try --help"),
@@ -744,7 +781,7 @@ mod tests {
                 r#"error unmarshaling metadata '{"a":1}': json: cannot unmarshal number into Go value of type string"#,
             ),
             (
-                &["--tags", "x"],
+                &["--tags", " x"],
                 "error unmarshaling tags 'x': invalid character 'x' looking for beginning of value",
             ),
             (

@@ -1,13 +1,16 @@
 //! A ghz command line to a document.
 
-use super::options::Options;
+use super::options::{Options, Texts};
 use super::render::Presentation;
 use super::setup::{self, Given, GivenMetadata, Limits};
 use super::target::{self, Target};
 use super::words::Words;
 use super::{Mistake, schedule};
+use crate::grammar::go_json;
 use crate::outcome::Run;
 use crate::written::Tool;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Host, compile, schema_of};
 use drumfire_plan::document::{
     Ask, CallOptions, Connections, Count, Data, Document, Fields, Generator, Load, Pool, Reach,
@@ -59,7 +62,7 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
             .iter()
             .map(|text| TOOL.text("--threshold", text))
             .collect(),
-        generator: generator(options, seed),
+        generator: generator(options, users.as_ref(), seed),
         ..Document::default()
     };
     let words = Words {
@@ -127,7 +130,11 @@ fn load(options: &Options, users: Option<&Users>) -> Load {
         rate: rate
             .or_else(|| users.is_none().then(unlimited))
             .map(|law| TOOL.text("--rps", &law)),
-        users: users.map(|users| TOOL.text("--concurrency", &users_text(users))),
+        // With `--async` nothing waits for a worker, and calls take connections in turn.
+        users: Some(match users {
+            Some(users) => TOOL.text("--concurrency", &users_text(users)),
+            None => TOOL.text("--async", &IN_FLIGHT_MAX),
+        }),
         ..Load::default()
     }
 }
@@ -237,11 +244,46 @@ fn schema(options: &Options) -> Schema {
             .collect(),
         reflection: Reflection {
             metadata: metadata
+                .filter(|(key, _)| !is_reserved(key))
                 .map(|(key, value)| {
-                    TOOL.field("--reflect-metadata", &key.to_ascii_lowercase(), value)
+                    let key = key.to_ascii_lowercase();
+                    // ghz decodes the binary values of calls, not those of this one.
+                    let value = match key.ends_with("-bin") {
+                        true => STANDARD.encode(value),
+                        false => value.clone(),
+                    };
+                    TOOL.field("--reflect-metadata", &key, &value)
                 })
                 .collect(),
         },
+    }
+}
+
+/// Keys of metadata that grpc-go keeps to itself, besides those with a colon before them.
+const RESERVED: [&str; 3] = ["content-type", "host", "te"];
+
+/// Whether grpc-go drops metadata of this key.
+fn is_reserved(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key.starts_with(':') || key.starts_with("grpc-") || RESERVED.contains(&&*key)
+}
+
+/// The metadata of calls. A file stays one unless it has keys that are dropped.
+fn fields(options: &Options, metadata: &GivenMetadata) -> Fields {
+    let listed = |flag: &'static str, texts: &Texts| {
+        let texts = texts.iter().filter(|(key, _)| !is_reserved(key));
+        let field =
+            |(key, value): (&String, &String)| TOOL.field(flag, &key.to_ascii_lowercase(), value);
+        Fields::Listed(texts.map(field).collect())
+    };
+    let text = match metadata {
+        GivenMetadata::Texts(texts) => return listed("--metadata", texts),
+        GivenMetadata::Raw(text) => text,
+    };
+    match go_json::text_map(text) {
+        _ if text.trim().is_empty() => Fields::default(),
+        Ok(texts) if texts.keys().any(|key| is_reserved(key)) => listed("--metadata-file", &texts),
+        _ => Fields::File(TOOL.text("--metadata-file", &options.metadata_file)),
     }
 }
 
@@ -267,27 +309,21 @@ fn call_options(options: &Options, limits: Limits) -> CallOptions {
 /// The call.
 fn request(options: &Options, data: &Given, metadata: &GivenMetadata, host: &dyn Host) -> Request {
     let templates = match (options.no_templates, options.no_functions) {
-        (true, _) => TOOL.text("--disable-template-data", &"none"),
+        (true, _) => TOOL.text("--disable-template-data", &"go-none"),
         (false, true) => TOOL.text("--disable-template-functions", &"go-builtin"),
         (false, false) => TOOL.text("--data", &"go"),
     };
     Request {
-        fields: match metadata {
-            GivenMetadata::Raw(_) => {
-                Fields::File(TOOL.text("--metadata-file", &options.metadata_file))
-            }
-            GivenMetadata::Texts(texts) => {
-                let texts = texts.iter();
-                let field = |(key, value): (&String, &String)| {
-                    TOOL.field("--metadata", &key.to_ascii_lowercase(), value)
-                };
-                Fields::Listed(texts.map(field).collect())
-            }
-        },
+        fields: fields(options, metadata),
         data: Data {
             payload: data.payload(options, host),
             binary: matches!(data, Given::Binary(_)).then(|| TOOL.switch("--binary", true)),
             templates: Some(templates),
+            worker_name: (!options.name.is_empty()).then(|| TOOL.text("--name", &options.name)),
+            // Without waiting, workers take calls in turn.
+            workers: options
+                .asynchronous
+                .then(|| TOOL.count("--concurrency", options.concurrency)),
             ..Data::default()
         },
         ..Request::new(Ask::Call(TOOL.text("--call", &options.call)))
@@ -316,11 +352,22 @@ fn stream(options: &Options, kind: CallKind) -> Stream {
     }
 }
 
-/// The program that sends.
-fn generator(options: &Options, seed: u64) -> Generator {
-    let threads = u32::try_from(options.cpus).unwrap_or(u32::MAX);
+/// The program that sends. Threads share nothing, so that each has its part of the calls: only as
+/// many threads as part workers and connections evenly share calls out as one queue would, and
+/// workers that come and go are on one.
+fn generator(options: &Options, users: Option<&Users>, seed: u64) -> Generator {
+    let wanted = u32::try_from(options.cpus).unwrap_or(u32::MAX);
+    let connections = connection_count(options);
+    let parts_evenly = |threads: &u32| match users.map(Users::changes) {
+        None => connections.is_multiple_of(*threads),
+        Some([(_, workers)]) => {
+            connections.is_multiple_of(*threads) && workers.is_multiple_of(*threads)
+        }
+        Some(_) => false,
+    };
+    let threads = (1..=wanted.clamp(1, connections)).rev().find(parts_evenly);
     Generator {
-        threads: Some(TOOL.count("--cpus", threads.clamp(1, connection_count(options)))),
+        threads: Some(TOOL.count("--cpus", threads.unwrap_or(1))),
         seed: Some(TOOL.count("", seed)),
         ..Generator::default()
     }

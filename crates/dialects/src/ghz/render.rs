@@ -10,14 +10,14 @@ mod summary;
 
 use super::options::{Format, Options};
 use super::report::{End, Report};
-use super::result::{CallResult, LookedUp, Peer, Since};
+use super::result::{CallResult, LookedUp, Peer, Since, Socket};
 use super::settings::Settings;
 use super::setup::{Given, GivenMetadata};
 use super::tally::{Tally, Timed};
 use super::target;
 use crate::Spool;
 use crate::grammar::go_json::Indent;
-use drumfire_compile::Host;
+use drumfire_compile::{Found, Host};
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_plan::{Host as UrlHost, Load, Plan, Spread, Stop, StopReason, Verify};
 use drumfire_units::Nanos;
@@ -76,6 +76,7 @@ impl Presentation {
                     UrlHost::Name(name) => name.clone(),
                     UrlHost::Address(address) => address.to_string(),
                 },
+                socket: socket(options, machine),
                 looked_up: match target::is_resolved_by_grpc(&options.host) {
                     true => LookedUp::Before,
                     false => LookedUp::WhenDialing,
@@ -280,6 +281,13 @@ impl Presentation {
             u8::from(summary.total.counts.ok == 0)
         }
     }
+}
+
+/// The Unix socket that calls go to.
+fn socket(options: &Options, machine: &Arc<dyn Host>) -> Option<Socket> {
+    let path = target::socket(&options.host)?.to_owned();
+    let exists = machine.look(&path) != Found::Nothing;
+    Some(Socket { path, exists })
 }
 
 /// Which format goes where, and the log.

@@ -29,7 +29,7 @@ const UNKNOWN: u8 = 2;
 const UNAVAILABLE: u8 = 14;
 
 /// The longest error text that is kept.
-const ERROR_BYTES: usize = 4_096;
+const ERROR_BYTES: usize = 8_192;
 
 /// From which moment a call's latency counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,16 @@ pub(super) struct Peer {
     pub(super) address: String,
     /// The host alone.
     pub(super) host: String,
+    /// The path of a Unix socket in place of both, and whether there is such a file.
+    pub(super) socket: Option<Socket>,
     pub(super) looked_up: LookedUp,
+}
+
+/// A Unix socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Socket {
+    pub(super) path: String,
+    pub(super) exists: bool,
 }
 
 /// Where a target's name is looked up.
@@ -164,16 +173,22 @@ fn code(sample: &Sample) -> u8 {
 
 /// The error text of Go's client.
 fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
-    let dialing = |why: &str| not_dialed(&format!(" {}: {why}", peer.address));
+    let dialing = |why: &str| match &peer.socket {
+        None => not_dialed(&format!("tcp {}: {why}", peer.address)),
+        Some(socket) => not_dialed(&format!("unix {}: {why}", socket.path)),
+    };
     let seeking = |why: &str| match peer.looked_up {
         LookedUp::Before => "name resolver error: produced zero addresses".to_owned(),
-        LookedUp::WhenDialing => not_dialed(&format!(": lookup {}: {why}", peer.host)),
+        LookedUp::WhenDialing => not_dialed(&format!("tcp: lookup {}: {why}", peer.host)),
     };
     match outcome {
         Outcome::DnsNotFound | Outcome::DnsEmpty => seeking("no such host"),
         Outcome::DnsFailed => seeking("server misbehaving"),
         Outcome::DnsTimeout => seeking("i/o timeout"),
-        Outcome::ConnectRefused => dialing("connect: connection refused"),
+        Outcome::ConnectRefused => match &peer.socket {
+            Some(socket) if !socket.exists => dialing("connect: no such file or directory"),
+            _ => dialing("connect: connection refused"),
+        },
         Outcome::ConnectTimeout | Outcome::TimeoutConnect => dialing("i/o timeout"),
         Outcome::ConnectUnreachable => dialing("connect: no route to host"),
         Outcome::ConnectReset => dialing("connect: connection reset by peer"),
@@ -199,7 +214,7 @@ fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
 
 /// Why there is no connection.
 fn not_dialed(why: &str) -> String {
-    format!("connection error: desc = \"transport: Error while dialing: dial tcp{why}\"")
+    format!("connection error: desc = \"transport: Error while dialing: dial {why}\"")
 }
 
 #[cfg(test)]
@@ -230,6 +245,7 @@ mod tests {
         Peer {
             address: "127.0.0.1:1".to_owned(),
             host: "127.0.0.1".to_owned(),
+            socket: None,
             looked_up: LookedUp::WhenDialing,
         }
     }
@@ -295,6 +311,27 @@ mod tests {
     }
 
     #[test]
+    fn a_socket_is_named_by_its_path() {
+        for (exists, why) in [
+            (true, "connection refused"),
+            (false, "no such file or directory"),
+        ] {
+            let socket = Some(Socket {
+                path: "/run/a".to_owned(),
+                exists,
+            });
+            let peer = Peer { socket, ..peer() };
+            let refused = kept(Outcome::ConnectRefused, 1014, None);
+            assert_eq!(
+                CallResult::of(&refused, Since::Sent, &peer).error,
+                format!(
+                    "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/a: connect: {why}\""
+                )
+            );
+        }
+    }
+
+    #[test]
     fn latency_counts_from_where_it_should() {
         let ok = kept(Outcome::Ok, 1000, None);
         let latency = |since| CallResult::of(&ok, since, &peer()).latency;
@@ -308,6 +345,7 @@ mod tests {
             let peer = Peer {
                 address: "api.test:1".to_owned(),
                 host: "api.test".to_owned(),
+                socket: None,
                 looked_up,
             };
             CallResult::of(&kept(outcome, 1014, None), Since::Sent, &peer).error

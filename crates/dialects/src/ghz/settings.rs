@@ -95,13 +95,20 @@ impl Settings {
         list.number("total", total);
         list.add("async", Setting::Switch(options.asynchronous));
         list.number("connections", options.connections.max(1));
-        list.number("duration", options.max_duration.max(options.duration).0);
+        let duration = match options.max_duration.0 {
+            0 => options.duration.0,
+            longest => longest,
+        };
+        list.number("duration", duration);
         list.number("timeout", options.timeout.0);
         list.number("dial-timeout", options.connect_timeout.0);
         list.number("keepalive", options.keepalive.0);
         list.add("data", Setting::Json(data_text(data)));
         list.always("binary", Setting::Switch(matches!(data, Given::Binary(_))));
-        list.add("metadata", metadata_of(metadata));
+        match &options.metadata {
+            Some(_) => list.always("metadata", metadata_of(metadata)),
+            None => list.add("metadata", metadata_of(metadata)),
+        }
         list.always("CPUs", Setting::Number(i128::from(options.cpus)));
         list.text("name", &options.name);
         list.number("skipFirst", options.skip_first);

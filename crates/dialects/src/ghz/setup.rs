@@ -104,8 +104,9 @@ pub(super) enum Given {
 /// When a file can't be read, or standard input is not JSON.
 pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> {
     let read = |path: &str| host.read(path).map_err(|error| open_failed(path, &error));
-    let text = |path: &str| {
-        String::from_utf8(read(path)?).map_err(|_| format!("{path} is not valid UTF-8"))
+    // Go's JSON has U+FFFD for what is no UTF-8.
+    let text = |path: &str| -> Result<String, String> {
+        Ok(String::from_utf8_lossy(&read(path)?).into_owned())
     };
     if !options.binary_file.is_empty() {
         return read(&options.binary_file).map(Given::Binary);
@@ -145,7 +146,12 @@ impl Given {
             }
             Self::Json(text) => {
                 let path = &options.data_file;
-                Some(TOOL.payload("--data-file", path, text.as_bytes(), host))
+                // Where the file's bytes are others, its text stands for it.
+                let same = host.read(path).is_ok_and(|bytes| bytes == text.as_bytes());
+                Some(match same {
+                    true => TOOL.payload("--data-file", path, text.as_bytes(), host),
+                    false => TOOL.inline("--data-file", text.as_bytes()),
+                })
             }
         }
     }
@@ -221,13 +227,31 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
         }
         _ => None,
     };
-    let cname = &options.cname;
+    // As in grpc-go, the authority is the name too.
+    let server_name = match (options.cname.as_str(), options.authority.as_str()) {
+        ("", "") => None,
+        ("", authority) => Some(TOOL.text("--authority", &host_of(authority))),
+        (cname, _) => Some(TOOL.text("--cname", &cname)),
+    };
     Ok(Tls {
         insecure: options.skip_tls.then(|| TOOL.switch("--skipTLS", true)),
         cacert,
         cert,
         key,
-        server_name: (!cname.is_empty()).then(|| TOOL.text("--cname", cname)),
+        server_name,
         full_handshakes: None,
     })
+}
+
+/// An authority without its port.
+fn host_of(authority: &str) -> &str {
+    let port = authority
+        .rsplit_once(':')
+        .filter(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
+    let host = match port {
+        // An address of IPv6 without brackets has no port.
+        Some((host, _)) if !host.contains(':') || host.ends_with(']') => host,
+        _ => authority,
+    };
+    host.trim_start_matches('[').trim_end_matches(']')
 }

@@ -21,11 +21,7 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
     let at = |authority: &str| {
         Url::parse(&format!("{scheme}://{authority}{path}")).map_err(|error| error.to_string())
     };
-    if let Some(socket) = host.strip_prefix("unix:") {
-        let socket = match socket.strip_prefix("//") {
-            Some(absolute) => absolute,
-            None => socket,
-        };
+    if let Some(socket) = socket(host) {
         return Ok(Target {
             url: at("localhost")?,
             unix_socket: Some(PathBuf::from(socket)),
@@ -55,6 +51,12 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
         url: at(&name)?,
         unix_socket: None,
     })
+}
+
+/// The path of a Unix socket.
+pub(super) fn socket(host: &str) -> Option<&str> {
+    let path = host.strip_prefix("unix:")?;
+    Some(path.strip_prefix("//").unwrap_or(path))
 }
 
 /// Whether gRPC looks the name up and knows all of its addresses; a plain `host:port` is left to

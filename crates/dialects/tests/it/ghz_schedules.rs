@@ -39,7 +39,8 @@ fn plan(load: &str) -> Plan {
 fn schedule(load: &str) -> Schedule {
     let plan = plan(load);
     assert_eq!(plan.first().stop.requests, Some(10_000));
-    assert!(plan.first().users.is_none(), "nobody is waited for");
+    let most = plan.first().users.as_ref().map(drumfire_plan::Users::most);
+    assert_eq!(most, Some(16_384), "no worker is waited for");
     let Load::Open { rate, arrivals, .. } = &plan.first().load else {
         panic!("{:?}", plan.first().load);
     };
