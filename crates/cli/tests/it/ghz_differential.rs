@@ -7,6 +7,7 @@ mod failures;
 mod machine;
 mod messages;
 mod reports;
+mod table;
 
 use crate::support::program::{LIMIT, neutral, words};
 use crate::support::{Process, Run, drumfire, lab};
