@@ -1,6 +1,7 @@
 //! Everything that was counted and timed of a pool.
 
 use crate::errors::ErrorTable;
+use crate::series::SeriesMut;
 use crate::{
     Bytes, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations, Latency, Leniency,
     Messages, Outcome, OutcomeCounts, PoolSeries, Sample, StatusCounts, Step,
@@ -107,41 +108,21 @@ impl Figures {
         }
         match self.step_mut(sample.step) {
             Some(step) => step.record(sample),
-            None => self.record_sums(sample),
+            None => self.sums_mut().record(sample),
         }
     }
 
-    /// Records into the sums, where they are the only series.
+    /// The sums, where they are the only series.
     #[inline]
-    fn record_sums(&mut self, sample: &Sample) {
-        self.counts.record(sample.outcome);
-        self.outcomes.record(sample.outcome);
-        self.status.record(sample.status);
-        self.bytes.sent += u64::from(sample.bytes_sent);
-        self.bytes.received += sample.bytes_received;
-        if sample.outcome == Outcome::Ok {
-            self.latency.response_time.record(sample.response_time());
-            self.latency.service_time.record(sample.service_time());
-        } else {
-            self.record_cut_off(sample);
+    fn sums_mut(&mut self) -> SeriesMut<'_> {
+        SeriesMut {
+            counts: &mut self.counts,
+            bytes: &mut self.bytes,
+            outcomes: &mut self.outcomes,
+            status: &mut self.status,
+            response_time: &mut self.latency.response_time,
+            service_time: &mut self.latency.service_time,
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn record_cut_off(&mut self, sample: &Sample) {
-        if sample.outcome.is_cut_off() {
-            self.record_unfinished(sample);
-        }
-    }
-
-    /// Records the times of an exchange whose end was not seen.
-    fn record_unfinished(&mut self, sample: &Sample) {
-        let latency = &mut self.latency;
-        latency
-            .response_time
-            .record_at_least(sample.response_time());
-        latency.service_time.record_at_least(sample.service_time());
     }
 
     #[cold]
@@ -184,12 +165,10 @@ impl Figures {
     /// waiting as "at least this long".
     pub fn record_pending(&mut self, step: u16, waited: Nanos, count: u64) {
         self.latency.waiting.record_at_least_of(waited, count);
-        if let Some(step) = self.step_mut(step) {
-            return step.record_pending(waited, count);
+        match self.step_mut(step) {
+            Some(step) => step.record_pending(waited, count),
+            None => self.sums_mut().record_pending(waited, count),
         }
-        self.counts.pending = self.counts.pending.saturating_add(count);
-        let response_time = &mut self.latency.response_time;
-        response_time.record_at_least_of(waited, count);
     }
 
     /// Records an exchange that was under way when the drain ended, which is its sample's end. It
@@ -197,11 +176,10 @@ impl Figures {
     pub fn record_in_flight(&mut self, sample: &Sample) {
         self.latency.lag.record(sample.lag());
         self.latency.waiting.record(sample.waiting());
-        if let Some(step) = self.step_mut(sample.step) {
-            return step.record_in_flight(sample);
+        match self.step_mut(sample.step) {
+            Some(step) => step.record_in_flight(sample),
+            None => self.sums_mut().record_in_flight(sample),
         }
-        self.counts.record_in_flight();
-        self.record_unfinished(sample);
     }
 
     /// Counts iterations as they become due. This and its like do nothing where iterations are

@@ -26,6 +26,7 @@ mod quantile;
 mod reason;
 mod run;
 mod sample;
+mod series;
 mod status;
 mod step;
 mod summary;

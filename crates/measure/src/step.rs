@@ -1,6 +1,7 @@
 //! The figures of one step: one tag, scenario step or URL.
 
-use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
+use crate::series::SeriesMut;
+use crate::{Bytes, Counts, Histogram, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -64,44 +65,35 @@ impl Step {
         names.map(|name| Self::new(name, histogram)).collect()
     }
 
+    /// The series that it is.
     #[inline]
-    pub(crate) fn record(&mut self, sample: &Sample) {
-        self.counts.intended += 1;
-        self.counts.record(sample.outcome);
-        self.bytes.sent += u64::from(sample.bytes_sent);
-        self.bytes.received += sample.bytes_received;
-        self.status.record(sample.status);
-        self.errors.record(sample.outcome);
-        if sample.outcome == Outcome::Ok {
-            self.response_time.record(sample.response_time());
-            self.service_time.record(sample.service_time());
-        } else {
-            self.record_cut_off(sample);
+    fn series_mut(&mut self) -> SeriesMut<'_> {
+        SeriesMut {
+            counts: &mut self.counts,
+            bytes: &mut self.bytes,
+            outcomes: &mut self.errors,
+            status: &mut self.status,
+            response_time: &mut self.response_time,
+            service_time: &mut self.service_time,
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn record_cut_off(&mut self, sample: &Sample) {
-        if sample.outcome.is_cut_off() {
-            self.response_time.record_at_least(sample.response_time());
-            self.service_time.record_at_least(sample.service_time());
-        }
+    #[inline]
+    pub(crate) fn record(&mut self, sample: &Sample) {
+        self.counts.intended += 1;
+        self.series_mut().record(sample);
     }
 
     /// Records requests that were due and not sent.
     pub(crate) fn record_pending(&mut self, waited: Nanos, count: u64) {
         self.counts.intended = self.counts.intended.saturating_add(count);
-        self.counts.pending = self.counts.pending.saturating_add(count);
-        self.response_time.record_at_least_of(waited, count);
+        self.series_mut().record_pending(waited, count);
     }
 
     /// Records an exchange that was under way when the drain ended.
     pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
         self.counts.intended += 1;
-        self.counts.record_in_flight();
-        self.response_time.record_at_least(sample.response_time());
-        self.service_time.record_at_least(sample.service_time());
+        self.series_mut().record_in_flight(sample);
     }
 
     /// Whether nothing was recorded.

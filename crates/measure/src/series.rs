@@ -1,0 +1,59 @@
+//! The one way in which a sample is recorded into a series.
+
+use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
+use drumfire_units::Nanos;
+
+/// A series to be recorded into: that of a step, or the sums of a pool where they are the only one.
+/// Requests are counted as intended by the caller: a pool counts them as they become due.
+pub(crate) struct SeriesMut<'a> {
+    pub(crate) counts: &'a mut Counts,
+    pub(crate) bytes: &'a mut Bytes,
+    pub(crate) outcomes: &'a mut OutcomeCounts,
+    pub(crate) status: &'a mut StatusCounts,
+    pub(crate) response_time: &'a mut Histogram,
+    pub(crate) service_time: &'a mut Histogram,
+}
+
+impl SeriesMut<'_> {
+    /// Records one finished exchange.
+    #[inline]
+    pub(crate) fn record(&mut self, sample: &Sample) {
+        self.counts.record(sample.outcome);
+        self.outcomes.record(sample.outcome);
+        self.status.record(sample.status);
+        self.bytes.sent += u64::from(sample.bytes_sent);
+        self.bytes.received += sample.bytes_received;
+        if sample.outcome == Outcome::Ok {
+            self.response_time.record(sample.response_time());
+            self.service_time.record(sample.service_time());
+        } else {
+            self.record_cut_off(sample);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_cut_off(&mut self, sample: &Sample) {
+        if sample.outcome.is_cut_off() {
+            self.record_unfinished(sample);
+        }
+    }
+
+    /// Records the times of an exchange whose end was not seen.
+    fn record_unfinished(&mut self, sample: &Sample) {
+        self.response_time.record_at_least(sample.response_time());
+        self.service_time.record_at_least(sample.service_time());
+    }
+
+    /// Records requests that were due and not sent.
+    pub(crate) fn record_pending(&mut self, waited: Nanos, count: u64) {
+        self.counts.pending = self.counts.pending.saturating_add(count);
+        self.response_time.record_at_least_of(waited, count);
+    }
+
+    /// Records an exchange that was under way when the drain ended.
+    pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
+        self.counts.record_in_flight();
+        self.record_unfinished(sample);
+    }
+}
