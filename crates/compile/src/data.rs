@@ -51,7 +51,7 @@ pub(crate) fn sent(
 ) -> Option<Sent> {
     let sources = &templates.sources;
     let language = language(request, method, scope)?;
-    let mut input = input(request, method, &language, sources, scope)?;
+    let mut input = input(request, method, &language, templates, scope)?;
     if let Some(refresh) = refresh(request, scope) {
         input = input.with_refresh(refresh);
     }
@@ -125,7 +125,7 @@ fn input(
     request: &Request,
     method: &Method,
     language: &Language,
-    sources: &Arc<Sources>,
+    templates: &TemplateScope,
     scope: &mut Scope<'_>,
 ) -> Option<Input> {
     let orders = [
@@ -151,7 +151,7 @@ fn input(
         Input::binary(method, &bytes)
     } else {
         match std::str::from_utf8(&bytes) {
-            Ok(text) => of_text(text, method, language, sources),
+            Ok(text) => of_text(text, method, language, templates),
             Err(_) => {
                 let say = names::setting(place, "binary", "true");
                 let message = format!("the data is not valid UTF-8; say {say}");
@@ -169,12 +169,12 @@ fn of_text(
     text: &str,
     method: &Method,
     language: &Language,
-    sources: &Arc<Sources>,
+    templates: &TemplateScope,
 ) -> Result<Input, DataError> {
     match language {
         Language::None(reading) => Input::json_by(method, text, *reading),
-        Language::Native => Input::template(method, text, sources),
-        Language::Go(templates) => match templates.parse(text, Role::Data(0))? {
+        Language::Native => Input::template_for(method, text, &templates.sources, &templates.first),
+        Language::Go(go) => match go.parse(text, Role::Data(0))? {
             Some(template) => Ok(Input::text(method, Arc::new(template))),
             None => Input::json_by(method, text, Reading::Lenient),
         },

@@ -125,18 +125,31 @@ impl Input {
         text: &str,
         sources: &Arc<Sources>,
     ) -> Result<Self, DataError> {
+        Self::template_for(method, text, sources, &RequestContext::default())
+    }
+
+    /// The same, where this is the first call: it has the variables that the template may read.
+    ///
+    /// # Errors
+    /// As [`Input::template`].
+    pub fn template_for(
+        method: &Method,
+        text: &str,
+        sources: &Arc<Sources>,
+        first: &RequestContext,
+    ) -> Result<Self, DataError> {
         if Template::is_static(text) {
             return Self::json(method, text);
         }
         let template = Template::compile(text, Text::Json, sources)
             .map_err(|error| DataError(error.to_string()))?;
-        let body = match elements::of_template(&method.input(), &template)? {
+        let body = match elements::of_template(&method.input(), &template, first)? {
             Some(elements) => Body::Elements(elements),
             None => Body::Rendered(Rendered::new(Arc::new(template), Reading::Protobuf)),
         };
         let mut input = Self::new(method, body);
         input.feeds = sources.count();
-        input.check(&RequestContext::default())?;
+        input.check(first)?;
         Ok(input)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::support::program::LIMIT;
 use crate::support::script::WholeRequest;
-use crate::support::{Folder, Process, Report, Run, Script, drumfire};
+use crate::support::{Folder, Process, Report, Run, Script, Serve, drumfire};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -48,9 +48,13 @@ fn server(status: fn(usize) -> u16) -> (Script, Arc<Mutex<Vec<Arrived>>>) {
 
 /// Runs a plan at a server; `{url}` stands for it. Gives what was printed and the report.
 fn run(plan: &str, server: &Script) -> (Run, Report) {
+    run_at(&plan.replace("{url}", server.url().trim_end_matches('/')))
+}
+
+/// The same of a plan that names its server.
+fn run_at(plan: &str) -> (Run, Report) {
     let folder = Folder::new();
-    let plan = plan.replace("{url}", server.url().trim_end_matches('/'));
-    let (path, json) = (folder.write("plan.yaml", &plan), folder.at("result.json"));
+    let (path, json) = (folder.write("plan.yaml", plan), folder.at("result.json"));
     let mut command = drumfire(["run", &path, "--json", &json, "--no-tui"]);
     let run = Process::start(&mut command).finish(LIMIT);
     assert!(matches!(run.code, Some(0 | 99)), "{plan}\n{run:?}");
@@ -211,4 +215,33 @@ fn a_rate_starts_iterations_and_a_printed_scenario_is_the_same() {
     let printed = print(&path);
     assert!(printed.contains("      - pause: 5ms\n"), "{printed}");
     assert_eq!(print(&folder.write("again.yaml", &printed)), printed);
+}
+
+#[test]
+fn calls_are_steps_and_read_variables() {
+    let serve = Serve::new("--grpc");
+    let address = serve
+        .url
+        .trim_start_matches("http://")
+        .trim_end_matches('/');
+    let plan = format!(
+        r#"
+drumfire: 1
+pools:
+  greet:
+    target: {address}
+    plaintext: true
+    users: 2
+    metadata: {{ x-trace: "{{{{ trace }}}}" }}
+    scenario:
+      - set: {{ trace: "t{{{{ iteration }}}}", name: "{{{{ uuid }}}}" }}
+      - {{ call: helloworld.Greeter/SayHello, name: hello, data: {{ name: "{{{{ name }}}}" }} }}
+      - pause: 1ms
+      - {{ call: helloworld.Greeter/SayHello, name: again, data: {{ name: "{{{{ name | upper }}}}" }} }}
+stop: {{ iterations: 10 }}
+"#
+    );
+    let (_, report) = run_at(&plan);
+    assert_eq!(report.n("iterations.completed"), 10);
+    assert_eq!(report.n("requests.ok"), 20);
 }

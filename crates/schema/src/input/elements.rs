@@ -25,7 +25,12 @@ pub(super) enum Element {
 }
 
 impl Element {
-    fn new(descriptor: &MessageDescriptor, template: Template) -> Result<Self, DataError> {
+    /// An element; `first` is the first call, for which it must make a message.
+    fn new(
+        descriptor: &MessageDescriptor,
+        template: Template,
+        first: &RequestContext,
+    ) -> Result<Self, DataError> {
         let pieces = template.pieces().unwrap_or_default();
         if let [Piece::Text(text)] = pieces {
             let mut bytes = Vec::new();
@@ -35,7 +40,7 @@ impl Element {
         // A text that its reader refuses with any values, such as one with two of a choice, needs
         // no program.
         let program = Program::compile(descriptor, pieces).filter(|_| {
-            let mut context = RenderContext::new(RequestContext::default(), 0, 0);
+            let mut context = RenderContext::new(first.clone(), 0, 0);
             as_text(
                 &template,
                 descriptor,
@@ -112,6 +117,7 @@ pub(super) fn of_text(text: &str) -> Result<Option<Vec<&str>>, DataError> {
 pub(super) fn of_template(
     descriptor: &MessageDescriptor,
     template: &Template,
+    first_call: &RequestContext,
 ) -> Result<Option<Vec<Element>>, DataError> {
     let Some(pieces) = template.pieces() else {
         return Ok(None);
@@ -131,7 +137,8 @@ pub(super) fn of_template(
     if !first.is_some_and(|text| text.starts_with('[')) {
         // A value that begins with an expression may turn out to be an array.
         let object = first.is_some_and(|text| text.starts_with('{'));
-        let single = || Element::new(descriptor, template.clone()).map(|element| vec![element]);
+        let single =
+            || Element::new(descriptor, template.clone(), first_call).map(|element| vec![element]);
         return object.then(single).transpose();
     }
     let Some(cuts) = cuts(&texts) else {
@@ -143,7 +150,7 @@ pub(super) fn of_template(
         .collect();
     check(&lists.iter().map(|list| is_empty(list)).collect::<Vec<_>>())?;
     let elements = (1..).zip(lists).map(|(n, list)| {
-        Element::new(descriptor, template.with_pieces(list))
+        Element::new(descriptor, template.with_pieces(list), first_call)
             .map_err(|error| super::in_element(n, &error))
     });
     elements.collect::<Result<_, _>>().map(Some)
