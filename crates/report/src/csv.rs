@@ -12,8 +12,9 @@ use std::fmt::Write as _;
 /// those of this and all lower buckets, and `quantile` (0 to 1) is their share. Of `at_least` of the
 /// samples only a lower bound is known, which lies in the bucket. The metrics are
 /// `response_time`, `service_time`, `lag`, `waiting`, `failed`, of streams `messages.first` and
-/// `messages.gap`, of scenarios `iteration.time` and `iteration.failed`, where there is more than one pool `pool(name).response_time` and
-/// `pool(name).service_time`, and, where there is more than one step, `step(name).response_time` and
+/// `messages.gap`, of scenarios `iteration.time` and `iteration.failed`, where there is more than
+/// one pool `pool(name).response_time`, `pool(name).service_time` and `pool(name).iteration.time`,
+/// and, where there is more than one step, `step(name).response_time` and
 /// `step(name).service_time`.
 #[must_use]
 pub fn histogram(summary: &Summary) -> Vec<u8> {
@@ -43,6 +44,10 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
             ] {
                 let metric = format!("pool({}).{metric}", pool.name);
                 push_rows(&mut out, &metric, histogram);
+            }
+            if let Some(iterations) = &figures.iterations {
+                let metric = format!("pool({}).iteration.time", pool.name);
+                push_rows(&mut out, &metric, &iterations.time);
             }
         }
     }

@@ -65,6 +65,11 @@ fn scenarios_have_the_times_of_their_iterations() {
     // Two were not started, and one was in flight.
     assert_eq!(counts("iteration.time"), 1_200 - 24);
     assert_eq!(counts("iteration.failed"), 24);
+    assert_eq!(counts("pool(buy).iteration.time"), 0, "it is the only pool");
+    let text = String::from_utf8(csv::histogram(&fixture::scenarios())).unwrap();
+    let of_pools = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
+    assert!(of_pools("pool(buy).iteration.time,") > 100);
+    assert_eq!(of_pools("pool(browse).iteration.time,"), 0);
 }
 
 #[test]
