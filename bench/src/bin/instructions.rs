@@ -1,6 +1,6 @@
 //! How many instructions in user space a request takes.
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use drumfire_bench::floor::Scheme;
 use drumfire_bench::server::{Kind, Server};
 use drumfire_bench::stepper::{Answerer, Detail, Steps, step};
@@ -20,9 +20,31 @@ struct Flags {
     /// Print drumfire's instructions by function
     #[arg(long)]
     functions: bool,
+    /// Count only drumfire over this protocol
+    #[arg(long)]
+    protocol: Option<Protocol>,
     /// The program to measure [default: the one beside this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
+}
+
+/// A protocol that drumfire speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Protocol {
+    Http1,
+    Http2,
+    Grpc,
+}
+
+impl Protocol {
+    /// The client, as a table names it.
+    const fn client(self) -> &'static str {
+        match self {
+            Self::Http1 => "drumfire",
+            Self::Http2 => "drumfire, HTTP/2",
+            Self::Grpc => "drumfire, gRPC",
+        }
+    }
 }
 
 /// Alone, a request pays for a whole turn of the loop; among many it shares one.
@@ -31,80 +53,102 @@ const CONNECTIONS: [usize; 2] = [1, 64];
 /// Stepping takes time, and time ends intervals, which take instructions.
 const ENDLESS: [&str; 4] = ["--threads=1", "-q", "--interval=1h", "-z1h"];
 
-/// Protocols with streams, one on each connection: then each request is a send of its own.
-const STREAMED: [(&str, &[&str]); 2] = [
-    ("HTTP/2", &["http", "--http2"]),
-    (
-        "gRPC",
-        &[
-            "grpc",
-            "--plaintext",
-            "--call",
-            "helloworld.Greeter/SayHello",
-        ],
-    ),
-];
+/// The servers to count against.
+struct Servers {
+    http1: Answerer,
+    streamed: Server,
+}
+
+impl Servers {
+    /// drumfire, going on for longer than stepping takes. Protocols with streams have one on each
+    /// connection: then each request is a send of its own.
+    fn command(&self, protocol: Protocol, connections: usize, programs: &Programs) -> Command {
+        let mut command = Command::new(&programs.drumfire);
+        match protocol {
+            Protocol::Http1 => command.args(["http", &self.http1.url()]),
+            Protocol::Http2 => {
+                let url = self.streamed.url("/");
+                command.args(["http", "--http2", "--streams=1", &url])
+            }
+            Protocol::Grpc => {
+                let call = "--call=helloworld.Greeter/SayHello";
+                let address = self.streamed.address();
+                command.args(["grpc", "--plaintext", call, "--streams=1", &address])
+            }
+        };
+        command.args(ENDLESS).args(["-c", &connections.to_string()]);
+        command
+    }
+}
 
 fn main() -> Result<()> {
     let flags = Flags::parse();
-    let programs = Programs::find(flags.drumfire)?;
-    let server = Answerer::start()?;
+    let programs = Programs::find(flags.drumfire.clone())?;
+    let servers = Servers {
+        http1: Answerer::start()?,
+        streamed: Server::start(Kind::ServeGrpc, Scheme::Plain, &programs)?,
+    };
     let mut out = std::io::stdout();
     let title = "instructions per request (min–max)";
     writeln!(out, "| client | connections | {title} |\n|---|---|---|")?;
-    for tool in [Tool::Drumfire, Tool::Wrk, Tool::Floor, Tool::FloorNet] {
+    let protocols = match &flags.protocol {
+        Some(protocol) => std::slice::from_ref(protocol),
+        None => Protocol::value_variants(),
+    };
+    for protocol in protocols {
         for connections in CONNECTIONS {
-            if !tool.is_installed(&programs) {
-                continue;
-            }
-            let mut command = endless(tool, connections, &programs, &server.url());
+            let mut command = servers.command(*protocol, connections, &programs);
             let steps = step(&mut command, flags.requests, Detail::Number)?;
-            writeln!(out, "{}", row(tool.name(), connections, &steps))?;
+            writeln!(out, "{}", row(protocol.client(), connections, &steps))?;
         }
     }
-    let server = Server::start(Kind::ServeGrpc, Scheme::Plain, &programs)?;
-    for (name, arguments) in STREAMED {
-        for connections in CONNECTIONS {
-            let mut command = Command::new(&programs.drumfire);
-            command.args(arguments).args(ENDLESS).arg("--streams=1");
-            command.arg("-c").arg(connections.to_string());
-            command.arg(match name {
-                "gRPC" => server.address(),
-                _ => server.url("/"),
-            });
-            let steps = step(&mut command, flags.requests, Detail::Number)?;
-            let name = format!("{}, {name}", Tool::Drumfire.name());
-            writeln!(out, "{}", row(&name, connections, &steps))?;
+    if flags.protocol.is_none() {
+        for tool in [Tool::Wrk, Tool::Floor, Tool::FloorNet] {
+            for connections in CONNECTIONS {
+                if !tool.is_installed(&programs) {
+                    continue;
+                }
+                let mut command = endless(tool, connections, &programs, &servers.http1.url());
+                let steps = step(&mut command, flags.requests, Detail::Number)?;
+                writeln!(out, "{}", row(tool.name(), connections, &steps))?;
+            }
         }
     }
     if flags.functions {
-        let server = Answerer::start()?;
-        let mut command = endless(Tool::Drumfire, CONNECTIONS[1], &programs, &server.url());
-        let steps = step(&mut command, flags.requests, Detail::Addresses)?;
-        let table = symbols::by_function(&programs.drumfire, &steps)?;
-        let title = format!("instructions per request, {} connections", CONNECTIONS[1]);
-        writeln!(out, "\n| {title} | function |\n|---|---|")?;
-        for (function, instructions) in table.iter().take(50) {
-            let each = *instructions as f64 / f64::from(flags.requests);
-            writeln!(out, "| {each:.1} | {function} |")?;
+        for protocol in protocols {
+            for connections in CONNECTIONS {
+                let mut command = servers.command(*protocol, connections, &programs);
+                let steps = step(&mut command, flags.requests, Detail::Addresses)?;
+                let name = format!("{}, {connections} connections", protocol.client());
+                by_function(&mut out, &name, &programs, &steps)?;
+            }
         }
     }
     Ok(())
 }
 
-/// A tool that goes on for longer than stepping takes.
+/// Prints the functions that take most of a client's instructions.
+fn by_function(out: &mut impl Write, name: &str, programs: &Programs, steps: &Steps) -> Result<()> {
+    let table = symbols::by_function(&programs.drumfire, steps)?;
+    writeln!(out, "\n| instructions per request | {name} |\n|---|---|")?;
+    for (function, instructions) in table.iter().take(50) {
+        let each = *instructions as f64 / steps.requests.len() as f64;
+        writeln!(out, "| {each:.1} | {function} |")?;
+    }
+    Ok(())
+}
+
+/// Another tool, going on for longer than stepping takes.
 fn endless(tool: Tool, connections: usize, programs: &Programs, url: &str) -> Command {
     let program = match (tool, &programs.wrk) {
-        (Tool::Drumfire, _) => &programs.drumfire,
         (Tool::Wrk, Some(wrk)) => wrk,
         _ => &programs.floor,
     };
     let mut command = Command::new(program);
     match tool {
-        Tool::Drumfire => command.arg("http").args(ENDLESS),
         Tool::Wrk => command.args(["-t1", "-d1h"]),
         Tool::FloorNet => command.args(["--net", "-z3600"]),
-        Tool::Floor | Tool::Oha => command.args(["-z3600"]),
+        _ => command.args(["-z3600"]),
     };
     command.arg("-c").arg(connections.to_string()).arg(url);
     command
