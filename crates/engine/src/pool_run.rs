@@ -190,6 +190,15 @@ impl PoolRun {
         self.unread
     }
 
+    /// Whether the turn has more to do than what is ready: input that was left, or something whose
+    /// time has come.
+    #[inline]
+    pub(crate) fn has_more(&self, now: Nanos) -> bool {
+        let timeout = self.exchanges.next_timeout();
+        let timeout = timeout.min(self.transport.next_timeout());
+        self.unread > 0 || self.transport.has_broken() || now >= timeout.min(self.timers.next())
+    }
+
     /// The exchanges whose time is up.
     pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
         if now < self.exchanges.next_timeout() {
@@ -394,33 +403,30 @@ impl PoolRun {
     /// When the interval must be closed first that lies before this time.
     #[inline]
     pub(crate) fn settle<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
-        let edge = site.recorder.edge();
-        while let Some(end) = self.exchanges.next_ended(edge)? {
-            self.end(site, end);
+        if self.has_to_settle() {
+            self.settle_all(site)
+        } else {
+            Ok(())
         }
-        if self.exchanges.has_todo() {
-            return self.settle_all(site);
-        }
-        if self.transport.has_output() {
-            self.transport.flush(context!(self, site));
-            let goes_on = self.exchanges.has_ended() || self.exchanges.has_todo();
-            if goes_on || self.transport.has_output() {
-                return self.settle_all(site);
-            }
-        }
-        Ok(())
+    }
+
+    #[inline]
+    fn has_to_settle(&self) -> bool {
+        self.exchanges.has_ended() || self.exchanges.has_todo() || self.transport.has_output()
     }
 
     fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
         let edge = site.recorder.edge();
         loop {
-            if let Some(end) = self.exchanges.next_ended(edge)? {
+            while let Some(end) = self.exchanges.next_ended(edge)? {
                 self.end(site, end);
-            } else if let Some(todo) = self.exchanges.next_todo() {
+            }
+            if let Some(todo) = self.exchanges.next_todo() {
                 self.go_on(site, todo);
             } else if self.transport.has_output() {
                 self.transport.flush(context!(self, site));
-            } else {
+            }
+            if !self.has_to_settle() {
                 return Ok(());
             }
         }

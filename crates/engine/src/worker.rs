@@ -20,6 +20,8 @@ pub(crate) struct Worker<I> {
     io: I,
     recorder: Recorder<Channel>,
     pools: Vec<PoolRun>,
+    /// How many of the pools are accounted for.
+    finished: usize,
 }
 
 impl<I: Io> Worker<I> {
@@ -28,6 +30,7 @@ impl<I: Io> Worker<I> {
             io,
             recorder,
             pools,
+            finished: 0,
         }
     }
 
@@ -149,11 +152,11 @@ impl<I: Io> Worker<I> {
         loop {
             let now = self.io.now();
             self.start_turn(now);
-            if self.pools.iter().all(|pool| pool.finished().is_some()) {
+            if self.finished == self.pools.len() {
                 break;
             }
-            let until = self.next_wake();
             let before = self.io.now();
+            let until = self.next_wake(before);
             let health = self.recorder.health();
             health.loop_turn.record(before - now);
             self.io.wait(until, &mut ready)?;
@@ -177,17 +180,25 @@ impl<I: Io> Worker<I> {
             if self.pools[index].has_to_stop(now) {
                 self.stop(index, now);
             }
-            for _ in 0..self.pools[index].portion() {
-                if !self.act(index, |pool, site| pool.start_next(site, now)) {
-                    break;
-                }
-            }
-            if self.pools[index].transport().has_output() {
-                self.transmit(index, |it, parts| it.flush(parts));
-            }
+            self.start_due(index, now);
             if self.pools[index].is_done(now) {
                 self.finish_pool(index);
             }
+        }
+    }
+
+    /// Starts what is due in a pool, as much as fits into a turn; then writes, so that all that
+    /// starts on a connection together leaves with one call.
+    #[inline]
+    fn start_due(&mut self, index: usize, now: Nanos) {
+        let (pool, mut site) = self.at(index);
+        for _ in 0..pool.portion() {
+            if !pool.start_next(&mut site, now) {
+                break;
+            }
+        }
+        if let Err(at) = pool.settle(&mut site) {
+            self.settle_from(index, at);
         }
     }
 
@@ -205,13 +216,14 @@ impl<I: Io> Worker<I> {
             self.transmit(index, |it, parts| it.handle_ready(parts, readiness));
         }
         for index in 0..self.pools.len() {
-            if self.pools[index].finished().is_none() {
+            if self.pools[index].has_more(now) && self.pools[index].finished().is_none() {
                 self.go_on(index, now);
             }
         }
     }
 
     /// Goes on with what a pool has left unread, and with what time has come for.
+    #[cold]
     fn go_on(&mut self, index: usize, now: Nanos) {
         for _ in 0..self.pools[index].unread() {
             self.transmit(index, |it, parts| it.read_on(parts));
@@ -231,8 +243,7 @@ impl<I: Io> Worker<I> {
     }
 
     /// When the loop must turn again by itself.
-    fn next_wake(&self) -> Nanos {
-        let now = self.io.now();
+    fn next_wake(&self, now: Nanos) -> Nanos {
         let wake = now + WAIT_MAX;
         let wake = wake.min(self.recorder.edge());
         let pools = self.pools.iter().filter(|pool| pool.finished().is_none());
@@ -281,6 +292,7 @@ impl<I: Io> Worker<I> {
         self.roll(now);
         let (pool, mut site) = self.at(index);
         pool.finish(&mut site, now);
+        self.finished += 1;
     }
 
     /// Hands the last interval over.
