@@ -171,8 +171,13 @@ impl Arrivals {
         self.coming.pop_front_if(|command| command.at <= now)
     }
 
-    /// Why no request starts any more, as soon as that is so by itself or by an order.
+    /// Whether a command's time has come, or it may be that no request starts any more.
     #[inline]
+    pub(crate) fn has_news(&self, now: Nanos) -> bool {
+        !self.coming.is_empty() || self.is_timed_out(now) || self.is_exhausted()
+    }
+
+    /// Why no request starts any more, as soon as that is so by itself or by an order.
     pub(crate) fn stop_reason(&self, now: Nanos) -> Option<StopReason> {
         if self.is_counted_out() && self.stopped_at.is_none() {
             Some(StopReason::Counted)
@@ -236,6 +241,7 @@ impl Arrivals {
     }
 
     /// Whether no further request will come.
+    #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         match &self.model {
             Model::Open(open) => open.is_exhausted(),

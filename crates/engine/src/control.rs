@@ -318,6 +318,14 @@ impl Orders {
             self.read_on(arrivals);
         }
         arrivals.look(now);
+        if arrivals.has_news(now) {
+            self.report(arrivals, now);
+        }
+    }
+
+    /// Reports what orders and time have come to.
+    #[cold]
+    fn report(&mut self, arrivals: &mut Arrivals, now: Nanos) {
         while let Some(command) = arrivals.next_change(now) {
             self.reporter.tell(Message::Changed(command));
         }

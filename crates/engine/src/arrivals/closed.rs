@@ -246,6 +246,7 @@ impl Closed {
         ready.min(self.next_change)
     }
 
+    #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.next >= self.bounds.limit
     }
