@@ -17,8 +17,10 @@ mod input;
 mod sending;
 mod settings;
 mod usual;
+mod whole;
 
 pub use sending::{EndStream, OpenError, StreamGone, StreamRef};
+pub use whole::Whole;
 
 use crate::frame::{MAX_31, flag, kind};
 use crate::hpack::{Decoder, Encoder};
@@ -194,8 +196,20 @@ impl Connection {
         }
     }
 
+    /// Whether a stream may be opened now.
+    #[inline]
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        let open = self.streams.open();
+        self.peer.ready
+            && open < self.settings.streams
+            && self.peer.streams_max.is_none_or(|max| open < max)
+            && !self.is_spent()
+    }
+
     /// Whether no stream can ever be opened again: after a GOAWAY of either side, after an error,
     /// or because ids have run out.
+    #[inline]
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.leaving || self.failed || self.goaway.is_some() || self.streams.ids_left() == 0

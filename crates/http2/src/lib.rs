@@ -49,7 +49,7 @@ mod response;
 mod sniff;
 mod streams;
 
-pub use connection::{Connection, EndStream, OpenError, StreamGone, StreamRef};
+pub use connection::{Connection, EndStream, OpenError, StreamGone, StreamRef, Whole};
 pub use error::{Error, ErrorCode, NotHttp2, StreamError};
 pub use event::{Event, Step};
 pub use head::{Head, HeadError, Indexing};

@@ -20,7 +20,8 @@ const LIST_BYTES: usize = 2048;
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     entries: Vec<Remembered>,
-    latest: usize,
+    /// The entry that was of use last, for each role: where there are trailers, the two take turns.
+    latest: [usize; 2],
 }
 
 #[derive(Debug)]
@@ -38,15 +39,15 @@ impl Memory {
     #[inline]
     pub(crate) fn recall(&mut self, block: &[u8], role: Role, epoch: u64) -> Option<usize> {
         let known = |entry: &Remembered| {
-            entry.block == block
-                && entry.role == role
+            entry.role == role
+                && entry.block == block
                 && entry.epoch.is_none_or(|remembered| remembered == epoch)
         };
-        if self.entries.get(self.latest).is_some_and(known) {
-            return Some(self.latest);
+        let latest = &mut self.latest[role as usize];
+        if !self.entries.get(*latest).is_some_and(known) {
+            *latest = self.entries.iter().position(known)?;
         }
-        self.latest = self.entries.iter().position(known)?;
-        Some(self.latest)
+        Some(*latest)
     }
 
     #[inline]
@@ -60,7 +61,7 @@ impl Memory {
         &self.entries[index].list
     }
 
-    /// Remembers a block that was read, in place of the oldest.
+    /// Remembers a block that was read, in place of the oldest but the other role's latest.
     pub(crate) fn learn(
         &mut self,
         (block, list): (&[u8], &[u8]),
@@ -77,11 +78,17 @@ impl Memory {
             return;
         }
         let (mut block_bytes, mut list_bytes) = (Vec::new(), Vec::new());
-        if self.entries.len() < BLOCKS {
-            self.latest = self.entries.len();
-        } else {
-            self.latest = (self.latest + 1) % BLOCKS;
-            let old = &mut self.entries[self.latest];
+        let mut at = self.entries.len();
+        if at == BLOCKS {
+            let [own, other] = match role {
+                Role::Head => self.latest,
+                Role::Trailers => [self.latest[1], self.latest[0]],
+            };
+            at = (own + 1) % BLOCKS;
+            if at == other {
+                at = (at + 1) % BLOCKS;
+            }
+            let old = &mut self.entries[at];
             block_bytes = std::mem::take(&mut old.block);
             list_bytes = std::mem::take(&mut old.list);
         }
@@ -96,7 +103,8 @@ impl Memory {
             block: block_bytes,
             list: list_bytes,
         };
-        match self.entries.get_mut(self.latest) {
+        self.latest[role as usize] = at;
+        match self.entries.get_mut(at) {
             Some(old) => *old = entry,
             None => self.entries.push(entry),
         }

@@ -26,6 +26,7 @@ struct Replies {
 }
 
 impl Output {
+    #[inline]
     pub(crate) fn pending(&self) -> &[u8] {
         &self.bytes[self.sent..]
     }
@@ -42,6 +43,7 @@ impl Output {
     }
 
     /// `count` pending bytes are written.
+    #[inline]
     pub(crate) fn sent(&mut self, count: usize) {
         debug_assert!(count <= self.len(), "more was written than there is");
         let count = count.min(self.len());
@@ -50,8 +52,13 @@ impl Output {
             self.bytes.clear();
             self.sent = 0;
             self.replies = Replies::default();
-            return;
+        } else {
+            self.sent_partly(count);
         }
+    }
+
+    #[cold]
+    fn sent_partly(&mut self, count: usize) {
         if self.sent >= COMPACT_BYTES && self.sent >= self.len() {
             self.bytes.drain(..self.sent);
             self.sent = 0;

@@ -60,6 +60,13 @@ impl Stream {
         self.flags & flag.0 != 0
     }
 
+    /// Whether the request has ended and nothing of a final response has come, which may have a
+    /// body.
+    #[inline]
+    pub(crate) const fn awaits_head(&self) -> bool {
+        self.flags == OPEN.0 | LOCAL_ENDED.0
+    }
+
     #[inline]
     pub(crate) const fn set(&mut self, flag: Flag) {
         self.flags |= flag.0;
@@ -188,11 +195,18 @@ impl Streams {
     }
 
     /// How many streams the ids that are left are good for, at least 1 unless they have run out.
+    #[inline]
     pub(crate) fn ids_left(&self) -> u32 {
         let left = (MAX_31 + 2).saturating_sub(self.next_id) / 2;
         if left as usize > 2 * self.slots.len() {
-            return left;
+            left
+        } else {
+            self.last_ids_left(left)
         }
+    }
+
+    #[cold]
+    fn last_ids_left(&self, left: u32) -> u32 {
         // Near the end those whose slots are taken do not count.
         (0..left.min(self.slots.len() as u32))
             .filter(|ahead| !self.slots[self.slot(self.next_id + 2 * ahead)].is(OPEN))

@@ -82,7 +82,7 @@ impl Connection {
         extra: &[(&[u8], &[u8])],
         end: EndStream,
     ) -> Result<StreamRef, OpenError> {
-        if self.capacity() == 0 {
+        if !self.has_room() {
             return Err(self.refusal());
         }
         let index = self.streams.insert(token).ok_or(OpenError::Spent)?;

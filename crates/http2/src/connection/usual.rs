@@ -33,7 +33,7 @@ impl Connection {
 
     /// Whether the next byte begins a frame, any frame may come, and nothing else is due.
     #[inline]
-    fn is_quiet(&self) -> bool {
+    pub(super) fn is_quiet(&self) -> bool {
         matches!(self.reading, Reading::Frame)
             && self.partial.is_empty()
             && self.peer.ready

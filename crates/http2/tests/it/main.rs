@@ -6,4 +6,5 @@ mod frames;
 mod heads;
 mod hpack;
 mod peer;
+mod whole;
 mod windows;

@@ -1,7 +1,7 @@
 //! A server made of bytes: frames for it to send, and a connection's events for them, in words.
 
 use drumfire_http2::{
-    Connection, EndStream, Error, ErrorCode, Event, Head, Indexing, Limits, Settings,
+    Connection, EndStream, Error, ErrorCode, Event, Head, Indexing, Limits, Settings, Whole,
 };
 use std::fmt::Write as _;
 
@@ -183,6 +183,11 @@ pub(crate) fn play<'a, C: IntoIterator<Item = &'a [u8]>>(
 /// Gives a piece of input to a connection and records its events.
 pub(crate) fn feed(connection: &mut Connection, mut input: &[u8], transcript: &mut Transcript) {
     loop {
+        if let Some(whole) = connection.whole(input) {
+            note_whole(&whole, &mut transcript.seen);
+            input = &input[whole.consumed..];
+            continue;
+        }
         let step = match connection.handle_input(input) {
             Ok(step) => step,
             Err(error) => {
@@ -197,6 +202,27 @@ pub(crate) fn feed(connection: &mut Connection, mut input: &[u8], transcript: &m
             return;
         }
         note(&step.event, &mut transcript.seen);
+    }
+}
+
+/// Writes a response down that was read in one step, as the events that it stands for.
+fn note_whole(whole: &Whole<'_>, seen: &mut Vec<String>) {
+    let token = whole.token;
+    let head = Event::Head {
+        token,
+        status: whole.status,
+        headers: whole.headers,
+        end: false,
+    };
+    let data = Event::Data {
+        token,
+        bytes: whole.body,
+        end: whole.trailers.is_none(),
+    };
+    let trailers = whole.trailers;
+    let trailers = trailers.map(|headers| Event::Trailers { token, headers });
+    for event in [head, data].into_iter().chain(trailers) {
+        note(&event, seen);
     }
 }
 
