@@ -35,8 +35,8 @@ use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
 use crate::timers::Timers;
 use crate::wire::{
-    Cancelled, Carriage, Fate, Going, Handler, Heard, Heed, Input, Note, Phase, Port, Reading,
-    Resend, Seen, Terms, Wire,
+    Cancelled, Carriage, Fate, Flushed, Going, Handler, Heard, Heed, Input, Note, Opened, Phase,
+    Port, Reading, Resend, Seen, Terms, Wire,
 };
 use drumfire_http1 as h1;
 use drumfire_net::{Io, Readiness, Received, Slot};
@@ -195,7 +195,7 @@ impl Transport {
                     self.board_http1(cx, id, share, slot, now);
                 }
             }
-            Wire::Http2(http2) if http2.capacity() > 0 && self.shares[share.index()].is_clear() => {
+            Wire::Http2(http2) if http2.has_room() && self.shares[share.index()].is_clear() => {
                 self.board_http2(cx, id, share, slot, now);
             }
             wire => {
@@ -302,13 +302,17 @@ impl Transport {
             return;
         };
         match http2.open(id, cx.handler, now) {
-            Some(stream) => {
+            Some(Opened { stream, has_body }) => {
                 self.carriages[id.index()] = Carriage::on_stream(share, slot, stream);
-                if !http2.pump(id, stream, cx.handler, now) {
+                if has_body && !http2.pump(id, stream, cx.handler, now) {
                     self.carriages[id.index()].clear();
                 }
-                self.mark(slot);
-                self.retire_if_spent(cx, slot, now);
+                if !std::mem::replace(&mut http2.dirty, true) {
+                    self.dirty.push(slot);
+                }
+                if http2.is_spent() {
+                    self.retire_if_spent(cx, slot, now);
+                }
             }
             None => self.wait(cx, id, share, now),
         }
@@ -320,7 +324,7 @@ impl Transport {
             let slot = self.shares[share.index()].slot;
             let board = match &self.connections[slot.0 as usize].wire {
                 Wire::Http1(http1) if http1.exchange().is_none() => Self::board_http1,
-                Wire::Http2(http2) if http2.capacity() > 0 => Self::board_http2,
+                Wire::Http2(http2) if http2.has_room() => Self::board_http2,
                 _ => return,
             };
             self.shares[share.index()].waiting.pop_front();
@@ -534,6 +538,7 @@ impl Transport {
     }
 
     /// Reads a connection of HTTP/2, then puts what waits on it.
+    #[inline]
     fn receive_frames<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         let connection = &mut self.connections[slot.0 as usize];
         let Wire::Http2(http2) = &mut connection.wire else {
@@ -549,28 +554,36 @@ impl Transport {
         let peer_closed = connection.peer_closed;
         http2.receive(&mut port, &mut self.input, peer_closed, &mut reading);
         let heed = reading.heed;
-        self.mark(slot);
         self.heed(cx, slot, heed);
     }
 
     /// Acts on what reading a connection of HTTP/2 has shown.
-    #[inline]
+    #[inline(always)]
     fn heed<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, heed: Heed) {
         let connection = &mut self.connections[slot.0 as usize];
         if heed.answered {
             connection.failures = 0;
         }
+        let share = connection.share;
+        let Wire::Http2(http2) = &mut connection.wire else {
+            return;
+        };
+        if http2.has_output() && !std::mem::replace(&mut http2.dirty, true) {
+            self.dirty.push(slot);
+        }
+        let may_be_done = http2.is_done() || heed.concerns_connection();
         let since = heed.since;
         if heed.concerns_connection() && !self.heed_connection(cx, slot, heed) {
             return;
         }
-        let share = self.connections[slot.0 as usize].share;
         if !self.shares[share.index()].is_clear() {
             // What waited for room since before has it since the first bytes.
             let since = since.unwrap_or_else(|| cx.io.now());
             self.fill(cx, share, since);
         }
-        self.close_if_done(cx, slot);
+        if may_be_done {
+            self.close_if_done(cx, slot);
+        }
     }
 
     /// Acts on what concerns the connection itself; `false` when it is lost.
@@ -601,7 +614,7 @@ impl Transport {
         // lose it.
         self.flush_slot(cx, slot);
         self.empty(cx.io, slot);
-        self.lost(cx, slot, now, failure);
+        self.lost(cx, slot, now, *failure);
         false
     }
 
@@ -682,28 +695,34 @@ impl Transport {
         self.dirty.drain(..count);
     }
 
+    #[inline]
     fn flush_slot<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire else {
             return;
         };
         let mut port = Port { io: cx.io, slot };
-        let was_broken = http2.broken().is_some();
-        let has_event = http2.flush(&mut port, cx.handler);
-        if !was_broken && http2.broken().is_some() {
-            self.broken.push(slot);
+        match http2.flush(&mut port, cx.handler) {
+            Flushed::Written => {}
+            Flushed::Freed => self.send_on(cx, slot),
+            Flushed::Failed => self.broken.push(slot),
         }
-        if has_event {
-            let mut reading = Reading {
-                carriages: &mut self.carriages,
-                handler: cx.handler,
-                heed: Heed::default(),
-                now: port.now(),
-            };
-            http2.feed(&[], &mut reading);
-            let heed = reading.heed;
-            self.mark(slot);
-            self.heed(cx, slot, heed);
-        }
+    }
+
+    /// Lets streams send on that waited for output to be written.
+    #[cold]
+    fn send_on<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire else {
+            return;
+        };
+        let mut reading = Reading {
+            carriages: &mut self.carriages,
+            handler: cx.handler,
+            heed: Heed::default(),
+            now: cx.io.now(),
+        };
+        http2.feed(&[], &mut reading);
+        let heed = reading.heed;
+        self.heed(cx, slot, heed);
     }
 
     /// Whether there is something to write.

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   begin ─► message or opening ─► Sent ─► (body ─► body_taken)* … written
-//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, Whole, or
+//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, `whole`, or
 //!                                                                         Failed, is the last
 //! ```
 //!
@@ -21,7 +21,7 @@ mod settings;
 
 pub(crate) use carriage::{Cancelled, Carriage, Phase};
 pub(crate) use http1::{Fate, Http1, Terms};
-pub(crate) use http2::{Going, Heed, Http2, Reading, Silence};
+pub(crate) use http2::{Flushed, Going, Heed, Http2, Opened, Reading, Silence};
 pub(crate) use settings::Settings;
 
 use crate::blame::Failure;
@@ -127,8 +127,6 @@ pub(crate) enum Heard<'a> {
         fields: Fields<'a>,
         ahead: Ahead,
     },
-    /// The whole response, which came in one piece.
-    Whole(Whole<'a>),
     /// Bytes of the body.
     Data { bytes: &'a [u8], end: bool },
     /// The trailers; the response is over.
@@ -149,7 +147,18 @@ pub(crate) struct Whole<'a> {
     pub(crate) fields: Fields<'a>,
     pub(crate) ahead: Ahead,
     pub(crate) body: &'a [u8],
-    pub(crate) notices: h1::Notices,
+    pub(crate) end: End<'a>,
+}
+
+/// The end of a response that came in one piece.
+#[derive(Clone, Copy)]
+pub(crate) enum End<'a> {
+    /// A message of HTTP/1.1 is complete, and was forgiven this.
+    Message(h1::Notices),
+    /// The stream ends with the body, which is not empty.
+    Body,
+    /// The stream ends with trailers behind a body, which is not empty.
+    Trailers(Fields<'a>),
 }
 
 /// The wire's knowledge of an exchange that it can't finish.
@@ -297,6 +306,28 @@ pub(crate) trait Handler {
 
     /// The connection reports on it.
     fn heard(&mut self, id: ExchangeId, heard: Heard<'_>, now: Nanos) -> Then;
+
+    /// The whole response came in one piece: the same as its parts, one after the other.
+    fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
+        let head = Heard::Head {
+            status: whole.status,
+            fields: whole.fields,
+            ahead: whole.ahead,
+        };
+        let mut then = self.heard(id, head, now);
+        if then == Then::GoOn && !whole.body.is_empty() {
+            let data = Heard::Data {
+                bytes: whole.body,
+                end: matches!(whole.end, End::Body),
+            };
+            then = self.heard(id, data, now);
+        }
+        match (then, whole.end) {
+            (Then::GoOn, End::Message(notices)) => self.heard(id, Heard::End { notices }, now),
+            (Then::GoOn, End::Trailers(fields)) => self.heard(id, Heard::Trailers { fields }, now),
+            (then, _) => then,
+        }
+    }
 
     /// It has a connection, or room on one, that it waited for until `now`.
     fn seated(&mut self, _id: ExchangeId, _now: Nanos) {}

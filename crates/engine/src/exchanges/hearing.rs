@@ -7,10 +7,13 @@ use crate::id::ExchangeId;
 use crate::leniency::leniencies;
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Message, Rendered};
-use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Note, Opening, Pump, Resend};
+use crate::wire::{
+    Ahead, Chunk, End, Fields, GivenUp, Handler, Heard, Note, Opening, Pump, Resend,
+};
 use crate::wire::{Seen, Then, Whole};
 use drumfire_grpc::Status;
 use drumfire_http1::Notices;
+use drumfire_http2::Headers;
 use drumfire_measure::{Figures, GRPC_STATUS, Outcome};
 use drumfire_plan::ReusedClosed;
 use drumfire_units::Nanos;
@@ -173,7 +176,6 @@ impl Handler for Hearing<'_> {
                 fields,
                 ahead,
             } => self.head(id, status, fields, ahead, now),
-            Heard::Whole(whole) => self.response(id, &whole, now),
             Heard::Data { bytes, end } => self.data(id, bytes, end, now),
             Heard::End { notices } => self.end_of_response(id, notices, now),
             Heard::Trailers { fields } => self.trailers(id, fields, now),
@@ -188,6 +190,23 @@ impl Handler for Hearing<'_> {
                 resend,
             } => self.failed(id, failure, seen, resend, now),
         }
+    }
+
+    #[inline(always)]
+    fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
+        if self.exchanges.decodes || matches!(whole.status, 300..=399) {
+            return self.in_pieces(id, whole, now);
+        }
+        if self.exchanges.varies && self.exchanges.request_of(id).call().is_some() {
+            return self.call_whole(id, whole, now);
+        }
+        let outcome = judge(self.exchanges.expect, whole.status);
+        let exchange = self.exchanges.get_mut(id);
+        exchange.status = whole.status;
+        if let End::Message(notices) = whole.end {
+            exchange.leniencies.0 |= leniencies(notices).0;
+        }
+        self.over(id, Failure::of(outcome), now)
     }
 
     #[inline]
@@ -209,28 +228,35 @@ impl Handler for Hearing<'_> {
 }
 
 impl Hearing<'_> {
-    /// A response that came in one piece.
-    #[inline(always)]
-    fn response(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
-        if self.exchanges.decodes || matches!(whole.status, 300..=399) {
-            return self.in_pieces(id, whole, now);
-        }
-        let outcome = judge(self.exchanges.expect, whole.status);
-        let exchange = self.exchanges.get_mut(id);
-        exchange.status = whole.status;
-        exchange.leniencies.0 |= leniencies(whole.notices).0;
-        self.over(id, Failure::of(outcome), now)
-    }
-
     /// A response in one piece that is more than a status, and bytes to be counted.
     #[cold]
     fn in_pieces(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
         let mut then = self.head(id, whole.status, whole.fields, whole.ahead, now);
         if then == Then::GoOn && !whole.body.is_empty() {
-            then = self.data(id, whole.body, false, now);
+            let end = matches!(whole.end, End::Body);
+            then = self.data(id, whole.body, end, now);
         }
-        match then {
-            Then::GoOn => self.end_of_response(id, whole.notices, now),
+        match (then, whole.end) {
+            (Then::GoOn, End::Message(notices)) => self.end_of_response(id, notices, now),
+            (Then::GoOn, End::Trailers(fields)) => self.trailers(id, fields, now),
+            (then, _) => then,
+        }
+    }
+
+    /// A call's reply that came in one piece.
+    #[inline]
+    fn call_whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
+        let (Fields::Http2(head), End::Trailers(Fields::Http2(trailers))) =
+            (whole.fields, whole.end)
+        else {
+            return self.in_pieces(id, whole, now);
+        };
+        let state = self.exchanges.get_mut(id).call.get_or_insert_default();
+        if let Err(violation) = state.reply.head(whole.status, head.bytes()) {
+            return self.call_given_up(id, violation.into(), now);
+        }
+        match self.messages(id, whole.body, false, now) {
+            Then::GoOn => self.call_trailers(id, trailers, now),
             then => then,
         }
     }
@@ -374,16 +400,22 @@ impl Hearing<'_> {
     #[inline]
     fn trailers(&mut self, id: ExchangeId, fields: Fields<'_>, now: Nanos) -> Then {
         let is_call = self.exchanges.request_of(id).call().is_some();
-        let exchange = self.exchanges.get_mut(id);
         if let (true, Fields::Http2(headers)) = (is_call, fields) {
-            let state = exchange.call.get_or_insert_default();
-            let status = state.reply.trailers(headers.bytes());
-            return self.call_over(id, status, now);
+            return self.call_trailers(id, headers, now);
         }
+        let exchange = self.exchanges.get_mut(id);
         if let Err(failure) = exchange.body.finish() {
             return self.over(id, failure, now);
         }
         self.whole(id, now)
+    }
+
+    /// The trailers of a call's reply.
+    #[inline]
+    fn call_trailers(&mut self, id: ExchangeId, trailers: Headers<'_>, now: Nanos) -> Then {
+        let state = self.exchanges.get_mut(id).call.get_or_insert_default();
+        let status = state.reply.trailers(trailers.bytes());
+        self.call_over(id, status, now)
     }
 
     /// The end of a response of HTTP/1.1.

@@ -7,7 +7,6 @@ use crate::timers::Wake;
 use crate::wire::{Handler, Port, Wire};
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, Slot};
-use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -46,21 +45,15 @@ impl Share {
 impl Transport {
     /// Lets a connection that takes no further exchanges give its place to a new one; it is closed
     /// when its exchanges have ended.
-    #[inline]
+    #[cold]
     pub(super) fn retire_if_spent<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
         now: Nanos,
     ) {
-        let connection = &mut self.connections[slot.0 as usize];
-        let limit = match self.lanes.get(connection.lane).settings.keep_alive {
-            KeepAlive::Yes => u64::MAX,
-            KeepAlive::No => 1,
-            KeepAlive::AtMost(limit) => limit,
-        };
-        if let Wire::Http2(http2) = &mut connection.wire
-            && http2.is_spent(limit)
+        if let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire
+            && http2.is_spent()
             && !std::mem::replace(&mut http2.retiring, true)
         {
             let unwilling = http2.unwilling();
@@ -114,6 +107,7 @@ impl Transport {
 
     /// Closes a connection that has given its place to another and has nothing more to carry. Only
     /// then does it send GOAWAY: some servers drop streams in flight when they receive one.
+    #[cold]
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -1,7 +1,10 @@
 //! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of the prepared
 //! request.
 
-use super::{Ahead, Fields, Handler, Heard, Input, Port, Resend, Seen, Settings, Then, Whole};
+use super::{
+    Ahead, End as WholeEnd, Fields, Handler, Heard, Input, Port, Resend, Seen, Settings, Then,
+    Whole,
+};
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
@@ -358,7 +361,7 @@ impl Http1 {
             self.exchange = None;
             self.awaits_continue = false;
             read_hint(&mut self.hint, &whole.head, terms.settings);
-            let then = handler.heard(id, heard_whole(&whole), now);
+            let then = handler.whole(id, &heard_whole(&whole), now);
             let reusable = whole.end.reusable && then != Then::GiveUp;
             return Some(self.fate(reusable, terms));
         }
@@ -519,14 +522,14 @@ fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
 
 /// A whole response in the form that handlers take.
 #[inline]
-fn heard_whole<'a>(whole: &drumfire_http1::Whole<'a>) -> Heard<'a> {
-    Heard::Whole(Whole {
+fn heard_whole<'a>(whole: &drumfire_http1::Whole<'a>) -> Whole<'a> {
+    Whole {
         status: whole.head.status,
         fields: Fields::Http1(whole.head.headers),
         ahead: ahead(&whole.head),
         body: whole.body,
-        notices: whole.end.notices,
-    })
+        end: WholeEnd::Message(whole.end.notices),
+    }
 }
 
 #[inline]

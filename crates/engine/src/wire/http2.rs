@@ -2,7 +2,8 @@
 //! exchange's id.
 
 use super::{
-    Ahead, Carriage, Fields, Handler, Heard, Input, Port, Pump, Resend, Seen, Settings, Then,
+    Ahead, Carriage, End, Fields, Handler, Heard, Input, Port, Pump, Resend, Seen, Settings, Then,
+    Whole,
 };
 use crate::blame::{Failure, http2_failure, stream_failure};
 use crate::id::ExchangeId;
@@ -13,6 +14,7 @@ use drumfire_http2::{
 };
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};
+use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
 /// The debug data of gRPC servers' GOAWAY for a client that pings too often.
@@ -38,6 +40,8 @@ pub(crate) struct Http2 {
     pub(crate) retiring: bool,
     /// Streams opened.
     carried: u64,
+    /// How many of them the plan allows.
+    carried_max: u64,
     /// Responses that have come.
     answered: u64,
     /// The server's GOAWAY.
@@ -94,7 +98,7 @@ pub(crate) struct Heed {
     /// The socket may hold more.
     pub(crate) unread: bool,
     /// The connection can't go on.
-    pub(crate) lost: Option<Failure>,
+    pub(crate) lost: Option<Box<Failure>>,
 }
 
 impl Heed {
@@ -112,6 +116,25 @@ pub(crate) struct Reading<'a, H> {
     pub(crate) heed: Heed,
     /// When the bytes came that are being fed.
     pub(crate) now: Nanos,
+}
+
+/// A stream that was opened for an exchange.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    pub(crate) stream: StreamRef,
+    /// Whether the request goes on with a body.
+    pub(crate) has_body: bool,
+}
+
+/// The result of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flushed {
+    /// The socket took what it had room for.
+    Written,
+    /// The same, and streams may send on by that.
+    Freed,
+    /// A send has failed, for the first time.
+    Failed,
 }
 
 /// The action on a silent connection.
@@ -139,6 +162,11 @@ impl Http2 {
             dirty: false,
             retiring: false,
             carried: 0,
+            carried_max: match settings.keep_alive {
+                KeepAlive::Yes => u64::MAX,
+                KeepAlive::No => 1,
+                KeepAlive::AtMost(limit) => limit,
+            },
             answered: 0,
             going: None,
             signs: SignsOfLife::at(Nanos::ZERO),
@@ -152,10 +180,10 @@ impl Http2 {
         self.ready
     }
 
-    /// How many exchanges it takes now.
+    /// Whether it takes one more exchange now.
     #[inline]
-    pub(crate) fn capacity(&self) -> u32 {
-        self.machine.capacity()
+    pub(crate) fn has_room(&self) -> bool {
+        self.machine.has_room()
     }
 
     /// How many streams the server allows, where that is what holds exchanges back.
@@ -169,8 +197,8 @@ impl Http2 {
 
     /// Whether it takes no further exchange, by its own state or the plan's limit.
     #[inline]
-    pub(crate) fn is_spent(&self, limit: u64) -> bool {
-        self.machine.is_spent() || self.carried >= limit
+    pub(crate) fn is_spent(&self) -> bool {
+        self.machine.is_spent() || self.carried >= self.carried_max
     }
 
     /// Whether it has given its place to another and has nothing more to carry.
@@ -197,17 +225,15 @@ impl Http2 {
         self.machine.tokens().map(ExchangeId).collect()
     }
 
-    /// Opens a stream for an exchange; `Ok(None)` when there is no room.
-    ///
-    /// # Errors
-    /// When its request is none for a stream.
+    /// Opens a stream for an exchange; `None` when there is no room, or its request is none for a
+    /// stream.
     #[inline]
     pub(crate) fn open<H: Handler>(
         &mut self,
         id: ExchangeId,
         handler: &mut H,
         now: Nanos,
-    ) -> Option<StreamRef> {
+    ) -> Option<Opened> {
         let opening = handler.opening(id)?;
         let has_body = opening.has_body;
         let end = if has_body {
@@ -239,7 +265,7 @@ impl Http2 {
                 self.unsent.push(id);
                 let grown = self.machine.output().len() - before;
                 handler.written(id, grown, !has_body, now);
-                Some(stream)
+                Some(Opened { stream, has_body })
             }
             Err(OpenError::Full | OpenError::Spent) => None,
         }
@@ -307,11 +333,11 @@ impl Http2 {
                 }
                 Ok(Received::Nothing) => return,
                 Ok(Received::End) => {
-                    reading.heed.lost = Some(self.ended());
+                    reading.heed.lost = Some(Box::new(self.ended()));
                     return;
                 }
                 Err(error) => {
-                    reading.heed.lost = Some(broke(error));
+                    reading.heed.lost = Some(Box::new(broke(error)));
                     return;
                 }
             }
@@ -323,11 +349,15 @@ impl Http2 {
     #[inline]
     pub(crate) fn feed<H: Handler>(&mut self, mut bytes: &[u8], reading: &mut Reading<'_, H>) {
         let now = reading.now;
-        loop {
+        while !bytes.is_empty() || self.machine.has_event() {
+            if let Some(size) = self.feed_whole(bytes, reading) {
+                bytes = &bytes[size..];
+                continue;
+            }
             let step = match self.machine.handle_input(bytes) {
                 Ok(step) => step,
                 Err(error) => {
-                    reading.heed.lost = Some(http2_failure(&error));
+                    reading.heed.lost = Some(Box::new(http2_failure(&error)));
                     return;
                 }
             };
@@ -354,8 +384,8 @@ impl Http2 {
                     (token, Heard::Trailers { fields })
                 }
                 Event::Interim { token, .. } => {
-                    let id = ExchangeId(token);
-                    reading.handler.heard(id, Heard::Interim, now);
+                    let handler = &mut reading.handler;
+                    handler.heard(ExchangeId(token), Heard::Interim, now);
                     continue;
                 }
                 Event::GoAway { code, debug } => {
@@ -371,14 +401,11 @@ impl Http2 {
                 Event::Capacity | Event::Pong { .. } => continue,
                 Event::StreamFailed { token, error } => {
                     let resend = self.resend_after(error);
-                    let failure = stream_failure(error);
-                    self.fail(token, failure, resend, reading);
+                    self.fail(token, stream_failure(error), resend, reading);
                     continue;
                 }
                 Event::Unprocessed { token } => {
-                    let failure = Failure::of(Outcome::H2GoAway);
-                    let resend = Resend::After(Nanos::ZERO);
-                    self.fail(token, failure, resend, reading);
+                    self.fail_unprocessed(token, reading);
                     continue;
                 }
                 Event::Writable { token } => {
@@ -391,6 +418,22 @@ impl Http2 {
             let then = reading.handler.heard(id, heard, now);
             self.after(token, then, reading);
         }
+    }
+
+    /// Feeds a response that came in one piece; how many bytes it takes, if one did.
+    #[inline(always)]
+    fn feed_whole<H: Handler>(
+        &mut self,
+        bytes: &[u8],
+        reading: &mut Reading<'_, H>,
+    ) -> Option<usize> {
+        let whole = self.machine.whole(bytes)?;
+        let (token, size) = (whole.token, whole.consumed);
+        let id = ExchangeId(token);
+        reading.handler.received(id, size, reading.now);
+        let then = reading.handler.whole(id, &heard_whole(&whole), reading.now);
+        self.after(token, then, reading);
+        Some(size)
     }
 
     /// A stream takes more of its exchange's body.
@@ -434,6 +477,13 @@ impl Http2 {
         }
     }
 
+    /// The server will never process a request that it has not: it may be sent again.
+    #[cold]
+    fn fail_unprocessed<H: Handler>(&mut self, token: u32, reading: &mut Reading<'_, H>) {
+        let failure = Failure::of(Outcome::H2GoAway);
+        self.fail(token, failure, Resend::After(Nanos::ZERO), reading);
+    }
+
     /// A stream is gone, and its exchange with it, unless the handler sends that once more.
     #[cold]
     fn fail<H: Handler>(
@@ -459,15 +509,16 @@ impl Http2 {
         }
     }
 
-    /// Writes the output with one call. `true` when the machine has events of its own now.
+    /// Writes the output with one call.
+    #[inline]
     pub(crate) fn flush<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
         handler: &mut H,
-    ) -> bool {
+    ) -> Flushed {
         self.dirty = false;
-        if self.machine.output().is_empty() {
-            return false;
+        if !self.has_output() {
+            return Flushed::Written;
         }
         if !self.unsent.is_empty() {
             let now = port.now();
@@ -477,15 +528,23 @@ impl Http2 {
         }
         match port.send(self.machine.output()) {
             Ok(sent) => self.machine.output_sent(sent),
-            Err(error) => {
-                if self.broken.is_none() {
-                    let failure = crate::blame::io_failure(error, crate::blame::During::Send);
-                    self.broken = Some(Box::new(failure));
-                }
-                return false;
-            }
+            Err(error) => return self.note_broken(error),
         }
-        self.machine.has_event()
+        if self.machine.has_event() {
+            Flushed::Freed
+        } else {
+            Flushed::Written
+        }
+    }
+
+    #[cold]
+    fn note_broken(&mut self, error: IoError) -> Flushed {
+        if self.broken.is_some() {
+            return Flushed::Written;
+        }
+        let failure = crate::blame::io_failure(error, crate::blame::During::Send);
+        self.broken = Some(Box::new(failure));
+        Flushed::Failed
     }
 
     /// Why a send failed, if one did.
@@ -495,6 +554,7 @@ impl Http2 {
     }
 
     /// Whether there is something to write.
+    #[inline]
     pub(crate) fn has_output(&self) -> bool {
         !self.machine.output().is_empty()
     }
@@ -578,6 +638,21 @@ impl GoingAway {
             },
             detail: self.words.as_deref().map(str::to_owned),
         }
+    }
+}
+
+/// A whole response in the form that handlers take.
+#[inline]
+fn heard_whole<'a>(whole: &drumfire_http2::Whole<'a>) -> Whole<'a> {
+    Whole {
+        status: whole.status,
+        fields: Fields::Http2(whole.headers),
+        ahead: Ahead::Body,
+        body: whole.body,
+        end: match whole.trailers {
+            None => End::Body,
+            Some(trailers) => End::Trailers(Fields::Http2(trailers)),
+        },
     }
 }
 
