@@ -10,7 +10,7 @@ mod varying;
 pub(crate) use lookup::{Answer, LookedUp, Lookup};
 pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
-pub(crate) use route::{Route, route, routes_of, tls_config};
+pub(crate) use route::{Identity, Route, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 pub(crate) use varying::{Outline, Parts, VaryingRequest};
 

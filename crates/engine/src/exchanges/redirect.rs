@@ -6,6 +6,7 @@ use crate::id::ExchangeId;
 use crate::prepare::Message;
 use crate::wire::Fields;
 use drumfire_measure::Outcome;
+use drumfire_plan::secret::is_secret;
 use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Pool, Redirects, Scheme, Url};
 
 /// The redirects of an exchange, beyond its own request.
@@ -132,14 +133,14 @@ fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<Htt
         _ => false,
     };
     let keeps = |header: &&Header| {
-        let private = ["authorization", "cookie", "proxy-authorization", "host"];
+        let is_private = |header: &Header| is_secret(header.name()) || header.is("host");
         let of_body = [
             "content-type",
             "content-length",
             "content-encoding",
             "expect",
         ];
-        (same || !private.iter().any(|name| header.is(name)))
+        (same || !is_private(header))
             && (!becomes_get || !of_body.iter().any(|name| header.is(name)))
     };
     Ok(HttpRequest {

@@ -1,6 +1,6 @@
 //! Looking up origins during a run: those that redirects lead to.
 
-use super::{PrepareError, PreparedPool, Route, route, tls_config};
+use super::{Identity, PrepareError, PreparedPool, Route, route, tls_config};
 use drumfire_net::TlsConfig;
 use drumfire_plan::{Origin, Scheme};
 use std::io;
@@ -38,7 +38,7 @@ impl Lookup {
         let work = move || {
             let tls = match origin.scheme {
                 Scheme::Http => Ok(None),
-                Scheme::Https => tls_config(prepared.pool(), &origin).map(Some),
+                Scheme::Https => tls_config(prepared.pool(), &origin, Identity::Withheld).map(Some),
             };
             let found = tls.and_then(|tls| {
                 let route = route(prepared.pool(), &origin, None, &*prepared.resolver)?;

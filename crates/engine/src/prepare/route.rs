@@ -82,7 +82,7 @@ pub(crate) fn routes_of(
             let index = match request.url.origin.scheme {
                 Scheme::Http => None,
                 Scheme::Https => {
-                    tls.push(tls_config(pool, &request.url.origin)?);
+                    tls.push(tls_config(pool, &request.url.origin, Identity::Shown)?);
                     Some(tls.len() - 1)
                 }
             };
@@ -201,8 +201,21 @@ fn addresses(
     })
 }
 
+/// A client's certificate towards an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// The plan's, if it has one.
+    Shown,
+    /// None: the origin was not in the plan, and a redirect has led to it.
+    Withheld,
+}
+
 /// TLS settings for one origin.
-pub(crate) fn tls_config(pool: &Pool, origin: &Origin) -> Result<TlsConfig, PrepareError> {
+pub(crate) fn tls_config(
+    pool: &Pool,
+    origin: &Origin,
+    identity: Identity,
+) -> Result<TlsConfig, PrepareError> {
     let tls = &pool.reach.tls;
     let host = bare(&origin.host);
     TlsConfig::new(&TlsOptions {
@@ -211,6 +224,7 @@ pub(crate) fn tls_config(pool: &Pool, origin: &Origin) -> Result<TlsConfig, Prep
         identity: tls
             .identity_pem
             .as_ref()
+            .filter(|_| identity == Identity::Shown)
             .map(|(chain, key)| (&**chain, &**key)),
         verify: match tls.verify {
             Verify::Yes => TlsVerify::Yes,

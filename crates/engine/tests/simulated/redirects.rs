@@ -12,6 +12,8 @@ fn following(limit: u32, url: &str) -> Draft {
         for (name, value) in [
             ("Authorization", "Bearer secret"),
             ("Cookie", "id=secret"),
+            ("X-Api-Key", "secret"),
+            ("X-Auth-Token", "secret"),
             ("X-Other", "kept"),
         ] {
             let header = Header::new(name, value.as_bytes()).expect("a field");
@@ -132,8 +134,9 @@ fn credentials_stay_with_their_origin() {
         assert_eq!(with(path, "X-Other: kept\r\n"), 10, "{path}");
         assert_eq!(with(path, &format!("Host: {host}\r\n")), 10, "{path}");
         let secrets = if path == "/landing" { 0 } else { 10 };
-        assert_eq!(with(path, "Authorization"), secrets, "{path}");
-        assert_eq!(with(path, "Cookie"), secrets, "{path}");
+        for secret in ["Authorization", "Cookie", "X-Api-Key", "X-Auth-Token"] {
+            assert_eq!(with(path, secret), secrets, "{path}: {secret}");
+        }
     }
 }
 

@@ -16,6 +16,8 @@ fn following(limit: u32, url: &str) -> Draft {
         for (name, value) in [
             ("Authorization", "Bearer secret"),
             ("Cookie", "id=secret"),
+            ("X-Api-Key", "secret"),
+            ("X-Auth-Token", "secret"),
             ("X-Other", "kept"),
         ] {
             let header = Header::new(name, value.as_bytes()).expect("a field");
@@ -122,8 +124,9 @@ fn credentials_stay_with_their_origin() {
     };
     for (path, secrets) in [("/start", 10), ("/direct", 10), ("/landing", 0)] {
         assert_eq!(with(path, "x-other: kept\r\n"), 10, "{path}");
-        assert_eq!(with(path, "authorization"), secrets, "{path}");
-        assert_eq!(with(path, "cookie"), secrets, "{path}");
+        for secret in ["authorization", "cookie", "x-api-key", "x-auth-token"] {
+            assert_eq!(with(path, secret), secrets, "{path}: {secret}");
+        }
     }
 }
 
