@@ -99,6 +99,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     case!("b14-connection-close"),
     case!("b14-connection-close-in-list"),
     case!("b16-205"),
+    case!("b16-205-chunked"),
     case!("b16-205-with-body"),
     case!("b16-head"),
     case!("b16-head-chunked"),

@@ -125,10 +125,10 @@ impl Fields {
         }
     }
 
-    /// RFC 9112 section 6.3, in its order. A 205 never has content (RFC 9110 section 15.3.6), so
-    /// that what follows one is excess.
+    /// RFC 9112 section 6.3, in its order. A 205 must not have content (RFC 9110 section 15.3.6), yet
+    /// it is framed like any other response: a server may end it with an empty chunked body.
     fn body(&self, status: u16, kind: RequestKind) -> BodyKind {
-        if kind == RequestKind::Head || matches!(status, 204 | 205 | 304) {
+        if kind == RequestKind::Head || matches!(status, 204 | 304) {
             return BodyKind::None;
         }
         if kind == RequestKind::Connect && (200..300).contains(&status) {
