@@ -178,7 +178,10 @@ impl Machine {
     /// The peer has reset the connection: what that means for the exchange.
     pub fn handle_reset(&mut self) -> Error {
         match self.state {
-            State::Idle | State::Head => self.fail(Error::Reset),
+            State::Idle | State::Head => match self.partial.take() {
+                None => self.fail(Error::Reset),
+                Some(partial) => self.fail(partial.scan.ended(&partial.bytes)),
+            },
             _ => self.fail(Error::Truncated(Cut::Reset)),
         }
     }

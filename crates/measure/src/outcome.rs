@@ -87,7 +87,7 @@ outcomes! {
     TlsProtocol "tls:protocol" Network "the peer does not speak TLS as it should",
     Send "send" Network "the request could not be sent",
     Closed "closed" Network "the connection was closed without a response",
-    ClosedInHead "closed:in_head" Target "the connection was closed within the response's head",
+    ClosedInHead "closed:in_head" Target "the connection was closed or reset within the response's head",
     ClosedReused "closed:reused" Network "a kept-alive connection was closed as the request was sent",
     Reset "reset" Network "the connection was reset",
     TimeoutConnect "timeout:connect" Network "the connection was not opened in time",
