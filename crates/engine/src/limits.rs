@@ -67,6 +67,13 @@ pub const TRICKLE: u64 = 1_000;
 /// Deadlines are looked for at most this often.
 pub const SCAN_MIN: Nanos = Nanos::from_millis(1);
 
+/// A thread that wakes this much later than it meant to has stood still: what came meanwhile is read
+/// before deadlines are looked at.
+pub const STOOD_STILL: Nanos = Nanos::from_millis(1);
+
+/// How often readiness is asked for after that, some 256 connections at a time.
+pub const CATCH_UPS: usize = 256;
+
 /// The first pause after a failed attempt to connect; it doubles up to the plan's maximum.
 pub const BACKOFF_MIN: Nanos = Nanos::from_millis(1);
 

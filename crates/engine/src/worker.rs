@@ -7,7 +7,7 @@
 
 use crate::channel::{Channel, Message};
 use crate::exchanges::Hearing;
-use crate::limits::{OPENING_MAX, WAIT_MAX};
+use crate::limits::{CATCH_UPS, OPENING_MAX, STOOD_STILL, WAIT_MAX};
 use crate::pool_io::{PoolIo, Site, SlotShare};
 use crate::pool_run::PoolRun;
 use crate::recorder::Recorder;
@@ -160,7 +160,7 @@ impl<I: Io> Worker<I> {
             let health = self.recorder.health();
             health.loop_turn.record(before - now);
             self.io.wait(until, &mut ready)?;
-            self.turn(until, before, &ready);
+            self.turn(until, before, &mut ready)?;
         }
         self.finish();
         Ok(())
@@ -203,7 +203,12 @@ impl<I: Io> Worker<I> {
     }
 
     /// Moves on what is ready, then what time has come for.
-    fn turn(&mut self, until: Nanos, before: Nanos, ready: &[Readiness]) {
+    fn turn(
+        &mut self,
+        until: Nanos,
+        before: Nanos,
+        ready: &mut Vec<Readiness>,
+    ) -> Result<(), Fault> {
         let now = self.io.now();
         // Late is late, whether or not something became ready meanwhile.
         if until > before && now > until {
@@ -211,15 +216,38 @@ impl<I: Io> Worker<I> {
             health.wake_lateness.record(now - until);
         }
         self.pools.iter_mut().for_each(PoolRun::begin_turn);
+        self.handle_ready(ready);
+        for index in 0..self.pools.len() {
+            if self.pools[index].has_more(now) && self.pools[index].finished().is_none() {
+                if now > until.max(before) + STOOD_STILL {
+                    self.catch_up(ready)?;
+                }
+                self.go_on(index, now);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn handle_ready(&mut self, ready: &[Readiness]) {
         for readiness in ready {
             let (index, readiness) = self.of_slot(*readiness);
             self.transmit(index, |it, parts| it.handle_ready(parts, readiness));
         }
-        for index in 0..self.pools.len() {
-            if self.pools[index].has_more(now) && self.pools[index].finished().is_none() {
-                self.go_on(index, now);
+    }
+
+    /// Takes what came while the thread stood still, before deadlines are looked at: an answer that
+    /// lies in the socket is not late. The wait that the stop has ended may have given nothing.
+    #[cold]
+    fn catch_up(&mut self, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
+        for _ in 0..CATCH_UPS {
+            self.io.wait(Nanos::ZERO, ready)?;
+            if ready.is_empty() {
+                break;
             }
+            self.handle_ready(ready);
         }
+        Ok(())
     }
 
     /// Goes on with what a pool has left unread, and with what time has come for.

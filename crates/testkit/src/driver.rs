@@ -11,7 +11,7 @@ use crate::queue::{Ending, Event, Queue, Wire};
 use crate::server::{Accepts, Host};
 use crate::world::Hook;
 use crate::{Network, Random};
-use drumfire_net::{Address, IoError, Readiness, Slot};
+use drumfire_net::{Address, IoError, Readiness, Slot, ThreadTimes};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -40,11 +40,13 @@ pub struct SimIo {
     pub(crate) keeps: bool,
     pub(crate) log: Log,
     pub(crate) handed: Arc<Mutex<Log>>,
-    cpu: Nanos,
-    queued: Nanos,
+    times: ThreadTimes,
     open: usize,
     resting_ports: VecDeque<Nanos>,
     spins: u32,
+    /// Whether a signal has stopped the client since the last wait: the system ends that with
+    /// nothing, whatever is ready.
+    interrupted: bool,
 }
 
 /// The parts of a driver.
@@ -77,18 +79,18 @@ impl SimIo {
             keeps: parts.keeps,
             log: Log::default(),
             handed: parts.handed,
-            cpu: Nanos::ZERO,
-            queued: Nanos::ZERO,
+            times: ThreadTimes::default(),
             open: 0,
             resting_ports: VecDeque::new(),
             spins: 0,
+            interrupted: false,
         }
     }
 
     /// A call by the engine takes its time.
     fn spend(&mut self) {
         let call = self.client.call;
-        self.cpu += call;
+        self.times.cpu += call;
         let then = self.now + call;
         self.advance(then);
     }
@@ -102,8 +104,9 @@ impl SimIo {
         for pause in &self.client.pauses {
             let (from, until) = (self.epoch + pause.from, self.epoch + pause.until);
             if self.now >= from && self.now < until {
-                if pause.cause == Cause::Starved {
-                    self.queued += until - self.now;
+                match pause.cause {
+                    Cause::Starved => self.times.run_queue_delay += until - self.now,
+                    Cause::Stopped => self.interrupted = true,
                 }
                 self.now = until;
             }

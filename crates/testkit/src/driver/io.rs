@@ -180,7 +180,7 @@ impl Io for SimIo {
             };
             self.advance(next.min(limit) + late);
             self.happen();
-            if self.deliver(ready) {
+            if std::mem::take(&mut self.interrupted) || self.deliver(ready) {
                 break;
             }
         }
@@ -194,10 +194,7 @@ impl Io for SimIo {
     }
 
     fn thread_times(&mut self) -> ThreadTimes {
-        ThreadTimes {
-            cpu: self.cpu,
-            run_queue_delay: self.queued,
-        }
+        self.times
     }
 }
 
