@@ -104,7 +104,8 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
             || text.starts_with("https://")
             || bare_url::completed(text).is_some()
     };
-    if Path::new(&first).is_file() {
+    let is_command = Cli::command().find_subcommand(&first).is_some();
+    if !is_command && Path::new(&first).is_file() {
         let shown = first.escape_default();
         return Err(Failure::usage(format!(
             "`{shown}` is a file; `drumfire run {shown}` runs a plan"

@@ -96,3 +96,15 @@ fn failures_are_told_and_change_the_exit_code() {
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.contains("SayHello"), "{}", run.stderr);
 }
+
+/// A command stays one where a file of the same name lies in the working directory.
+#[test]
+fn a_file_of_its_name_does_not_hide_a_command() {
+    let folder = Folder::new();
+    for name in ["ghz", "go-wrk"] {
+        folder.write(name, "");
+        let mut command = drumfire([name, "-v"]);
+        let run = Process::start(command.current_dir(folder.path())).finish(LIMIT);
+        assert_eq!(run.code, Some(0), "{name}: {}", run.stderr);
+    }
+}
