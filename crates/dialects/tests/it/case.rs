@@ -91,8 +91,11 @@ impl Host for Case {
     }
 
     fn look(&self, path: &str) -> Found {
-        match self.section(&format!("file {path}")) {
+        let (file, folder) = (format!("file {path}"), format!("file {path}/"));
+        let mut titles = self.sections.iter().map(|(title, _)| title);
+        match self.section(&file) {
             Some(_) => Found::File,
+            None if titles.any(|title| title.starts_with(&folder)) => Found::Folder,
             None => Found::Nothing,
         }
     }
