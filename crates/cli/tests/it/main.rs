@@ -21,6 +21,7 @@ mod first_use;
 mod ghz;
 mod ghz_differential;
 mod go_wrk;
+mod go_wrk_beside;
 mod grpc_mistakes;
 mod grpc_servers;
 mod h2spec;
