@@ -451,6 +451,10 @@ fn filled(ours: &str, value: Option<&str>) -> String {
 /// What is wrong with a command line that was written for another tool, and what to write.
 /// `flags` are the command's own long flags.
 pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Option<String> {
+    // The dialects take their own tools' flags.
+    if !matches!(command, "http" | "grpc") {
+        return None;
+    }
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let own: Vec<&str> = args
         .iter()
@@ -638,6 +642,8 @@ mod tests {
             "http -H a:b/c http://h/",
             "grpc h:1 --call a.B/C -H k:v.w/x",
             "run -m x",
+            "go-wrk -help",
+            "ghz --insecure -help",
         ] {
             assert_eq!(said(line), "", "{line}");
         }
