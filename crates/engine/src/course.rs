@@ -11,6 +11,8 @@ pub(crate) struct Course {
     drain_until: Option<Nanos>,
     last_end: Nanos,
     measure_from: Nanos,
+    /// How many exchanges were under way when that was last noted.
+    under_way: u32,
     finished: Option<Finish>,
 }
 
@@ -30,6 +32,7 @@ impl Course {
             drain_until: None,
             last_end: Nanos::ZERO,
             measure_from,
+            under_way: 0,
             finished: None,
         }
     }
@@ -44,6 +47,11 @@ impl Course {
     #[inline]
     pub(crate) const fn note_end(&mut self, end: Nanos) {
         self.last_end = end;
+    }
+
+    /// Notes how many exchanges are under way, and says how many more that are than before.
+    pub(crate) fn note_under_way(&mut self, now: u32) -> i64 {
+        i64::from(now) - i64::from(std::mem::replace(&mut self.under_way, now))
     }
 
     /// Nothing more is started.

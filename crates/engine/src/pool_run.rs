@@ -722,6 +722,7 @@ impl PoolRun {
             figures.record_intended(tally.intended);
             figures.record_dropped(tally.dropped);
         }
+        figures.under_way += self.course.note_under_way(self.exchanges.open());
     }
 
     /// Ends the load; what was due before and has a free seat is started already. Cancels what is

@@ -31,6 +31,9 @@ pub struct Figures {
     pub warmup: Counts,
     /// How often each leniency was granted, by its index in [`Leniency::ALL`].
     pub leniencies: [u64; Leniency::ALL.len()],
+    /// By how many there are more exchanges under way at the end of the span than at its beginning:
+    /// over all spans up to a time they add up to those under way then.
+    pub under_way: i64,
     /// Interim (1xx) responses.
     pub interim: u64,
     /// Requests sent once more because a kept-alive connection turned out to be closed.
@@ -66,6 +69,7 @@ impl Figures {
             latency: Latency::default(),
             warmup: Counts::default(),
             leniencies: [0; Leniency::ALL.len()],
+            under_way: 0,
             interim: 0,
             retried: 0,
             held_back: HeldBack::default(),
@@ -87,6 +91,7 @@ impl Figures {
         self.latency.reset();
         self.warmup = Counts::default();
         self.leniencies.fill(0);
+        self.under_way = 0;
         self.interim = 0;
         self.retried = 0;
         self.held_back = HeldBack::default();
@@ -282,6 +287,7 @@ impl Figures {
         for (mine, theirs) in self.leniencies.iter_mut().zip(&other.leniencies) {
             *mine = mine.saturating_add(*theirs);
         }
+        self.under_way = self.under_way.saturating_add(other.under_way);
         self.interim = self.interim.saturating_add(other.interim);
         self.retried = self.retried.saturating_add(other.retried);
         self.held_back.merge(&other.held_back);

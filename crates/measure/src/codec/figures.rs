@@ -7,6 +7,7 @@
 //! | first byte, lag, waiting, failed | histograms |
 //! | warm-up | its counts |
 //! | leniencies | counts by name |
+//! | the change of what is under way, its sign in the last bit | a number |
 //! | interim, retried, held back, the streams allowed (0: none said, else one more) | numbers |
 //! | iterations, where the run says that the pool has them | intended, dropped, pending, completed, failed, timed out, in flight, two histograms |
 //! | messages | sent, unsent, received, two histograms |
@@ -40,6 +41,7 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     }
     let leniencies = Leniency::ALL.iter().map(|leniency| leniency.name());
     put_named(out, leniencies.zip(figures.leniencies));
+    put_signed(out, figures.under_way);
     put(out, figures.interim);
     put(out, figures.retried);
     put(out, figures.held_back.requests);
@@ -76,6 +78,7 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
     let names = Leniency::ALL.iter().map(|leniency| leniency.name());
     let counts = &mut figures.leniencies;
     input.named(names, |place, count| counts[place] = count)?;
+    figures.under_way = signed(input.number()?);
     figures.interim = input.number()?;
     figures.retried = input.number()?;
     figures.held_back = decode_held_back(input)?;
@@ -91,6 +94,16 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
         return Err(CodecError::Malformed("figures were not summed up"));
     }
     Ok(figures)
+}
+
+/// Appends a number with its sign: small ones of either sign are short.
+fn put_signed(out: &mut Vec<u8>, value: i64) {
+    put(out, (value << 1 ^ value >> 63).cast_unsigned());
+}
+
+/// The number that [`put_signed`] wrote.
+fn signed(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 /// What is recorded of a sample in its series.

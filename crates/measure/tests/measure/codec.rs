@@ -38,6 +38,7 @@ fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
             figures.record_in_flight(&seen.sample);
         }
         figures.retried += seen.extra % 2;
+        figures.under_way += [1, -1, i64::MAX / 2, i64::MIN / 2][seen.worker % 4] / 1000;
         figures.held_back.merge(&HeldBack {
             requests: 1,
             allowed: (seen.extra % 7 > 0).then_some(seen.extra as u32),
