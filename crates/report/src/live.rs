@@ -4,20 +4,87 @@ use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Interval, Model};
+use drumfire_measure::{Counts, Histogram, Interval, Model, Outcome};
 use drumfire_units::Nanos;
+
+/// The part of a run in which an interval lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Requests are sent and left out of the figures, up to this time.
+    WarmUp(Nanos),
+    /// Requests are sent and measured.
+    Load,
+    /// No more are started; those under way may finish.
+    Drain,
+}
+
+/// The stop conditions of a run, as far as they are numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stops {
+    /// When the run will stop, from its start.
+    pub duration: Option<Nanos>,
+    /// How many requests stop it.
+    pub requests: Option<u64>,
+}
+
+/// Figures since the run's start.
+#[derive(Clone, Debug, Default)]
+pub struct Since {
+    counts: Counts,
+    warmup: Counts,
+    under_way: i64,
+    latency: Histogram,
+    /// The first kind of failure, by name.
+    failure: Option<&'static str>,
+}
+
+impl Since {
+    /// Adds the next interval.
+    pub fn absorb(&mut self, interval: &Interval, model: Model) {
+        let total = &interval.total;
+        self.counts.merge(&total.counts);
+        self.warmup.merge(&total.warmup);
+        self.under_way += total.under_way;
+        self.latency.merge(model.latency(&total.latency));
+        let mut failures = total.outcomes().failures();
+        let first = failures.find(|(outcome, _)| *outcome != Outcome::LocalCancelled);
+        if self.failure.is_none() {
+            self.failure = first.map(|(outcome, _)| outcome.name());
+        }
+    }
+
+    /// Exchanges that have begun and not ended.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.under_way.max(0).cast_unsigned()
+    }
+
+    /// Requests that were sent, those of the warm-up included.
+    fn sent(&self) -> u64 {
+        let ended = self.counts.sent.saturating_add(self.warmup.sent);
+        ended.saturating_add(self.in_flight())
+    }
+
+    /// Requests that are due and were not sent.
+    fn waiting(&self) -> u64 {
+        let counts = &self.counts;
+        let gone = counts.sent.saturating_add(counts.dropped);
+        let due = counts.intended.saturating_sub(gone);
+        due.saturating_sub(self.in_flight())
+    }
+}
 
 /// A run's progress, beside the figures of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Which latency is *the* latency.
     pub model: Model,
-    /// When the run will stop, from its start, where a duration stops it.
-    pub duration: Option<Nanos>,
-    /// How many requests stop it, where a number does.
-    pub requests: Option<u64>,
-    /// How many requests were sent since the run's start.
-    pub sent: u64,
+    /// The part of the run.
+    pub stage: Stage,
+    /// Its end.
+    pub stops: Stops,
+    /// Everything up to and with the interval.
+    pub since: &'a Since,
     /// Requests per second of the last intervals, the oldest first; drawn as a spark.
     pub rates: &'a [f64],
 }
@@ -26,6 +93,8 @@ pub struct Progress<'a> {
 const SPARK: usize = 8;
 /// How long the bar of progress is.
 const BAR: usize = 8;
+/// The width of the stage, the share that is done, and the time left.
+const STAGE: usize = 16;
 
 /// One piece of the line: the piece with the highest number is the first to give way.
 struct Piece {
@@ -33,8 +102,9 @@ struct Piece {
     dispensable: u8,
 }
 
-/// One line, without a line feed, that is never wider than the style's width: when, how fast, what
-/// failed, the latency, and how much is left. Pieces keep their places from line to line.
+/// One line, without a line feed, that is never wider than the style's width: when, how much is
+/// left, how fast, what was sent and what became of it, and the latency. Pieces keep their places
+/// from line to line; the last to give way are the time, what is left, and failures.
 #[must_use]
 pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> String {
     let mut pieces = pieces(interval, progress, style);
@@ -71,45 +141,66 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
 /// The pieces from left to right, each padded to the width that it usually takes.
 fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Piece> {
     let piece = |line, dispensable| Piece { line, dispensable };
-    let counts = &interval.total.counts;
+    let since = progress.since;
     let seconds = (interval.end - interval.start).as_secs_f64();
+    let ended = interval.total.counts.finished() + interval.total.warmup.finished();
     let per_second = match seconds {
-        s if s > 0.0 => counts.finished() as f64 / s,
+        s if s > 0.0 => ended as f64 / s,
         _ => 0.0,
     };
-    let failed = if counts.failed > 0 {
-        Ink::Bad
-    } else {
-        Ink::Dim
+    let tally = |n: u64, what: &str, columns, ink| {
+        let ink = if n > 0 { ink } else { Ink::Dim };
+        right(&format!("{} {what}", count(n)), columns, ink)
     };
+    let mut pieces = vec![piece(
+        right(&span(interval.end, style.unicode), 6, Ink::Dim),
+        0,
+    )];
+    let done = share_done(interval, progress);
+    if let Some(done) = done.filter(|_| progress.stage == Stage::Load) {
+        let bar = bar((done * 1e6) as u64, 1_000_000, BAR, style);
+        let mut line = Line::plain(bar);
+        line.space(BAR.saturating_sub(line.width()));
+        pieces.push(piece(line, 8));
+    }
+    pieces.extend(stage(interval, progress, done, style).map(|line| piece(line, 0)));
+    pieces.push(piece(right(&rate(per_second), 8, Ink::Bold), 1));
+    pieces.push(piece(spark_piece(progress.rates, style), 9));
+    pieces.push(piece(tally(since.sent(), "sent", 10, Ink::Plain), 4));
+    let failed = since.counts.failed.saturating_add(since.warmup.failed);
+    pieces.push(piece(tally(failed, "failed", 8, Ink::Bad), 0));
+    if let Some(failure) = since.failure {
+        pieces.push(piece(Line::of(failure, Ink::Bad), 3));
+    }
+    let in_flight = tally(since.in_flight(), "in flight", 12, Ink::Plain);
+    pieces.push(piece(in_flight, 2));
+    if progress.stage == Stage::Load && since.waiting() > 0 {
+        pieces.push(piece(tally(since.waiting(), "waiting", 0, Ink::Warn), 2));
+    }
+    if since.counts.dropped > 0 {
+        let dropped = tally(since.counts.dropped, "dropped", 0, Ink::Warn);
+        pieces.push(piece(dropped, 2));
+    }
     let histogram = progress.model.latency(&interval.total.latency);
-    let mut pieces = vec![
-        piece(right(&span(interval.end, style.unicode), 6, Ink::Dim), 0),
-        piece(right(&rate(per_second), 9, Ink::Bold), 0),
-        piece(spark_piece(progress.rates, style), 5),
-        piece(right(&format!("{} ok", count(counts.ok)), 9, Ink::Plain), 4),
-        piece(
-            right(&format!("{} failed", count(counts.failed)), 8, failed),
-            0,
-        ),
-    ];
-    if counts.dropped > 0 {
-        let dropped = format!("{} dropped", count(counts.dropped));
-        pieces.push(piece(Line::of(dropped, Ink::Warn), 3));
-    }
-    let quantile = |name, q| time(name, quantity::quantile(histogram, q, style.unicode), style);
-    pieces.push(piece(quantile("p50", 0.5), 3));
-    pieces.push(piece(quantile("p99", 0.99), 0));
-    pieces.push(piece(quantile("max", 1.0), 2));
-    if let Some(line) = left(interval, progress, style) {
-        pieces.push(piece(line, 6));
-    }
+    let time = |name, q| time(name, q, histogram, &since.latency, style);
+    pieces.push(piece(time("p50", 0.5), 6));
+    pieces.push(piece(time("p99", 0.99), 1));
+    pieces.push(piece(time("max", 1.0), 7));
     pieces
 }
 
-/// A named time in the width of the longest usual one.
-fn time(name: &str, time: Option<String>, style: &Style) -> Line {
-    let mut line = Line::of(format!("{name} "), Ink::Dim);
+/// A named time of the interval in the width of the longest usual one. Where the interval has too
+/// few samples for it, that of the whole run, and its name says so.
+fn time(name: &str, q: f64, times: &Histogram, since: &Histogram, style: &Style) -> Line {
+    let of = |times| quantity::quantile(times, q, style.unicode);
+    let (whose, time) = match of(times) {
+        Some(time) => ("    ", Some(time)),
+        None => match of(since) {
+            Some(time) => ("run ", Some(time)),
+            None => ("    ", None),
+        },
+    };
+    let mut line = Line::of(format!("{whose}{name} "), Ink::Dim);
     match time {
         Some(time) => line.append(right(&time, 7, Ink::Plain)),
         None => line.append(right(style.glyph("–", "-"), 7, Ink::Dim)),
@@ -133,35 +224,50 @@ fn spark_piece(rates: &[f64], style: &Style) -> Line {
     right(&spark(last, top, style), SPARK, Ink::Plain)
 }
 
-/// How much of the run is done, by the stop that is nearer.
-fn left(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Option<Line> {
-    let by_time = progress.duration.map(|whole| (interval.end.0, whole.0));
-    let by_count = progress.requests.map(|whole| (progress.sent, whole));
+/// How much of the load is done, by the stop that is nearer.
+fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
+    let Stops { duration, requests } = progress.stops;
+    let by_time = duration.map(|whole| (interval.end.0, whole.0));
+    let by_count = requests.map(|whole| (progress.since.sent(), whole));
     let share = |(done, whole): (u64, u64)| match whole {
         0 => 1.0,
         whole => (done as f64 / whole as f64).min(1.0),
     };
     let nearest = [by_time, by_count].into_iter().flatten().map(share);
-    let done = nearest.reduce(f64::max)?;
-    let bar = bar((done * 1e6) as u64, 1_000_000, BAR, style);
-    let mut line = Line::plain(bar);
-    line.space(BAR.saturating_sub(line.width()));
-    line.append(right(
-        &format!("{:.0} %", (done * 100.0).floor()),
-        6,
-        Ink::Plain,
-    ));
-    let remaining = match done {
-        d if d <= 0.0 => return Some(line),
-        d => Nanos((interval.end.0 as f64 * (1.0 - d) / d).min(1e18) as u64),
-    };
+    nearest.reduce(f64::max)
+}
+
+/// The part of the run by name, or how much of the load is done and how long the rest will take.
+fn stage(
+    interval: &Interval,
+    progress: &Progress<'_>,
+    done: Option<f64>,
+    style: &Style,
+) -> Option<Line> {
     // Whole seconds: tenths would only flicker.
-    let remaining = Nanos::from_secs((remaining.0 + 500_000_000) / 1_000_000_000);
-    if remaining > Nanos::ZERO {
-        line.push(
-            format!("  {} left", span(remaining, style.unicode)),
-            Ink::Dim,
-        );
+    let left = |nanos: u64| {
+        let seconds = Nanos::from_secs(nanos.saturating_add(500_000_000) / 1_000_000_000);
+        match seconds {
+            Nanos::ZERO => String::new(),
+            seconds => format!("{} left", span(seconds, style.unicode)),
+        }
+    };
+    match progress.stage {
+        Stage::WarmUp(until) => {
+            let text = format!("warm-up, {}", left(until.0.saturating_sub(interval.end.0)));
+            let text = text.trim_end_matches(", ");
+            Some(right(text, STAGE, Ink::Warn))
+        }
+        Stage::Drain => Some(right("drain", STAGE, Ink::Warn)),
+        Stage::Load => {
+            let done = done?;
+            let mut line = right(&format!("{:.0} %", (done * 100.0).floor()), 5, Ink::Plain);
+            let remaining = match done {
+                d if d > 0.0 => (interval.end.0 as f64 * (1.0 - d) / d).min(1e18) as u64,
+                _ => 0,
+            };
+            line.append(right(&left(remaining), STAGE - 5, Ink::Dim));
+            Some(line)
+        }
     }
-    Some(line)
 }

@@ -2,9 +2,9 @@
 
 use crate::output;
 use crate::terminal;
-use drumfire_measure::{Model, RunEvent};
+use drumfire_measure::{Interval, Model, RunEvent};
 use drumfire_plan::{Load, Plan, Pool, StopReason};
-use drumfire_report::live::{Progress, line};
+use drumfire_report::live::{Progress, Since, Stage, Stops, line};
 use drumfire_units::Nanos;
 
 /// How many intervals the spark shows.
@@ -14,12 +14,12 @@ const SPARK: usize = 20;
 pub(crate) struct Watch {
     shown: Shown,
     model: Model,
-    duration: Option<Nanos>,
-    requests: Option<u64>,
-    sent: u64,
+    stops: Stops,
+    warmup: Nanos,
+    since: Since,
     rates: Vec<f64>,
-    /// The line on the end of the load stays until the report.
-    draining: bool,
+    /// The load has ended, and by what.
+    stopped: Option<StopReason>,
 }
 
 /// The kind of display.
@@ -37,8 +37,8 @@ impl Watch {
         let pools = || plan.pools().iter();
         let is_open = |pool: &Pool| matches!(pool.load, Load::Open { .. });
         // The last pool to end is the run's end; a count is that of all, where all have one.
-        let durations: Option<Vec<Nanos>> = pools().map(|pool| pool.stop.duration).collect();
-        let requests: Option<Vec<u64>> = pools().map(|pool| pool.stop.requests).collect();
+        let durations: Option<Vec<Nanos>> = pools().map(duration).collect();
+        let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {
             shown: if wanted && terminal::is_live() {
                 Shown::Live
@@ -49,11 +49,14 @@ impl Watch {
                 true => Model::Open,
                 false => Model::Closed,
             },
-            duration: durations.and_then(|all| all.into_iter().max()),
-            requests: requests.map(|all| all.iter().sum()),
-            sent: 0,
+            stops: Stops {
+                duration: durations.and_then(|all| all.into_iter().max()),
+                requests: requests.map(|all| all.iter().sum()),
+            },
+            warmup: plan.generator().warmup,
+            since: Since::default(),
             rates: Vec::new(),
-            draining: false,
+            stopped: None,
         }
     }
 
@@ -63,51 +66,89 @@ impl Watch {
             return;
         }
         match event {
-            RunEvent::IntervalClosed(_) if self.draining => {}
-            RunEvent::IntervalClosed(interval) => {
-                self.sent += interval.total.counts.sent;
-                let seconds = (interval.end - interval.start).as_secs_f64();
-                if seconds > 0.0 {
-                    self.rates.push(interval.total.counts.sent as f64 / seconds);
-                }
-                if self.rates.len() > SPARK {
-                    self.rates.remove(0);
-                }
-                let progress = Progress {
-                    model: self.model,
-                    duration: self.duration,
-                    requests: self.requests,
-                    sent: self.sent,
-                    rates: &self.rates,
+            RunEvent::Started(_) => replace("starting"),
+            RunEvent::IntervalClosed(interval) => self.show(interval),
+            RunEvent::Stopping { reason } => {
+                self.stopped = match (self.stopped, reason) {
+                    (_, StopReason::Signal) | (None, _) => Some(*reason),
+                    (stopped, _) => stopped,
                 };
-                let text = line(interval, &progress, &terminal::stderr_style());
-                output::draw(&format!("\r\x1b[K{}", text.trim_end()));
+                if self.stopped == Some(StopReason::Signal) {
+                    replace(&self.stopping());
+                }
             }
-            RunEvent::Stopping {
-                reason: StopReason::Signal,
-            } => {
-                self.draining = true;
-                let said = stopping(usize::from(terminal::columns()));
-                output::draw(&format!("\r\x1b[K{said}"));
-            }
-            RunEvent::Finished(_) => output::draw("\r\x1b[K"),
-            RunEvent::Started(_)
-            | RunEvent::Kept(_)
-            | RunEvent::Changed(_)
-            | RunEvent::Stopping { .. } => {}
+            RunEvent::Finished(_) => replace(""),
+            RunEvent::Kept(_) | RunEvent::Changed(_) => {}
         }
+    }
+
+    /// Shows the figures of an interval, or how much is still under way after a signal.
+    fn show(&mut self, interval: &Interval) {
+        self.since.absorb(interval, self.model);
+        let seconds = (interval.end - interval.start).as_secs_f64();
+        if seconds > 0.0 {
+            self.rates.push(interval.total.counts.sent as f64 / seconds);
+        }
+        if self.rates.len() > SPARK {
+            self.rates.remove(0);
+        }
+        let stage = match self.stopped {
+            Some(StopReason::Signal) => return replace(&self.stopping()),
+            Some(_) => Stage::Drain,
+            None if interval.end <= self.warmup => Stage::WarmUp(self.warmup),
+            None => Stage::Load,
+        };
+        let progress = Progress {
+            model: self.model,
+            stage,
+            stops: self.stops,
+            since: &self.since,
+            rates: &self.rates,
+        };
+        replace(line(interval, &progress, &terminal::stderr_style()).trim_end());
+    }
+
+    /// The message after the signal that ended the load.
+    fn stopping(&self) -> String {
+        stopping(self.since.in_flight(), usize::from(terminal::columns()))
     }
 }
 
+/// Puts a text in place of the line.
+fn replace(text: &str) {
+    output::draw(&format!("\r\x1b[K{text}"));
+}
+
+/// When a pool's load ends, where its plan says so.
+fn duration(pool: &Pool) -> Option<Nanos> {
+    let law = match &pool.load {
+        Load::Open { rate, .. } => rate.duration(),
+        Load::Closed { .. } => None,
+    };
+    [pool.stop.duration, law].into_iter().flatten().min()
+}
+
+/// How many requests end a pool's load, where their number does.
+fn requests(pool: &Pool) -> Option<u64> {
+    let rounds = pool.stop.iterations;
+    let rounds = rounds.map(|rounds| rounds.saturating_mul(pool.requests.len() as u64));
+    [pool.stop.requests, rounds].into_iter().flatten().min()
+}
+
 /// The message after the signal that ended the load, in one line of the terminal.
-fn stopping(columns: usize) -> &'static str {
-    const SAID: [&str; 3] = [
-        "stopping: waiting for what is in flight (again to report now)",
-        "stopping (again to report now)",
-        "stopping",
+fn stopping(in_flight: u64, columns: usize) -> String {
+    // At the last interval's end nothing was under way; what is now is not known.
+    let what = match in_flight {
+        0 => "what is".to_owned(),
+        some => some.to_string(),
+    };
+    let said = [
+        format!("stopping: waiting for {what} in flight (again to report now)"),
+        "stopping (again to report now)".to_owned(),
+        "stopping".to_owned(),
     ];
-    let fits = SAID.into_iter().find(|said| said.len() < columns);
-    fits.unwrap_or_default()
+    let mut said = said.into_iter();
+    said.find(|said| said.len() < columns).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -116,8 +157,11 @@ mod tests {
 
     #[test]
     fn what_is_said_fits_the_line() {
-        assert!(stopping(80).ends_with("in flight (again to report now)"));
-        assert_eq!(stopping(40), "stopping (again to report now)");
-        assert_eq!((stopping(10), stopping(3)), ("stopping", ""));
+        let whole = "stopping: waiting for 12 in flight (again to report now)";
+        assert_eq!(stopping(12, 80), whole);
+        assert!(stopping(0, 80).contains("waiting for what is in flight"));
+        assert_eq!(stopping(12, 40), "stopping (again to report now)");
+        assert_eq!(stopping(12, 10), "stopping");
+        assert_eq!(stopping(12, 3), "");
     }
 }

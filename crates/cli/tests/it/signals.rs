@@ -83,7 +83,7 @@ fn the_first_is_acknowledged_and_the_second_reports_at_once() {
         let asked = Instant::now();
         process.signal(first);
         wait_until("it is acknowledged", || {
-            terminal.shows("stopping: waiting for what is in flight (again to report now)")
+            terminal.shows("in flight (again to report now)")
         });
         noticed.push(asked.elapsed());
         sleep(Duration::from_millis(200));

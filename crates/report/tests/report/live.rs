@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use drumfire_measure::{Interval, Model, Outcome};
-use drumfire_report::live::{self, Progress};
+use drumfire_report::live::{self, Progress, Since, Stage, Stops};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_units::Nanos;
 use unicode_width::UnicodeWidthStr;
@@ -25,26 +25,121 @@ fn second(at: u64, requests: u64, failed: u64) -> Interval {
 
 const RATES: [f64; 9] = [5e3, 100.0, 300.0, 500.0, 700.0, 800.0, 900.0, 1e3, 1e3];
 
-fn progress(sent: u64) -> Progress<'static> {
-    Progress {
-        model: Model::Open,
-        duration: Some(Nanos::from_secs(10)),
-        requests: None,
-        sent,
-        rates: &RATES,
+/// A run of which the intervals so far are known.
+struct Shown {
+    since: Since,
+    stage: Stage,
+    stops: Stops,
+}
+
+impl Shown {
+    fn new() -> Self {
+        Self {
+            since: Since::default(),
+            stage: Stage::Load,
+            stops: Stops {
+                duration: Some(Nanos::from_secs(10)),
+                requests: None,
+            },
+        }
     }
+
+    fn line(&mut self, interval: &Interval, style: &Style) -> String {
+        self.since.absorb(interval, Model::Open);
+        let progress = Progress {
+            model: Model::Open,
+            stage: self.stage,
+            stops: self.stops,
+            since: &self.since,
+            rates: &RATES,
+        };
+        live::line(interval, &progress, style)
+    }
+}
+
+fn plain(width: u16) -> Style {
+    Style::new(width, Color::Off, Unicode::On)
 }
 
 #[test]
 fn a_line_says_what_matters() {
-    let style = Style::new(120, Color::Off, Unicode::On);
     assert_eq!(
-        live::line(&second(2, 1_000, 3), &progress(3_000), &style),
-        "   3 s    1,000/s  ▁▃▄▆▇███     997 ok  3 failed  p50 1.52 ms  p99 2.01 ms  \
-         max 2.02 ms  ██▍       30 %  7 s left"
+        Shown::new().line(&second(2, 1_000, 3), &plain(200)),
+        "   3 s  ██▍        30 %   7 s left   1,000/s  ▁▃▄▆▇███  1,000 sent  3 failed  \
+         http_status   0 in flight      p50 1.52 ms      p99 2.01 ms      max 2.02 ms"
     );
     let ascii = Style::new(120, Color::Off, Unicode::Off);
-    assert!(live::line(&second(2, 1_000, 3), &progress(3_000), &ascii).is_ascii());
+    assert!(Shown::new().line(&second(2, 1_000, 3), &ascii).is_ascii());
+}
+
+/// A slow server: nothing ends, and the line shows what is sent, and what waits for it.
+#[test]
+fn what_is_under_way_and_what_waits_is_shown() {
+    let mut interval = second(4, 0, 0);
+    interval.total.record_intended(100);
+    interval.total.record_dropped(7);
+    interval.total.under_way = 64;
+    let line = Shown::new().line(&interval, &plain(110));
+    assert_eq!(
+        line,
+        "   5 s   50 %   5 s left       0/s     64 sent  0 failed  64 in flight  29 waiting  \
+         7 dropped      p99       –"
+    );
+}
+
+#[test]
+fn eighty_columns_tell_how_much_is_left() {
+    let line = Shown::new().line(&second(2, 1_000, 0), &plain(80));
+    assert_eq!(
+        line,
+        "   3 s   30 %   7 s left   1,000/s  0 failed   0 in flight      p99 2.01 ms"
+    );
+    let line = Shown::new().line(&second(2, 1_000, 0), &plain(50));
+    assert_eq!(line, "   3 s   30 %   7 s left   1,000/s  0 failed");
+    // A failure's reason is worth more than the times.
+    let line = Shown::new().line(&second(2, 1_000, 1_000), &plain(80));
+    assert!(line.contains("1,000 failed"), "{line}");
+}
+
+#[test]
+fn the_first_failure_has_its_reason() {
+    let mut shown = Shown::new();
+    shown.line(&second(0, 10, 2), &plain(120));
+    let line = shown.line(&second(1, 1_000, 0), &plain(120));
+    assert!(line.contains("2 failed  http_status"), "{line}");
+}
+
+#[test]
+fn stages_have_names() {
+    let mut shown = Shown::new();
+    shown.stage = Stage::WarmUp(Nanos::from_secs(5));
+    let mut interval = second(2, 0, 0);
+    for n in 0..30 {
+        let sample = fixture::sample(interval.start + Nanos::from_millis(n));
+        interval.total.record_warmup(&sample);
+    }
+    let line = shown.line(&interval, &plain(80));
+    assert!(
+        line.starts_with("   3 s  warm-up, 2 s left      30/s"),
+        "{line}"
+    );
+    assert!(shown.line(&interval, &plain(100)).contains("60 sent"));
+    shown.stage = Stage::Drain;
+    let line = shown.line(&second(10, 3, 0), &plain(80));
+    assert!(
+        line.starts_with("  11 s             drain       3/s"),
+        "{line}"
+    );
+}
+
+/// Few requests a second support no p99, and the run's is shown as such.
+#[test]
+fn few_samples_give_the_figure_of_the_run() {
+    let mut shown = Shown::new();
+    let first = shown.line(&second(0, 200, 0), &plain(120));
+    assert!(first.contains("    p99       –"), "{first}");
+    let second_line = shown.line(&second(1, 200, 0), &plain(120));
+    assert!(second_line.contains("run p99 1.22 ms"), "{second_line}");
 }
 
 #[test]
@@ -57,30 +152,21 @@ fn a_timeout_is_a_lower_bound() {
             .total
             .record(&fixture::ended(late, Outcome::TimeoutTotal, 0));
     }
-    let style = Style::new(120, Color::Off, Unicode::On);
-    let line = live::line(&interval, &progress(3_000), &style);
+    let line = Shown::new().line(&interval, &plain(200));
     assert!(
-        line.contains("p50 1.52 ms  p99 ≥ 1.00 s  max ≥ 1.00 s"),
+        line.contains("p50 1.52 ms      p99 ≥ 1.00 s      max ≥ 1.00 s"),
         "{line}"
-    );
-}
-
-#[test]
-fn narrow_lines_keep_the_essence() {
-    let narrow = Style::new(50, Color::Off, Unicode::On);
-    assert_eq!(
-        live::line(&second(2, 1_000, 0), &progress(3_000), &narrow),
-        "   3 s    1,000/s  0 failed  p99 2.01 ms"
     );
 }
 
 #[test]
 fn lines_keep_their_columns_and_their_width() {
     for width in [40, 60, 80, 100, 120, 200] {
-        let style = Style::new(width, Color::Off, Unicode::On);
-        let lines: Vec<_> = [(0, 7, 0), (1, 1_000, 0), (2, 999, 5), (7, 0, 0)]
+        let style = plain(width);
+        let mut shown = Shown::new();
+        let lines: Vec<_> = [(0, 7, 0), (1, 1_000, 0), (2, 999, 0), (7, 0, 0)]
             .into_iter()
-            .map(|(at, n, failed)| live::line(&second(at, n, failed), &progress(n), &style))
+            .map(|(at, n, failed)| shown.line(&second(at, n, failed), &style))
             .collect();
         let place = |line: &String| line.find("p99").map(|at| line[..at].width());
         assert!(lines.iter().all(|line| line.width() <= usize::from(width)));
@@ -89,20 +175,20 @@ fn lines_keep_their_columns_and_their_width() {
             "{lines:#?}"
         );
         assert!(lines.iter().all(|line| !line.contains(char::is_control)));
+        assert!(lines.iter().all(|line| line.contains(" %")), "{lines:#?}");
     }
 }
 
 #[test]
 fn what_is_left_follows_the_nearer_stop() {
-    let style = Style::new(200, Color::Off, Unicode::On);
-    let mut progress = progress(90);
-    progress.requests = Some(100);
-    let line = live::line(&second(2, 30, 0), &progress, &style);
-    assert!(line.ends_with("90 %"), "{line}");
-    progress.duration = None;
-    progress.requests = None;
-    let line = live::line(&second(2, 30, 0), &progress, &style);
+    let style = plain(200);
+    let mut shown = Shown::new();
+    shown.stops.requests = Some(100);
+    let line = shown.line(&second(2, 90, 0), &style);
+    assert!(line.contains("90 %"), "{line}");
+    shown.stops = Stops::default();
+    let line = shown.line(&second(2, 30, 0), &style);
     assert!(!line.contains('%') && !line.contains("left"), "{line}");
-    progress.requests = Some(0);
-    assert!(live::line(&second(2, 30, 0), &progress, &style).ends_with("100 %"));
+    shown.stops.requests = Some(0);
+    assert!(shown.line(&second(2, 30, 0), &style).contains("100 %"));
 }
