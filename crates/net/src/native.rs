@@ -79,13 +79,17 @@ impl Native {
     /// # Errors
     /// When the kernel has no descriptor left for its readiness queue, or no way to wait for it.
     pub fn new(options: &NativeOptions) -> Result<Self, Fault> {
+        let tls: Vec<TlsConfig> = options.tls.iter().map(TlsConfig::for_worker).collect();
+        // The library's first use on a thread collects entropy for some 50 ms, which the first
+        // handshake would be charged with. Whatever is wrong with it shows itself there.
+        let _warmed = tls.first().map(TlsStream::new);
         Ok(Self {
             clock: options.clock,
             tsc: TscClock::new(|| options.clock.now().0),
             waiting: options.waiting,
             poller: Poller::new()?,
             sockets: Vec::new(),
-            tls: options.tls.iter().map(TlsConfig::for_worker).collect(),
+            tls,
             tls_io: (!options.tls.is_empty()).then(|| Box::new(TlsIo::new())),
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
         })
