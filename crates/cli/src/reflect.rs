@@ -56,11 +56,9 @@ pub(crate) fn schema(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
                     .finish()
                     .map_err(|error| failed(plan, &error.to_string()));
             }
-            Err(ConversationError::Status(code, _)) if code.name() == UNIMPLEMENTED => {
+            Err(ConversationError::Status(code, said)) if code.name() == UNIMPLEMENTED => {
                 if !session.handle_unimplemented() {
-                    return Err(Failure::failed(
-                        "the server does not support reflection; name its files with --proto or --protoset",
-                    ));
+                    return Err(unsupported(&said));
                 }
             }
             Err(error) => {
@@ -68,6 +66,17 @@ pub(crate) fn schema(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
             }
         }
     }
+}
+
+/// The server has no reflection, as it said.
+fn unsupported(said: &str) -> Failure {
+    let said = match said {
+        "" => String::new(),
+        said => format!(" ({})", Untrusted::new(said).escaped(Unicode::On)),
+    };
+    Failure::failed(format!(
+        "the server does not support reflection{said}; name its files with --proto or --protoset"
+    ))
 }
 
 /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS.
@@ -99,7 +108,8 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
             return session::RESOLVE.to_owned();
         }
         ConversationError::TimedOut => {
-            return "; a server without reflection needs --proto or --protoset".to_owned();
+            return "; one that is no gRPC server may stay silent too, and one without reflection needs \
+                    --proto or --protoset".to_owned();
         }
         _ => return String::new(),
     };

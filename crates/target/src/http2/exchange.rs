@@ -12,6 +12,7 @@ use bytes::Bytes;
 use drumfire_units::Nanos;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use std::future::poll_fn;
@@ -99,6 +100,13 @@ impl Exchange {
             return hub.tasks.spawn(call);
         }
         let mut exchange = Self { visit, respond };
+        if grpc::is_call(&head.headers) {
+            exchange.visit.counting = grpc::counting(target);
+            if exchange.visit.counting == Counting::Counted {
+                hub.desk.arrived();
+            }
+            return exchange.refuse_call();
+        }
         let intent = match hub.desk.intent(&request_head(&head, target)) {
             Ok(intent) => intent,
             Err(bad) => return exchange.refuse(&bad.0),
@@ -120,6 +128,24 @@ impl Exchange {
                 exchange.answer_at_once(answer, plan.delay, key);
             }
             _ => hub.tasks.spawn(exchange.carry_out(plan, due)),
+        }
+    }
+
+    /// Ends a call at once, where no service is offered: its client may wait for an answer before
+    /// it ends its request.
+    fn refuse_call(mut self) {
+        let mut response = Response::new(());
+        let fields = response.headers_mut();
+        fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+        fields.insert(
+            "grpc-status",
+            HeaderValue::from(grpc::Code::UNIMPLEMENTED.0),
+        );
+        let message = "drumfire serve offers gRPC with --grpc";
+        fields.insert("grpc-message", HeaderValue::from_static(message));
+        match self.respond.send_response(response, true) {
+            Ok(_) => self.visit.answered(Afterwards::Stay),
+            Err(_) => self.visit.gone(Afterwards::Stay),
         }
     }
 
