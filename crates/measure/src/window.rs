@@ -1,7 +1,7 @@
 //! Thresholds over sliding windows: every span of a given length in whole intervals.
 
 use crate::threshold::{Aim, figure_text, holds};
-use crate::window_series::Series;
+use crate::window_series::{Series, Window};
 use crate::{Interval, RunInfo, ThresholdResult};
 use drumfire_plan::Threshold;
 
@@ -32,6 +32,8 @@ struct Tracker {
 struct Worst {
     evaluated: u64,
     failed: u64,
+    /// Whether the last window failed.
+    last_failed: bool,
     actual: Option<f64>,
     why_not: Option<String>,
 }
@@ -77,7 +79,9 @@ impl Tracker {
     fn absorb(&mut self, interval: &Interval) {
         let (threshold, worst) = (&self.threshold, &mut self.worst);
         if let Ok(series) = &mut self.series {
-            series.absorb(interval, |figure| worst.see(threshold, figure));
+            series.absorb(interval, |window, figure| {
+                worst.see(threshold, window, figure)
+            });
         }
     }
 
@@ -101,14 +105,17 @@ impl Tracker {
             expression: threshold.expression.clone(),
             passed: failed == 0,
             actual: Some(actual),
-            actual_text: format!("{figure} in the worst of {evaluated} windows, {failed} failed"),
+            actual_text: match evaluated {
+                1 => format!("{figure} in the only window"),
+                _ => format!("{figure} in the worst of {evaluated} windows, {failed} failed"),
+            },
         }
     }
 }
 
 impl Worst {
     /// Takes one window's figure.
-    fn see(&mut self, threshold: &Threshold, figure: Result<f64, String>) {
+    fn see(&mut self, threshold: &Threshold, window: Window, figure: Result<f64, String>) {
         let actual = match figure {
             Ok(actual) => actual,
             Err(why) => {
@@ -116,8 +123,13 @@ impl Worst {
                 return;
             }
         };
-        self.evaluated += 1;
         let failed = !holds(threshold, actual);
+        if window == Window::Next || self.evaluated == 0 {
+            self.evaluated += 1;
+        } else if self.last_failed {
+            self.failed -= 1;
+        }
+        self.last_failed = failed;
         let worse = self.actual.is_none_or(|worst| {
             use drumfire_plan::Comparison as Is;
             match threshold.comparison {

@@ -22,6 +22,15 @@ pub(crate) struct Series {
     times: Histogram,
 }
 
+/// The window that a figure is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Window {
+    /// One more.
+    Next,
+    /// The one before, with the rest of the run behind it, which is too short to be an interval.
+    Extended,
+}
+
 /// The part of one interval.
 #[derive(Clone, Debug)]
 struct Part {
@@ -46,13 +55,18 @@ impl Series {
         }
     }
 
-    /// Takes the next interval and calls `see` with the figure of each window that it completes.
-    pub(crate) fn absorb(&mut self, interval: &Interval, mut see: impl FnMut(Result<f64, String>)) {
+    /// Takes the next interval and calls `see` with the figure of each window that it completes, or
+    /// extends.
+    pub(crate) fn absorb(
+        &mut self,
+        interval: &Interval,
+        mut see: impl FnMut(Window, Result<f64, String>),
+    ) {
         let span = interval.end - interval.start;
         let view = match View::of(&self.aim, &interval.total, interval.pools(), span) {
             Ok(view) => view,
             Err(why) => {
-                see(Err(why));
+                see(Window::Next, Err(why));
                 return;
             }
         };
@@ -66,13 +80,19 @@ impl Series {
         if let Some(times) = view.times {
             self.times.merge(times);
         }
-        if !self.aim.is_rate() {
-            self.push(part, &mut see);
-            return;
-        }
         // Cut short by the end of the run. A worker closes an interval when it gets to it, so the
         // others are not exact to the nanosecond either.
-        if span < Nanos(self.interval.0 - self.interval.0 / 10) {
+        let is_rest = span < Nanos(self.interval.0 - self.interval.0 / 10);
+        if !self.aim.is_rate() {
+            if is_rest && self.parts.len() == self.length {
+                self.parts.push_back(part);
+                see(Window::Extended, self.figure());
+            } else {
+                self.push(part, &mut see);
+            }
+            return;
+        }
+        if is_rest {
             return;
         }
         if due == 0 {
@@ -86,16 +106,17 @@ impl Series {
     }
 
     /// Moves the window by one part, whose times are in the sum already.
-    fn push(&mut self, part: Part, see: &mut impl FnMut(Result<f64, String>)) {
+    fn push(&mut self, part: Part, see: &mut impl FnMut(Window, Result<f64, String>)) {
         self.parts.push_back(part);
-        if self.parts.len() > self.length
+        while self.parts.len() > self.length
             && let Some(left) = self.parts.pop_front()
-            && let Some(times) = left.times
         {
-            self.times.subtract(&times.unpack());
+            if let Some(times) = left.times {
+                self.times.subtract(&times.unpack());
+            }
         }
         if self.parts.len() == self.length {
-            see(self.figure());
+            see(Window::Next, self.figure());
         }
     }
 
