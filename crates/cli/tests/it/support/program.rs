@@ -42,8 +42,24 @@ pub(crate) fn neutral(mut command: Command) -> Command {
 
 /// The program with these arguments.
 pub(crate) fn drumfire(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-    let mut command = neutral(Command::new(PATH));
+    let mut command = neutral(undeafened(PATH));
     command.args(args);
+    command
+}
+
+/// A program that hears its signals. Under nohup, in the background of a script and in cron, some of
+/// them are ignored from the start, and what they are sent would be lost on it.
+pub(crate) fn undeafened(path: &str) -> Command {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGHUP, SIGINT, SIGQUIT and SIGTERM: a bit for each number, the first for number 1.
+    if ignored.unwrap_or(0) & 0b100_0000_0000_0111 == 0 {
+        return Command::new(path);
+    }
+    // It replaces itself by the program, which so keeps the process id.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,QUIT,TERM", path]);
     command
 }
 
