@@ -54,3 +54,11 @@ fn style(is_terminal: bool) -> Style {
 pub(crate) fn columns() -> u16 {
     terminal_size::terminal_size().map_or(80, |(terminal_size::Width(width), _)| width)
 }
+
+/// How many lines the terminal on standard output shows; none where there is no terminal.
+pub(crate) fn rows() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    terminal_size::terminal_size().map(|(_, terminal_size::Height(rows))| usize::from(rows))
+}

@@ -64,7 +64,7 @@ macro_rules! outcomes {
 }
 
 outcomes! {
-    HttpStatus "http_status" Target "the response's status is a failure by the plan",
+    HttpStatus "http_status" Target "the plan does not expect the response's status",
     InvalidStatus "invalid_status" Target "the status is outside 100 to 599",
     DnsNotFound "dns:nx" Network "the name does not exist",
     DnsFailed "dns:servfail" Network "the resolver failed",

@@ -78,6 +78,9 @@ fn certificate(reason: &CertificateError) -> IoError {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             IoError::TlsName(text)
         }
+        CertificateError::UnknownIssuer => {
+            IoError::TlsUntrusted("its issuer is not among the trusted authorities".to_owned())
+        }
         // An error without a class of its own shows its inner name alone.
         CertificateError::Other(inner) => IoError::TlsUntrusted(match inner.0.to_string() {
             name if name == "CaUsedAsEndEntity" => {

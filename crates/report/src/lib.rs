@@ -13,6 +13,7 @@ pub mod live;
 mod page;
 mod quantity;
 mod remedy;
+mod status;
 pub mod style;
 mod table;
 pub mod text;

@@ -78,6 +78,11 @@ impl Line {
         }
     }
 
+    /// The text alone.
+    pub(crate) fn text(&self) -> String {
+        self.0.iter().map(|(text, _)| text.as_str()).collect()
+    }
+
     /// How many columns it takes.
     pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(text, _)| text.width()).sum()

@@ -103,6 +103,11 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Whether parts are explained.
+    pub(crate) fn explains(&self) -> bool {
+        self.explain == Explain::Yes
+    }
+
     /// An explanation of the part above, with `--explain`.
     pub(crate) fn explain(&mut self, sentence: &str) {
         if self.explain == Explain::Yes {

@@ -110,9 +110,9 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(n))
 }
 
-/// A rate per second: `12,345/s`, `995.2/s`, `0.2/s`.
+/// A rate per second, with three digits below a thousand: `12,345/s`, `995/s`, `0.2/s`.
 pub(crate) fn rate(per_second: f64) -> String {
-    if !per_second.is_finite() || per_second >= 999.95 {
+    if !per_second.is_finite() || per_second >= 999.5 {
         return format!(
             "{}/s",
             count(per_second as u64 + u64::from(per_second.fract() >= 0.5))
@@ -121,10 +121,14 @@ pub(crate) fn rate(per_second: f64) -> String {
     let decimals = match per_second {
         v if v < 0.995 => 3,
         v if v < 9.995 => 2,
-        _ => 1,
+        v if v < 99.95 => 1,
+        _ => 0,
     };
     let text = format!("{per_second:.decimals$}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
     match text {
         "0" if per_second > 0.0 => "<0.001/s".to_owned(),
         text => format!("{text}/s"),
@@ -141,8 +145,9 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
         _ if part == 0 => "0 %".to_owned(),
         _ if part == whole => "100 %".to_owned(),
         p if p < 0.01 => "<0.01 %".to_owned(),
-        p if p < 0.995 => format!("{p:.2} %"),
-        p if p < 99.95 || part > whole => format!("{p:.1} %"),
+        p if p < 9.995 => format!("{p:.2} %"),
+        p if p < 99.95 => format!("{p:.1} %"),
+        p if part > whole => format!("{p:.0} %"),
         p if p < 99.995 => format!("{p:.2} %"),
         _ => ">99.99 %".to_owned(),
     }
@@ -153,6 +158,7 @@ pub(crate) fn share_tenths(part: u64, whole: u64) -> String {
     match part as f64 / whole.max(1) as f64 * 100.0 {
         p if part > 0 && p < 0.05 => "<0.1 %".to_owned(),
         p if part < whole && p >= 99.95 => ">99.9 %".to_owned(),
+        _ if part == whole && whole > 0 => "100 %".to_owned(),
         p => format!("{p:.1} %"),
     }
 }
@@ -247,7 +253,10 @@ mod tests {
             (0.2, "0.2/s"),
             (1.5, "1.5/s"),
             (50.0, "50/s"),
-            (999.6, "999.6/s"),
+            (148.12, "148/s"),
+            (20.0, "20/s"),
+            (99.96, "100/s"),
+            (999.6, "1,000/s"),
             (999.97, "1,000/s"),
             (12_345.6, "12,346/s"),
         ] {
@@ -262,7 +271,8 @@ mod tests {
             (1, 8, "12.5 %"),
             (9_999, 10_000, "99.99 %"),
             (999_999, 1_000_000, ">99.99 %"),
-            (3, 2, "150.0 %"),
+            (1, 20, "5.00 %"),
+            (3, 2, "150 %"),
         ] {
             assert_eq!(share(part, whole), text);
         }
@@ -271,7 +281,7 @@ mod tests {
             (1, 1_000_000, "<0.1 %"),
             (1, 8, "12.5 %"),
             (99_999, 100_000, ">99.9 %"),
-            (5, 5, "100.0 %"),
+            (5, 5, "100 %"),
         ] {
             assert_eq!(share_tenths(part, whole), text);
         }

@@ -47,9 +47,7 @@ pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
         Outcome::TlsName => "use the name in the certificate, with --resolve if need be",
         Outcome::TlsExpired => "renew the certificate, or skip verification with -k",
         Outcome::TlsAlert => "a server that asks for a client's certificate wants --cert and --key",
-        Outcome::TlsProtocol => {
-            "check that the port speaks TLS: http:// is for plain text, in gRPC --plaintext"
-        }
+        Outcome::TlsProtocol => "for a server without TLS write http://, in gRPC --plaintext",
         Outcome::ConnectReset => {
             "check that the port speaks this protocol: a TLS port needs https://, in gRPC no \
              --plaintext"
@@ -59,7 +57,8 @@ pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
             "check that the port speaks HTTP/2: a TLS port needs https://, in gRPC no --plaintext"
         }
         Outcome::ClosedReused => {
-            "the server closes idle connections; raise its keep-alive timeout to avoid this"
+            "if the connections were idle, raise the server's keep-alive timeout; if they were not, it \
+             closed them in place of an answer"
         }
         Outcome::TimeoutConnect => {
             "counted in the latency as at least this long; --connect-timeout and --timeout set the \

@@ -1,7 +1,9 @@
 //! The summary as a person reads it: the verdict first, then the plan, then the numbers.
 
+mod asked;
 mod distribution;
 mod iteration;
+mod last;
 mod latency;
 mod outcome;
 mod pool;
@@ -16,6 +18,7 @@ use crate::secret;
 use crate::style::{Style, Unicode};
 use crate::untrusted::Untrusted;
 use drumfire_measure::{Histogram, Model, Outcome, Summary};
+pub use last::last_lines;
 
 /// How many characters of a foreign text are shown.
 const FOREIGN_MAX: usize = 300;

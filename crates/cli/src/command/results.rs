@@ -76,6 +76,13 @@ impl Destinations {
         } else {
             text::summary(summary, &style)
         };
+        let text = match terminal::rows() {
+            // What scrolls out of sight is said again.
+            Some(rows) if text.lines().count() >= rows => {
+                format!("{text}\n{}", text::last_lines(summary, &style))
+            }
+            _ => text,
+        };
         let printed = if taken {
             Ok(())
         } else {

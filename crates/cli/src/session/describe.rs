@@ -168,7 +168,13 @@ fn requests_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
         if let Some(call) = &request.call {
             call_text(call, &place, line);
         }
-        if let Body(Some(body)) = &request.body {
+        if request
+            .data
+            .as_ref()
+            .is_some_and(|data| data.varying().body)
+        {
+            line(&format!("{place}.body"), "a template".to_owned());
+        } else if let Body(Some(body)) = &request.body {
             line(&format!("{place}.body_bytes"), body.len().to_string());
         }
     }

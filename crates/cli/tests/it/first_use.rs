@@ -1,7 +1,7 @@
 //! The first lines that a newcomer types, and what an installation brings.
 
 use crate::support::program::{LIMIT, words};
-use crate::support::{Folder, Process, Run, Serve, drumfire};
+use crate::support::{Folder, Process, Run, Serve, drumfire, load};
 
 /// The program with a line of arguments, run to its end.
 fn run(line: &str) -> Run {
@@ -129,4 +129,61 @@ fn an_installation_has_completions_and_pages() {
     let nowhere = run(&format!("man {}", folder.at("none")));
     assert_eq!(nowhere.code, Some(1));
     assert!(nowhere.stderr.contains("none"), "{}", nowhere.stderr);
+}
+
+/// The TLS library's first use takes some 50 ms, and is no time of the target's.
+#[test]
+fn tls_is_warm_before_the_run() {
+    let serve = Serve::new("--tls");
+    let slowest = (0..5).map(|_| {
+        let report = load(&format!("-k -c 4 -n 20 --threads 1 {}", serve.url));
+        report.n("latency.tls_handshake.max")
+    });
+    let least = slowest.min().unwrap();
+    assert!(least < 40_000_000, "{least} ns in the best of five runs");
+}
+
+/// The commonest mistake: the built-in server without its gRPC services.
+#[test]
+fn a_server_without_grpc_says_so_at_once() {
+    let serve = Serve::new("");
+    let begun = std::time::Instant::now();
+    let listed = run(&format!("grpc {} --plaintext --list", serve.address()));
+    assert_eq!(listed.code, Some(1), "{}", listed.stderr);
+    assert!(
+        listed
+            .stderr
+            .contains("drumfire serve offers gRPC with --grpc"),
+        "{}",
+        listed.stderr
+    );
+    assert!(listed.stderr.contains("--proto"), "{}", listed.stderr);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5));
+}
+
+/// The method and the body stand beside the target: without them a POST looks like a GET.
+#[test]
+fn a_report_shows_what_was_sent() {
+    let serve = Serve::new("");
+    let shown = run(&format!(
+        "http -c 1 -n 10 -d x=1 --timeout 3s {}",
+        serve.url
+    ));
+    let text = shown
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        text.contains(&format!("POST {} · a body of 3 bytes", serve.url)),
+        "{}",
+        shown.stdout
+    );
+    assert!(text.contains("· timeout 3 s ·"), "{}", shown.stdout);
+    let shown = run(&format!("http -c 1 -n 10 {}?status=503:1", serve.url));
+    assert!(
+        shown.stdout.contains("503 Service Unavailable"),
+        "{}",
+        shown.stdout
+    );
 }

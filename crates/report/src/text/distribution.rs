@@ -4,37 +4,28 @@ use super::{main_latency, unseen};
 use crate::bar::bar;
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::{count, enumerated, share_tenths};
-use crate::style::{Style, Unicode};
+use crate::quantity::{count, enumerated, latency, share_tenths};
+use crate::style::Style;
 use drumfire_measure::{Histogram, Summary};
+use drumfire_units::Nanos;
 
-/// Steps within a decade, from coarse to fine, in hundredths of its start: from the fourth on
-/// Renard's preferred numbers (ISO 3 and ISO 497), whose ratios are nearly equal.
-const SERIES: [&[u64]; 7] = [
-    &[100],
-    &[100, 300],
-    &[100, 200, 500],
-    &[100, 150, 250, 400, 600],
-    &[100, 120, 150, 200, 250, 300, 400, 500, 600, 800],
-    &[
-        100, 110, 120, 140, 160, 180, 200, 220, 250, 280, 300, 350, 400, 450, 500, 550, 600, 700,
-        800, 900,
-    ],
-    &[
-        100, 106, 112, 118, 125, 132, 140, 150, 160, 170, 180, 190, 200, 212, 224, 236, 250, 265,
-        280, 300, 315, 335, 355, 375, 400, 425, 450, 475, 500, 530, 560, 600, 630, 670, 710, 750,
-        800, 850, 900, 950,
-    ],
-];
-/// No finer series is taken than one that gives this many rows.
+/// How many rows there may be to a decade. Bounds are at 10^(k/n): each row is as wide as the
+/// others on a scale of ratios, so that the shape of the bars is that of the times.
+const PER_DECADE: [u32; 15] = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120];
+/// No finer scale is taken than one that gives this many rows.
 const ROWS_MAX: usize = 14;
+/// The fewest rows to aim at, however few the times are.
+const ROWS_FEW: usize = 4;
 /// No bar is longer.
 const BAR_MAX: usize = 60;
 /// From this width on rows have their count, and from the next the quantiles that they hold.
 const COUNTS_FROM: usize = 50;
 const MARKS_FROM: usize = 70;
-/// Values outside these quantiles share the first and the last row.
+/// Values outside these quantiles share the first and the last row; of fewer than a thousand values
+/// the greatest one is outside.
 const BODY: (f64, f64) = (0.001, 0.999);
+/// The least width of the column of counts: that of its heading.
+const COUNTS_LEAST: usize = 5;
 /// Quantiles marked beside the row that holds them.
 const MARKS: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
@@ -63,20 +54,24 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     page.block(Line::of(heading, Ink::Bold).with(note, Ink::Dim), lines);
     page.explain(
         "How the answers spread: each row counts those that took less than its bound and not less \
-         than the bound above. Two humps mean two kinds of answers; a long tail means that some \
+         than the bound above, and every bound is the same multiple of the one before. Two humps mean two kinds of answers; a long tail means that some \
          users wait much longer than most.",
     );
 }
 
-/// Ten to fourteen rows where the values spread enough.
+/// At most fourteen rows; fewer where there are few values.
 fn rows(histogram: &Histogram) -> Vec<Row> {
+    let count = histogram.count();
     let low = histogram.quantile_unchecked(BODY.0).0;
-    let high = histogram.quantile_unchecked(BODY.1).0;
+    let all_but_one = (count as f64 - 1.0) / count as f64;
+    let high = histogram.quantile_unchecked(BODY.1.min(all_but_one)).0;
     // However long the times are whose end was not seen, the body keeps its shape.
     let high = high.min(histogram.longest_exact().map_or(low, |longest| longest.0));
-    let mut candidates = SERIES.iter().map(|series| bounds(series, low, high));
+    let few = (2.0 * (count as f64).sqrt()) as usize;
+    let most = few.clamp(ROWS_FEW, ROWS_MAX);
+    let mut candidates = PER_DECADE.iter().map(|n| bounds(*n, low, high));
     let bounds = candidates
-        .rfind(|bounds| bounds.len() < ROWS_MAX)
+        .rfind(|bounds| bounds.len() < most)
         .unwrap_or_default();
     let mut rows: Vec<Row> = bounds
         .into_iter()
@@ -101,20 +96,20 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
     rows
 }
 
-/// The steps of a series above `low`, up to the first above `high`.
-fn bounds(series: &[u64], low: u64, high: u64) -> Vec<u64> {
+/// The bounds 10^(k/n) above `low`, up to the first above `high`.
+fn bounds(per_decade: u32, low: u64, high: u64) -> Vec<u64> {
+    let step = |k: i32| 10_f64.powf(f64::from(k) / f64::from(per_decade)).round() as u64;
+    let exponent = (low.max(1) as f64).log10() * f64::from(per_decade);
+    let first = (exponent.floor() as i32).max(0);
     let mut bounds = Vec::new();
-    let decades = (0..18).map(|exponent| 10_u64.pow(exponent));
-    for step in decades.flat_map(|decade| series.iter().map(move |step| step * decade)) {
-        let bound = step / 100;
-        if step % 100 != 0 || bound <= low {
-            continue;
-        }
+    // One more than are ever taken, so that a scale that is too fine shows itself.
+    for bound in (first..).map(step).filter(|bound| *bound > low) {
         bounds.push(bound);
-        if bound > high {
+        if bound > high || bounds.len() >= ROWS_MAX {
             break;
         }
     }
+    bounds.dedup();
     bounds
 }
 
@@ -122,7 +117,7 @@ fn bounds(series: &[u64], low: u64, high: u64) -> Vec<u64> {
 fn bars(rows: &[Row], histogram: &Histogram, style: &Style, room: usize) -> Vec<Line> {
     let total = histogram.count();
     let largest = rows.iter().map(|row| row.count).max().unwrap_or(0);
-    let counts = count(largest).len();
+    let counts = count(largest).len().max(COUNTS_LEAST);
     let marks = marks(rows, histogram);
     let marks_room = marks.iter().map(|marks| marks.len() + 2).max().unwrap_or(0);
     let beside = match room {
@@ -131,7 +126,7 @@ fn bars(rows: &[Row], histogram: &Histogram, style: &Style, room: usize) -> Vec<
         _ => counts + 2 + marks_room,
     };
     let bar_room = room.saturating_sub(10 + 2 + 9 + beside).min(BAR_MAX);
-    let mut lines = Vec::new();
+    let mut lines = vec![headings(bar_room, counts, room)];
     for (index, (row, marks)) in rows.iter().zip(marks).enumerate() {
         let above = index.checked_sub(1).and_then(|at| rows[at].bound);
         let label = label(row.bound, above, style);
@@ -151,9 +146,20 @@ fn bars(rows: &[Row], histogram: &Histogram, style: &Style, room: usize) -> Vec<
     lines
 }
 
+/// What the columns beside the bars are.
+fn headings(bar_room: usize, counts: usize, room: usize) -> Line {
+    let mut line = Line::new();
+    line.space(12 + bar_room);
+    line.push(format!("{:>9}", "share"), Ink::Dim);
+    if room >= COUNTS_FROM {
+        line.push(format!("  {:>counts$}", "count"), Ink::Dim);
+    }
+    line
+}
+
 /// The range of a row, by its own bound and that of the row above.
 fn label(bound: Option<u64>, above: Option<u64>, style: &Style) -> String {
-    let text = |bound| bound_text(bound, style.unicode);
+    let text = |bound| latency(Nanos(bound), style.unicode);
     match (bound, above) {
         (Some(bound), _) => format!("< {}", text(bound)),
         (None, Some(above)) => format!("{} {}", style.glyph("≥", ">="), text(above)),
@@ -180,20 +186,4 @@ fn marks(rows: &[Row], histogram: &Histogram) -> Vec<String> {
         below += row.count;
     }
     marks
-}
-
-/// A bound in its shortest form: `1.5 ms`, `200 µs`, `90 s`.
-fn bound_text(nanos: u64, unicode: Unicode) -> String {
-    let micro = if unicode == Unicode::On { "µs" } else { "us" };
-    let units = [
-        ("s", 1_000_000_000),
-        ("ms", 1_000_000),
-        (micro, 1_000),
-        ("ns", 1),
-    ];
-    let (name, length) = units
-        .into_iter()
-        .find(|(_, length)| nanos >= *length)
-        .unwrap_or(("ns", 1));
-    format!("{} {name}", nanos as f64 / length as f64)
 }

@@ -7,6 +7,7 @@ use crate::quantity::{count, counted, enumerated, latency_f64, quantile};
 use crate::style::Style;
 use crate::table::{Column, Table};
 use drumfire_measure::{Histogram, Model, Summary};
+use drumfire_units::Nanos;
 
 /// Heading, quantile and how early the column gives way.
 const QUANTILES: [(&str, f64, u8); 5] = [
@@ -24,10 +25,11 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         page.part("Latency", [Line::of("nothing was measured", Ink::Dim)]);
         return;
     }
-    let mut table = Table::new(columns());
+    let quantiles = quantiles(&rows);
+    let mut table = Table::new(columns(&quantiles));
     for (index, (name, histogram)) in rows.iter().enumerate() {
         let ink = if index == 0 { Ink::Bold } else { Ink::Plain };
-        table.row(cells(name, histogram, ink, page.style));
+        table.row(cells(name, histogram, &quantiles, ink, page.style));
     }
     let lines = table.lines(page.style.width());
     page.lines(lines);
@@ -61,26 +63,43 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     }
     rows.push(("1st message", &summary.total.messages.first));
     rows.push(("message gap", &summary.total.messages.gap));
-    rows.retain(|(_, histogram)| histogram.count() > 0);
+    // Messages that come in one packet have no gap, and where all do, nothing is to be seen.
+    let lasts = |name: &str, times: &Histogram| name != "message gap" || times.max() > Nanos::ZERO;
+    rows.retain(|(name, times)| times.count() > 0 && lasts(name, times));
     rows
 }
 
+/// The quantiles up to p99, and p99.9 where any row supports it.
+fn quantiles(rows: &[(&str, &Histogram)]) -> Vec<(&'static str, f64, u8)> {
+    let supported = |q: f64| rows.iter().any(|(_, times)| times.quantile(q).is_some());
+    let shown = QUANTILES.into_iter();
+    shown
+        .filter(|(_, q, _)| *q < 0.999 || supported(*q))
+        .collect()
+}
+
 /// The name, the extremes, the mean and the quantiles.
-fn columns() -> Vec<Column> {
+fn columns(quantiles: &[(&'static str, f64, u8)]) -> Vec<Column> {
     let mut columns = vec![Column::names("Latency")];
     columns.extend([Column::numbers("min", 5), Column::numbers("mean", 3)]);
-    columns
-        .extend(QUANTILES.map(|(heading, _, dispensable)| Column::numbers(heading, dispensable)));
+    let numbers = quantiles.iter();
+    columns.extend(numbers.map(|(heading, _, early)| Column::numbers(heading, *early)));
     columns.push(Column::numbers("max", 0));
     columns
 }
 
 /// One row's cells; a quantile that the count cannot support is a dash.
-fn cells(name: &str, histogram: &Histogram, ink: Ink, style: &Style) -> Vec<Line> {
+fn cells(
+    name: &str,
+    histogram: &Histogram,
+    quantiles: &[(&str, f64, u8)],
+    ink: Ink,
+    style: &Style,
+) -> Vec<Line> {
     let quantile = |q| quantile_cell(histogram, q, ink, style);
     let mean = latency_f64(histogram.mean(), style.unicode);
     let mut cells = vec![Line::of(name, ink), quantile(0.0), Line::of(mean, ink)];
-    cells.extend(QUANTILES.map(|(_, q, _)| quantile(q)));
+    cells.extend(quantiles.iter().map(|(_, q, _)| quantile(*q)));
     cells.push(quantile(1.0));
     cells
 }
@@ -96,24 +115,20 @@ pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Sty
 /// Notes that do not fit into the table.
 fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let (_, main) = main_latency(summary);
-    if summary.model() == Model::Closed {
-        page.aside(
-            "Closed model: service time is the latency here. A user waits for its answer before \
-             it asks again, so the waiting that a slow target causes is not in these numbers; an \
-             open model (-r) shows it.",
-        );
+    if summary.model() == Model::Closed && main.count() > 0 {
+        page.aside("Users wait for answers: what a slow target makes others wait, -r shows.");
     }
-    let unsupported = QUANTILES
-        .iter()
-        .filter(|(_, q, _)| main.quantile(*q).is_none());
+    let shown = quantiles(&rows(summary));
+    let unsupported = shown.iter().filter(|(_, q, _)| main.quantile(*q).is_none());
     let needs: Vec<_> = unsupported
         .map(|(name, q, _)| format!("{name} needs {}", count(Histogram::count_needed(*q))))
         .collect();
     if main.count() > 0 && !needs.is_empty() {
         let dash = page.style.glyph("–", "-");
         let samples = counted(main.count(), "sample");
+        let are = if main.count() == 1 { "is" } else { "are" };
         page.aside(&format!(
-            "{dash} {samples} are too few: {}.",
+            "{dash} {samples} {are} too few: {}.",
             needs.join(", ")
         ));
     }

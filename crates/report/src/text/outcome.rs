@@ -5,6 +5,8 @@ use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{count, counted, rate, share, share_tenths};
 use crate::remedy::remedy;
+use crate::status::reason_phrase;
+use crate::style::Style;
 use crate::table::{Column, Side, Table};
 use drumfire_measure::{Blame, ErrorRow, GRPC_STATUS, Leniency, Outcome, Summary, status_name};
 use std::cmp::Reverse;
@@ -63,11 +65,10 @@ fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     let achieved = summary.achieved_per_s();
     let mut items = vec![Line::of(format!("{} achieved", rate(achieved)), Ink::Bold)];
     if let Some(intended) = summary.intended_per_s().filter(|intended| *intended > 0.0) {
-        let part = share((achieved * 1e3) as u64, (intended * 1e3) as u64);
-        items.push(Line::plain(format!(
-            "{part} of {} intended",
-            rate(intended)
-        )));
+        // By counts: the drain after the last request would lower a share of rates.
+        let counts = &summary.total.counts;
+        let part = share(counts.sent, counts.intended);
+        items.push(Line::plain(format!("{part} of {} sent", rate(intended))));
     }
     page.items("Rate", items);
 }
@@ -127,6 +128,24 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     if whole > 0 {
         page.explain("The statuses that the target answered with, ok or not.");
     }
+    let redirects: u64 = summary
+        .total
+        .status()
+        .filter(|(status, _)| matches!(status, 301 | 302 | 303 | 307 | 308))
+        .map(|(_, n)| n)
+        .sum();
+    let mut plan = summary.info.plan_text.iter();
+    let follows = plan.any(|(key, _)| key.rsplit('.').next() == Some("redirects"));
+    if redirects > 0 && !follows {
+        let text = format!(
+            "{} followed; -L N follows up to N of them",
+            match redirects {
+                1 => "one redirect was not".to_owned(),
+                n => format!("{} redirects were not", count(n)),
+            }
+        );
+        page.aside(&text);
+    }
 }
 
 /// Failures of one kind, with any details.
@@ -135,12 +154,38 @@ struct Kind {
     blame: Blame,
     count: u64,
     messages: Vec<ErrorRow>,
+    /// Of responses that failed by their statuses, these, the most frequent first.
+    statuses: Vec<String>,
+}
+
+/// The statuses from 400 on, in words, with their counts where there are several.
+fn failing_statuses(summary: &Summary, style: &Style) -> Vec<String> {
+    let statuses = summary.total.status();
+    let mut failing: Vec<(u16, u64)> = statuses
+        .filter(|(status, _)| (400..600).contains(status))
+        .collect();
+    failing.sort_by_key(|&(status, n)| (Reverse(n), status));
+    let times = style.glyph("×", "x");
+    let several = failing.len() > 1;
+    let shown = failing.into_iter().take(MESSAGES_MAX);
+    shown
+        .map(|(status, n)| {
+            let words = match reason_phrase(status) {
+                Some(phrase) => format!("{status} {phrase}"),
+                None => status.to_string(),
+            };
+            match several {
+                true => format!("{} {times} {words}", count(n)),
+                false => words,
+            }
+        })
+        .collect()
 }
 
 /// The kinds of failure by blame, within a blame the most frequent first.
-fn kinds(errors: Vec<ErrorRow>) -> Vec<Kind> {
+fn kinds(summary: &Summary, style: &Style) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
-    for row in errors {
+    for row in summary.total.errors() {
         match kinds.iter_mut().find(|kind| kind.outcome == row.outcome) {
             Some(kind) => {
                 kind.count += row.count;
@@ -150,6 +195,10 @@ fn kinds(errors: Vec<ErrorRow>) -> Vec<Kind> {
                 outcome: row.outcome,
                 blame: row.blame,
                 count: row.count,
+                statuses: match row.outcome {
+                    Outcome::HttpStatus => failing_statuses(summary, style),
+                    _ => Vec::new(),
+                },
                 messages: vec![row],
             }),
         }
@@ -160,7 +209,7 @@ fn kinds(errors: Vec<ErrorRow>) -> Vec<Kind> {
 
 /// Prints each kind of failure under the party to blame, with its remedy.
 pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
-    let kinds = kinds(summary.total.errors());
+    let kinds = kinds(summary, page.style);
     let mut table = Table::new([Side::Left, Side::Right, Side::Left].map(column));
     let mut blame = None;
     for kind in &kinds {
@@ -190,6 +239,10 @@ fn kind_lines(mut head: Line, kind: &Kind, page: &Page<'_>) -> Vec<Line> {
     head.trim_end();
     let indent = head.width() - kind.outcome.name().len();
     let say = |row: &ErrorRow| foreign(&row.message, style.unicode);
+    if kind.outcome == Outcome::HttpStatus && !kind.statuses.is_empty() {
+        let text = kind.statuses.join(", ");
+        return described(head, indent, &text, Ink::Plain, page);
+    }
     let mut rows = match kind.messages.as_slice() {
         [only] => described(head, indent, &say(only), Ink::Plain, page),
         _ => vec![head],

@@ -1,39 +1,35 @@
 //! The plan of the run, its transport, and how the generator fared.
 
+use super::asked::{Asked, print_target};
 use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
-use crate::quantity::{busy, count, counted, latency, rate, span, throughput};
-use crate::secret;
-use drumfire_measure::{Histogram, Model, PoolInfo, Summary};
+use crate::quantity::{busy, count, counted, latency, span, throughput};
+use drumfire_measure::{Histogram, Model, PoolInfo, Summary, Validity};
 use drumfire_units::{ByteSize, Nanos};
 
 /// Prints the target and the load.
 pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     let info = &summary.info;
     let unicode = page.style.unicode;
-    let target = foreign(&secret::url(&info.target), unicode);
-    page.part(
-        "Target",
-        wrap(&target, page.room()).into_iter().map(Line::plain),
-    );
-    let mut run = Vec::new();
-    if summary.duration > Nanos::ZERO {
-        run.push(span(summary.duration, unicode));
-    }
+    print_target(summary, page);
     let threads = counted(u64::from(info.threads), "thread");
     let seed = format!("seed {}", info.seed);
     if let [pool] = &info.pools[..] {
-        let Loads { model, carried } = loads(pool, page);
+        let asked = Asked::of(info, pool);
+        let Loads { model, carried } = loads(pool, &asked, page);
+        let run = asked.length(summary, page);
         let items = model.into_iter().chain(run).chain(carried);
-        let items = items.chain([threads, seed]);
+        let items = items.chain(asked.limits(page)).chain([threads, seed]);
         page.items("Load", items.map(Line::plain).collect());
     } else {
         let separator = page.style.glyph(" · ", ", ");
         let mut lines = Vec::new();
         for pool in &info.pools {
-            let Loads { model, carried } = loads(pool, page);
-            let items: Vec<String> = model.into_iter().chain(carried).collect();
+            let asked = Asked::of(info, pool);
+            let Loads { model, carried } = loads(pool, &asked, page);
+            let items = model.into_iter().chain(carried).chain(asked.limits(page));
+            let items: Vec<String> = items.collect();
             let text = format!(
                 "{}: {}",
                 foreign(&pool.name, unicode),
@@ -41,7 +37,10 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
             );
             lines.extend(wrap(&text, page.room()));
         }
-        run.extend([threads, seed]);
+        let mut run = vec![threads, seed];
+        if summary.duration > Nanos::ZERO {
+            run.insert(0, span(summary.duration, unicode));
+        }
         lines.extend(wrap(&run.join(separator), page.room()));
         page.part("Load", lines.into_iter().map(Line::plain));
     }
@@ -73,22 +72,12 @@ struct Loads {
     carried: Vec<String>,
 }
 
-fn loads(pool: &PoolInfo, page: &Page<'_>) -> Loads {
-    let name = match pool.model {
-        Model::Open => "open model",
-        Model::Closed => "closed model",
-    };
-    let mut model = vec![name.to_owned()];
-    model.extend(pool.intended_rate.map(|intended| {
-        let intended = rate(intended);
-        match intended.split_once('/').filter(|_| pool.iterations) {
-            Some((number, per)) => format!("{number} iterations/{per}"),
-            None => intended,
-        }
-    }));
+fn loads(pool: &PoolInfo, asked: &Asked<'_>, page: &Page<'_>) -> Loads {
+    let model = asked.load(pool, page);
     // Where each connection carries one user, one number stands for both.
     let users = pool.users.filter(|users| *users != pool.connections);
-    let users = users.map(|users| counted(u64::from(users), "user"));
+    let most = if asked.users_change() { "up to " } else { "" };
+    let users = users.map(|users| format!("{most}{}", counted(u64::from(users), "user")));
     let mut carried: Vec<String> = users.into_iter().collect();
     let connections = counted(u64::from(pool.connections), "connection");
     carried.push(match pool.streams {
@@ -165,15 +154,21 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     };
     let mut items = vec![
         format!("busiest thread {share}{spinning}"),
-        format!("loop turn {} (p99)", text(generator.loop_turn_p99)),
         format!("woke {} late (p99)", text(generator.wake_lateness_p99)),
-        format!("queued {} for a core", text(generator.run_queue_delay)),
     ];
-    if generator.steal_share > 0.0 {
+    // What is behind these two matters where something is wrong with them.
+    if page.explains() || summary.verdict.validity != Validity::Valid {
+        items.push(format!("loop turn {} (p99)", text(generator.loop_turn_p99)));
         items.push(format!(
-            "{} stolen by the hypervisor",
-            busy(generator.steal_share)
+            "threads waited {} in all for a core",
+            text(generator.run_queue_delay)
         ));
+        if generator.steal_share > 0.0 {
+            items.push(format!(
+                "{} stolen by the hypervisor",
+                busy(generator.steal_share)
+            ));
+        }
     }
     page.items("Generator", items.into_iter().map(Line::plain).collect());
 }

@@ -4,11 +4,16 @@ use super::foreign;
 use super::latency::quantile_cell;
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::count;
+use crate::quantity::{count, counted};
 use crate::secret;
+use crate::style::Style;
 use crate::table::{Column, Table};
 use drumfire_measure::{Model, Step, Summary};
+use std::cmp::Reverse;
+use unicode_width::UnicodeWidthStr as _;
 
+/// No more rows are shown.
+const ROWS_MAX: usize = 20;
 /// No name takes more columns.
 const NAME_MAX: usize = 40;
 
@@ -27,26 +32,86 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         Column::numbers("p99.9", 4),
         Column::numbers("max", 2),
     ]);
+    let mut rows: Vec<(Model, Step)> = Vec::new();
     for (pool, figures) in summary.pools() {
-        for step in summary.steps_of(pool, figures) {
-            table.row(cells(&step, pool.model, page));
-        }
+        let steps = summary.steps_of(pool, figures).into_iter();
+        rows.extend(steps.map(|step| (pool.model, step)));
+    }
+    let total = rows.len();
+    if total > ROWS_MAX {
+        let slowest = |(model, step): &(Model, Step)| Reverse(model.step_latency(step).max());
+        rows.sort_by_key(slowest);
+        rows.truncate(ROWS_MAX);
+    }
+    let style = page.style;
+    let names: Vec<String> = rows.iter().map(|(_, step)| name(step, style)).collect();
+    let names = distinct(&names, (style.width() / 3).min(NAME_MAX), style);
+    for ((model, step), name) in rows.iter().zip(names) {
+        table.row(cells(name, step, *model, style));
     }
     let lines = table.lines(page.style.width());
     page.lines(lines);
+    if total > ROWS_MAX {
+        page.aside(&format!(
+            "The {ROWS_MAX} with the greatest times, of {}; --json has them all.",
+            counted(total as u64, "step")
+        ));
+    }
     page.explain(
         "The same numbers for each step of the plan; latencies are of ok responses and \
          of timeouts.",
     );
 }
 
+/// A step's name as it may be shown.
+fn name(step: &Step, style: &Style) -> String {
+    foreign(&secret::url(&step.name), style.unicode)
+}
+
+/// The names without what all of them begin with, as far as a `/`, and cut in their middle: what
+/// tells them apart is mostly at their ends.
+fn distinct(names: &[String], columns: usize, style: &Style) -> Vec<String> {
+    let mark = style.glyph("…", "~");
+    let fits = |name: &String| name.width() <= columns;
+    let first = names.first().map(String::as_str).unwrap_or_default();
+    let common = names.iter().fold(first, |common, name| {
+        let pairs = common.char_indices().zip(name.chars());
+        let same = pairs.take_while(|((_, a), b)| a == b).last();
+        &common[..same.map_or(0, |((at, a), _)| at + a.len_utf8())]
+    });
+    let common = match common.rfind('/') {
+        Some(slash) if !names.iter().all(fits) => slash,
+        _ => 0,
+    };
+    let shown = names.iter().map(|name| match common {
+        0 => cut(name, columns, mark),
+        common => cut(&format!("{mark}{}", &name[common..]), columns, mark),
+    });
+    shown.collect()
+}
+
+/// A text of at most so many columns, whose middle gives way.
+fn cut(text: &str, columns: usize, mark: &str) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(mark.width());
+    let mut head = Line::plain(text);
+    head.clip(room / 3 + mark.width(), mark);
+    let tail_room = columns.saturating_sub(head.width());
+    let mut tail = text;
+    while tail.width() > tail_room {
+        let mut chars = tail.chars();
+        chars.next();
+        tail = chars.as_str();
+    }
+    format!("{}{tail}", head.text())
+}
+
 /// One step's cells.
-fn cells(step: &Step, model: Model, page: &Page<'_>) -> Vec<Line> {
-    let style = page.style;
+fn cells(name: String, step: &Step, model: Model, style: &Style) -> Vec<Line> {
     let histogram = model.step_latency(step);
-    let name = foreign(&secret::url(&step.name), style.unicode);
-    let mut name = Line::plain(name);
-    name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
+    let name = Line::plain(name);
     let failed = if step.counts.failed > 0 {
         Ink::Bad
     } else {

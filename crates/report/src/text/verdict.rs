@@ -28,15 +28,15 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// One answer: its mark and word, and why it is not the best one.
-struct Answer<'a> {
-    line: Line,
+pub(super) struct Answer<'a> {
+    pub(super) line: Line,
     ink: Ink,
     reasons: &'a [Reason],
 }
 
 /// Whether to believe the run, whether its load was kept, how the target did. Where nothing was
 /// answered as expected, that comes first: what is said of the generator then explains little.
-fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
+pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
     let mark = |ink| match ink {
         Ink::Good => style.glyph("✓", "+"),
         Ink::Bad => style.glyph("✗", "x"),
@@ -88,13 +88,14 @@ fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
 }
 
 /// How many thresholds hold, where there are any.
-fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
+pub(super) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
     let total = thresholds.len();
     let failed = thresholds.iter().filter(|t| !t.passed).count();
     let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
     Some(match (failed, total) {
         (_, 0) => return None,
         (0, 1) => Line::of(format!("{tick} the threshold holds"), Ink::Good),
+        (0, 2) => Line::of(format!("{tick} both thresholds hold"), Ink::Good),
         (0, _) => Line::of(format!("{tick} all {total} thresholds hold"), Ink::Good),
         (_, 1) => Line::of(format!("{cross} the threshold failed"), Ink::Bad),
         _ => {

@@ -90,6 +90,123 @@ fn the_load_names_users_and_streams() {
     );
 }
 
+/// The lines of a page from a label to the next one, as one, without the dots between its items.
+fn part(page: &str, label: &str) -> String {
+    let from = page.lines().skip_while(|line| !line.starts_with(label));
+    let mut lines = from.take(1).collect::<Vec<_>>();
+    let rest = page
+        .lines()
+        .skip_while(|line| !line.starts_with(label))
+        .skip(1);
+    lines.extend(rest.take_while(|line| line.starts_with("   ")));
+    let words = lines.join(" ");
+    let words = words.split_whitespace().filter(|word| *word != "·");
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What was asked for stands beside the target and in the load: it decides what the figures mean.
+#[test]
+fn the_load_says_what_was_asked() {
+    let mut run = fixture::open();
+    let info = std::sync::Arc::make_mut(&mut run.info);
+    info.pools[0].intended_rate = None;
+    info.plan_text = [
+        ("requests[0].method", "POST"),
+        ("requests[0].body_bytes", "1234"),
+        ("load.rate", "step(20,40,20,1s)"),
+        ("load.arrivals", "poisson"),
+        ("load.late", "skip"),
+        ("stop.duration", "8s"),
+        ("timeout.total", "3s"),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .to_vec();
+    let shown = text::summary(&run, &Style::default());
+    assert_eq!(
+        part(&shown, "Target"),
+        "Target POST http://127.0.0.1:8080/plaintext a body of 1,234 bytes"
+    );
+    assert_eq!(
+        part(&shown, "Load"),
+        "Load open model step(20,40,20,1s) Poisson arrivals 8 s (10 s with the drain) 64 \
+         connections late: skip timeout 3 s 2 threads seed 42"
+    );
+    let mut run = fixture::closed();
+    let info = std::sync::Arc::make_mut(&mut run.info);
+    let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    info.plan_text = vec![
+        set("load.think_time", "1s"),
+        set("users", "1 from 0s, 64 from 1s"),
+        set("requests[0].body", "a template"),
+    ];
+    info.pools[0].users = Some(10);
+    let shown = text::summary(&run, &Style::default());
+    assert!(
+        part(&shown, "Load").contains("closed model think time 1 s"),
+        "{shown}"
+    );
+    assert!(part(&shown, "Load").contains("up to 10 users"), "{shown}");
+    assert!(
+        part(&shown, "Target").ends_with("a body that varies"),
+        "{shown}"
+    );
+}
+
+/// Names keep the part in which they differ.
+#[test]
+fn steps_are_told_apart() {
+    let mut run = fixture::steps();
+    let names = ["1?x=1", "2?x=2", "3?x=3"];
+    let names = names.map(|end| format!("http://127.0.0.1:18080/very/long/path/to/a/thing/{end}"));
+    let info = std::sync::Arc::make_mut(&mut run.info);
+    info.pools[0].steps = names.iter().map(|name| name.as_str().into()).collect();
+    for (step, name) in run.total.steps.iter_mut().zip(&names) {
+        step.name = name.as_str().into();
+    }
+    for width in [40, 60, 80, 200] {
+        let shown = text::summary(&run, &Style::new(width, Color::Off, Unicode::On));
+        for end in ["/1?x=1 ", "/2?x=2 ", "/3?x=3 "] {
+            assert!(shown.contains(end), "{width}: {shown}");
+        }
+    }
+}
+
+/// A terminal that is shorter than the page shows its end.
+#[test]
+fn the_answer_stands_in_the_last_lines() {
+    let shown = text::last_lines(&fixture::open(), &Style::default());
+    assert_eq!(
+        shown,
+        "✓ run valid · ✓ load kept · ✓ target ok · ✗ 2 of 2 thresholds failed · 996/s\n\
+         p99 105 ms · 51 failed\n"
+    );
+    let shown = text::last_lines(&fixture::failed_only(), &Style::default());
+    assert!(shown.starts_with("✗ target failed · "), "{shown}");
+    for (name, run) in fixture::all() {
+        for width in [40, 80, 200] {
+            let style = Style::new(width, Color::Off, Unicode::Off);
+            check_page(name, &text::last_lines(&run, &style), &style);
+        }
+    }
+}
+
+/// Redirects that nothing followed are counted as ok: the report says so.
+#[test]
+fn redirects_that_were_not_followed_are_named() {
+    let mut run = fixture::closed();
+    let sample = fixture::sample(drumfire_units::Nanos::ZERO);
+    for _ in 0..20 {
+        let redirect = fixture::ended(sample, drumfire_measure::Outcome::Ok, 302);
+        run.total.record(&redirect);
+    }
+    let said = "20 redirects were not followed; -L N follows up to N of them";
+    assert!(text::summary(&run, &Style::default()).contains(said));
+    let info = std::sync::Arc::make_mut(&mut run.info);
+    info.plan_text
+        .push(("redirects".to_owned(), "10".to_owned()));
+    assert!(!text::summary(&run, &Style::default()).contains("followed"));
+}
+
 /// Takes SGR sequences of the known few out of a text.
 fn without_sgr(text: &str) -> String {
     ["0", "1", "2", "31", "32", "33"]
@@ -161,13 +278,29 @@ fn colour_adds_nothing_but_colour() {
 }
 
 #[test]
+fn bars_end_where_their_times_do() {
+    for (name, run) in fixture::all() {
+        let shown = text::summary(&run, &Style::new(120, Color::Off, Unicode::On));
+        let heading =
+            |line: &&str| line.starts_with("Response time") || line.starts_with("Service time");
+        let rows = shown.lines().skip_while(|line| !heading(line)).skip(2);
+        let rows: Vec<&str> = rows.take_while(|line| !line.is_empty()).collect();
+        for row in [rows.first(), rows.last()].into_iter().flatten() {
+            assert!(!row.contains(" 0.0 %"), "{name}: {shown}");
+        }
+        assert!(rows.len() <= 15, "{name}: {shown}");
+    }
+}
+
+#[test]
 fn every_bar_of_the_histogram_adds_up() {
     let run = fixture::open();
     let shown = text::summary(&run, &Style::new(120, Color::Off, Unicode::On));
     let rows = shown
         .lines()
         .skip_while(|line| !line.starts_with("Response time"));
-    let rows = rows.skip(1).take_while(|line| !line.is_empty());
+    // The heading, and that of the columns.
+    let rows = rows.skip(2).take_while(|line| !line.is_empty());
     let counts = rows.map(|row| {
         let after = row.split(" %").nth(1).unwrap();
         let count = after.split_whitespace().next().unwrap();
