@@ -4,9 +4,19 @@ use crate::nearest::suggestion;
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
     KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, Program, Sequence, Step, Threshold,
+    Users,
 };
 use drumfire_units::Nanos;
 use std::fmt;
+
+/// A shorter interval would cost more than what it shows: each has histograms for every step.
+const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
+/// Users of a pool; each takes memory when it begins.
+const USERS_MAX: u32 = 10_000_000;
+/// Streams of a connection at a time.
+const STREAMS_MAX: u32 = 100_000;
+/// Requests of a pool at a time.
+const SEATS_MAX: u64 = 10_000_000;
 
 /// One thing that is wrong with a plan, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,9 +89,9 @@ pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
         "0 threads do nothing; write at least 1",
     );
     found.note_if(
-        generator.interval == Nanos::ZERO,
+        generator.interval < INTERVAL_MIN,
         "interval",
-        "an interval of 0 holds nothing; write one such as 1s",
+        &format!("an interval lasts at least {INTERVAL_MIN}; write one such as 1s"),
     );
     for (k, pool) in pools.iter().enumerate() {
         found.pool = Some(k);
@@ -107,6 +117,7 @@ fn check_pool(pool: &Pool, warmup: Nanos, found: &mut Findings) {
     }
     check_program(pool, found);
     check_load(pool, found);
+    check_users(pool, found);
     check_stop(pool, warmup, found);
     check_connections(&pool.connections, found);
     check_version(pool, found);
@@ -167,6 +178,20 @@ fn check_load(pool: &Pool, found: &mut Findings) {
             "0 users send nothing; write at least 1",
         ),
     }
+}
+
+/// Memory is taken for each user, so that there is a bound.
+fn check_users(pool: &Pool, found: &mut Findings) {
+    let changing = pool.users.as_ref().map_or(0, Users::most);
+    let most = match pool.load {
+        Load::Open { .. } => changing,
+        Load::Closed { users, .. } => changing.max(users),
+    };
+    found.note_if(
+        most > USERS_MAX,
+        "users",
+        "a pool has at most 10,000,000 users; write fewer",
+    );
 }
 
 fn check_stop(pool: &Pool, warmup: Nanos, found: &mut Findings) {
@@ -322,6 +347,17 @@ fn is_silent(law: &Law) -> bool {
 }
 
 fn check_connections(connections: &Connections, found: &mut Findings) {
+    found.note_if(
+        connections.streams > STREAMS_MAX,
+        "streams",
+        "a connection carries at most 100,000 streams; write fewer",
+    );
+    found.note_if(
+        (2..=STREAMS_MAX).contains(&connections.streams)
+            && u64::from(connections.count) * u64::from(connections.streams) > SEATS_MAX,
+        "streams",
+        "all connections together carry at most 10,000,000 streams; write fewer",
+    );
     found.note_if(
         connections.count == 0,
         "connections",

@@ -55,7 +55,7 @@ fn two_pools_of_different_models_run_as_each_would_alone() {
 
 #[test]
 fn the_sum_is_that_of_the_pools_in_every_interval() {
-    let plan = browse().beside(buy()).threads(2).interval(ms(7));
+    let plan = browse().beside(buy()).threads(2).interval(ms(100));
     let result = Simulation::of(plan, world()).keeps_intervals().run();
     let mut seen = [0; 2];
     for interval in &result.intervals {

@@ -145,6 +145,34 @@ fn each_mistake_is_found_at_its_key() {
 }
 
 #[test]
+fn what_no_machine_could_do_is_a_mistake() {
+    let users = |users| {
+        move |pool: &mut Pool| {
+            pool.load = Load::Closed {
+                users,
+                think_time: Nanos::ZERO,
+            };
+        }
+    };
+    assert!(keys(users(10_000_000)).is_empty());
+    assert_eq!(keys(users(10_000_001)), ["users"]);
+    let streams = |count, streams| {
+        move |pool: &mut Pool| {
+            pool.http.version = drumfire_plan::HttpVersion::Http2;
+            pool.connections.count = count;
+            pool.connections.streams = streams;
+        }
+    };
+    assert!(keys(streams(100, 100_000)).is_empty());
+    assert_eq!(keys(streams(101, 100_000)), ["streams"]);
+    assert_eq!(keys(streams(1, 100_001)), ["streams"]);
+    assert_eq!(
+        of_generator(|g| g.interval = Nanos::from_millis(99)),
+        ["interval"]
+    );
+}
+
+#[test]
 fn a_program_sends_what_its_pool_has() {
     let of = |steps: &[Step], change: fn(&mut Pool)| {
         keys(|pool| {
