@@ -284,9 +284,14 @@ fn insert(users: &mut VecDeque<Ready>, user: Ready) {
     if users.back().is_none_or(|last| last.at <= user.at) {
         users.push_back(user);
     } else {
-        let place = users.partition_point(|other| other.at <= user.at);
-        users.insert(place, user);
+        insert_between(users, user);
     }
+}
+
+#[cold]
+fn insert_between(users: &mut VecDeque<Ready>, user: Ready) {
+    let place = users.partition_point(|other| other.at <= user.at);
+    users.insert(place, user);
 }
 
 impl Law {
