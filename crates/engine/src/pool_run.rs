@@ -479,9 +479,9 @@ impl PoolRun {
 
     /// Goes on with the exchanges whose origins have been looked up.
     fn take_look_ups<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
-        while let Some((exchanges, failure)) = self.transport.looked_up(context!(self, site), now) {
-            for id in exchanges {
-                match &failure {
+        while let Some(answered) = self.transport.looked_up(context!(self, site), now) {
+            for id in answered.exchanges {
+                match &answered.failure {
                     Some(failure) => self.exchanges.end(id, failure.clone(), now),
                     None => self.submit(site, id, now),
                 }

@@ -27,9 +27,10 @@ mod silence;
 
 pub(crate) use connection::Connection;
 pub(crate) use lane::{Lane, Lanes, Seat};
-pub(crate) use origins::{Found, Origins};
+pub(crate) use origins::Found;
 pub(crate) use share::Share;
 
+use self::origins::Origins;
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
@@ -58,7 +59,7 @@ pub(crate) struct Transport {
     connections: Vec<Connection>,
     /// Where each exchange travels, by its id.
     carriages: Vec<Carriage>,
-    pub(crate) origins: Origins,
+    origins: Origins,
     input: Input,
     /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
     /// only this list knows of it.
@@ -362,7 +363,7 @@ impl Transport {
                 Seen::default()
             }
             Phase::Seeking => {
-                self.forget_sought(id);
+                self.origins.forget(id);
                 Seen::default()
             }
             Phase::Nowhere => Seen::default(),

@@ -1,6 +1,6 @@
 //! Origins that redirects lead to, beyond the plan's own: looked up once, with a bound on how many.
 
-use super::{Context, Lane, Transport};
+use super::{Context, Lane, Lanes, Transport};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::{DETOURS, LOOK_UP};
@@ -29,7 +29,7 @@ enum State {
 
 /// The origins that redirects have led to.
 #[derive(Debug, Default)]
-pub(crate) struct Origins(Vec<(Origin, State)>);
+pub(super) struct Origins(Vec<(Origin, State)>);
 
 /// How an exchange gets to an origin.
 #[derive(Debug)]
@@ -39,6 +39,140 @@ pub(crate) enum Found {
     /// Its name is being looked up; the exchange is among those that [`Transport::looked_up`]
     /// gives back.
     Sought,
+}
+
+/// How far the way to an origin is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reached {
+    /// This lane leads there.
+    Lane(LaneId),
+    /// The exchange is among those that wait for a look-up.
+    Sought,
+    /// The same, and the look-up was begun for it.
+    LookUpBegun,
+}
+
+/// The answer to a look-up.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    /// The exchanges that waited for it.
+    pub(crate) exchanges: Vec<ExchangeId>,
+    /// Why they can't go on, if they can't.
+    pub(crate) failure: Option<Failure>,
+}
+
+impl Origins {
+    /// The lane to an origin, for an exchange whose connections are treated in this way.
+    ///
+    /// # Errors
+    /// When the origin can't be reached.
+    fn lane_to(
+        &mut self,
+        origin: &Origin,
+        settings: Settings,
+        id: ExchangeId,
+        lanes: &mut Lanes,
+        lookup: &Lookup,
+    ) -> Result<Reached, Failure> {
+        let known = self.0.iter().position(|(other, _)| other == origin);
+        let at = known.map_or_else(|| self.discover(origin, settings, lanes, lookup), Ok)?;
+        match &mut self.0[at].1 {
+            State::Known(lane) => Ok(Reached::Lane(*lane)),
+            State::Sought { exchanges, .. } => {
+                exchanges.push(id);
+                Ok(match known {
+                    Some(_) => Reached::Sought,
+                    None => Reached::LookUpBegun,
+                })
+            }
+        }
+    }
+
+    /// Notes a new origin: one of the plan's, or one whose name has to be looked up.
+    fn discover(
+        &mut self,
+        origin: &Origin,
+        settings: Settings,
+        lanes: &mut Lanes,
+        lookup: &Lookup,
+    ) -> Result<usize, Failure> {
+        let planned = lanes
+            .iter()
+            .find(|(_, lane)| lane.route.origin == *origin)
+            .map(|(id, lane)| (id, lane.route.clone()));
+        let state = match planned {
+            Some((_, route)) if settings.is_exclusive() => {
+                let mut lane = Lane::new(route, settings);
+                lane.is_transient = true;
+                State::Known(lanes.add(lane))
+            }
+            Some((id, _)) => State::Known(id),
+            None if self.0.len() >= DETOURS => {
+                let reason = format!("redirects led to {DETOURS} other origins before");
+                return Err(Failure::with(Outcome::RedirectBlocked, reason));
+            }
+            None => State::Sought {
+                answer: lookup
+                    .start(origin.clone())
+                    .map_err(|error| Failure::with(Outcome::LocalMemory, error.to_string()))?,
+                settings,
+                exchanges: Vec::new(),
+            },
+        };
+        self.0.push((origin.clone(), state));
+        Ok(self.0.len() - 1)
+    }
+
+    /// Takes the answer to one look-up that has come; `None` when no further answer has.
+    fn take_answer<I: Io>(&mut self, lanes: &mut Lanes, io: &mut I) -> Option<Answered> {
+        for at in (0..self.0.len()).rev() {
+            let State::Sought {
+                answer,
+                settings,
+                exchanges,
+            } = &mut self.0[at].1
+            else {
+                continue;
+            };
+            let settings = *settings;
+            let Some(found) = found(answer) else {
+                continue;
+            };
+            let exchanges = std::mem::take(exchanges);
+            let failure = match found {
+                Ok(answer) => {
+                    let mut route = answer.route;
+                    route.tls = answer.tls.map(|config| io.add_tls(config));
+                    let mut lane = Lane::new(route, settings);
+                    lane.is_transient = settings.is_exclusive();
+                    self.0[at].1 = State::Known(lanes.add(lane));
+                    None
+                }
+                Err(failure) => {
+                    // It is looked up again for the next exchange that is led there.
+                    self.0.swap_remove(at);
+                    Some(failure)
+                }
+            };
+            return Some(Answered { exchanges, failure });
+        }
+        None
+    }
+
+    /// Whether any name is being looked up.
+    fn seeks(&self) -> bool {
+        let sought = |(_, state): &(Origin, State)| matches!(state, State::Sought { .. });
+        self.0.iter().any(sought)
+    }
+
+    /// An exchange waits for no look-up any more.
+    pub(super) fn forget(&mut self, id: ExchangeId) {
+        for (_, state) in &mut self.0 {
+            if let State::Sought { exchanges, .. } = state {
+                exchanges.retain(|other| *other != id);
+            }
+        }
+    }
 }
 
 impl Transport {
@@ -55,122 +189,45 @@ impl Transport {
         lookup: &Lookup,
     ) -> Result<Found, Failure> {
         let home_lane = self.lane_of(home);
-        let lane = if self.lanes.get(home_lane).route.origin == *origin {
-            home_lane
+        let lane = self.lanes.get(home_lane);
+        let reached = if lane.route.origin == *origin {
+            Reached::Lane(home_lane)
         } else {
-            let known = self.origins.0.iter().position(|(other, _)| other == origin);
-            let settings = self.lanes.get(home_lane).settings;
-            let at = known.map_or_else(|| self.discover(cx, origin, settings, lookup), Ok)?;
-            match &mut self.origins.0[at].1 {
-                State::Known(lane) => *lane,
-                State::Sought { exchanges, .. } => {
-                    exchanges.push(id);
-                    self.carriages[id.index()] = Carriage::seeking(home);
-                    return Ok(Found::Sought);
+            let settings = lane.settings;
+            self.origins
+                .lane_to(origin, settings, id, &mut self.lanes, lookup)?
+        };
+        let lane = match reached {
+            Reached::Lane(lane) => lane,
+            sought => {
+                if sought == Reached::LookUpBegun {
+                    cx.timers.at(cx.io.now() + LOOK_UP, Wake::LookUps);
                 }
+                self.carriages[id.index()] = Carriage::seeking(home);
+                return Ok(Found::Sought);
             }
         };
         let form = self.lanes.get(lane).route.form;
         Ok(Found::Share(self.detour(cx.io, home, lane), form))
     }
 
-    /// Notes a new origin: one of the plan's, or one whose name has to be looked up.
-    fn discover<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        origin: &Origin,
-        settings: Settings,
-        lookup: &Lookup,
-    ) -> Result<usize, Failure> {
-        let planned = self
-            .lanes
-            .iter()
-            .find(|(_, lane)| lane.route.origin == *origin)
-            .map(|(id, lane)| (id, lane.route.clone()));
-        let state = match planned {
-            Some((_, route)) if settings.is_exclusive() => {
-                let mut lane = Lane::new(route, settings);
-                lane.is_transient = true;
-                State::Known(self.lanes.add(lane))
-            }
-            Some((id, _)) => State::Known(id),
-            None if self.origins.0.len() >= DETOURS => {
-                let reason = format!("redirects led to {DETOURS} other origins before");
-                return Err(Failure::with(Outcome::RedirectBlocked, reason));
-            }
-            None => {
-                let answer = lookup
-                    .start(origin.clone())
-                    .map_err(|error| Failure::with(Outcome::LocalMemory, error.to_string()))?;
-                let wake = cx.io.now() + LOOK_UP;
-                cx.timers.at(wake, Wake::LookUps);
-                State::Sought {
-                    answer,
-                    settings,
-                    exchanges: Vec::new(),
-                }
-            }
-        };
-        self.origins.0.push((origin.clone(), state));
-        Ok(self.origins.0.len() - 1)
-    }
-
-    /// Takes the answer to one look-up that has come: the exchanges that waited for it, and why
-    /// they can't go on, if they can't. `None` when no further answer has come.
+    /// Takes the answer to one look-up that has come; `None` when no further answer has.
     pub(crate) fn looked_up<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         now: Nanos,
-    ) -> Option<(Vec<ExchangeId>, Option<Failure>)> {
-        let mut seeks = false;
-        for at in (0..self.origins.0.len()).rev() {
-            let State::Sought {
-                answer,
-                settings,
-                exchanges,
-            } = &mut self.origins.0[at].1
-            else {
-                continue;
-            };
-            let settings = *settings;
-            let Some(found) = found(answer) else {
-                seeks = true;
-                continue;
-            };
-            let exchanges = std::mem::take(exchanges);
-            let failure = match found {
-                Ok(answer) => {
-                    let mut route = answer.route;
-                    route.tls = answer.tls.map(|config| cx.io.add_tls(config));
-                    let mut lane = Lane::new(route, settings);
-                    lane.is_transient = settings.is_exclusive();
-                    self.origins.0[at].1 = State::Known(self.lanes.add(lane));
-                    None
+    ) -> Option<Answered> {
+        let answered = self.origins.take_answer(&mut self.lanes, cx.io);
+        match &answered {
+            Some(answered) => {
+                for id in &answered.exchanges {
+                    self.carriages[id.index()].clear();
                 }
-                Err(failure) => {
-                    // It is looked up again for the next exchange that is led there.
-                    self.origins.0.swap_remove(at);
-                    Some(failure)
-                }
-            };
-            for id in &exchanges {
-                self.carriages[id.index()].clear();
             }
-            return Some((exchanges, failure));
+            None if self.origins.seeks() => cx.timers.at(now + LOOK_UP, Wake::LookUps),
+            None => {}
         }
-        if seeks {
-            cx.timers.at(now + LOOK_UP, Wake::LookUps);
-        }
-        None
-    }
-
-    /// An exchange waits for no look-up any more.
-    pub(super) fn forget_sought(&mut self, id: ExchangeId) {
-        for (_, state) in &mut self.origins.0 {
-            if let State::Sought { exchanges, .. } = state {
-                exchanges.retain(|other| *other != id);
-            }
-        }
+        answered
     }
 }
 
