@@ -587,7 +587,7 @@ impl Transport {
         }
     }
 
-    /// Acts on what concerns the connection itself; `false` when it is lost.
+    /// Acts on what concerns the connection itself; `false` when it is closed.
     #[cold]
     fn heed_connection<I: Io, H: Handler>(
         &mut self,
@@ -608,14 +608,14 @@ impl Transport {
         if heed.going.is_some() {
             self.retire_if_spent(cx, slot, now);
         }
-        let Some(failure) = heed.lost else {
+        let Some(failure) = heed.closed else {
             return true;
         };
         // Our GOAWAY names the mistake; a close over unread bytes would reset the connection and
         // lose it.
         self.flush_slot(cx, slot);
         self.empty(cx.io, slot);
-        self.lost(cx, slot, now, *failure);
+        self.close_failed(cx, slot, now, *failure);
         false
     }
 
@@ -670,7 +670,7 @@ impl Transport {
             _ => None,
         };
         if let Some(failure) = lost {
-            self.lost(cx, slot, now, failure);
+            self.close_failed(cx, slot, now, failure);
         }
     }
 
@@ -775,7 +775,7 @@ impl Transport {
             let slot = Slot(index as u32);
             if let Wire::Http2(http2) = &mut self.connection(slot).wire {
                 http2.go_away();
-                http2.farewell(&mut Port { io, slot });
+                http2.send_queued(&mut Port { io, slot });
                 self.empty(io, slot);
             }
             self.close(io, slot);

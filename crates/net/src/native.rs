@@ -272,7 +272,7 @@ impl Io for Native {
 
     fn close(&mut self, slot: Slot) {
         if let Some((fd, tls, io)) = tls_parts!(self, slot) {
-            tls.say_goodbye(fd, io);
+            tls.send_close_notify(fd, io);
         }
         if let Some(socket) = self.sockets.get_mut(slot.0 as usize) {
             socket.tls = None;

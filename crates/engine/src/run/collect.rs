@@ -116,7 +116,7 @@ impl Collector {
             };
             match note {
                 Note::Worker { index, message } => self.hear(index as usize, message, observer),
-                Note::Stop(reason) => self.say_stopping(reason, observer),
+                Note::Stop(reason) => self.report_stopping(reason, observer),
             }
         }
     }
@@ -134,7 +134,7 @@ impl Collector {
             Message::Stopping { pool, reason } => {
                 worker.parts[pool.index()] = Part::Stopped(reason);
                 if (0..worker.parts.len()).all(|pool| self.is_stopped(pool)) {
-                    self.say_stopping(reason, observer);
+                    self.report_stopping(reason, observer);
                 }
                 return;
             }
@@ -156,7 +156,7 @@ impl Collector {
     }
 
     /// Reports once why the load ends, and once more when a signal comes after its end.
-    fn say_stopping(&mut self, reason: StopReason, observer: &mut dyn FnMut(RunEvent)) {
+    fn report_stopping(&mut self, reason: StopReason, observer: &mut dyn FnMut(RunEvent)) {
         let is_news = self.stopped.is_none() || reason == StopReason::Signal;
         if is_news && self.stopped != Some(reason) {
             self.stopped = Some(reason);

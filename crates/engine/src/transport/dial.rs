@@ -395,7 +395,12 @@ impl Transport {
 
     /// Where a share's exchange goes elsewhere: the share that serves it there. A connection that
     /// carried the exchange alone is closed, for nothing else uses it meanwhile.
-    pub(crate) fn detour<I: Io>(&mut self, io: &mut I, home: ShareId, lane: LaneId) -> ShareId {
+    pub(crate) fn redirect_share<I: Io>(
+        &mut self,
+        io: &mut I,
+        home: ShareId,
+        lane: LaneId,
+    ) -> ShareId {
         if lane == self.lane_of(home) {
             return home;
         }
@@ -404,7 +409,7 @@ impl Transport {
             let slot = self.shares[home.index()].slot;
             self.close(io, slot);
         }
-        let known = self.shares[home.index()].detours.iter().copied();
+        let known = self.shares[home.index()].redirect_shares.iter().copied();
         let fits = |share: &ShareId| exclusive || self.shares[share.index()].lane == lane;
         if let Some(share) = known.into_iter().find(fits) {
             let slot = self.shares[share.index()].slot;
@@ -414,7 +419,7 @@ impl Transport {
         }
         let number = self.shares[home.index()].number;
         let share = self.add_share(lane, number, home.0);
-        self.shares[home.index()].detours.push(share);
+        self.shares[home.index()].redirect_shares.push(share);
         share
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct Share {
     /// Exchanges that wait for the connection, or for room on it.
     pub(crate) waiting: VecDeque<ExchangeId>,
     /// The shares that serve its redirected exchanges.
-    pub(crate) detours: Vec<ShareId>,
+    pub(crate) redirect_shares: Vec<ShareId>,
 }
 
 impl Share {
@@ -31,7 +31,7 @@ impl Share {
             slot,
             number,
             waiting: VecDeque::new(),
-            detours: Vec::new(),
+            redirect_shares: Vec::new(),
         }
     }
 
@@ -136,8 +136,9 @@ impl Transport {
         self.close_if_done(cx, slot);
     }
 
-    /// Fails every exchange on the closed connection. Backs off if it never produced a response.
-    pub(super) fn lost<I: Io, H: Handler>(
+    /// Closes a connection that has failed, and fails every exchange on it. Backs off if it never
+    /// produced a response.
+    pub(super) fn close_failed<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,

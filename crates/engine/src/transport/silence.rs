@@ -39,7 +39,7 @@ impl Transport {
                 self.mark(slot);
                 self.set_deadline(slot, answer_due);
             }
-            Silence::Dead => self.lost(cx, slot, now, Failure::of(Outcome::TimeoutPing)),
+            Silence::Dead => self.close_failed(cx, slot, now, Failure::of(Outcome::TimeoutPing)),
         }
     }
 }

@@ -230,7 +230,7 @@ impl Http1 {
     /// ended it.
     pub(crate) fn fail_broken<H: Handler>(&mut self, handler: &mut H, now: Nanos) {
         if let Some(failure) = self.broken.take() {
-            self.lose(*failure, Resend::Never, handler, now);
+            self.fail(*failure, Resend::Never, handler, now);
         }
     }
 
@@ -370,7 +370,7 @@ impl Http1 {
                 Ok(step) => step,
                 Err(error) => {
                     let failure = self.failure_of(&error);
-                    return Some(self.lose(failure, Resend::Never, handler, now));
+                    return Some(self.fail(failure, Resend::Never, handler, now));
                 }
             };
             rest = &rest[step.consumed..];
@@ -437,7 +437,7 @@ impl Http1 {
             Ok(None) => Fate::Close,
             Err(error) => {
                 let failure = self.failure_of(&error);
-                self.lose(failure, Resend::Idempotent, handler, now)
+                self.fail(failure, Resend::Idempotent, handler, now)
             }
         }
     }
@@ -465,7 +465,7 @@ impl Http1 {
                 detail: io_detail(other),
             },
         };
-        self.lose(failure, Resend::Idempotent, handler, now)
+        self.fail(failure, Resend::Idempotent, handler, now)
     }
 
     /// The failure of the exchange for an error of the machine.
@@ -481,7 +481,7 @@ impl Http1 {
         }
     }
 
-    fn lose<H: Handler>(
+    fn fail<H: Handler>(
         &mut self,
         mut failure: Failure,
         resend: Resend,

@@ -98,14 +98,14 @@ pub(crate) struct Heed {
     /// The socket may hold more.
     pub(crate) unread: bool,
     /// The connection can't go on.
-    pub(crate) lost: Option<Box<Failure>>,
+    pub(crate) closed: Option<Box<Failure>>,
 }
 
 impl Heed {
     /// Whether anything has happened that concerns more than streams.
     #[inline]
     pub(crate) const fn concerns_connection(&self) -> bool {
-        self.going.is_some() || self.ready.is_some() || self.unread || self.lost.is_some()
+        self.going.is_some() || self.ready.is_some() || self.unread || self.closed.is_some()
     }
 }
 
@@ -327,17 +327,17 @@ impl Http2 {
                     reading.heed.since.get_or_insert(now);
                     self.signs = SignsOfLife::at(now);
                     self.feed(&input.buffer[..length], reading);
-                    if reading.heed.lost.is_some() || drained && !peer_closed {
+                    if reading.heed.closed.is_some() || drained && !peer_closed {
                         return;
                     }
                 }
                 Ok(Received::Nothing) => return,
                 Ok(Received::End) => {
-                    reading.heed.lost = Some(Box::new(self.ended()));
+                    reading.heed.closed = Some(Box::new(self.ended()));
                     return;
                 }
                 Err(error) => {
-                    reading.heed.lost = Some(Box::new(broke(error)));
+                    reading.heed.closed = Some(Box::new(broke(error)));
                     return;
                 }
             }
@@ -357,7 +357,7 @@ impl Http2 {
             let step = match self.machine.handle_input(bytes) {
                 Ok(step) => step,
                 Err(error) => {
-                    reading.heed.lost = Some(Box::new(http2_failure(&error)));
+                    reading.heed.closed = Some(Box::new(http2_failure(&error)));
                     return;
                 }
             };
@@ -595,7 +595,7 @@ impl Http2 {
 
     /// Sends queued output before the connection is closed. It is dropped if the socket has no room
     /// for it.
-    pub(crate) fn farewell<I: Io>(&self, port: &mut Port<'_, I>) {
+    pub(crate) fn send_queued<I: Io>(&self, port: &mut Port<'_, I>) {
         let _not_taken = port.send(self.machine.output());
     }
 

@@ -131,10 +131,10 @@ impl Session {
     }
 
     /// Appends close_notify and returns its length; 0 when the session can't send one.
-    pub(super) fn seal_goodbye(&mut self, room: &mut [u8]) -> usize {
+    pub(super) fn seal_close_notify(&mut self, room: &mut [u8]) -> usize {
         match self.write(|mut traffic| traffic.queue_close_notify(room)) {
             Ok(Ok(length)) => length,
-            // The connection is given up either way.
+            // The connection is closed either way.
             _ => 0,
         }
     }

@@ -137,14 +137,14 @@ impl TlsStream {
     }
 
     /// Sends close_notify, as far as the socket takes it at once.
-    pub(crate) fn say_goodbye(&mut self, fd: &OwnedFd, io: &mut TlsIo) {
+    pub(crate) fn send_close_notify(&mut self, fd: &OwnedFd, io: &mut TlsIo) {
         if self.has_unsent() {
             return;
         }
-        let length = self.session.seal_goodbye(&mut io.outgoing);
+        let length = self.session.seal_close_notify(&mut io.outgoing);
         if length > 0 {
-            // The connection is given up either way.
-            let _unheard = push(fd, &io.outgoing[..length]);
+            // The connection is closed either way.
+            let _unsent = push(fd, &io.outgoing[..length]);
         }
     }
 
