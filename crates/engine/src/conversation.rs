@@ -256,8 +256,8 @@ impl<I: Io> Line<I> {
         for _ in 0..unread {
             self.transport.read_on(&mut cx);
         }
-        while self.transport.has_broken() {
-            self.transport.read_broken(&mut cx);
+        while self.transport.has_failed() {
+            self.transport.read_failed(&mut cx);
         }
         let now = cx.io.now();
         while let Some(wake) = cx.timers.due(now) {

@@ -196,7 +196,7 @@ impl PoolRun {
     pub(crate) fn has_more(&self, now: Nanos) -> bool {
         let timeout = self.exchanges.next_timeout();
         let timeout = timeout.min(self.transport.next_timeout());
-        self.unread > 0 || self.transport.has_broken() || now >= timeout.min(self.timers.next())
+        self.unread > 0 || self.transport.has_failed() || now >= timeout.min(self.timers.next())
     }
 
     /// The exchanges whose time is up.

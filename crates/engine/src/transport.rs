@@ -65,7 +65,7 @@ pub(crate) struct Transport {
     /// only this list knows of it.
     unread: Vec<Slot>,
     /// Slots on which a send failed: they are read once more, then their exchanges fail.
-    broken: Vec<Slot>,
+    failed_sends: Vec<Slot>,
     /// Slots with something to write.
     dirty: Vec<Slot>,
     /// Slots that no share uses.
@@ -100,7 +100,7 @@ impl Transport {
                 shared: h1::Shared::new(h1::Limits::default()),
             },
             unread: Vec::new(),
-            broken: Vec::new(),
+            failed_sends: Vec::new(),
             dirty: Vec::new(),
             spares: Vec::new(),
             next_scan: Nanos::MAX,
@@ -278,8 +278,8 @@ impl Transport {
         };
         let mut port = Port { io: cx.io, slot };
         let patience = http1.begin(&mut port, id, &lane.settings, cx.handler);
-        if http1.is_broken() {
-            self.broken.push(slot);
+        if http1.has_failed_send() {
+            self.failed_sends.push(slot);
         }
         if patience != Nanos::MAX {
             self.set_deadline(slot, patience);
@@ -418,8 +418,8 @@ impl Transport {
                 if readiness.writable && !http1.is_written() {
                     let mut port = Port { io: cx.io, slot };
                     http1.transmit(&mut port, cx.handler);
-                    if http1.is_broken() {
-                        self.broken.push(slot);
+                    if http1.has_failed_send() {
+                        self.failed_sends.push(slot);
                     }
                 }
                 if readiness.readable {
@@ -483,10 +483,10 @@ impl Transport {
         };
         let mut port = Port { io: cx.io, slot };
         let (fate, unread) = http1.receive(&mut port, &mut self.input, &terms, cx.handler);
-        let broken = http1.is_broken();
+        let send_failed = http1.has_failed_send();
         if fate == Fate::Waits {
-            if broken && !self.broken.contains(&slot) {
-                self.broken.push(slot);
+            if send_failed && !self.failed_sends.contains(&slot) {
+                self.failed_sends.push(slot);
             }
             if !http1.awaits_continue() {
                 connection.deadline = Nanos::MAX;
@@ -646,22 +646,22 @@ impl Transport {
 
     /// Whether a send has failed on any slot.
     #[inline]
-    pub(crate) fn has_broken(&self) -> bool {
-        !self.broken.is_empty()
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failed_sends.is_empty()
     }
 
     /// Reads one slot on which a send failed, and fails what that does not end.
-    pub(crate) fn read_broken<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        let Some(slot) = self.broken.pop() else {
+    pub(crate) fn read_failed<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
+        let Some(slot) = self.failed_sends.pop() else {
             return;
         };
         self.read(cx, slot);
         let now = cx.io.now();
-        let lost = match &mut self.connection(slot).wire {
-            Wire::Http2(http2) => http2.broken().cloned(),
-            Wire::Http1(http1) if http1.is_broken() => {
+        let failed = match &mut self.connection(slot).wire {
+            Wire::Http2(http2) => http2.send_failure().cloned(),
+            Wire::Http1(http1) if http1.has_failed_send() => {
                 if let Some(id) = http1.exchange() {
-                    http1.fail_broken(cx.handler, now);
+                    http1.fail_unsent(cx.handler, now);
                     self.carriages[id.index()].clear();
                 }
                 self.close(cx.io, slot);
@@ -669,7 +669,7 @@ impl Transport {
             }
             _ => None,
         };
-        if let Some(failure) = lost {
+        if let Some(failure) = failed {
             self.close_failed(cx, slot, now, failure);
         }
     }
@@ -705,7 +705,7 @@ impl Transport {
         match http2.flush(&mut port, cx.handler) {
             Flushed::Written => {}
             Flushed::Freed => self.send_on(cx, slot),
-            Flushed::Failed => self.broken.push(slot),
+            Flushed::Failed => self.failed_sends.push(slot),
         }
     }
 
@@ -735,7 +735,7 @@ impl Transport {
     /// Whether there is something to do before any wait.
     #[inline]
     pub(crate) fn is_pressed(&self) -> bool {
-        !self.unread.is_empty() || !self.broken.is_empty() || !self.dirty.is_empty()
+        !self.unread.is_empty() || !self.failed_sends.is_empty() || !self.dirty.is_empty()
     }
 
     /// Closes a slot's connection, if it has one.

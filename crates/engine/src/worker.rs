@@ -256,8 +256,8 @@ impl<I: Io> Worker<I> {
         for _ in 0..self.pools[index].unread() {
             self.transmit(index, |it, parts| it.read_on(parts));
         }
-        while self.pools[index].transport().has_broken() {
-            self.transmit(index, |it, parts| it.read_broken(parts));
+        while self.pools[index].transport().has_failed() {
+            self.transmit(index, |it, parts| it.read_failed(parts));
         }
         for id in self.pools[index].overdue(now) {
             self.act(index, |pool, site| pool.time_out(site, id, now));

@@ -50,8 +50,8 @@ impl Transport {
                 if http1.awaits_continue() {
                     let mut port = Port { io: cx.io, slot };
                     http1.stop_waiting(&mut port, cx.handler);
-                    if http1.is_broken() {
-                        self.broken.push(slot);
+                    if http1.has_failed_send() {
+                        self.failed_sends.push(slot);
                     }
                 }
             }

@@ -32,7 +32,7 @@ pub(crate) struct Http1 {
     /// The server's `Keep-Alive` field.
     hint: Hint,
     /// Why a send failed; bytes that the server sent before that are still to be read.
-    broken: Option<Box<Failure>>,
+    send_failure: Option<Box<Failure>>,
 }
 
 /// The connection's state after a read.
@@ -78,7 +78,7 @@ impl Http1 {
             answered: false,
             carried: 0,
             hint: Hint::NONE,
-            broken: None,
+            send_failure: None,
         }
     }
 
@@ -102,8 +102,8 @@ impl Http1 {
 
     /// Whether a send has failed and the exchange is not over.
     #[inline]
-    pub(crate) const fn is_broken(&self) -> bool {
-        self.broken.is_some() && self.exchange.is_some()
+    pub(crate) const fn has_failed_send(&self) -> bool {
+        self.send_failure.is_some() && self.exchange.is_some()
     }
 
     /// Sends an exchange's request. Gives the time by which a body that waits for `100 Continue`
@@ -130,7 +130,7 @@ impl Http1 {
         self.exchange = Some(id);
         self.carried += 1;
         self.answered = false;
-        self.broken = None;
+        self.send_failure = None;
         self.unwritten = length;
         self.awaits_continue = waits && length > message.head_length;
         self.machine.send(message.kind, persistence);
@@ -198,7 +198,7 @@ impl Http1 {
                 sent == wanted
             }
             Err(error) => {
-                self.broken = Some(Box::new(io_failure(error, During::Send)));
+                self.send_failure = Some(Box::new(io_failure(error, During::Send)));
                 false
             }
         }
@@ -228,8 +228,8 @@ impl Http1 {
 
     /// Fails the exchange whose send failed, unless bytes that the server had sent before have
     /// ended it.
-    pub(crate) fn fail_broken<H: Handler>(&mut self, handler: &mut H, now: Nanos) {
-        if let Some(failure) = self.broken.take() {
+    pub(crate) fn fail_unsent<H: Handler>(&mut self, handler: &mut H, now: Nanos) {
+        if let Some(failure) = self.send_failure.take() {
             self.fail(*failure, Resend::Never, handler, now);
         }
     }
@@ -341,7 +341,7 @@ impl Http1 {
         match received {
             Ok(Received::Bytes { .. } | Received::Nothing) => Step::Drained,
             Ok(Received::End) => Step::Done(self.ended(terms, handler, port.now())),
-            Err(error) => Step::Done(self.broke(error, handler, port.now())),
+            Err(error) => Step::Done(self.receive_failed(error, handler, port.now())),
         }
     }
 
@@ -442,8 +442,8 @@ impl Http1 {
         }
     }
 
-    /// The connection broke while it was read: fails the response.
-    fn broke<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Fate {
+    /// Reading the connection failed: fails the response.
+    fn receive_failed<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Fate {
         let failure = match error {
             IoError::Reset | IoError::BrokenPipe => {
                 let error = self.machine.handle_reset();

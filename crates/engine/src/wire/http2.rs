@@ -48,7 +48,7 @@ pub(crate) struct Http2 {
     going: Option<GoingAway>,
     signs: SignsOfLife,
     /// Whether a send has failed; bytes that the server sent before are still to be read.
-    broken: Option<Box<Failure>>,
+    send_failure: Option<Box<Failure>>,
 }
 
 /// A server's GOAWAY.
@@ -170,7 +170,7 @@ impl Http2 {
             answered: 0,
             going: None,
             signs: SignsOfLife::at(Nanos::ZERO),
-            broken: None,
+            send_failure: None,
         }
     }
 
@@ -337,7 +337,7 @@ impl Http2 {
                     return;
                 }
                 Err(error) => {
-                    reading.heed.closed = Some(Box::new(broke(error)));
+                    reading.heed.closed = Some(Box::new(receive_failure(error)));
                     return;
                 }
             }
@@ -528,7 +528,7 @@ impl Http2 {
         }
         match port.send(self.machine.output()) {
             Ok(sent) => self.machine.output_sent(sent),
-            Err(error) => return self.note_broken(error),
+            Err(error) => return self.note_failed_send(error),
         }
         if self.machine.has_event() {
             Flushed::Freed
@@ -538,19 +538,19 @@ impl Http2 {
     }
 
     #[cold]
-    fn note_broken(&mut self, error: IoError) -> Flushed {
-        if self.broken.is_some() {
+    fn note_failed_send(&mut self, error: IoError) -> Flushed {
+        if self.send_failure.is_some() {
             return Flushed::Written;
         }
         let failure = crate::blame::io_failure(error, crate::blame::During::Send);
-        self.broken = Some(Box::new(failure));
+        self.send_failure = Some(Box::new(failure));
         Flushed::Failed
     }
 
     /// Why a send failed, if one did.
     #[inline]
-    pub(crate) fn broken(&self) -> Option<&Failure> {
-        self.broken.as_deref()
+    pub(crate) fn send_failure(&self) -> Option<&Failure> {
+        self.send_failure.as_deref()
     }
 
     /// Whether there is something to write.
@@ -656,8 +656,8 @@ fn heard_whole<'a>(whole: &drumfire_http2::Whole<'a>) -> Whole<'a> {
     }
 }
 
-/// The connection broke while it was read: what that means for the exchanges on it.
-fn broke(error: IoError) -> Failure {
+/// The failure of the exchanges on a connection that could not be read.
+fn receive_failure(error: IoError) -> Failure {
     match error {
         IoError::Reset | IoError::BrokenPipe => Failure::of(Outcome::Reset),
         IoError::TlsNoCloseNotify => Failure::of(Outcome::Closed),
