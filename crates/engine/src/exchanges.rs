@@ -592,6 +592,20 @@ impl Exchange {
         self.leniencies.0 |= leniencies(seen.notices).0;
     }
 
+    /// The failure of it where its connection has ended: within the body it is the response that was
+    /// cut off (RFC 9113 section 8.1.1, as RFC 9112 section 8 has it).
+    fn cut_off(&self, failure: Failure) -> Failure {
+        match failure.outcome {
+            Outcome::Closed if self.has_head => {
+                Failure::with(Outcome::Truncated, "the connection was closed")
+            }
+            Outcome::Reset if self.has_head => {
+                Failure::with(Outcome::Truncated, "the connection was reset")
+            }
+            _ => failure,
+        }
+    }
+
     /// The message that it sends: its request's, or the one that a redirect leads to.
     #[inline]
     fn message<'a>(&'a self, request: &'a Request) -> &'a Message {

@@ -522,6 +522,10 @@ impl Hearing<'_> {
             return Then::GoOn;
         }
         exchange.note_seen(seen);
+        let failure = match is_call {
+            true => failure,
+            false => exchange.cut_off(failure),
+        };
         if late {
             return self.over(id, Failure::of(Outcome::TimeoutTotal), now);
         }
