@@ -17,6 +17,7 @@ mod paths;
 pub(crate) mod random;
 mod reflection;
 mod regexes;
+mod secrets;
 mod strings;
 mod urls;
 mod wrap;
@@ -42,6 +43,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         random::FUNCTIONS,
         reflection::FUNCTIONS,
         regexes::FUNCTIONS,
+        secrets::FUNCTIONS,
         strings::FUNCTIONS,
         urls::FUNCTIONS,
         wrap::FUNCTIONS,

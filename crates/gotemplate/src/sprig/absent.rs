@@ -1,5 +1,5 @@
 //! Functions of sprig that are not here: the environment and names, unless the caller gives them,
-//! and everything that makes keys.
+//! and everything that makes keys and certificates.
 
 use super::arguments::text;
 use crate::env::Call;
@@ -8,11 +8,7 @@ use crate::function::Row;
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Row] = &[
-    ("bcrypt", "s", no_keys),
     ("buildCustomCert", "ss", no_keys),
-    ("decryptAES", "ss", no_keys),
-    ("derivePassword", "aasss", no_keys),
-    ("encryptAES", "ss", no_keys),
     ("env", "s", |call, args| {
         let value = call.env.variable(text(args, 0))?;
         call.text(value)
@@ -30,11 +26,10 @@ pub(super) const FUNCTIONS: &[Row] = &[
         call.text(address)
     }),
     ("hello", "", |call, _| call.text("Hello!".to_owned())),
-    ("htpasswd", "ss", no_keys),
 ];
 
 fn no_keys(_: &mut Call<'_>, _: &[Value]) -> Result<Value, Fault> {
-    Err("functions that make keys, certificates and password hashes are not available here".into())
+    Err("functions that make keys and certificates are not available here".into())
 }
 
 /// Replaces `$name` and `${name}`.

@@ -85,3 +85,25 @@ macro_rules! cases {
 }
 
 cases! { dates language lists numbers printf strings }
+
+/// Functions whose results differ each time in Go; what they make can be undone or recognized.
+#[test]
+fn secrets_are_made_as_sprig_makes_them() {
+    let made = |template: &str| run(template, &Value::Missing).unwrap();
+    // Go's own.
+    let derived = made("{{derivePassword 1 `long` `p` `u` `s`}}");
+    assert_eq!(derived, "Rude2$QafoJela");
+    let nothing = made("{{derivePassword 1 `none` `p` `u` `s`}}");
+    assert_eq!(nothing, "cannot find password template none");
+    for text in ["x", "sixteen letters!", "more than one block of them"] {
+        let there = made(&format!("{{{{encryptAES `k` `{text}`}}}}"));
+        assert_ne!(there, text);
+        let back = made(&format!("{{{{decryptAES `k` `{there}`}}}}"));
+        assert_eq!(back, text);
+    }
+    assert!(run("{{decryptAES `k` `eA==`}}", &Value::Missing).is_err());
+    let hash = made("{{bcrypt `x`}}");
+    assert!(hash.starts_with("$2a$10$") && hash.len() == 60, "{hash}");
+    assert_eq!(made("{{htpasswd `u` `x`}}"), format!("u:{hash}"));
+    assert_eq!(made("{{htpasswd `u:` `x`}}"), "invalid username: u:");
+}
