@@ -3,6 +3,7 @@
 use crate::exit::Failure;
 use crate::input;
 use crate::reflect;
+use crate::session;
 use drumfire_compile::{Found, Host, HostError, SchemaQuestion, TlsFault, ZoneTime};
 use drumfire_net::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
@@ -138,6 +139,10 @@ impl Host for Machine {
 
     fn cores(&self) -> u32 {
         std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+    }
+
+    fn connections_max(&self) -> Option<u64> {
+        session::connections_max()
     }
 
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {

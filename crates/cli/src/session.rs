@@ -11,12 +11,15 @@ use crate::exit::{Exit, Failure};
 use drumfire_engine::{PrepareError, Prepared, Run, RunError, Shares, prepare};
 use drumfire_measure::{RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::{raise_descriptor_limit, resolve};
-use drumfire_plan::{Plan, StopReason};
+use drumfire_plan::{Growth, Plan, StopReason};
 use signals::Signals;
 use std::sync::Arc;
 
 /// Descriptors that the program needs beside its connections.
 const DESCRIPTORS_SPARE: u64 = 64;
+
+/// Of a limit lower than that, the part that connections may still have: one in so many.
+const DESCRIPTORS_PART: u64 = 4;
 
 /// A further remedy for a name that has no address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
@@ -92,17 +95,25 @@ pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     }
 }
 
-/// Finds out before the run whether every connection can have its descriptor.
+/// How many connections this process may have open at a time, where they are opened as they are
+/// needed; `None` is no limit.
+pub(crate) fn connections_max() -> Option<u64> {
+    let spared = |limit: u64| limit.saturating_sub(DESCRIPTORS_SPARE);
+    raise_descriptor_limit().map(|limit| spared(limit).max(limit / DESCRIPTORS_PART))
+}
+
+/// Finds out before the run whether every connection that it begins with can have its descriptor.
 fn check_descriptors(prepared: &Prepared) -> Result<(), Failure> {
     let pools = prepared.pools.iter();
+    let ahead = pools.filter(|pool| pool.pool().connections.growth == Growth::Ahead);
     let connections =
-        pools.map(|pool| u64::from(pool.pool().connections.count) * pool.targets() as u64);
-    let needed = connections.sum::<u64>() + DESCRIPTORS_SPARE;
+        ahead.map(|pool| u64::from(pool.pool().connections.count) * pool.targets() as u64);
+    let connections = connections.sum::<u64>();
+    let needed = connections + DESCRIPTORS_SPARE;
     match raise_descriptor_limit() {
-        Some(limit) if limit < needed => Err(Failure::usage(format!(
-            "{} connections need {needed} file descriptors, and this process may open {limit}; \
-             raise the limit (ulimit -n {needed}) or lower -c",
-            needed - DESCRIPTORS_SPARE
+        Some(limit) if limit < needed && connections > 0 => Err(Failure::usage(format!(
+            "{connections} connections need {needed} file descriptors, and this process may open \
+             {limit}; raise the limit (ulimit -n {needed}) or lower -c"
         ))),
         _ => Ok(()),
     }

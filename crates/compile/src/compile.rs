@@ -21,7 +21,7 @@ use crate::scope::{Scope, is_on};
 use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::transport;
-use crate::{check, feeds};
+use crate::{check, descriptors, feeds};
 use drumfire_plan::document::{Ask, Document, Generator as WrittenGenerator, Place, Pool, Text};
 use drumfire_plan::{
     Expect, Generator, HttpRequest, HttpVersion, Plan, PlanParts, Program, Samples, Spin,
@@ -55,6 +55,9 @@ pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
             false => Some(http(pool, templates, &mut scope)),
         };
         pools.extend(made);
+    }
+    if let Some(limit) = scope.host.connections_max() {
+        descriptors::fit(&mut pools, limit);
     }
     // Of pools that could not be made, everything was said.
     let parts = (!pools.is_empty() && pools.len() == written.len()).then_some(PlanParts {

@@ -77,6 +77,12 @@ pub trait Host: Send + Sync + fmt::Debug {
         1
     }
 
+    /// How many connections a run may have open at a time, by the system's limit of file
+    /// descriptors; `None` where there is none.
+    fn connections_max(&self) -> Option<u64> {
+        None
+    }
+
     /// The local time in a place (`Local`, or a name of the zone database) at a time, in seconds
     /// since the Unix epoch; `None` when it is not known, and then it is UTC.
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {

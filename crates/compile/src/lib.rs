@@ -8,6 +8,7 @@ mod call;
 mod check;
 mod compile;
 mod data;
+mod descriptors;
 mod diagnostic;
 mod feeds;
 pub mod form;

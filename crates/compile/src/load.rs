@@ -3,17 +3,22 @@
 use crate::names;
 use crate::scope::Scope;
 use drumfire_plan::document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
-use drumfire_plan::{Arrivals, Drain, LatePolicy, Load, Sequence, Stop, Users};
+use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Sequence, Stop, Users};
 use drumfire_units::Nanos;
 
 /// The default load: gentle, so that a first try does no harm.
 const RATE_DEFAULT: &str = "10/s";
 /// How long a run lasts that nothing else ends.
 const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
-/// Connections of the open model.
-const CONNECTIONS_DEFAULT: u32 = 64;
+/// Connections to a target that are opened as they are needed, at most: what a public service sees
+/// of one client network, and what a mistyped rate may do to it.
+const CONNECTIONS_NEEDED_MAX: u32 = 1_000;
+/// Connections of an open load that takes as many as there are.
+const CONNECTIONS_UNLIMITED: u32 = 64;
 /// The same with HTTP/2, where each carries many requests.
-const CONNECTIONS_HTTP2_DEFAULT: u32 = 8;
+const CONNECTIONS_UNLIMITED_HTTP2: u32 = 8;
+/// The word in place of a number of connections.
+const AS_NEEDED: &str = "as_needed";
 /// Requests at a time on an HTTP/2 connection, in the open model.
 const STREAMS_DEFAULT: u32 = 100;
 
@@ -22,6 +27,7 @@ pub(crate) struct Loaded {
     pub(crate) load: Load,
     pub(crate) users: Option<Users>,
     pub(crate) connections: u32,
+    pub(crate) growth: Growth,
     pub(crate) streams: u32,
     /// When the users' law ends, if it does.
     users_end: Option<Nanos>,
@@ -36,6 +42,41 @@ pub(crate) enum Multiplexing {
     Streams,
 }
 
+/// The connections that a pool asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// It does not speak of them.
+    Nothing,
+    AsNeeded,
+    Number(u32),
+}
+
+/// The connections to each target, and when they are opened.
+#[derive(Clone, Copy, Debug)]
+struct Carriers {
+    /// How many at most.
+    count: u32,
+    growth: Growth,
+}
+
+impl Carriers {
+    const fn ahead(count: u32) -> Self {
+        Self {
+            count,
+            growth: Growth::Ahead,
+        }
+    }
+
+    /// As many as an open load needs, whose users bound it where there are any.
+    fn as_needed(users: Option<u32>, streams: u32) -> Self {
+        let count = users.map_or(u32::MAX, |users| users.div_ceil(streams.max(1)));
+        Self {
+            count: count.clamp(1, CONNECTIONS_NEEDED_MAX),
+            growth: Growth::AsNeeded,
+        }
+    }
+}
+
 /// The load of a pool and the connections that carry it.
 pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Loaded {
     let written = &pool.load;
@@ -44,33 +85,101 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
         users,
         end: users_end,
     } = crew(written.users.as_ref(), scope);
-    let connections = scope.count(counts.connections.as_ref());
-    let asked = connections.is_some() || users.is_some();
-    let closed = written.rate.is_none() && asked;
+    let asked = asked(counts.connections.as_ref(), scope);
+    let of_users = matches!(asked, Asked::Number(_)) || users.is_some();
+    let closed = written.rate.is_none() && of_users;
     let streams = streams(counts.streams.as_ref(), http, closed, scope);
     let most = users.as_ref().map(Users::most);
-    let (load, count) = if closed {
-        let carried = connections.map(|count| count.saturating_mul(streams));
+    let (load, usual) = if closed {
+        let carried = match asked {
+            Asked::Number(count) => Some(count.saturating_mul(streams)),
+            Asked::Nothing | Asked::AsNeeded => None,
+        };
         let present = most.or(carried).unwrap_or(1);
         let think_time = scope.found.parse(written.think.as_ref());
         let load = Load::Closed {
             users: present,
             think_time: think_time.unwrap_or_default(),
         };
-        (load, present.div_ceil(streams.max(1)))
+        (load, Carriers::ahead(present.div_ceil(streams.max(1))))
     } else {
-        let usual = match http {
-            Multiplexing::None => CONNECTIONS_DEFAULT,
-            Multiplexing::Streams => CONNECTIONS_HTTP2_DEFAULT,
+        let load = open(written, scope);
+        let unbounded = takes_all(&load) || keeps_users_apart(pool);
+        let usual = match asked {
+            Asked::Nothing if unbounded => Carriers::ahead(unlimited(http)),
+            _ => Carriers::as_needed(most, streams),
         };
-        (open(written, scope), usual)
+        (load, usual)
     };
+    let carriers = match asked {
+        Asked::Nothing => usual,
+        Asked::Number(count) => Carriers::ahead(count),
+        Asked::AsNeeded => Carriers {
+            growth: Growth::AsNeeded,
+            ..usual
+        },
+    };
+    if let (Asked::AsNeeded, Some(text)) = (asked, &counts.connections) {
+        let message = "an unlimited rate takes all connections that it may open; write a number";
+        scope.found.add_if(takes_all(&load), &text.place, message);
+    }
     Loaded {
         load,
         users: users.filter(|users| !closed || users.changes().len() > 1),
-        connections: connections.unwrap_or(count),
+        connections: carriers.count,
+        growth: carriers.growth,
         streams,
         users_end,
+    }
+}
+
+/// A number of connections, or that they are opened as they are needed.
+fn asked(text: Option<&Text>, scope: &mut Scope<'_>) -> Asked {
+    let Some(text) = text else {
+        return Asked::Nothing;
+    };
+    if text.value == AS_NEEDED {
+        return Asked::AsNeeded;
+    }
+    let digits = text.value.bytes().all(|byte| byte.is_ascii_digit());
+    match text.value.parse() {
+        Ok(count) if digits => Asked::Number(count),
+        _ => {
+            let shown = text.value.escape_debug();
+            let most = u32::MAX;
+            let message = format!(
+                "`{shown}` is not a number of connections; write one such as 100, at most {most}, \
+                 or {AS_NEEDED}"
+            );
+            scope.found.add(&text.place, message);
+            Asked::Nothing
+        }
+    }
+}
+
+/// Whether an open load starts a request whenever there is a connection for it, so that as many as
+/// it needs are all that there may be.
+fn takes_all(load: &Load) -> bool {
+    match load {
+        Load::Open { rate, .. } => rate
+            .0
+            .iter()
+            .any(|law| matches!(law, Law::Unlimited { .. })),
+        Load::Closed { .. } => false,
+    }
+}
+
+/// Whether each user keeps to a connection, which must be there before.
+fn keeps_users_apart(pool: &Pool) -> bool {
+    let session = pool.settings.connections.session.as_ref();
+    session.is_some_and(|session| session.value == "user")
+}
+
+/// The connections of an open load that takes all of them.
+const fn unlimited(http: Multiplexing) -> u32 {
+    match http {
+        Multiplexing::None => CONNECTIONS_UNLIMITED,
+        Multiplexing::Streams => CONNECTIONS_UNLIMITED_HTTP2,
     }
 }
 

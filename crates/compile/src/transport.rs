@@ -9,7 +9,7 @@ use drumfire_plan::document::{
     Tls as WrittenTls,
 };
 use drumfire_plan::{
-    Affinity, Compressed, Connections, ExpectContinue, Growth, HttpOptions, HttpVersion, KeepAlive,
+    Affinity, Compressed, Connections, ExpectContinue, HttpOptions, HttpVersion, KeepAlive,
     KeepAliveHints, Ping, Reach, Redirects, Resolve, Resumption, ReusedClosed, Spread, Timeouts,
     Tls, Unresolved, Url, Verify,
 };
@@ -250,7 +250,7 @@ pub(crate) fn connections(
             true => KeepAliveHints::Respect,
             false => KeepAliveHints::Ignore,
         },
-        growth: Growth::Ahead,
+        growth: loaded.growth,
         affinity: affinity.unwrap_or_default(),
         backoff_max: backoff.unwrap_or(BACKOFF_DEFAULT),
         spread: spread.unwrap_or_default(),

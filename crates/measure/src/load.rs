@@ -2,6 +2,7 @@
 
 use crate::words::{grouped, share_text};
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
+use drumfire_plan::Growth;
 use drumfire_units::Nanos;
 
 /// Of a hundred requests that were due, one may be left unsent.
@@ -124,9 +125,13 @@ fn reason(pool: &PoolInfo, figures: &Figures, needed: Option<u64>) -> Reason {
     let mut text = match figures.held_back.allowed {
         Some(allowed) => format!("servers allow {allowed} streams at a time"),
         None if opened < scarce && users.is_none() => format!(
-            "only {} of {} connections could be opened",
+            "only {} of {} connections {}",
             grouped(opened),
-            grouped(scarce)
+            grouped(scarce),
+            match pool.growth {
+                Growth::Ahead => "could be opened",
+                Growth::AsNeeded => "were open",
+            }
         ),
         None => format!("{} busy", all(scarce, what)),
     };

@@ -2,7 +2,7 @@
 
 use crate::codec::run_info as form;
 use crate::{CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary};
-use drumfire_plan::{Command, StopReason};
+use drumfire_plan::{Command, Growth, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -58,6 +58,8 @@ pub struct PoolInfo {
     pub intended_rate: Option<f64>,
     /// Connections that may be open at a time.
     pub connections: u32,
+    /// Whether all of them were opened ahead, or only those that were needed.
+    pub growth: Growth,
     /// How many requests a connection carries at a time.
     pub streams: u32,
     /// How many users there are at most; `None` where their number limits nothing.

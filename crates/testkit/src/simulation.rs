@@ -196,6 +196,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         steps: prepared.steps.clone(),
         intended_rate: None,
         connections: pool.connections.count,
+        growth: pool.connections.growth,
         streams: pool.connections.streams,
         users: None,
         iterations: pool.program.has_steps(),

@@ -82,7 +82,7 @@ pub(crate) struct LoadFlags {
     #[arg(short = 'r', long, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
     /// Closed model: N connections, each with a user who sends as fast as answers come; with -r
-    /// at most N connections [default: with -r 64, or 8 over HTTP/2 and in gRPC]
+    /// exactly N connections, opened ahead [default: with -r as many as are needed, at most 1000]
     #[arg(short = 'c', long, value_name = "N", value_parser = small_count, allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
     /// Users with one request at a time each: a number, or a law such as `line(1,200,60s)`.

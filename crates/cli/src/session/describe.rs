@@ -4,8 +4,8 @@ use drumfire_engine::{Prepared, PreparedPool, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{
-    Arrivals, Body, Call, Compressed, HttpVersion, KeepAlive, LatePolicy, Law, Load, Pause, Plan,
-    Pool, Redirects, Scheme, Spin, Step, Verify,
+    Arrivals, Body, Call, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Law, Load, Pause,
+    Plan, Pool, Redirects, Scheme, Spin, Step, Verify,
 };
 use drumfire_report::secret;
 use drumfire_units::Nanos;
@@ -86,6 +86,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
         steps: prepared.steps.clone(),
         intended_rate: intended_rate(pool),
         connections: pool.connections.count * prepared.targets() as u32,
+        growth: pool.connections.growth,
         streams: pool.connections.streams,
         users: users(pool),
         iterations: pool.program.has_steps(),
@@ -276,7 +277,14 @@ fn load_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
 
 fn transport_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
     let connections = &pool.connections;
-    line("connections", connections.count.to_string());
+    let count = connections.count;
+    line(
+        "connections",
+        match connections.growth {
+            Growth::Ahead => count.to_string(),
+            Growth::AsNeeded => format!("as needed, at most {count}"),
+        },
+    );
     if pool.http.version == HttpVersion::Http2 {
         line("http", "2".to_owned());
         line("streams", connections.streams.to_string());

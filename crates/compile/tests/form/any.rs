@@ -94,7 +94,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn connections()(connections in count(), streams in count(), session in some(), keepalive in switch(),
+    fn connections()(connections in some(), streams in count(), session in some(), keepalive in switch(),
                      requests_per_connection in count(), respect_keepalive in switch(),
                      retry_reused in switch(), connect_backoff in some(), ping in some(),
                      ping_timeout in some())

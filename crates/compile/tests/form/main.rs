@@ -1,7 +1,8 @@
 //! A document's form: printed documents read back as the same, and mistakes are reported with their
-//! places, all at once.
+//! places, all at once. And what a document compiles to.
 
 mod any;
+mod loads;
 mod mistakes;
 mod scenario;
 

@@ -199,7 +199,7 @@ fn connections(options: &Options, users: Option<&Users>) -> Connections {
     // own least.
     let silence = keepalive.max(SILENCE_MIN);
     Connections {
-        connections: Some(TOOL.count("--connections", count)),
+        connections: Some(TOOL.text("--connections", &count)),
         streams: Some(TOOL.count("--concurrency", most.div_ceil(count).max(1))),
         // A worker of ghz's has its own connection, or shares it with the same others.
         session: Some(TOOL.text("--connections", &"user")),

@@ -137,7 +137,7 @@ fn upgraded(mut document: Document, closes: bool, users: u32) -> Document {
     }
     let count = users.div_ceil(STREAMS);
     let connections = &mut settings.connections;
-    connections.connections = Some(TOOL.count("-c", count));
+    connections.connections = Some(TOOL.text("-c", &count));
     connections.streams = Some(TOOL.count("-c", users.div_ceil(count)));
     if let Some(threads) = &mut document.generator.threads {
         threads.value = threads.value.min(count.into());
@@ -197,7 +197,7 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
                 ..Http::default()
             },
             connections: Connections {
-                connections: Some(TOOL.count("-c", users)),
+                connections: Some(TOOL.text("-c", &users)),
                 keepalive: parts.closes(args).then(|| TOOL.switch("-no-ka", false)),
                 // Go's client tries again where a kept connection was closed meanwhile.
                 retry_reused: Some(TOOL.switch("", true)),

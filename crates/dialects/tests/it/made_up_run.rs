@@ -5,6 +5,7 @@ use drumfire_measure::{
     GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo,
     Sample, Summary, WindowedThresholds,
 };
+use drumfire_plan::Growth;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -91,6 +92,7 @@ fn info() -> RunInfo {
             steps: vec!["all".into()],
             intended_rate: None,
             connections: 10,
+            growth: Growth::Ahead,
             streams: 1,
             users: None,
             iterations: false,

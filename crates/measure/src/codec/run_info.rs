@@ -2,6 +2,7 @@
 
 use super::{CodecError, Input, VERSION, put, put_text};
 use crate::{Model, PoolInfo, RunInfo};
+use drumfire_plan::Growth;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -85,6 +86,7 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
         put(out, rate.to_bits());
     }
     put(out, pool.connections.into());
+    put(out, u64::from(pool.growth == Growth::AsNeeded));
     put(out, pool.streams.into());
     put(out, pool.users.map_or(0, |users| u64::from(users) + 1));
     put(out, pool.iterations.into());
@@ -109,6 +111,10 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
         steps,
         intended_rate,
         connections: input.small()?,
+        growth: match flag(input)? {
+            true => Growth::AsNeeded,
+            false => Growth::Ahead,
+        },
         streams: input.small()?,
         users: match input.number()?.checked_sub(1) {
             None => None,

@@ -4,6 +4,7 @@ use crate::samples::{self, healthy};
 use drumfire_measure::{
     Figures, Interval, LoadAnswer, Model, Outcome, PoolInfo, Remedy, TargetAnswer, TargetState,
 };
+use drumfire_plan::Growth;
 use drumfire_units::Nanos;
 
 fn ms(n: u64) -> Nanos {
@@ -16,6 +17,7 @@ const SPAN: Nanos = Nanos::from_secs(3);
 fn pool(connections: u32) -> PoolInfo {
     PoolInfo {
         connections,
+        growth: Growth::Ahead,
         ..samples::run(Model::Open, &["all"]).pool().clone()
     }
 }
@@ -64,6 +66,16 @@ fn the_scarce_thing_is_named() {
     let (_, text, remedies) = load(&pool(64), &figures(7, 1500, ms(2_000)));
     assert_eq!(text, "only 7 of 64 connections could be opened");
     assert_eq!(remedies, [], "more of them would not be opened either");
+
+    let growing = PoolInfo {
+        growth: Growth::AsNeeded,
+        ..pool(64)
+    };
+    let (_, text, _) = load(&growing, &slow);
+    assert!(text.contains("all 64 connections were busy; about 5,000 are needed"));
+    let (_, text, remedies) = load(&growing, &figures(7, 1500, ms(2_000)));
+    assert_eq!(text, "only 7 of 64 connections were open");
+    assert_eq!(remedies, []);
 
     let users = PoolInfo {
         users: Some(10),

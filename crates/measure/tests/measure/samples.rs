@@ -1,6 +1,7 @@
 //! Samples and runs to test with.
 
 use drumfire_measure::{Interval, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample};
+use drumfire_plan::Growth;
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -55,6 +56,7 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
             steps: steps.iter().map(|name| Arc::from(*name)).collect(),
             intended_rate: None,
             connections: 8,
+            growth: Growth::Ahead,
             streams: 1,
             users: None,
             iterations: false,

@@ -97,8 +97,8 @@ pub struct Expect {
 /// The connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connections {
-    /// How many to each target.
-    pub connections: Option<Count>,
+    /// How many to each target: a number, or `as_needed`.
+    pub connections: Option<Text>,
     /// Requests at a time on each, over HTTP/2.
     pub streams: Option<Count>,
     /// `shared` or `user`: whether a user keeps to one of them.

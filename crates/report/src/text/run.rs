@@ -5,7 +5,8 @@ use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{busy, count, counted, latency, span, throughput};
-use drumfire_measure::{Histogram, Model, PoolInfo, Summary, Validity};
+use drumfire_measure::{Figures, Histogram, Model, PoolInfo, Summary, Validity};
+use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
 
 /// Prints the target and the load.
@@ -17,7 +18,7 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     let seed = format!("seed {}", info.seed);
     if let [pool] = &info.pools[..] {
         let asked = Asked::of(info, pool);
-        let Loads { model, carried } = loads(pool, &asked, page);
+        let Loads { model, carried } = loads(pool, &summary.total, &asked, page);
         let run = asked.length(summary, page);
         let items = model.into_iter().chain(run).chain(carried);
         let items = items.chain(asked.limits(page)).chain([threads, seed]);
@@ -25,9 +26,9 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     } else {
         let separator = page.style.glyph(" · ", ", ");
         let mut lines = Vec::new();
-        for pool in &info.pools {
+        for (pool, figures) in summary.pools() {
             let asked = Asked::of(info, pool);
-            let Loads { model, carried } = loads(pool, &asked, page);
+            let Loads { model, carried } = loads(pool, figures, &asked, page);
             let items = model.into_iter().chain(carried).chain(asked.limits(page));
             let items: Vec<String> = items.collect();
             let text = format!(
@@ -72,15 +73,19 @@ struct Loads {
     carried: Vec<String>,
 }
 
-fn loads(pool: &PoolInfo, asked: &Asked<'_>, page: &Page<'_>) -> Loads {
+fn loads(pool: &PoolInfo, figures: &Figures, asked: &Asked<'_>, page: &Page<'_>) -> Loads {
     let model = asked.load(pool, page);
     // Where each connection carries one user, one number stands for both.
-    let users = pool.users.filter(|users| *users != pool.connections);
+    let is_both = |users: u32| users == pool.connections && pool.growth == Growth::Ahead;
+    let users = pool.users.filter(|users| !is_both(*users));
     let most = if asked.users_change() { "up to " } else { "" };
     let users = users.map(|users| format!("{most}{}", counted(u64::from(users), "user")));
     let mut carried: Vec<String> = users.into_iter().collect();
-    let connections = counted(u64::from(pool.connections), "connection");
-    carried.push(match pool.streams {
+    let connections = match pool.growth {
+        Growth::Ahead => counted(u64::from(pool.connections), "connection"),
+        Growth::AsNeeded => "connections".to_owned(),
+    };
+    let mut connections = match pool.streams {
         0 | 1 => connections,
         streams => {
             let by = page.style.glyph("×", "x");
@@ -89,7 +94,12 @@ fn loads(pool: &PoolInfo, asked: &Asked<'_>, page: &Page<'_>) -> Loads {
                 counted(u64::from(streams), "stream")
             )
         }
-    });
+    };
+    if pool.growth == Growth::AsNeeded {
+        let opened = count(figures.connections.opened);
+        connections.push_str(&format!(" as needed, {opened} opened"));
+    }
+    carried.push(connections);
     Loads { model, carried }
 }
 

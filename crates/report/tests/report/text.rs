@@ -1,6 +1,7 @@
 //! The text summary: golden pages, and what holds for every page.
 
 use crate::fixture;
+use drumfire_plan::Growth;
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::text;
 use proptest::prelude::*;
@@ -205,6 +206,36 @@ fn redirects_that_were_not_followed_are_named() {
     info.plan_text
         .push(("redirects".to_owned(), "10".to_owned()));
     assert!(!text::summary(&run, &Style::default()).contains("followed"));
+}
+
+/// Of connections that are opened as they are needed, the number that was.
+#[test]
+fn the_load_names_how_many_connections_were_needed() {
+    let load = |users, streams| {
+        let mut run = fixture::open();
+        run.total.connections.opened = 1_234;
+        let info = std::sync::Arc::make_mut(&mut run.info);
+        let pool = &mut info.pools[0];
+        (pool.users, pool.connections, pool.streams) = (users, 2_000, streams);
+        pool.growth = Growth::AsNeeded;
+        let shown = text::summary(&run, &Style::new(120, Color::Off, Unicode::On));
+        let line = shown.lines().find(|line| line.starts_with("Load"));
+        line.unwrap().to_owned()
+    };
+    for ((users, streams), expected) in [
+        ((None, 1), "· connections as needed, 1,234 opened ·"),
+        (
+            (Some(2_000), 1),
+            "· 2,000 users · connections as needed, 1,234 opened ·",
+        ),
+        (
+            (None, 100),
+            "· connections × 100 streams as needed, 1,234 opened ·",
+        ),
+    ] {
+        let line = load(users, streams);
+        assert!(line.contains(expected), "{line}");
+    }
 }
 
 /// Takes SGR sequences of the known few out of a text.

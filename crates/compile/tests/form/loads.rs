@@ -1,0 +1,121 @@
+//! The connections of a pool: how many, and when they are opened.
+
+use drumfire_compile::form::read;
+use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_plan::{Growth, Load, Plan};
+use std::sync::Arc;
+
+/// A machine with a limit of connections.
+#[derive(Debug)]
+struct Limited(Option<u64>);
+
+impl Host for Limited {
+    fn connections_max(&self) -> Option<u64> {
+        self.0
+    }
+}
+
+fn compiled(pools: &str, limit: Option<u64>) -> Result<Plan, String> {
+    let text = format!("drumfire: 1\ndefaults: {{ target: 'http://a.test' }}\npools:\n{pools}");
+    let words = |found: Vec<Diagnostic>| {
+        let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+        texts.join("\n")
+    };
+    let document = read(&text, "p.yaml").map_err(words)?;
+    let host: Arc<dyn Host> = Arc::new(Limited(limit));
+    compile(&document, &host).map_err(words)
+}
+
+/// The plan of one pool with these settings.
+fn pool(settings: &str) -> Result<Plan, String> {
+    compiled(&format!("  p: {{ {settings} requests: [get: /] }}"), None)
+}
+
+/// The users of a closed load, 0 of an open one; its connections and their growth.
+fn carried(plan: &Plan) -> (u32, u32, Growth) {
+    let pool = plan.first();
+    let users = match pool.load {
+        Load::Closed { users, .. } => users,
+        Load::Open { .. } => 0,
+    };
+    (users, pool.connections.count, pool.connections.growth)
+}
+
+#[test]
+fn connections_are_opened_as_needed_unless_their_number_is_given_or_bounds_the_load() {
+    use Growth::{Ahead, AsNeeded};
+    for (settings, expected) in [
+        ("", (0, 1_000, AsNeeded)),
+        ("rate: 10/s,", (0, 1_000, AsNeeded)),
+        ("rate: 10/s, connections: as_needed,", (0, 1_000, AsNeeded)),
+        ("connections: as_needed,", (0, 1_000, AsNeeded)),
+        ("rate: 10/s, http: 2,", (0, 1_000, AsNeeded)),
+        ("rate: 10/s, connections: 5,", (0, 5, Ahead)),
+        ("rate: 10/s, connections: 5000,", (0, 5_000, Ahead)),
+        // Users bound what is needed.
+        ("rate: 10/s, users: 30,", (0, 30, AsNeeded)),
+        (
+            "rate: 10/s, users: 30, http: 2, streams: 20,",
+            (0, 2, AsNeeded),
+        ),
+        // As many as needed would be all that there may be.
+        ("rate: unlimited,", (0, 64, Ahead)),
+        ("rate: unlimited, http: 2,", (0, 8, Ahead)),
+        (
+            "rate: 'const(5,1s) unlimited(1s) const(5)',",
+            (0, 64, Ahead),
+        ),
+        ("rate: 10/s, session: user,", (0, 64, Ahead)),
+        // The closed model.
+        ("users: 30,", (30, 30, Ahead)),
+        ("users: 30, http: 2, streams: 20,", (30, 2, Ahead)),
+        ("users: 30, connections: as_needed,", (30, 30, AsNeeded)),
+        ("users: 30, connections: 7,", (30, 7, Ahead)),
+        ("connections: 7,", (7, 7, Ahead)),
+        ("stop: { requests: 5 }, rate: 10/s,", (0, 1_000, AsNeeded)),
+    ] {
+        let plan = pool(settings).unwrap();
+        assert_eq!(carried(&plan), expected, "{settings}");
+    }
+}
+
+#[test]
+fn a_number_of_connections_that_is_none_is_refused() {
+    for (settings, expected) in [
+        ("connections: many,", "or as_needed"),
+        ("connections: 1.5,", "is not a number of connections"),
+        ("connections: -1,", "is not a number of connections"),
+        ("connections: 0,", "at least 1"),
+        ("connections: 4294967296,", "at most 4294967295"),
+        (
+            "rate: unlimited, connections: as_needed,",
+            "takes all connections",
+        ),
+        (
+            "rate: 10/s, session: user, connections: as_needed,",
+            "write a number of connections",
+        ),
+    ] {
+        let found = pool(settings).unwrap_err();
+        assert!(found.contains(expected), "{settings}\n{found}");
+    }
+}
+
+#[test]
+fn connections_opened_as_needed_fit_into_what_the_machine_allows() {
+    let three = "
+  a: { rate: 10/s, requests: [get: /] }
+  b: { rate: 10/s, requests: [get: /, get: 'http://b.test/', get: /again] }
+  c: { users: 40, requests: [get: /] }";
+    for (limit, expected) in [
+        (None, [1_000, 1_000, 40]),
+        (Some(1_000_000), [1_000, 1_000, 40]),
+        // Beside the forty, one bound for each of three targets.
+        (Some(340), [100, 100, 40]),
+        (Some(10), [1, 1, 40]),
+    ] {
+        let plan = compiled(three, limit).unwrap();
+        let counts: Vec<u32> = plan.pools().iter().map(|p| p.connections.count).collect();
+        assert_eq!(counts, expected, "{limit:?}");
+    }
+}
