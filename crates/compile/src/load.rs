@@ -86,7 +86,7 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
         end: users_end,
     } = crew(written.users.as_ref(), scope);
     let asked = asked(counts.connections.as_ref(), scope);
-    let of_users = matches!(asked, Asked::Number(_)) || users.is_some();
+    let of_users = matches!(asked, Asked::Number(_)) || users.is_some() || is_counted(pool);
     let closed = written.rate.is_none() && of_users;
     let streams = streams(counts.streams.as_ref(), http, closed, scope);
     let most = users.as_ref().map(Users::most);
@@ -155,6 +155,14 @@ fn asked(text: Option<&Text>, scope: &mut Scope<'_>) -> Asked {
             Asked::Nothing
         }
     }
+}
+
+/// Whether a number of requests is all that a pool says of its load: then they follow each other as
+/// fast as they are answered, so that the run ends soon.
+fn is_counted(pool: &Pool) -> bool {
+    let Pool { load, stop, .. } = pool;
+    let is_open = load.arrivals.is_some() || load.late.is_some();
+    (stop.requests.is_some() || stop.iterations.is_some()) && !is_open
 }
 
 /// Whether an open load starts a request whenever there is a connection for it, so that as many as

@@ -17,7 +17,7 @@ use std::path::PathBuf;
   drumfire http -r 100 --threshold 'p99<50ms' localhost:8080    99 if it fails
   drumfire http 'localhost:8080/?id={{uuid}}'   another URL each time
   drumfire http -n 10k -c 8 @urls.txt           10,000 requests to a list
-Without -r, -c and -u the rate is 10/s.")]
+Without -r, -c, -u and -n the rate is 10/s.")]
 #[command(mut_arg("order", |arg| arg.requires("lines")))]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
@@ -78,7 +78,7 @@ pub(crate) struct HttpFlags {
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadFlags {
     /// Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)`
-    /// [default: 10/s, without -c and -u]
+    /// [default: 10/s, without -c, -u and -n]
     #[arg(short = 'r', long, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
     /// Closed model: N connections, each with a user who sends as fast as answers come; with -r
@@ -96,7 +96,7 @@ pub(crate) struct LoadFlags {
     /// Length of the run [default: 10s, unless -n, --iterations or the law ends it]
     #[arg(short = 'z', long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Send exactly N requests, such as 200 or 10k
+    /// Send exactly N requests, such as 200 or 10k; without -r, -c and -u one after the other
     #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) requests: Option<u64>,
     /// Go through the list of URLs exactly N times

@@ -72,7 +72,12 @@ fn connections_are_opened_as_needed_unless_their_number_is_given_or_bounds_the_l
         ("users: 30, connections: as_needed,", (30, 30, AsNeeded)),
         ("users: 30, connections: 7,", (30, 7, Ahead)),
         ("connections: 7,", (7, 7, Ahead)),
+        // A number of requests, and nothing else.
+        ("stop: { requests: 5 },", (1, 1, Ahead)),
+        ("stop: { iterations: 5 },", (1, 1, Ahead)),
+        ("stop: { requests: 5 }, connections: 7,", (7, 7, Ahead)),
         ("stop: { requests: 5 }, rate: 10/s,", (0, 1_000, AsNeeded)),
+        ("stop: { requests: 5 }, late: skip,", (0, 1_000, AsNeeded)),
     ] {
         let plan = pool(settings).unwrap();
         assert_eq!(carried(&plan), expected, "{settings}");
