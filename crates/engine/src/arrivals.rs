@@ -188,6 +188,15 @@ impl Arrivals {
         }
     }
 
+    /// When that became so; of a count that is used up, when it is noticed.
+    pub(crate) fn stop_time(&self, now: Nanos) -> Nanos {
+        if self.is_counted_out() && self.stopped_at.is_none() {
+            now
+        } else {
+            now.min(self.end).min(self.schedule_end())
+        }
+    }
+
     /// Takes the next request that may start now.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {

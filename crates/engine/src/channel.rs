@@ -16,7 +16,7 @@ pub(crate) enum Message {
     /// A command holds from now on.
     Changed(Arc<Command>),
     /// The worker starts no further request of a pool.
-    Stopping { pool: PoolId, reason: StopReason },
+    Stopping { pool: PoolId, stop: Stopped },
     /// Every sample of the interval that ends next.
     Kept(Vec<Kept>),
     /// The worker has ended.
@@ -26,6 +26,14 @@ pub(crate) enum Message {
     },
     /// The worker is gone, whether or not it has ever begun.
     Gone,
+}
+
+/// The end of a worker's part of a pool's load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stopped {
+    /// When no further request is started.
+    pub(crate) at: Nanos,
+    pub(crate) reason: StopReason,
 }
 
 /// A message to the collector.

@@ -9,7 +9,7 @@
 //! between. Where nothing is announced, looking is one load.
 
 use crate::arrivals::{Arrivals, Order, WholeLoad};
-use crate::channel::{Message, Note, Reporter};
+use crate::channel::{Message, Note, Reporter, Stopped};
 use crate::id::PoolId;
 use crate::limits::{COMMAND_LEAD, COMMANDS_MAX};
 use drumfire_net::Clock;
@@ -333,8 +333,9 @@ impl Orders {
             && let Some(reason) = arrivals.stop_reason(now)
         {
             self.has_stopped = true;
-            let pool = self.pool;
-            self.reporter.tell(Message::Stopping { pool, reason });
+            let (pool, at) = (self.pool, arrivals.stop_time(now));
+            let stop = Stopped { at, reason };
+            self.reporter.tell(Message::Stopping { pool, stop });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::shard_of;
 use crate::arrivals::Shard;
-use crate::channel::{Channel, Message, Note, Reporter};
+use crate::channel::{Channel, Message, Note, Reporter, Stopped};
 use drumfire_measure::{
     GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
@@ -23,7 +23,7 @@ pub(crate) struct Collector {
     /// The other end, for workers and controls to come.
     sender: Sender<Note>,
     workers: Vec<Peer>,
-    /// The reason for the end of the load, as reported last.
+    /// The reason for the end of the load, as it was reported.
     stopped: Option<StopReason>,
     summary: Summary,
     windows: WindowedThresholds,
@@ -51,14 +51,31 @@ enum Part {
     None,
     /// It does.
     Runs,
-    /// It does not, for this reason.
-    Stopped(StopReason),
+    /// It does not.
+    Stopped(Stopped),
 }
 
 /// An interval that one worker has closed, with its samples where the plan asks for them.
 struct Closed {
     interval: Box<Interval>,
     kept: Vec<Kept>,
+}
+
+/// The end of a pool that has no part here.
+const NOTHING_HERE: Stopped = Stopped {
+    at: Nanos::ZERO,
+    reason: StopReason::Counted,
+};
+
+/// Of reasons that hold at one time, the one with the largest weight is reported.
+const fn weight(reason: StopReason) -> u8 {
+    match reason {
+        StopReason::Counted => 0,
+        StopReason::Duration => 1,
+        StopReason::Threshold => 2,
+        StopReason::Command => 3,
+        StopReason::Signal => 4,
+    }
 }
 
 impl Collector {
@@ -131,10 +148,10 @@ impl Collector {
             }
             Message::Kept(samples) => return worker.kept = samples,
             Message::Changed(command) => return observer(RunEvent::Changed(command)),
-            Message::Stopping { pool, reason } => {
-                worker.parts[pool.index()] = Part::Stopped(reason);
-                if (0..worker.parts.len()).all(|pool| self.is_stopped(pool)) {
-                    self.report_stopping(reason, observer);
+            Message::Stopping { pool, stop } => {
+                worker.parts[pool.index()] = Part::Stopped(stop);
+                if let Some(stop) = self.stop() {
+                    self.report_stopping(stop.reason, observer);
                 }
                 return;
             }
@@ -146,13 +163,28 @@ impl Collector {
         }
     }
 
-    /// Whether a pool starts no further request. A worker whose share of the count is used up does
-    /// not stop the others; any other reason is that of all.
-    fn is_stopped(&self, pool: usize) -> bool {
+    /// The end of the run's load, which is that of the pool that ends last; `None` while any pool
+    /// goes on. It does not depend on the order in which workers report.
+    fn stop(&self) -> Option<Stopped> {
+        let pools = self.workers.first()?.parts.len();
+        let stops = (0..pools).map(|pool| self.stop_of(pool));
+        let stops: Option<Vec<Stopped>> = stops.collect();
+        let last = |stop: &Stopped| (stop.at, weight(stop.reason));
+        stops?.into_iter().max_by_key(last)
+    }
+
+    /// The end of a pool's load. A worker whose share of the count is used up does not stop the
+    /// others; any other reason is that of all.
+    fn stop_of(&self, pool: usize) -> Option<Stopped> {
         let parts = || self.workers.iter().map(|worker| worker.parts[pool]);
-        let is_counted = |part| matches!(part, Part::None | Part::Stopped(StopReason::Counted));
-        let is_stopped = |part| matches!(part, Part::Stopped(_)) && !is_counted(part);
-        parts().any(is_stopped) || parts().all(is_counted)
+        let stops = parts().filter_map(|part| match part {
+            Part::Stopped(stop) => Some(stop),
+            Part::None | Part::Runs => None,
+        });
+        let last = stops.max_by_key(|stop| (weight(stop.reason), stop.at));
+        let last = last.unwrap_or(NOTHING_HERE);
+        let goes_on = last.reason == StopReason::Counted && parts().any(|part| part == Part::Runs);
+        (!goes_on).then_some(last)
     }
 
     /// Reports once why the load ends, and once more when a signal comes after its end.

@@ -47,9 +47,8 @@ fn each_pool_has_a_stop_of_its_own() {
             _ => None,
         });
         let stops: Vec<StopReason> = stops.collect();
-        // Of workers whose clocks are not the same, any may be the last to report.
-        assert_eq!(stops.len(), 1, "the run's end is reported once");
-        assert!(threads > 1 || stops == [StopReason::Duration], "{stops:?}");
+        // Once, and whichever worker is the last to report.
+        assert_eq!(stops, [StopReason::Duration], "{threads} threads");
     }
 }
 
