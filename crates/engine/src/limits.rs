@@ -32,6 +32,9 @@ pub const DIALS_AT_ONCE: usize = 128;
 /// How long the run's start waits for connections to open.
 pub const OPENING_MAX: Nanos = Nanos::from_secs(2);
 
+/// While it waits, a stop is looked for this often.
+pub const OPENING_LOOK: Nanos = Nanos::from_millis(10);
+
 /// Arrivals of plans with several origins that wait for a connection of theirs. Beyond it they
 /// stay in the schedule, behind which those for other origins wait too.
 pub const WAITING_MAX: usize = 64 * 1024;

@@ -18,7 +18,7 @@ use crate::control::Orders;
 use crate::course::{Course, Finish};
 use crate::exchanges::{Due, End, Exchanges, Hearing, Held, Task, Todo};
 use crate::id::{ExchangeId, LaneId, PoolId, ShareId, UserId};
-use crate::limits::{DIALS_AT_ONCE, STARTS_PER_TURN, STREAMS_PER_TURN, WAITING_MAX};
+use crate::limits::{STARTS_PER_TURN, STREAMS_PER_TURN, WAITING_MAX};
 use crate::pool_io::{PoolIo, Site};
 use crate::prepare::{Lookup, PreparedPool};
 use crate::recorder::Recorder;
@@ -28,7 +28,7 @@ use crate::unsent::Unsent;
 use crate::users::{DueRequest, Iterations, NextStep, Over, Turn, Users};
 use crate::waiting::Waiting;
 use drumfire_measure::Outcome;
-use drumfire_net::{Io, Slot};
+use drumfire_net::Io;
 use drumfire_plan::{Affinity, Drain, HttpVersion};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -118,22 +118,16 @@ impl PoolRun {
         act(&mut self.transport, context!(self, site))
     }
 
-    /// Dials shares from `next` on, as many at a time as may be; `true` when all are open or have
+    /// Dials shares from `next` on, `at_once` of them at a time; `true` when all are open or have
     /// failed.
-    pub(crate) fn open_more<I: Io>(&mut self, site: &mut Site<'_, I>, next: &mut usize) -> bool {
-        let wanted = self.transport.slot_count();
-        if !self.transport.keeps_connections() {
-            return true;
-        }
-        let mut under_way = self.transport.opening_among(*next);
-        let now = site.io.now();
-        while *next < wanted && under_way < DIALS_AT_ONCE {
-            let slot = Slot(*next as u32);
-            self.transport.dial(context!(self, site), slot, now);
-            *next += 1;
-            under_way += 1;
-        }
-        *next == wanted && under_way == 0 || self.orders.is_stopping()
+    pub(crate) fn open_more<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        next: &mut usize,
+        at_once: usize,
+    ) -> bool {
+        let transport = &mut self.transport;
+        transport.open_more(context!(self, site), next, at_once) || self.orders.is_stopping()
     }
 
     /// Writes what opened connections have to say, and looks after those that take too long.

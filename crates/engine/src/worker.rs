@@ -7,7 +7,7 @@
 
 use crate::channel::{Channel, Message};
 use crate::exchanges::Hearing;
-use crate::limits::{CATCH_UPS, OPENING_MAX, STOOD_STILL, WAIT_MAX};
+use crate::limits::{CATCH_UPS, DIALS_AT_ONCE, OPENING_LOOK, OPENING_MAX, STOOD_STILL, WAIT_MAX};
 use crate::pool_io::{PoolIo, Site, SlotShare};
 use crate::pool_run::PoolRun;
 use crate::recorder::Recorder;
@@ -84,42 +84,47 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Opens every share's connection, a bounded number at a time, so that no exchange waits for
-    /// its own. Those that fail are dialed again when an exchange needs them; those that take too
+    /// Opens every share's connection, of all pools side by side and a bounded number at a time, so
+    /// that no exchange waits for its own. Those that fail are dialed again when an exchange needs them; those that take too
     /// long are waited for no more.
     ///
     /// # Errors
     /// When the driver can't wait.
     pub(crate) fn open_connections(&mut self) -> Result<(), Fault> {
-        for index in 0..self.pools.len() {
-            self.open_pool(index)?;
-        }
-        self.pools.iter_mut().for_each(PoolRun::opened);
-        Ok(())
-    }
-
-    fn open_pool(&mut self, index: usize) -> Result<(), Fault> {
-        let started = self.io.now();
+        let until = self.io.now() + OPENING_MAX;
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
-        let mut next = 0;
+        // Of each pool, how many of its slots have been dialed.
+        let mut dialed = vec![0; self.pools.len()];
+        let mut opening: Vec<usize> = (0..self.pools.len()).collect();
         loop {
-            let (pool, mut site) = self.at(index);
-            let all = pool.open_more(&mut site, &mut next);
-            let now = site.io.now();
-            if all || now > started + OPENING_MAX {
-                return Ok(());
+            // A pool whose target stays silent leaves the others their part.
+            let at_once = (DIALS_AT_ONCE / opening.len().max(1)).max(1);
+            opening.retain(|index| {
+                let (pool, mut site) = self.at(*index);
+                !pool.open_more(&mut site, &mut dialed[*index], at_once)
+            });
+            let now = self.io.now();
+            if opening.is_empty() || now > until {
+                break;
             }
-            let until = pool.transport().next_timeout();
-            self.io
-                .wait(until.min(now + Nanos::from_millis(10)), &mut ready)?;
+            let pools = self
+                .pools
+                .iter()
+                .map(|pool| pool.transport().next_timeout());
+            let wake = pools.fold(now + OPENING_LOOK, Nanos::min);
+            self.io.wait(wake, &mut ready)?;
             for readiness in &ready {
                 let (of, readiness) = self.of_slot(*readiness);
                 let (pool, mut site) = self.at(of);
                 pool.transmit(&mut site, |it, parts| it.handle_ready(parts, readiness));
             }
-            let (pool, mut site) = self.at(index);
-            pool.go_on_opening(&mut site);
+            for index in 0..self.pools.len() {
+                let (pool, mut site) = self.at(index);
+                pool.go_on_opening(&mut site);
+            }
         }
+        self.pools.iter_mut().for_each(PoolRun::opened);
+        Ok(())
     }
 
     /// The pool that an event is for, and the event with that pool's own number of the slot.

@@ -301,10 +301,26 @@ impl Transport {
         }
     }
 
-    /// The first `count` slots that are on their way to being open.
-    pub(crate) fn opening_among(&self, count: usize) -> usize {
-        let first = &self.connections[..count];
-        first.iter().filter(|slot| slot.is_opening()).count()
+    /// Dials slots from `next` on, `at_once` of them at a time; `true` when all are open or have
+    /// failed.
+    pub(crate) fn open_more<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        next: &mut usize,
+        at_once: usize,
+    ) -> bool {
+        if !self.keeps_connections() {
+            return true;
+        }
+        let dialed = self.connections[..*next].iter();
+        let mut under_way = dialed.filter(|slot| slot.is_opening()).count();
+        let now = cx.io.now();
+        while *next < self.connections.len() && under_way < at_once {
+            self.dial(cx, Slot(*next as u32), now);
+            *next += 1;
+            under_way += 1;
+        }
+        *next == self.connections.len() && under_way == 0
     }
 
     /// Whether a slot's connection is being opened and its handshake is not over.
@@ -316,11 +332,6 @@ impl Transport {
     /// Whether a slot's connection has come to speak HTTP/2.
     pub(crate) fn speaks_http2(&self, slot: Slot) -> bool {
         matches!(self.connections[slot.0 as usize].wire, Wire::Http2(_))
-    }
-
-    /// How many slots there are.
-    pub(crate) fn slot_count(&self) -> usize {
-        self.connections.len()
     }
 
     /// Lists the free seats, in turn over the connections; of connections that carry one exchange,
@@ -362,7 +373,7 @@ impl Transport {
     }
 
     /// Whether connections are kept, so that it helps to open them before the run.
-    pub(crate) fn keeps_connections(&self) -> bool {
+    fn keeps_connections(&self) -> bool {
         self.lanes
             .iter()
             .any(|(_, lane)| lane.settings.keep_alive != KeepAlive::No)
