@@ -15,6 +15,7 @@ pub use single::run_over;
 
 use crate::Control;
 use crate::arrivals::Shard;
+use crate::id::PoolId;
 use crate::prepare::Prepared;
 use collect::Collector;
 use crew::{Post, Work, conduct, worker};
@@ -51,11 +52,12 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// How many worker threads a plan's run has: never more than any pool has a share for.
+/// How many worker threads a plan's run has: never more than its pools have shares for.
 #[must_use]
 pub fn thread_count(plan: &Plan) -> u32 {
-    let shares = plan.pools().iter().map(share_count).max();
-    plan.generator().threads.min(shares.unwrap_or(1))
+    let shares = plan.pools().iter().map(share_count);
+    let shares = shares.fold(0, u32::saturating_add);
+    plan.generator().threads.min(shares).max(1)
 }
 
 /// Into how many shares a pool can be divided: never more than it has connections or users to give
@@ -69,10 +71,18 @@ fn share_count(pool: &Pool) -> u32 {
 }
 
 /// The share of a pool that belongs to a share of the run, if there is one: a pool with few
-/// connections or users is divided into fewer.
-fn shard_of(pool: &Pool, shard: Shard) -> Option<Shard> {
-    let of = share_count(pool).min(shard.of);
-    (shard.index < of).then_some(Shard { of, ..shard })
+/// connections or users is divided into fewer. Its shares are dealt out from where those of the
+/// pool before it end, so that small pools do not all run on the first threads.
+fn shard_of(plan: &Plan, pool: PoolId, shard: Shard) -> Option<Shard> {
+    let divided = |pool: &Pool| share_count(pool).min(shard.of);
+    let (before, pools) = plan.pools().split_at(pool.index());
+    let first = before
+        .iter()
+        .map(divided)
+        .fold(0, |sum, n| (sum + n) % shard.of);
+    let of = divided(pools.first()?);
+    let index = (shard.index + shard.of - first) % shard.of;
+    (index < of).then_some(Shard { index, of })
 }
 
 /// Which shares of a run's load are kept here: those from `first` on, `count` of them, of all `of`.

@@ -3,6 +3,7 @@
 use super::shard_of;
 use crate::arrivals::Shard;
 use crate::channel::{Channel, Message, Note, Reporter, Stopped};
+use crate::id::PoolId;
 use drumfire_measure::{
     GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
@@ -107,8 +108,8 @@ impl Collector {
     /// come back to it on the channel.
     pub(crate) fn add(&mut self, index: u32, plan: &Plan, shard: Shard) -> Channel {
         let (spare, back) = mpsc::sync_channel(SPARES);
-        let pools = plan.pools().iter();
-        let parts = pools.map(|pool| match shard_of(pool, shard) {
+        let pools = (0..plan.pools().len() as u16).map(PoolId);
+        let parts = pools.map(|pool| match shard_of(plan, pool, shard) {
             Some(_) => Part::Runs,
             None => Part::None,
         });

@@ -42,7 +42,7 @@ pub(crate) fn worker<I: Io>(io: I, prepared: &Prepared, post: Post) -> Worker<I>
     } = post;
     let mut pools = Vec::with_capacity(prepared.pools.len());
     for pool in &prepared.pools {
-        if let Some(shard) = shard_of(pool.pool(), shard) {
+        if let Some(shard) = shard_of(&prepared.plan, pool.id, shard) {
             let orders = control.orders(pool.id, channel.reporter.clone());
             let extent = Extent {
                 shard,

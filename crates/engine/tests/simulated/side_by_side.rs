@@ -311,3 +311,41 @@ fn random_data_of_two_pools_are_independent() {
     assert_eq!(first, ["7", "7"], "the plan's own");
     assert!(second.len() == 2 && second != first, "{second:?}");
 }
+
+#[test]
+fn small_pools_run_on_threads_of_their_own() {
+    let small = |name| {
+        let pool = open("const(100,2s)").connections(1).named(name);
+        pool.lasts(secs(2))
+    };
+    for (threads, expected) in [(1, 1), (2, 2), (3, 3), (8, 3)] {
+        let plan = small("a").threads(threads);
+        let plan = plan.beside(small("b")).beside(small("c"));
+        let result = crate::run(plan, World::of(in_ten_ms()));
+        failures(&result.summary, &[]);
+        assert_eq!(result.summary.generator.threads, expected, "of {threads}");
+        for name in ["a", "b", "c"] {
+            assert_eq!(of(&result, name).counts.ok, 200, "{name} of {threads}");
+        }
+        assert_eq!(result.log.connections, 3);
+    }
+}
+
+#[test]
+fn a_silent_target_takes_no_dials_of_other_pools() {
+    let silent = open("const(1,1s)")
+        .to(&["http://silent/"])
+        .connections(1000);
+    let silent = silent.lasts(secs(1)).with(|pool| {
+        pool.stop.drain = Drain::Ignore;
+    });
+    let buy = closed(500).lasts(secs(1)).named("buy").connections(500);
+    let world = World::of(in_ten_ms()).host("10.9.9.9:80", Server::swallowing());
+    let world = world.name("silent", &["10.9.9.9:80"]);
+    let result = crate::run(silent.beside(buy), world);
+    let buy = of(&result, "buy");
+    assert_eq!((buy.counts.ok, failed(buy).len()), (50_000, 0));
+    // All were open before the start.
+    assert_eq!(buy.latency.waiting.max(), Nanos::ZERO);
+    assert_eq!(buy.connections.opened, 500);
+}
