@@ -179,7 +179,7 @@ impl<I: Io> Line<I> {
         // The conversation's own limit is what holds.
         (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
         let mut transport = Transport::new(Lanes::new(vec![Lane::new(route, settings)]));
-        transport.add_planned_share(LaneId(0), 0, 0);
+        transport.add_planned_share(LaneId(0), 0);
         transport.is_last = true;
         Self {
             deadline: io.now() + limit,

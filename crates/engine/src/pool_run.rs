@@ -490,10 +490,10 @@ impl PoolRun {
             Wake::Seat(share) => {
                 let lane = self.transport.lane_of(share);
                 let since = self.transport.rest_of(share);
-                self.transport
-                    .lanes
-                    .get_mut(lane)
-                    .give(Seat { share, since });
+                if self.transport.keeps_seat(share) {
+                    let seat = Seat { share, since };
+                    self.transport.lanes.get_mut(lane).give(seat);
+                }
             }
             Wake::Dial(slot) => self.transport.wake(context!(self, site), slot, now),
             Wake::LookUps => self.take_look_ups(site, now),
@@ -617,6 +617,9 @@ impl PoolRun {
     /// turns.
     #[inline]
     fn free<I: Io>(&mut self, site: &mut Site<'_, I>, share: ShareId, now: Nanos) {
+        if self.multiplexes && !self.transport.keeps_seat(share) {
+            return;
+        }
         let id = self.transport.lane_of(share);
         let seat = Seat { share, since: now };
         if self.waiting.has_requests() {

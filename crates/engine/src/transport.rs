@@ -28,7 +28,7 @@ mod silence;
 pub(crate) use connection::Connection;
 pub(crate) use lane::{Lane, Lanes, Seat};
 pub(crate) use origins::Found;
-pub(crate) use share::Share;
+pub(crate) use share::{Seats, Share};
 
 use self::origins::Origins;
 use crate::blame::Failure;
@@ -112,7 +112,8 @@ impl Transport {
     }
 
     /// Adds one of the plan's shares to a lane.
-    pub(crate) fn add_planned_share(&mut self, lane: LaneId, number: u32, choice: u32) {
+    pub(crate) fn add_planned_share(&mut self, lane: LaneId, number: u32) {
+        let choice = number.wrapping_mul(self.lanes.get(lane).stride());
         let share = self.add_share(lane, number, choice);
         self.lanes.get_mut(lane).add_share(share);
     }
@@ -135,13 +136,15 @@ impl Transport {
     #[cold]
     fn grow(&mut self, lane: LaneId, number_of: impl FnOnce(u32) -> u32) -> Seat {
         let number = number_of(self.lanes.get(lane).shares().len() as u32);
-        let share = self.add_share(lane, number, number);
+        let choice = number.wrapping_mul(self.lanes.get(lane).stride());
+        let share = self.add_share(lane, number, choice);
         let lane = self.lanes.get_mut(lane);
         lane.add_share(share);
-        let since = Nanos::ZERO;
-        for _ in 1..lane.settings.streams {
+        let (streams, since) = (lane.settings.streams, Nanos::ZERO);
+        for _ in 1..streams {
             lane.give(Seat { share, since });
         }
+        self.shares[share.index()].seats = Seats::of(streams);
         Seat { share, since }
     }
 
@@ -601,6 +604,7 @@ impl Transport {
         }
         if let Some(ready) = heed.ready {
             self.watch(slot, ready);
+            self.fit_seats(slot);
         }
         if heed.unread {
             self.leave_unread(slot);

@@ -85,8 +85,8 @@ impl<I: Io> Worker<I> {
     }
 
     /// Opens every share's connection, of all pools side by side and a bounded number at a time, so
-    /// that no exchange waits for its own. Those that fail are dialed again when an exchange needs them; those that take too
-    /// long are waited for no more.
+    /// that no exchange waits for its own. Those that fail are dialed again when an exchange needs
+    /// them; those that take too long are waited for no more.
     ///
     /// # Errors
     /// When the driver can't wait.

@@ -14,7 +14,7 @@ use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::Io;
-use drumfire_plan::{Affinity, Growth, Load, Spread, Users as UserCount};
+use drumfire_plan::{Affinity, Growth, Load, Users as UserCount};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -75,20 +75,13 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     let mut transport = Transport::new(Lanes::new(lanes.collect()));
     let connections = part(pool.connections.count, shard);
     for lane in transport.lanes.ids() {
-        // Where all go to the first address, each starts a round of its own: local addresses take
-        // turns by the round.
-        let stride = match pool.connections.spread {
-            Spread::Turn => 1,
-            Spread::First => transport.lanes.get(lane).route.width() as u32,
-        };
         if pool.connections.growth == Growth::AsNeeded {
             let lane = transport.lanes.get_mut(lane);
             lane.make_room(connections as usize);
             continue;
         }
         for n in 0..connections {
-            let number = shard.number(n);
-            transport.add_planned_share(lane, number, number.wrapping_mul(stride));
+            transport.add_planned_share(lane, shard.number(n));
         }
     }
     transport

@@ -4,7 +4,7 @@ use crate::id::{LaneId, ShareId, UserId};
 use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
 use crate::prepare::Route;
 use crate::wire::Settings;
-use drumfire_plan::Ping;
+use drumfire_plan::{Ping, Spread};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
@@ -46,6 +46,15 @@ impl Lane {
             redialed_at: Nanos::ZERO,
             route,
             settings,
+        }
+    }
+
+    /// How far apart the first choices of its shares' addresses lie. Where all go to the first
+    /// address, each starts a round of its own: local addresses take turns by the round.
+    pub(crate) fn stride(&self) -> u32 {
+        match self.settings.spread {
+            Spread::Turn => 1,
+            Spread::First => self.route.width() as u32,
         }
     }
 
@@ -96,6 +105,17 @@ impl Lane {
     #[inline]
     pub(crate) fn give(&mut self, seat: Seat) {
         self.free.push_back(seat);
+    }
+
+    /// Withdraws up to `count` free seats of a share; how many there were.
+    pub(crate) fn withdraw(&mut self, share: ShareId, count: u32) -> u32 {
+        let mut left = count;
+        self.free.retain(|seat| {
+            let goes = seat.share == share && left > 0;
+            left -= u32::from(goes);
+            !goes
+        });
+        count - left
     }
 
     /// When one more connection that has failed may be dialed again: at once, but for those beyond

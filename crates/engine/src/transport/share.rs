@@ -1,6 +1,6 @@
 //! Shares: one connection's worth of a lane, and the replacement of the connection that serves it.
 
-use super::{Connection, Context, Transport};
+use super::{Connection, Context, Seat, Transport};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::timers::Wake;
@@ -22,6 +22,27 @@ pub(crate) struct Share {
     pub(crate) waiting: VecDeque<ExchangeId>,
     /// The shares that serve its redirected exchanges.
     pub(crate) redirect_shares: Vec<ShareId>,
+    /// Its seats, where its lane grows; elsewhere none is counted.
+    pub(crate) seats: Seats,
+}
+
+/// How many exchanges a share of a growing lane takes before another share is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seats {
+    /// Those that its connection has room for.
+    count: u32,
+    /// Those beyond them, which are withdrawn when their exchanges give them back.
+    surplus: u32,
+}
+
+impl Seats {
+    /// The seats of a connection with this many streams.
+    pub(crate) const fn of(streams: u32) -> Self {
+        Self {
+            count: streams,
+            surplus: 0,
+        }
+    }
 }
 
 impl Share {
@@ -32,6 +53,7 @@ impl Share {
             number,
             waiting: VecDeque::new(),
             redirect_shares: Vec::new(),
+            seats: Seats::of(0),
         }
     }
 
@@ -223,6 +245,39 @@ impl Transport {
         if serving.slot == slot && !serving.is_clear() {
             self.call_for_connection(cx, share, now);
         }
+    }
+
+    /// The server of a growing lane's connection has said how many exchanges it takes at a time:
+    /// seats for more would keep exchanges waiting where another connection could carry them.
+    pub(super) fn fit_seats(&mut self, slot: Slot) {
+        let connection = &self.connections[slot.0 as usize];
+        let Wire::Http2(http2) = &connection.wire else {
+            return;
+        };
+        let (share, allowed) = (connection.share, http2.allowed());
+        let lane = self.lanes.get_mut(connection.lane);
+        let seats = &mut self.shares[share.index()].seats;
+        if seats.count == 0 {
+            return;
+        }
+        let streams = lane.settings.streams;
+        let count = allowed.map_or(streams, |allowed| allowed.clamp(1, streams));
+        let fewer = seats.count.saturating_sub(count);
+        let more = count.saturating_sub(seats.count);
+        seats.count = count;
+        let kept = more.min(seats.surplus);
+        seats.surplus = seats.surplus - kept + fewer - lane.withdraw(share, fewer);
+        let since = Nanos::ZERO;
+        (kept..more).for_each(|_| lane.give(Seat { share, since }));
+    }
+
+    /// Takes a seat back that an exchange has left; `false` when it is withdrawn.
+    #[inline]
+    pub(crate) fn keeps_seat(&mut self, share: ShareId) -> bool {
+        let seats = &mut self.shares[share.index()].seats;
+        let is_kept = seats.surplus == 0;
+        seats.surplus -= u32::from(!is_kept);
+        is_kept
     }
 
     /// Lets a share's seat rest, whose last exchange could not be made.

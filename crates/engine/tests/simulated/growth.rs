@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs};
 use drumfire_plan::Growth;
-use drumfire_testkit::{Draft, Http2, Law, Network, Server, World, open};
+use drumfire_testkit::{Draft, Farewell, Http2, LastId, Law, Network, Server, World, open};
 use drumfire_units::Nanos;
 
 /// An open load on as many connections as it needs, up to a bound.
@@ -79,4 +79,74 @@ fn streams_fill_a_connection_before_there_is_another() {
     assert_eq!(result.summary.total.counts.ok, 100);
     assert_eq!(result.log.connections, 2);
     assert!(result.summary.duration >= secs(2));
+}
+
+/// A pool of streams, 100 on each connection, that needs 5 requests at a time.
+fn streams(server: Http2) -> (Draft, World) {
+    let server = Server::http2(server).takes(Law::Const(ms(100)));
+    let far = World::of(server).network(Network::each_way(ms(5)));
+    (growing("const(50/s,3s)", 1000).http2(100), far)
+}
+
+#[test]
+fn a_server_that_allows_fewer_streams_gets_more_connections() {
+    let (plan, world) = streams(Http2::new().allows(2));
+    let result = run(plan, world);
+    failures(&result.summary, &[]);
+    let total = &result.summary.total;
+    assert_eq!(total.counts.ok, 150);
+    // A response takes 110 ms: six at a time, two on each, and more while those are opened.
+    assert_eq!(result.log.connections, 4);
+    // Only what came before the server's word waited for a stream: two round trips, and no turn.
+    assert!(
+        total.latency.waiting.max() <= ms(20),
+        "{:?}",
+        total.latency.waiting.max()
+    );
+}
+
+#[test]
+fn a_server_without_a_limit_gets_one_connection() {
+    let (plan, world) = streams(Http2::new());
+    let result = run(plan, world);
+    failures(&result.summary, &[]);
+    assert_eq!(result.summary.total.counts.ok, 150);
+    assert_eq!(result.log.connections, 1);
+}
+
+#[test]
+fn a_burst_before_the_servers_word_waits_for_its_turns() {
+    let server = Server::http2(Http2::new().allows(3)).takes(Law::Const(ms(100)));
+    let far = World::of(server).network(Network::each_way(ms(5)));
+    let plan = growing("once(9) const(20/s,1s)", 1000).http2(100);
+    let result = run(plan, far);
+    failures(&result.summary, &[]);
+    let total = &result.summary.total;
+    assert_eq!(total.counts.ok, 9 + 20);
+    // Nine on the first, in three turns; its seats are three from then on.
+    assert!(
+        total.latency.waiting.max() >= ms(220),
+        "{:?}",
+        total.latency.waiting.max()
+    );
+    assert!(total.held_back.requests >= 6 || total.held_back.allowed.is_none());
+    assert_eq!(result.log.connections, 2);
+}
+
+#[test]
+fn a_connection_that_takes_over_has_its_own_number_of_seats() {
+    // The first allows two and goes after twenty streams; so do those that follow.
+    let server = Http2::new()
+        .allows(2)
+        .goes_away(20, LastId::Come, 0, Farewell::Stays);
+    let (plan, world) = streams(server);
+    let result = run(plan, world);
+    failures(&result.summary, &[]);
+    let total = &result.summary.total;
+    assert_eq!(total.counts.ok, 150);
+    assert!(
+        total.latency.waiting.max() <= ms(150),
+        "{:?}",
+        total.latency.waiting.max()
+    );
 }
