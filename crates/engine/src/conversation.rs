@@ -107,7 +107,7 @@ pub fn converse<I: Io>(
     let mut call = Call::new(&head, speaker);
     let mut line = Line::new(io, route, tls, plan, limit);
     let result = line.speak(&mut call);
-    line.transport.close_all(&mut line.io);
+    line.close(&mut call);
     result
 }
 
@@ -125,8 +125,9 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
     };
     let mut nothing = Nothing;
     let mut line = Line::new(io, routes.swap_remove(0), tls, plan, limit);
-    let chosen = line.choose(&mut Call::new(&head, &mut nothing));
-    line.transport.close_all(&mut line.io);
+    let mut call = Call::new(&head, &mut nothing);
+    let chosen = line.choose(&mut call);
+    line.close(&mut call);
     chosen
 }
 
@@ -205,6 +206,15 @@ impl<I: Io> Line<I> {
             }
         }
         self.transport.speaks_http2(SLOT)
+    }
+
+    /// Closes the connection.
+    fn close(&mut self, call: &mut Call<'_>) {
+        self.transport.close_all(&mut Context {
+            io: &mut self.io,
+            handler: call,
+            timers: &mut self.timers,
+        });
     }
 
     /// Carries a call out.

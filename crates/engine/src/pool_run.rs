@@ -786,7 +786,7 @@ impl PoolRun {
             figures,
         };
         unsent.iterations(self.waiting.requests(), now);
-        self.transport.close_all(&mut site.io);
+        self.transport.close_all(context!(self, site));
         let used_until = self.arrivals.used_time(now);
         self.course.finish(now, used_until, in_flight);
     }

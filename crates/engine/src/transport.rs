@@ -20,6 +20,7 @@
 mod connection;
 mod deadlines;
 mod dial;
+mod ending;
 mod lane;
 mod origins;
 mod share;
@@ -40,7 +41,8 @@ use crate::wire::{
     Port, Reading, Resend, Seen, Terms, Wire,
 };
 use drumfire_http1 as h1;
-use drumfire_net::{Io, Readiness, Received, Slot};
+use drumfire_measure::Closing;
+use drumfire_net::{Io, IoError, Readiness, Received, Slot};
 use drumfire_plan::KeepAliveHints;
 use drumfire_units::Nanos;
 
@@ -193,7 +195,7 @@ impl Transport {
         match &mut connection.wire {
             Wire::Http1(http1) if http1.exchange().is_none() => {
                 if http1.is_stale(now - connection.freed) {
-                    self.close(cx.io, slot);
+                    self.close(cx, slot, Closing::Idle);
                     self.wait(cx, id, share, now);
                 } else {
                     self.board_http1(cx, id, share, slot, now);
@@ -353,7 +355,7 @@ impl Transport {
                     Wire::Http1(http1) => http1.give_up(),
                     _ => Seen::default(),
                 };
-                self.close(cx.io, carriage.slot);
+                self.close(cx, carriage.slot, Closing::Failed);
                 self.serve_next(cx, carriage.slot);
                 seen
             }
@@ -486,7 +488,7 @@ impl Transport {
         };
         let mut port = Port { io: cx.io, slot };
         let (fate, unread) = http1.receive(&mut port, &mut self.input, &terms, cx.handler);
-        let send_failed = http1.has_failed_send();
+        let (send_failed, closing) = (http1.has_failed_send(), http1.closing());
         if fate == Fate::Waits {
             if send_failed && !self.failed_sends.contains(&slot) {
                 self.failed_sends.push(slot);
@@ -502,7 +504,7 @@ impl Transport {
             }
         }
         match fate {
-            Fate::Close => self.close(cx.io, slot),
+            Fate::Close => self.close(cx, slot, closing),
             Fate::Waits | Fate::Free if unread => self.leave_unread(slot),
             Fate::Waits | Fate::Free => {}
         }
@@ -536,9 +538,13 @@ impl Transport {
     /// asked for. Either way it is closed. After TLS's own messages there is nothing to receive.
     fn on_unsolicited<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         let received = cx.io.receive(slot, &mut self.input.buffer);
-        if received != Ok(Received::Nothing) {
-            self.close(cx.io, slot);
-        }
+        let why = match received {
+            Ok(Received::Nothing) => return,
+            Ok(Received::Bytes { .. }) => Closing::Failed,
+            Ok(Received::End) | Err(IoError::TlsNoCloseNotify) => Closing::Peer,
+            Err(_) => Closing::Reset,
+        };
+        self.close(cx, slot, why);
     }
 
     /// Reads a connection of HTTP/2, then puts what waits on it.
@@ -664,11 +670,13 @@ impl Transport {
         let failed = match &mut self.connection(slot).wire {
             Wire::Http2(http2) => http2.send_failure().cloned(),
             Wire::Http1(http1) if http1.has_failed_send() => {
-                if let Some(id) = http1.exchange() {
-                    http1.fail_unsent(cx.handler, now);
+                let id = http1.exchange();
+                http1.fail_unsent(cx.handler, now);
+                let why = http1.closing();
+                if let Some(id) = id {
                     self.carriages[id.index()].clear();
                 }
-                self.close(cx.io, slot);
+                self.close(cx, slot, why);
                 None
             }
             _ => None,
@@ -742,16 +750,6 @@ impl Transport {
         !self.unread.is_empty() || !self.failed_sends.is_empty() || !self.dirty.is_empty()
     }
 
-    /// Closes a slot's connection, if it has one.
-    fn close<I: Io>(&mut self, io: &mut I, slot: Slot) {
-        let connection = self.connection(slot);
-        if !matches!(connection.wire, Wire::Empty) {
-            connection.wire = Wire::Empty;
-            connection.deadline = Nanos::MAX;
-            io.close(slot);
-        }
-    }
-
     /// Discards the input of a connection that is to be closed.
     fn empty<I: Io>(&mut self, io: &mut I, slot: Slot) {
         for _ in 0..RECEIVES_PER_TURN {
@@ -771,19 +769,6 @@ impl Transport {
             self.receive_frames(cx, Slot(index as u32));
         }
         self.flush(cx);
-    }
-
-    /// Ends all connections, those of HTTP/2 with a GOAWAY.
-    pub(crate) fn close_all<I: Io>(&mut self, io: &mut I) {
-        for index in 0..self.connections.len() {
-            let slot = Slot(index as u32);
-            if let Wire::Http2(http2) = &mut self.connection(slot).wire {
-                http2.go_away();
-                http2.send_queued(&mut Port { io, slot });
-                self.empty(io, slot);
-            }
-            self.close(io, slot);
-        }
     }
 
     /// Fails an exchange that never came to a wire.

@@ -29,6 +29,7 @@ use crate::id::ExchangeId;
 use crate::prepare::Rendered;
 use drumfire_http1 as h1;
 use drumfire_http2 as h2;
+use drumfire_measure::Closing;
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
@@ -48,6 +49,17 @@ pub(crate) enum Wire {
     Http1(Http1),
     /// It speaks HTTP/2.
     Http2(Box<Http2>),
+}
+
+impl Wire {
+    /// Requests sent on it.
+    pub(crate) fn carried(&self) -> u64 {
+        match self {
+            Self::Empty | Self::Dialing | Self::Tunneling(_) | Self::Securing => 0,
+            Self::Http1(http1) => http1.carried(),
+            Self::Http2(http2) => http2.carried(),
+        }
+    }
 }
 
 /// A driver and the slot in it that a wire is on.
@@ -255,6 +267,19 @@ pub(crate) enum Note {
     Secured(Nanos),
     /// An exchange waits, for the server allows no more streams than these.
     HeldBack(u32),
+    /// It was closed.
+    Closed(Life),
+}
+
+/// The life of a connection that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Life {
+    /// Why it was closed.
+    pub(crate) why: Closing,
+    /// How long it was open.
+    pub(crate) time: Nanos,
+    /// Requests sent on it.
+    pub(crate) carried: u64,
 }
 
 /// The callbacks of wires and the transport. Methods with a default are for handlers that measure,

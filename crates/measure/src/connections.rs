@@ -34,9 +34,11 @@ macro_rules! closings {
 
 closings! {
     Peer "peer" "the server closed it",
+    Announced "announced" "the server's response said that it ends",
+    Idle "idle" "it had been idle for as long as the server's Keep-Alive field allows",
     Reset "reset" "it was reset",
-    Failed "failed" "an exchange on it failed or timed out",
-    Spent "spent" "it had carried as many requests as it may, or its last response ended it",
+    Failed "failed" "an exchange on it failed or timed out, or it could not be secured",
+    Spent "spent" "it had carried as many requests as the plan allows",
     GoAway "goaway" "the server said GOAWAY and what it carried had ended",
     Silent "silent" "a ping on it was not answered in time",
     Redirected "redirected" "it led to another origin, for a redirect",
@@ -87,6 +89,21 @@ impl Connections {
     pub fn open_at_end(&self) -> u64 {
         let before: u64 = self.closed.iter().sum::<u64>() - self.closed_by(Closing::Ended);
         self.opened.saturating_sub(before)
+    }
+
+    /// How many had a place that was taken when the load ended: those that were open, and those
+    /// that had ended as announced or planned, which the next request that needs them opens anew.
+    #[must_use]
+    pub fn in_place_at_end(&self) -> u64 {
+        let renewed = [
+            Closing::Announced,
+            Closing::Idle,
+            Closing::Spent,
+            Closing::GoAway,
+            Closing::Redirected,
+        ];
+        let renewed = renewed.iter().map(|why| self.closed_by(*why));
+        self.open_at_end().saturating_add(renewed.sum())
     }
 
     /// Adds `other`.
@@ -141,14 +158,17 @@ mod tests {
         one.record_closed(Closing::Peer, Nanos(700), 3);
         one.record_closed(Closing::Ended, Nanos(900), 10);
         assert_eq!((one.open_at_end(), one.closed_by(Closing::Peer)), (4, 1));
+        assert_eq!(one.in_place_at_end(), 4);
         assert_eq!(
             (one.carried.max(), one.lifetime.min()),
             (Nanos(10), Nanos(700))
         );
+        one.record_closed(Closing::Spent, Nanos(800), 5);
+        assert_eq!((one.open_at_end(), one.in_place_at_end()), (3, 4));
         let mut both = Connections::default();
         both.merge(&one);
         both.merge(&one);
-        assert_eq!((both.opened, both.open_at_end()), (10, 8));
+        assert_eq!((both.opened, both.open_at_end()), (10, 6));
         both.reset();
         assert_eq!(both, Connections::default());
     }

@@ -115,18 +115,22 @@ fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option
 
 /// Which of the things that a request needs was not free, and how many it would take.
 fn reason(pool: &PoolInfo, figures: &Figures, needed: Option<u64>) -> Reason {
-    let (connections, opened) = (u64::from(pool.connections), figures.connections.opened);
+    let connections = u64::from(pool.connections);
+    let open = figures.connections.in_place_at_end();
     let room = connections * u64::from(pool.streams.max(1));
-    let users = pool.users.map(u64::from).filter(|users| *users < room);
+    // Users beside a rate bound the connections that it needs.
+    let by_users = pool.growth == Growth::AsNeeded;
+    let users = pool.users.map(u64::from);
+    let users = users.filter(|users| *users < room || by_users && *users == room);
     let (scarce, what, remedy): (u64, _, fn(u64) -> Remedy) = match users {
         Some(users) => (users, "user", Remedy::Users),
         None => (connections, "connection", Remedy::Connections),
     };
     let mut text = match figures.held_back.allowed {
         Some(allowed) => format!("servers allow {allowed} streams at a time"),
-        None if opened < scarce && users.is_none() => format!(
+        None if open < scarce && users.is_none() => format!(
             "only {} of {} connections {}",
-            grouped(opened),
+            grouped(open),
             grouped(scarce),
             match pool.growth {
                 Growth::Ahead => "could be opened",
@@ -136,7 +140,7 @@ fn reason(pool: &PoolInfo, figures: &Figures, needed: Option<u64>) -> Reason {
         None => format!("{} busy", all(scarce, what)),
     };
     // More of them do not help where the others could not be opened.
-    let wanted = needed.filter(|needed| *needed > scarce && opened >= scarce.min(connections));
+    let wanted = needed.filter(|needed| *needed > scarce && open >= scarce.min(connections));
     let Some(wanted) = wanted else {
         return Reason::new(text, &[]);
     };

@@ -1,5 +1,6 @@
 //! The JSON contract `drumfire.summary.v1`, described by `docs/schema/drumfire.summary.v1.json`.
 
+mod connections;
 mod contract;
 mod distribution;
 mod lowered;

@@ -4,7 +4,9 @@ use crate::{Draft, Log, World};
 use drumfire_engine::{
     Control, ControlError, Prepared, PreparedPool, RunError, prepare, run_over, thread_count,
 };
-use drumfire_measure::{GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary};
+use drumfire_measure::{
+    Closing, GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary,
+};
 use drumfire_plan::{Change, Command, Load, Plan, Pool};
 use drumfire_units::Nanos;
 use std::sync::{Arc, PoisonError};
@@ -147,6 +149,9 @@ impl Simulation {
             log.merge(&part.lock().unwrap_or_else(PoisonError::into_inner));
         }
         assert_eq!(summary.conservation(), Ok(()));
+        let lives = &summary.total.connections;
+        let closed: u64 = Closing::ALL.iter().map(|why| lives.closed_by(*why)).sum();
+        assert_eq!(lives.opened, closed, "connections opened and closed");
         check_statuses(&summary);
         assert_eq!(
             log.pipelined, 0,

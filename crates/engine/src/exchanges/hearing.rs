@@ -8,7 +8,7 @@ use crate::leniency::leniencies;
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Message, Rendered};
 use crate::wire::{
-    Ahead, Chunk, End, Fields, GivenUp, Handler, Heard, Note, Opening, Pump, Resend,
+    Ahead, Chunk, End, Fields, GivenUp, Handler, Heard, Life, Note, Opening, Pump, Resend,
 };
 use crate::wire::{Seen, Then, Whole};
 use drumfire_grpc::Status;
@@ -223,6 +223,9 @@ impl Handler for Hearing<'_> {
             Note::Connected(took) => self.interval.connections.record_opened(took),
             Note::Secured(took) => self.interval.connections.tls_handshake.record(took),
             Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
+            Note::Closed(Life { why, time, carried }) => {
+                self.interval.connections.record_closed(why, time, carried);
+            }
         }
     }
 }

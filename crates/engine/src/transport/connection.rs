@@ -28,7 +28,7 @@ pub(crate) struct Connection {
     pub(crate) freed: Nanos,
     /// It is not dialed again before this.
     pub(crate) rest_until: Nanos,
-    /// When the current phase of opening began.
+    /// When its current phase began: of opening, or of being open.
     pub(crate) phase_start: Nanos,
     /// When something must have happened; [`Nanos::MAX`] when nothing must.
     pub(crate) deadline: Nanos,

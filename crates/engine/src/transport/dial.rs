@@ -8,7 +8,7 @@ use crate::timers::{Timers, Wake};
 use crate::transport::Seat;
 use crate::wire::{Cancelled, Handler, Http1, Http2, Note, Phase, Seen, Wire};
 use drumfire_http1::{BodyKind, Event, Machine, Persistence, RequestKind};
-use drumfire_measure::Outcome;
+use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Progress, Received, Slot};
 use drumfire_plan::{HttpVersion, KeepAlive, Spread};
 use drumfire_units::Nanos;
@@ -93,7 +93,7 @@ impl Transport {
             }
             Err(error) => {
                 let now = cx.io.now();
-                self.close(cx.io, slot);
+                self.close(cx, slot, Closing::Failed);
                 if self.try_another(slot, now) {
                     self.dial_next(cx, slot, now);
                 } else {
@@ -207,6 +207,7 @@ impl Transport {
         let connection = &mut self.connections[slot.0 as usize];
         let settings = &self.lanes.get(connection.lane).settings;
         let share = connection.share;
+        connection.phase_start = now;
         match settings.version {
             HttpVersion::Http1 => {
                 connection.wire = Wire::Http1(Http1::new());
@@ -244,7 +245,7 @@ impl Transport {
         now: Nanos,
         failure: Failure,
     ) {
-        self.close(cx.io, slot);
+        self.close(cx, slot, Closing::Failed);
         self.rest(cx, slot, now);
         let share = self.connection(slot).share;
         if self.shares[share.index()].slot == slot {
@@ -261,7 +262,7 @@ impl Transport {
     ) {
         let outcome = self.opening_timeout(slot);
         if outcome == Outcome::TimeoutConnect && self.try_another(slot, now) {
-            self.close(cx.io, slot);
+            self.close(cx, slot, Closing::Failed);
             return self.dial_next(cx, slot, now);
         }
         self.opening_failed(cx, slot, now, Failure::of(outcome));
@@ -291,7 +292,7 @@ impl Transport {
         if self.lanes.get(lane).settings.is_exclusive() && self.connection(slot).is_opening() {
             opening = Some(self.opening_timeout(slot));
             self.try_another(slot, now);
-            self.close(cx.io, slot);
+            self.close(cx, slot, Closing::Failed);
             self.rest(cx, slot, now);
         }
         Cancelled {
@@ -406,9 +407,9 @@ impl Transport {
 
     /// Where a share's exchange goes elsewhere: the share that serves it there. A connection that
     /// carried the exchange alone is closed, for nothing else uses it meanwhile.
-    pub(crate) fn redirect_share<I: Io>(
+    pub(crate) fn redirect_share<I: Io, H: Handler>(
         &mut self,
-        io: &mut I,
+        cx: &mut Context<'_, I, H>,
         home: ShareId,
         lane: LaneId,
     ) -> ShareId {
@@ -418,13 +419,13 @@ impl Transport {
         let exclusive = self.lanes.get(lane).settings.is_exclusive();
         if exclusive {
             let slot = self.shares[home.index()].slot;
-            self.close(io, slot);
+            self.close(cx, slot, Closing::Redirected);
         }
         let known = self.shares[home.index()].redirect_shares.iter().copied();
         let fits = |share: &ShareId| exclusive || self.shares[share.index()].lane == lane;
         if let Some(share) = known.into_iter().find(fits) {
             let slot = self.shares[share.index()].slot;
-            self.close_unless_on(io, slot, lane);
+            self.close_unless_on(cx, slot, lane);
             self.shares[share.index()].lane = lane;
             return share;
         }
@@ -435,9 +436,14 @@ impl Transport {
     }
 
     /// Leads a slot to another lane.
-    fn close_unless_on<I: Io>(&mut self, io: &mut I, slot: Slot, lane: LaneId) {
+    fn close_unless_on<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        lane: LaneId,
+    ) {
         if self.connection(slot).lane != lane {
-            self.close(io, slot);
+            self.close(cx, slot, Closing::Redirected);
             self.connection(slot).lane = lane;
         }
     }

@@ -208,7 +208,7 @@ impl Transport {
             }
         };
         let form = self.lanes.get(lane).route.form;
-        Ok(Found::Share(self.redirect_share(cx.io, home, lane), form))
+        Ok(Found::Share(self.redirect_share(cx, home, lane), form))
     }
 
     /// Takes the answer to one look-up that has come; `None` when no further answer has.

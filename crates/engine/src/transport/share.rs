@@ -1,11 +1,12 @@
 //! Shares: one connection's worth of a lane, and the replacement of the connection that serves it.
 
+use super::ending::{closing_of, note_closed};
 use super::{Connection, Context, Seat, Transport};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::timers::Wake;
 use crate::wire::{Handler, Port, Wire};
-use drumfire_measure::Outcome;
+use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Slot};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -140,7 +141,11 @@ impl Transport {
         {
             http2.go_away_first();
             http2.flush(&mut Port { io: cx.io, slot }, cx.handler);
-            self.close(cx.io, slot);
+            let why = match http2.is_going() {
+                true => Closing::GoAway,
+                false => Closing::Spent,
+            };
+            self.close(cx, slot, why);
             self.spares.push(slot);
         }
     }
@@ -171,6 +176,8 @@ impl Transport {
         let share = connection.share;
         let wire = std::mem::replace(&mut connection.wire, Wire::Empty);
         connection.deadline = Nanos::MAX;
+        let why = closing_of(&wire, &failure);
+        note_closed(cx, &wire, connection.phase_start, why);
         cx.io.close(slot);
         let Wire::Http2(http2) = wire else {
             return;

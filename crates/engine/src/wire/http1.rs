@@ -11,7 +11,7 @@ use crate::keep_alive::Hint;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
 use crate::prepare::Rendered;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Persistence};
-use drumfire_measure::Outcome;
+use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Received};
 use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints};
 use drumfire_units::Nanos;
@@ -31,6 +31,8 @@ pub(crate) struct Http1 {
     carried: u64,
     /// The server's `Keep-Alive` field.
     hint: Hint,
+    /// Why it is closed, where [`Fate::Close`] says that it is.
+    closing: Closing,
     /// Why a send failed; bytes that the server sent before that are still to be read.
     send_failure: Option<Box<Failure>>,
 }
@@ -78,6 +80,7 @@ impl Http1 {
             answered: false,
             carried: 0,
             hint: Hint::NONE,
+            closing: Closing::Failed,
             send_failure: None,
         }
     }
@@ -86,6 +89,16 @@ impl Http1 {
     #[inline]
     pub(crate) const fn exchange(&self) -> Option<ExchangeId> {
         self.exchange
+    }
+
+    /// Requests sent on it.
+    pub(crate) const fn carried(&self) -> u64 {
+        self.carried
+    }
+
+    /// Why it is closed, where [`Fate::Close`] says that it is.
+    pub(crate) const fn closing(&self) -> Closing {
+        self.closing
     }
 
     /// Whether the whole request is written.
@@ -230,6 +243,7 @@ impl Http1 {
     /// ended it.
     pub(crate) fn fail_unsent<H: Handler>(&mut self, handler: &mut H, now: Nanos) {
         if let Some(failure) = self.send_failure.take() {
+            self.closing = Closing::Reset;
             self.fail(*failure, Resend::Never, handler, now);
         }
     }
@@ -362,8 +376,10 @@ impl Http1 {
             self.awaits_continue = false;
             read_hint(&mut self.hint, &whole.head, terms.settings);
             let then = handler.whole(id, &heard_whole(&whole), now);
-            let reusable = whole.end.reusable && then != Then::GiveUp;
-            return Some(self.fate(reusable, terms));
+            if then == Then::GiveUp {
+                return Some(Fate::Close);
+            }
+            return Some(self.fate(whole.end.reusable, terms));
         }
         loop {
             let step = match self.machine.handle_input(rest, &mut input.shared) {
@@ -416,36 +432,47 @@ impl Http1 {
 
     /// The connection's state after a complete response.
     #[inline]
-    fn fate(&self, reusable: bool, terms: &Terms<'_>) -> Fate {
+    fn fate(&mut self, reusable: bool, terms: &Terms<'_>) -> Fate {
         let spent = match terms.settings.keep_alive {
             KeepAlive::Yes => false,
             KeepAlive::No => true,
             KeepAlive::AtMost(limit) => self.carried >= limit,
         };
-        let spent = spent || terms.peer_closed || terms.transient || self.hint.is_used_up();
-        if reusable && self.is_written() && !spent {
-            Fate::Free
-        } else {
-            Fate::Close
+        let ends = spent || terms.peer_closed || terms.transient || self.hint.is_used_up();
+        if reusable && self.is_written() && !ends {
+            return Fate::Free;
         }
+        self.closing = if spent {
+            Closing::Spent
+        } else if terms.transient {
+            Closing::Redirected
+        } else if terms.peer_closed {
+            Closing::Peer
+        } else {
+            Closing::Announced
+        };
+        Fate::Close
     }
 
     /// The peer has closed: completes the response, or fails it.
     fn ended<H: Handler>(&mut self, terms: &Terms<'_>, handler: &mut H, now: Nanos) -> Fate {
-        match self.machine.handle_end() {
+        let fate = match self.machine.handle_end() {
             Ok(Some(end)) => self.over(end, terms, handler, now),
             Ok(None) => Fate::Close,
             Err(error) => {
                 let failure = self.failure_of(&error);
                 self.fail(failure, Resend::Idempotent, handler, now)
             }
-        }
+        };
+        self.closing = Closing::Peer;
+        fate
     }
 
     /// Reading the connection failed: fails the response.
     fn receive_failed<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Fate {
         let failure = match error {
             IoError::Reset | IoError::BrokenPipe => {
+                self.closing = Closing::Reset;
                 let error = self.machine.handle_reset();
                 self.failure_of(&error)
             }

@@ -195,6 +195,16 @@ impl Http2 {
         }
     }
 
+    /// Streams opened.
+    pub(crate) const fn carried(&self) -> u64 {
+        self.carried
+    }
+
+    /// Whether the server has said GOAWAY.
+    pub(crate) const fn is_going(&self) -> bool {
+        self.going.is_some()
+    }
+
     /// Whether it takes no further exchange, by its own state or the plan's limit.
     #[inline]
     pub(crate) fn is_spent(&self) -> bool {

@@ -11,6 +11,7 @@ mod http2;
 mod identity;
 mod keep_alive;
 mod late;
+mod lives;
 mod malformed;
 mod pings;
 mod pools;

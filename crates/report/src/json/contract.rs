@@ -1,5 +1,6 @@
 //! The document's shape, field by field.
 
+use super::connections::Connections;
 use super::distribution::Distribution;
 use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
@@ -22,7 +23,8 @@ pub(super) struct Document<'a> {
     verdict: Verdict,
     requests: Requests,
     rate: Rate,
-    bytes: Bytes,
+    #[serde(flatten)]
+    transport: Transport,
     latency: Latency,
     #[serde(skip_serializing_if = "Option::is_none")]
     iterations: Option<Iterations>,
@@ -103,6 +105,13 @@ struct Rate {
     achieved_per_s: f64,
 }
 
+/// The keys that tell of transport.
+#[derive(Serialize)]
+struct Transport {
+    bytes: Bytes,
+    connections: Connections,
+}
+
 #[derive(Serialize)]
 struct Bytes {
     sent: u64,
@@ -180,6 +189,7 @@ struct PoolFigures {
     rate: Rate,
     bytes: Bytes,
     latency: Latency,
+    connections: Connections,
     #[serde(skip_serializing_if = "Option::is_none")]
     iterations: Option<Iterations>,
     status: BTreeMap<String, u64>,
@@ -246,10 +256,7 @@ impl<'a> Document<'a> {
                 intended_per_s: summary.intended_per_s().map(finite),
                 achieved_per_s: finite(summary.achieved_per_s()),
             },
-            bytes: Bytes {
-                sent: total.bytes.sent,
-                received: total.bytes.received,
-            },
+            transport: Transport::of(total),
             latency: Latency::of(total),
             iterations: Iterations::of_run(summary),
             held_back: HeldBack::of(total),
@@ -345,6 +352,18 @@ impl Requests {
             pending: counts.pending,
             interim_responses: total.interim,
             retried: total.retried,
+        }
+    }
+}
+
+impl Transport {
+    fn of(total: &Figures) -> Self {
+        Self {
+            bytes: Bytes {
+                sent: total.bytes.sent,
+                received: total.bytes.received,
+            },
+            connections: Connections::of(&total.connections),
         }
     }
 }
@@ -464,6 +483,7 @@ fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
                 received: figures.bytes.received,
             },
             latency: Latency::of(figures),
+            connections: Connections::of(&figures.connections),
             iterations: Iterations::of_pool(summary, pool, figures),
             status: statuses(figures.status()),
             errors: figures.errors().into_iter().map(Error::of).collect(),

@@ -5,7 +5,9 @@ use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{busy, count, counted, latency, span, throughput};
-use drumfire_measure::{Figures, Histogram, Model, PoolInfo, Summary, Validity};
+use drumfire_measure::{
+    Closing, Connections, Figures, Histogram, Model, PoolInfo, Summary, Validity,
+};
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
 
@@ -138,6 +140,7 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     if total.connections.tls_handshake.count() > 0 {
         items.push(opening("TLS handshake", &total.connections.tls_handshake));
     }
+    items.extend(closings(&total.connections).into_iter().map(Line::plain));
     if total.retried > 0 {
         items.push(Line::plain(counted(total.retried, "resent request")));
     }
@@ -150,6 +153,33 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
         items.push(Line::plain(counted(total.interim, "interim response")));
     }
     page.items("Connections", items);
+}
+
+/// How connections ended before the load did, but for what the plan itself asks for.
+fn closings(connections: &Connections) -> Vec<String> {
+    let by = |why| connections.closed_by(why);
+    let server = by(Closing::Peer) + by(Closing::Announced);
+    let carried = &connections.carried;
+    let requests = counted(carried.quantile_unchecked(0.5).0, "request");
+    // Of several reasons it is not known which connections carried how many.
+    let each = if carried.min() == carried.max() {
+        format!(" after {requests} each")
+    } else if server.saturating_mul(2) > carried.count() {
+        format!(" after some {requests}")
+    } else {
+        String::new()
+    };
+    let ends = [
+        (server, format!("closed by the server{each}")),
+        (by(Closing::Idle), "given up idle".to_owned()),
+        (by(Closing::Reset), "reset".to_owned()),
+        (by(Closing::Failed), "closed after failures".to_owned()),
+        (by(Closing::GoAway), "ended by GOAWAY".to_owned()),
+        (by(Closing::Silent), "found dead".to_owned()),
+    ];
+    let ends = ends.into_iter().filter(|(n, _)| *n > 0);
+    ends.map(|(n, words)| format!("{} {words}", count(n)))
+        .collect()
 }
 
 /// How busy and how late the generator itself was.

@@ -1,9 +1,11 @@
 //! The text summary: golden pages, and what holds for every page.
 
 use crate::fixture;
+use drumfire_measure::Closing;
 use drumfire_plan::Growth;
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::text;
+use drumfire_units::Nanos;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
@@ -195,7 +197,7 @@ fn the_answer_stands_in_the_last_lines() {
 #[test]
 fn redirects_that_were_not_followed_are_named() {
     let mut run = fixture::closed();
-    let sample = fixture::sample(drumfire_units::Nanos::ZERO);
+    let sample = fixture::sample(Nanos::ZERO);
     for _ in 0..20 {
         let redirect = fixture::ended(sample, drumfire_measure::Outcome::Ok, 302);
         run.total.record(&redirect);
@@ -235,6 +237,46 @@ fn the_load_names_how_many_connections_were_needed() {
     ] {
         let line = load(users, streams);
         assert!(line.contains(expected), "{line}");
+    }
+}
+
+/// Connections that ended before the load did are told by why, and the server's by what they had
+/// carried.
+#[test]
+fn connections_that_ended_early_are_told() {
+    let shown = |closed: &[(Closing, u64)]| {
+        let mut run = fixture::open();
+        for (why, carried) in closed {
+            let connections = &mut run.total.connections;
+            connections.record_closed(*why, Nanos::from_secs(1), *carried);
+        }
+        let shown = text::summary(&run, &Style::new(120, Color::Off, Unicode::On));
+        let mut lines = shown
+            .lines()
+            .skip_while(|line| !line.starts_with("Connections"));
+        lines.next().unwrap().to_owned()
+    };
+    use Closing::{Announced, Ended, Peer, Reset, Spent};
+    for (closed, expected) in [
+        (&[(Ended, 9), (Spent, 9)][..], "max 143 µs"),
+        (
+            &[(Announced, 100), (Peer, 100), (Ended, 100)],
+            "· 2 closed by the server after 100 requests each",
+        ),
+        (
+            &[
+                (Announced, 100),
+                (Announced, 100),
+                (Announced, 100),
+                (Ended, 7),
+            ],
+            "· 3 closed by the server after some 100 requests",
+        ),
+        (&[(Peer, 100), (Ended, 7)], "· 1 closed by the server"),
+        (&[(Reset, 3), (Reset, 4)], "· 2 reset"),
+    ] {
+        let line = shown(closed);
+        assert!(line.ends_with(expected), "{line}");
     }
 }
 

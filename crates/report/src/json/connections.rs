@@ -1,0 +1,47 @@
+//! The lives of connections in the contract.
+
+use super::distribution::Distribution;
+use drumfire_measure::{Closing, Connections as Lives};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How many connections were opened, and how those ended that were closed.
+#[derive(Serialize)]
+pub(super) struct Connections {
+    opened: u64,
+    open_at_end: u64,
+    closed: BTreeMap<&'static str, u64>,
+    lifetime: Distribution,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_each: Option<Each>,
+}
+
+/// How many requests a connection carried.
+#[derive(Serialize)]
+struct Each {
+    min: u64,
+    mean: f64,
+    median: u64,
+    max: u64,
+}
+
+impl Connections {
+    pub(super) fn of(lives: &Lives) -> Self {
+        let closed = Closing::ALL.iter();
+        let closed = closed.map(|why| (why.name(), lives.closed_by(*why)));
+        let carried = &lives.carried;
+        let requests_each = (carried.count() > 0).then(|| Each {
+            min: carried.min().0,
+            mean: carried.mean(),
+            median: carried.quantile_unchecked(0.5).0,
+            max: carried.max().0,
+        });
+        Self {
+            opened: lives.opened,
+            open_at_end: lives.open_at_end(),
+            closed: closed.filter(|(_, count)| *count > 0).collect(),
+            lifetime: Distribution::of(&lives.lifetime),
+            requests_each,
+        }
+    }
+}
