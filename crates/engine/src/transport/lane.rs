@@ -96,9 +96,18 @@ impl Lane {
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Seat> {
         if self.room > 0 {
-            return self.free.pop_back();
+            return self.take_last();
         }
         self.free.pop_front()
+    }
+
+    /// Takes the seat that was used last. The request waited for it only as long as no seat was
+    /// free and none could be added: what exceeds that is our own lateness.
+    #[inline]
+    fn take_last(&mut self) -> Option<Seat> {
+        let first = self.free.front()?.since;
+        let since = if self.can_grow() { Nanos::ZERO } else { first };
+        self.free.pop_back().map(|seat| Seat { since, ..seat })
     }
 
     /// Gives a seat back, or adds one.

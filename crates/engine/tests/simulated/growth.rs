@@ -1,8 +1,8 @@
 //! Connections that are opened as they are needed.
 
-use crate::{failures, ms, run, secs};
+use crate::{failures, ms, run, secs, us};
 use drumfire_plan::Growth;
-use drumfire_testkit::{Draft, Farewell, Http2, LastId, Law, Network, Server, World, open};
+use drumfire_testkit::{Client, Draft, Farewell, Http2, LastId, Law, Network, Server, World, open};
 use drumfire_units::Nanos;
 
 /// An open load on as many connections as it needs, up to a bound.
@@ -44,6 +44,24 @@ fn the_time_to_connect_is_part_of_the_wait() {
     assert_eq!(latency.response_time.max(), ms(40 + 40 + 30));
     assert_eq!(latency.waiting.max(), ms(40));
     assert_eq!(latency.lag.max(), ms(0));
+}
+
+#[test]
+fn our_own_lateness_is_no_wait_for_a_connection() {
+    // A response comes just before the late start of the next request, which takes its connection:
+    // there was none free at its time, and another could have been opened.
+    let late = takes(ms(10) - us(10)).client(Client::ideal().wakes_late(us(30)));
+    let result = run(growing("const(100/s,5s)", 1000), late);
+    failures(&result.summary, &[]);
+    let latency = &result.summary.total.latency;
+    assert_eq!(latency.waiting.max(), ms(0));
+    assert_eq!(latency.lag.quantile(0.5), Some(us(30)));
+
+    let stopped = takes(us(100)).client(Client::ideal().stopped(secs(3), secs(1)));
+    let result = run(growing("const(1000/s,10s)", 1200), stopped);
+    let latency = &result.summary.total.latency;
+    assert_eq!(latency.waiting.max(), ms(0));
+    assert_eq!(latency.lag.max(), secs(1));
 }
 
 #[test]
