@@ -246,7 +246,7 @@ impl Exchanges {
     }
 
     /// Begins an exchange that is due at a time and takes its seat now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start(
         &mut self,
         task: Task,

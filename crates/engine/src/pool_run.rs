@@ -313,7 +313,7 @@ impl PoolRun {
     }
 
     /// Begins an iteration on a seat for its first request.
-    #[inline]
+    #[inline(always)]
     fn begin_on<I: Io>(
         &mut self,
         site: &mut Site<'_, I>,
@@ -554,7 +554,7 @@ impl PoolRun {
     }
 
     /// Frees a user, which may begin another iteration from the end of this one on.
-    #[inline]
+    #[inline(always)]
     fn free_user(&mut self, over: Over, now: Nanos) {
         self.users.end(over.user, now, self.arrivals.is_open());
         self.arrivals.ended(over.user, over.at);

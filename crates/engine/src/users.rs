@@ -171,7 +171,7 @@ impl Users {
     }
 
     /// The user that an arrival names, or one that is idle, begins an iteration.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
         let user = match arrival.user.or_else(|| self.idle()) {
             Some(user) => user,
