@@ -249,7 +249,7 @@ fn everything_that_is_wrong_is_said_with_its_place() {
                 "plan.yaml:11:13: post: `localhost` has no scheme",
                 "plan.yaml:12:15: thresholds: `50` can't be the bound",
                 "plan.yaml:13:23: threads: 0 threads do nothing",
-                "plan.yaml:13:36: interval: an interval of 0 holds nothing",
+                "plan.yaml:13:36: interval: an interval lasts at least 100ms",
             ],
         ),
         (
