@@ -16,7 +16,7 @@ pub(crate) struct SeriesMut<'a> {
 
 impl SeriesMut<'_> {
     /// Records one finished exchange.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.counts.record(sample.outcome);
         self.outcomes.record(sample.outcome);
