@@ -191,7 +191,7 @@ fn statuses_are_read() {
 
 #[test]
 fn messages_and_details_of_a_status_are_kept_within_bounds() {
-    let long = "x".repeat(1 << 20);
+    let long = "x".repeat(10_000);
     let details = "QUJD".repeat(30_000);
     for (given, message, details) in [
         (&[("grpc-message", "no%20luck")][..], Some("no luck"), None),
@@ -205,7 +205,7 @@ fn messages_and_details_of_a_status_are_kept_within_bounds() {
         (&[("grpc-message", "")], None, None),
         (
             &[("grpc-message", long.as_str())],
-            Some(&long[..1024]),
+            Some(&long[..8 * 1024]),
             None,
         ),
         (
