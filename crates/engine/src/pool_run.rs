@@ -25,7 +25,7 @@ use crate::recorder::Recorder;
 use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Seat, Transport};
 use crate::unsent::Unsent;
-use crate::users::{DueRequest, Iterations, NextStep, Over, Turn, Users};
+use crate::users::{DueRequest, Iterations, NextStep, Turn, Users};
 use crate::waiting::Waiting;
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
@@ -538,8 +538,7 @@ impl PoolRun {
         if self.users.has_steps() {
             self.go_on_user(site, user, outcome, ready, now);
         } else {
-            let (at, ended) = (ready, None);
-            self.free_user(Over { user, at, ended }, now);
+            self.free_user(user, ready, now);
         }
         if self.affinity == Affinity::User {
             return self.dispatch_next(site, now);
@@ -553,11 +552,11 @@ impl PoolRun {
         self.free(site, share, now);
     }
 
-    /// Frees a user, which may begin another iteration from the end of this one on.
+    /// Frees a user, which may begin another iteration from `ready` on.
     #[inline(always)]
-    fn free_user(&mut self, over: Over, now: Nanos) {
-        self.users.end(over.user, now, self.arrivals.is_open());
-        self.arrivals.ended(over.user, over.at);
+    fn free_user(&mut self, user: UserId, ready: Nanos, now: Nanos) {
+        self.users.end(user, now, self.arrivals.is_open());
+        self.arrivals.ended(user, ready);
     }
 
     /// Lets a user go on in an iteration of several steps, whose request has ended.
@@ -571,8 +570,9 @@ impl PoolRun {
         now: Nanos,
     ) {
         let unix_time = || site.io.unix_time();
-        let next = self.users.go_on(user, outcome, ready, now, unix_time);
-        self.carry_on(site, next, now);
+        if let Some(next) = self.users.go_on(user, outcome, ready, now, unix_time) {
+            self.carry_on(site, next, now);
+        }
     }
 
     /// Does what follows in an iteration of several steps.
@@ -595,12 +595,11 @@ impl PoolRun {
                 self.timers.at(pausing.until, wake);
             }
             NextStep::Over(over) => {
-                if let Some(sample) = over.ended
-                    && sample.intended >= measure_from
-                {
-                    site.recorder.figures(self.id).record_iteration(&sample);
+                if over.sample.intended >= measure_from {
+                    let figures = site.recorder.figures(self.id);
+                    figures.record_iteration(&over.sample);
                 }
-                self.free_user(over, now);
+                self.free_user(over.user, over.sample.end, now);
             }
         }
     }

@@ -2,14 +2,15 @@
 //!
 //! A user takes one iteration at a time. In the closed model the arrival names it; in the open
 //! model an arrival takes whichever user is idle, and users come into being as they are needed. The
-//! worker asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it and
-//! [`Users::first_step`], then [`Users::go_on`] after each request and [`Users::wake`] after each pause, and [`Users::end`] when
-//! [`NextStep::Over`] says that the iteration is over. The requests of a user are a function of the
-//! plan's seed, its number and its iteration, so that any worker of any machine can repeat it.
+//! pool asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, and
+//! [`Users::end`] when the iteration is over. Where an iteration has steps, [`Users::first_step`]
+//! follows the beginning, [`Users::go_on`] each request and [`Users::wake`] each pause, until
+//! [`NextStep::Over`]. The requests of a user are a function of the plan's seed, its number and its
+//! iteration, so that any worker of any machine can repeat it.
 
 mod iteration;
 
-pub(crate) use iteration::{DueRequest, Iterations, NextStep, Over};
+pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 
 use crate::arrivals::{Arrival, Shard};
 use crate::id::{Generation, UserId};
@@ -221,8 +222,8 @@ impl Users {
         }
     }
 
-    /// What follows for a user whose request has ended now with an outcome, and which is ready then
-    /// or later.
+    /// What follows in an iteration of steps whose request has ended now with an outcome, for a
+    /// user that is ready then or later; `None` where an iteration is one request.
     pub(crate) fn go_on(
         &mut self,
         user: UserId,
@@ -230,21 +231,14 @@ impl Users {
         ready: Nanos,
         now: Nanos,
         unix_time: impl Fn() -> u64,
-    ) -> NextStep {
-        match &mut self.iterations {
-            None => NextStep::Over(Over {
-                user,
-                at: ready,
-                ended: None,
-            }),
-            Some(iterations) => {
-                iterations.note_end(user, outcome);
-                if ready > now {
-                    return NextStep::Pause(iterations.rest(user, ready));
-                }
-                iterations.go_on(user, ready, unix_time)
-            }
-        }
+    ) -> Option<NextStep> {
+        let iterations = self.iterations.as_mut()?;
+        iterations.note_end(user, outcome);
+        Some(if ready > now {
+            NextStep::Pause(iterations.rest(user, ready))
+        } else {
+            iterations.go_on(user, ready, unix_time)
+        })
     }
 
     /// What follows for a user whose pause is over; `None` where it pauses no more.

@@ -1,10 +1,10 @@
 //! Iterations: how far each user is in the program of its pool, and the values that it keeps.
 //!
 //! An iteration is open from [`Iterations::begin`] until [`Iterations::go_on`] gives
-//! [`NextStep::Over`]. Between the two the pool does what each `NextStep` says, and `go_on` is called again
-//! when that is done: after a request, whose outcome [`Iterations::note_end`] takes before, with
-//! the time at which its exchange ended, and after a pause with the time that [`Iterations::woken`]
-//! gives.
+//! [`NextStep::Over`]. Between the two the pool does what each `NextStep` says, and `go_on` is called
+//! again when that is done: after a request, whose outcome [`Iterations::note_end`] takes before,
+//! with the time at which its exchange ended, and after a pause with the time that
+//! [`Iterations::woken`] gives.
 //!
 //! All values and pauses are functions of the pool's seed, the user's number, its iteration and the
 //! step, so that any worker can repeat any iteration.
@@ -92,10 +92,8 @@ pub(crate) struct Pausing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Over {
     pub(crate) user: UserId,
-    /// When it was, perhaps later than now.
-    pub(crate) at: Nanos,
-    /// Its record; `None` where it was one request, which has its own.
-    pub(crate) ended: Option<IterationSample>,
+    /// The record of it.
+    pub(crate) sample: IterationSample,
 }
 
 impl Iterations {
@@ -194,15 +192,12 @@ impl Iterations {
                 iteration.is_open = false;
                 iteration.generation = iteration.generation.next();
                 self.open -= 1;
-                return NextStep::Over(Over {
-                    user,
-                    at: over_at,
-                    ended: Some(IterationSample {
-                        intended: iteration.intended,
-                        end: over_at,
-                        outcome: iteration.outcome,
-                    }),
-                });
+                let sample = IterationSample {
+                    intended: iteration.intended,
+                    end: over_at,
+                    outcome: iteration.outcome,
+                };
+                return NextStep::Over(Over { user, sample });
             };
             iteration.place += 1;
             match step {
