@@ -8,7 +8,7 @@ pub(crate) use signals::ignores_hangup;
 pub(crate) use watch::Watch;
 
 use crate::exit::{Exit, Failure};
-use drumfire_engine::{PrepareError, Prepared, Run, RunError, Shares, prepare};
+use drumfire_engine::{Control, PrepareError, Prepared, Run, RunError, Shares, prepare};
 use drumfire_measure::{RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::{raise_descriptor_limit, resolve};
 use drumfire_plan::{Growth, Plan, StopReason};
@@ -28,12 +28,12 @@ pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:
 const INTERRUPTED: &str = "a signal ended the run before its plan did";
 
 /// Runs a plan, whose report has these notes. `begun` receives the facts of the run, `observe` its
-/// events.
+/// events with the run's control.
 pub(crate) fn execute(
     plan: Plan,
     notes: &[String],
     begun: &mut dyn FnMut(&Arc<RunInfo>),
-    observe: &mut dyn FnMut(&RunEvent),
+    observe: &mut dyn FnMut(&RunEvent, &Control),
 ) -> Result<Arc<Summary>, Failure> {
     let prepared = prepare(plan, Arc::new(resolve)).map_err(|error| match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
@@ -50,13 +50,14 @@ pub(crate) fn execute(
     begun(&info);
     let shares = Shares::all(&prepared.plan);
     let run = Run::start(prepared, info, shares).map_err(failure)?;
-    signals.end(run.control());
+    let control = run.control();
+    signals.end(control.clone());
     let mut stopped = None;
     for event in run.events() {
         if let RunEvent::Stopping { reason } = event {
             stopped.get_or_insert(reason);
         }
-        observe(&event);
+        observe(&event, &control);
     }
     let summary = run.join().map_err(failure)?;
     Ok(if stopped == Some(StopReason::Signal) {

@@ -156,6 +156,14 @@ impl Control {
         Ok(at)
     }
 
+    /// When the load ends by itself or by a command that was given so far, from the run's start;
+    /// `None` while that is open. Of several pools it is the last end.
+    #[must_use]
+    pub fn load_end(&self) -> Option<Nanos> {
+        let end = self.lock().end_before(Nanos::MAX, None);
+        (end < Nanos::MAX).then_some(end)
+    }
+
     /// Starts no further request, from now on and not from a stated time; exchanges in flight may
     /// finish. The first reason counts.
     pub fn stop(&self, reason: StopReason) {

@@ -72,42 +72,6 @@ pub enum Law {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence(pub Vec<Law>);
 
-impl Sequence {
-    /// How long the pieces last together; `None` where the last one runs on. Steps are counted as
-    /// if none were left out.
-    #[must_use]
-    pub fn duration(&self) -> Option<Nanos> {
-        let mut sum = 0_u64;
-        for law in &self.0 {
-            let lasts = match law {
-                Law::Const { duration, .. }
-                | Law::Line { duration, .. }
-                | Law::Unlimited { duration }
-                | Law::Sine { duration, .. } => duration.0,
-                Law::Step {
-                    from,
-                    to,
-                    by,
-                    duration,
-                } => {
-                    let change = (to.as_per_second() - from.as_per_second()).abs();
-                    // A hair more, for a tenth has no exact binary form.
-                    let pieces = (change / by.as_per_second() + 1e-9).floor() + 1.0;
-                    duration.0.saturating_mul(pieces as u64)
-                }
-                Law::Once { .. } => 0,
-                Law::Trace { times } => times.last().map_or(0, |last| last.0),
-                Law::Stairs { steps } => {
-                    let steps = steps.iter().map(|(_, duration)| duration.0);
-                    steps.fold(0, u64::saturating_add)
-                }
-            };
-            sum = sum.saturating_add(lasts);
-        }
-        (sum < u64::MAX).then_some(Nanos(sum))
-    }
-}
-
 /// How arrivals are spread at a given rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {

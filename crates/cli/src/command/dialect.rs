@@ -80,7 +80,7 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
             &mut |info| {
                 closed = output::print(shown.borrow().render_start(info).as_bytes());
             },
-            &mut |event| {
+            &mut |event, _| {
                 let mut shown = shown.borrow_mut();
                 shown.observe(event);
                 if let RunEvent::Stopping {

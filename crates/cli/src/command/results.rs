@@ -29,8 +29,8 @@ pub(crate) fn of(
     let destinations = Destinations::of(outputs)?;
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
     let mut watch = Watch::new(&plan, live && !is_on(&outputs.quiet));
-    let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event| {
-        watch.observe(event);
+    let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, control| {
+        watch.observe(event, control);
     })?;
     destinations.write(&summary, is_on(&outputs.explain))?;
     Ok(session::exit_of(&summary, is_on(&outputs.strict)))

@@ -2,6 +2,7 @@
 
 use crate::output;
 use crate::terminal;
+use drumfire_engine::Control;
 use drumfire_measure::{Interval, Model, RunEvent};
 use drumfire_plan::{Load, Plan, Pool, StopReason};
 use drumfire_report::live::{Progress, Since, Stage, Stops, line};
@@ -36,8 +37,7 @@ impl Watch {
     pub(crate) fn new(plan: &Plan, wanted: bool) -> Self {
         let pools = || plan.pools().iter();
         let is_open = |pool: &Pool| matches!(pool.load, Load::Open { .. });
-        // The last pool to end is the run's end; a count is that of all, where all have one.
-        let durations: Option<Vec<Nanos>> = pools().map(duration).collect();
+        // A count is that of all pools, where all have one.
         let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {
             shown: if wanted && terminal::is_live() {
@@ -50,7 +50,7 @@ impl Watch {
                 false => Model::Closed,
             },
             stops: Stops {
-                duration: durations.and_then(|all| all.into_iter().max()),
+                duration: None,
                 requests: requests.map(|all| all.iter().sum()),
             },
             warmup: plan.generator().warmup,
@@ -60,14 +60,17 @@ impl Watch {
         }
     }
 
-    /// Takes note of an event.
-    pub(crate) fn observe(&mut self, event: &RunEvent) {
+    /// Takes note of an event of the run that this controls.
+    pub(crate) fn observe(&mut self, event: &RunEvent, control: &Control) {
         if self.shown == Shown::Nothing {
             return;
         }
         match event {
             RunEvent::Started(_) => replace("starting"),
-            RunEvent::IntervalClosed(interval) => self.show(interval),
+            RunEvent::IntervalClosed(interval) => {
+                self.stops.duration = control.load_end();
+                self.show(interval);
+            }
             RunEvent::Stopping { reason } => {
                 self.stopped = match (self.stopped, reason) {
                     (_, StopReason::Signal) | (None, _) => Some(*reason),
@@ -117,15 +120,6 @@ impl Watch {
 /// Puts a text in place of the line.
 fn replace(text: &str) {
     output::draw(&format!("\r\x1b[K{text}"));
-}
-
-/// When a pool's load ends, where its plan says so.
-fn duration(pool: &Pool) -> Option<Nanos> {
-    let law = match &pool.load {
-        Load::Open { rate, .. } => rate.duration(),
-        Load::Closed { .. } => None,
-    };
-    [pool.stop.duration, law].into_iter().flatten().min()
 }
 
 /// How many requests end a pool's load, where their number does.

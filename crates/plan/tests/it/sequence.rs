@@ -9,27 +9,6 @@ fn parse(text: &str) -> Sequence {
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// What a display needs to tell how much of a load is left.
-#[test]
-fn a_sequence_knows_how_long_it_lasts() {
-    for (text, lasts) in [
-        ("line(5,200,60s) const(200,5m)", Some(360)),
-        ("500", None),
-        ("line(5,200,60s) const(200)", None),
-        ("once(100) const(5,2s)", Some(2)),
-        ("step(10,50,10,30s)", Some(150)),
-        ("step(50,10,15,1s)", Some(3)),
-        ("unlimited(10s)", Some(10)),
-        ("unlimited", None),
-        ("sine(100,50,60s,10m)", Some(600)),
-        ("stairs(5,1s,7,2s)", Some(3)),
-        ("stairs(5)", None),
-    ] {
-        let expected = lasts.map(Nanos::from_secs);
-        assert_eq!(parse(text).duration(), expected, "{text}");
-    }
-}
-
 /// Each text with its canonical form.
 #[test]
 fn canonical_forms() {
