@@ -17,7 +17,7 @@ mod whole;
 pub(crate) use order::Order;
 pub(crate) use whole::WholeLoad;
 
-use crate::id::UserId;
+use crate::id::{Shard, UserId};
 use crate::limits::HEED_WITHIN;
 use closed::Closed;
 use drumfire_plan::{Change, Command, Pool, Program, StopReason};
@@ -26,24 +26,6 @@ use drumfire_units::Nanos;
 use open::Open;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Which part of a run's load a worker has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// Which worker, from 0.
-    pub index: u32,
-    /// Of how many.
-    pub of: u32,
-}
-
-impl Shard {
-    /// The number of a worker's `n`-th thing among those of all workers, which are dealt in turn:
-    /// 0, 1, 2, … without gaps.
-    #[inline]
-    pub(crate) const fn number(self, n: u32) -> u32 {
-        n.wrapping_mul(self.of).wrapping_add(self.index)
-    }
-}
 
 /// The ends of a run's load, over all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

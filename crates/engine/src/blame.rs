@@ -35,6 +35,17 @@ impl Failure {
         }
     }
 
+    /// The same while the connection was being opened: a close without a reason is a reset there.
+    pub(crate) fn while_opening(self) -> Self {
+        match self {
+            Self {
+                outcome: Outcome::Closed | Outcome::Reset,
+                detail: None,
+            } => Self::of(Outcome::ConnectReset),
+            other => other,
+        }
+    }
+
     /// An outcome with a detail.
     pub(crate) fn with(outcome: Outcome, detail: impl Into<String>) -> Self {
         Self {

@@ -2,11 +2,11 @@
 //! own calls are, without a sample.
 
 use crate::blame::{Failure, call_verdict};
-use crate::id::{ExchangeId, LaneId, ShareId};
+use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT};
 use crate::prepare::{authority, routes_of};
 use crate::timers::{Timers, Wake};
-use crate::transport::{Context, Lane, Lanes, Transport};
+use crate::transport::{Connections, Context, Lane, Lanes, Transport};
 use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Opening, Pump};
 use crate::wire::{Settings, Then};
 use drumfire_grpc::{
@@ -179,8 +179,10 @@ impl<I: Io> Line<I> {
         settings.ping = None;
         // The conversation's own limit is what holds.
         (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
-        let mut transport = Transport::new(Lanes::new(vec![Lane::new(route, settings)]));
-        transport.add_planned_share(LaneId(0), 0);
+        let lanes = Lanes::new(vec![Lane::new(route, settings)]);
+        let mut connections = Connections::new(lanes, Shard { index: 0, of: 1 });
+        connections.add_planned_share(LaneId(0));
+        let mut transport = Transport::new(connections);
         transport.is_last = true;
         Self {
             deadline: io.now() + limit,
@@ -200,12 +202,12 @@ impl<I: Io> Line<I> {
             timers: &mut self.timers,
         };
         self.transport.dial(&mut cx, SLOT, now);
-        while self.transport.is_unsecured(SLOT) {
+        while self.transport.connections.is_unsecured(SLOT) {
             if self.turn(call).is_err() {
                 return false;
             }
         }
-        self.transport.speaks_http2(SLOT)
+        self.transport.connections.speaks_http2(SLOT)
     }
 
     /// Closes the connection.
@@ -248,13 +250,13 @@ impl<I: Io> Line<I> {
 
     /// Waits once, then handles ready sockets and due timers.
     fn turn<H: Handler>(&mut self, handler: &mut H) -> Result<(), ConversationError> {
-        let pressed = self.transport.is_pressed();
+        let pressed = self.transport.agenda.is_pressing();
         let until = if pressed { Nanos::ZERO } else { self.deadline };
         let until = until.min(self.timers.next());
         let mut ready = std::mem::take(&mut self.ready);
         let waited = self.io.wait(until, &mut ready);
         waited.map_err(ConversationError::Driver)?;
-        let unread = self.transport.unread_count();
+        let unread = self.transport.agenda.unread_count();
         let mut cx = Context {
             io: &mut self.io,
             handler,
@@ -266,7 +268,7 @@ impl<I: Io> Line<I> {
         for _ in 0..unread {
             self.transport.read_on(&mut cx);
         }
-        while self.transport.has_failed() {
+        while self.transport.agenda.has_failed() {
             self.transport.read_failed(&mut cx);
         }
         let now = cx.io.now();

@@ -67,3 +67,21 @@ impl UserId {
         self.0 as usize
     }
 }
+
+/// Which part of a run's load and connections a worker has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which worker, from 0.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl Shard {
+    /// The number of a worker's `n`-th thing among those of all workers, which are dealt in turn:
+    /// 0, 1, 2, … without gaps.
+    #[inline]
+    pub(crate) const fn number(self, n: u32) -> u32 {
+        n.wrapping_mul(self.of).wrapping_add(self.index)
+    }
+}

@@ -27,8 +27,8 @@ mod waiting;
 mod wire;
 mod worker;
 
-pub use arrivals::Shard;
 pub use control::{Control, ControlError};
 pub use conversation::{ConversationError, Speaker, chooses_http2, converse};
+pub use id::Shard;
 pub use prepare::{PrepareError, Prepared, PreparedPool, Resolver, prepare};
 pub use run::{Events, Run, RunError, Shares, run_over, thread_count};

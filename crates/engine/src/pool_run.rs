@@ -11,7 +11,7 @@
 //! [`PoolRun::settle`] after everything that may have ended an exchange. That is the only place
 //! where an exchange ends, and after it ended the only place where the next one starts at once.
 
-use crate::arrivals::{Arrival, Arrivals, Shard};
+use crate::arrivals::{Arrival, Arrivals};
 use crate::blame::Failure;
 use crate::channel::Channel;
 use crate::control::Orders;
@@ -35,7 +35,6 @@ use std::sync::Arc;
 
 /// How large a worker's part of a pool is.
 pub(crate) struct Extent {
-    pub(crate) shard: Shard,
     pub(crate) transport: Transport,
     pub(crate) users: Users,
     pub(crate) arrivals: Arrivals,
@@ -55,7 +54,6 @@ pub(crate) struct PoolRun {
     lookup: Lookup,
     waiting: Waiting,
     course: Course,
-    shard: Shard,
     affinity: Affinity,
     /// Whether connections carry many exchanges, and one may end for want of more.
     multiplexes: bool,
@@ -81,8 +79,8 @@ impl PoolRun {
     pub(crate) fn new(prepared: &Arc<PreparedPool>, extent: Extent) -> Self {
         let pool = prepared.pool();
         let transport = extent.transport;
-        let room = transport.share_count() * pool.connections.streams as usize;
-        let lanes = transport.lanes.count();
+        let room = transport.connections.share_count() * pool.connections.streams as usize;
+        let lanes = transport.connections.lanes.count();
         Self {
             id: prepared.id,
             exchanges: Exchanges::new(Arc::clone(prepared), room),
@@ -90,7 +88,6 @@ impl PoolRun {
             timers: Timers::default(),
             waiting: Waiting::new(lanes),
             course: Course::new(prepared.generator().warmup),
-            shard: extent.shard,
             affinity: pool.connections.affinity,
             multiplexes: pool.http.version == HttpVersion::Http2,
             unread: 0,
@@ -134,7 +131,7 @@ impl PoolRun {
     pub(crate) fn go_on_opening<I: Io>(&mut self, site: &mut Site<'_, I>) {
         self.transport.flush(context!(self, site));
         let now = site.io.now();
-        if now >= self.transport.next_timeout() {
+        if now >= self.transport.connections.next_deadline() {
             self.transport.handle_timeout(context!(self, site), now);
         }
     }
@@ -142,12 +139,12 @@ impl PoolRun {
     /// Connections are waited for no more.
     pub(crate) fn opened(&mut self) {
         self.timers.clear();
-        self.transport.list_seats();
+        self.transport.connections.list_seats();
     }
 
     /// The run begins.
     pub(crate) fn begin(&mut self) {
-        self.transport.begin_run(&mut self.timers);
+        self.transport.connections.begin_run(&mut self.timers);
     }
 
     /// Applies what was ordered.
@@ -175,7 +172,7 @@ impl PoolRun {
     /// A turn begins: what was left unread before is read after what is ready.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
-        self.unread = self.transport.unread_count();
+        self.unread = self.transport.agenda.unread_count();
     }
 
     /// How many slots had not been read to the end when the turn began.
@@ -189,8 +186,10 @@ impl PoolRun {
     #[inline]
     pub(crate) fn has_more(&self, now: Nanos) -> bool {
         let timeout = self.exchanges.next_timeout();
-        let timeout = timeout.min(self.transport.next_timeout());
-        self.unread > 0 || self.transport.has_failed() || now >= timeout.min(self.timers.next())
+        let timeout = timeout.min(self.transport.connections.next_deadline());
+        self.unread > 0
+            || self.transport.agenda.has_failed()
+            || now >= timeout.min(self.timers.next())
     }
 
     /// The exchanges whose time is up.
@@ -227,15 +226,13 @@ impl PoolRun {
             return self.begin_without_seat(site, now);
         }
         if self.waiting.has_one_lane() {
-            if self.transport.lanes.get(LaneId(0)).is_full() {
+            if self.transport.connections.is_full(LaneId(0)) {
                 return false;
             }
             let Some(arrival) = self.arrivals.take(now) else {
                 return false;
             };
-            let shard = self.shard;
-            let seat = self.transport.take_seat(LaneId(0), |n| shard.number(n));
-            let Some(seat) = seat else {
+            let Some(seat) = self.transport.connections.take_seat(LaneId(0)) else {
                 return false;
             };
             self.begin_on(site, seat, arrival, now);
@@ -248,8 +245,7 @@ impl PoolRun {
             return false;
         };
         let lane = self.lane_of(self.users.first_request(arrival));
-        let shard = self.shard;
-        match self.transport.take_seat(lane, |n| shard.number(n)) {
+        match self.transport.connections.take_seat(lane) {
             Some(seat) => self.begin_on(site, seat, arrival, now),
             None => self.waiting.push_arrival(lane, arrival),
         }
@@ -272,8 +268,9 @@ impl PoolRun {
     /// Starts a request on its user's own connection.
     fn start_own<I: Io>(&mut self, site: &mut Site<'_, I>, request: DueRequest, now: Nanos) {
         let lane = self.lane_of(request.request);
+        let lanes = &self.transport.connections.lanes;
         let seat = Seat {
-            share: self.transport.lanes.get(lane).share_of(request.turn.user),
+            share: lanes.get(lane).share_of(request.turn.user),
             since: self.users.free_since(),
         };
         self.start_apart(site, seat, request, now);
@@ -283,17 +280,16 @@ impl PoolRun {
     /// where users admit one; `false` when there is none.
     #[cold]
     fn start_waiting<I: Io>(&mut self, site: &mut Site<'_, I>, admits: bool, now: Nanos) -> bool {
-        let shard = self.shard;
         for lane in self.waiting.lanes() {
-            while !self.transport.lanes.get(lane).is_full() {
+            while !self.transport.connections.is_full(lane) {
                 if let Some(request) = self.waiting.pop_request(lane) {
-                    if let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n)) {
+                    if let Some(seat) = self.transport.connections.take_seat(lane) {
                         self.start_apart(site, seat, request, now);
                         return true;
                     }
                 } else if admits && let Some(arrival) = self.waiting.pop_arrival(lane) {
                     if self.arrivals.still_wanted(arrival, now)
-                        && let Some(seat) = self.transport.take_seat(lane, |n| shard.number(n))
+                        && let Some(seat) = self.transport.connections.take_seat(lane)
                     {
                         self.begin_on(site, seat, arrival, now);
                         return true;
@@ -345,8 +341,7 @@ impl PoolRun {
             NextStep::Request(request) => self.start_apart(site, seat, request, now),
             // A seat is taken only for iterations that begin with a request.
             next => {
-                let lane = self.transport.lane_of(seat.share);
-                self.transport.lanes.get_mut(lane).give(seat);
+                self.transport.connections.give_seat(seat);
                 self.carry_on(site, next, now);
             }
         }
@@ -406,7 +401,9 @@ impl PoolRun {
 
     #[inline]
     fn has_to_settle(&self) -> bool {
-        self.exchanges.has_ended() || self.exchanges.has_todo() || self.transport.has_output()
+        self.exchanges.has_ended()
+            || self.exchanges.has_todo()
+            || self.transport.agenda.has_output()
     }
 
     fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
@@ -417,7 +414,7 @@ impl PoolRun {
             }
             if let Some(todo) = self.exchanges.next_todo() {
                 self.go_on(site, todo);
-            } else if self.transport.has_output() {
+            } else if self.transport.agenda.has_output() {
                 self.transport.flush(context!(self, site));
             }
             if !self.has_to_settle() {
@@ -488,11 +485,10 @@ impl PoolRun {
     pub(crate) fn wake<I: Io>(&mut self, site: &mut Site<'_, I>, wake: Wake, now: Nanos) {
         match wake {
             Wake::Seat(share) => {
-                let lane = self.transport.lane_of(share);
-                let since = self.transport.rest_of(share);
-                if self.transport.keeps_seat(share) {
-                    let seat = Seat { share, since };
-                    self.transport.lanes.get_mut(lane).give(seat);
+                let connections = &mut self.transport.connections;
+                let since = connections.rest_of(share);
+                if connections.keeps_seat(share) {
+                    connections.give_seat(Seat { share, since });
                 }
             }
             Wake::Dial(slot) => self.transport.wake(context!(self, site), slot, now),
@@ -529,7 +525,8 @@ impl PoolRun {
         if now > self.arrivals.horizon() {
             self.orders.carry_out(&mut self.arrivals, now);
         }
-        let rests_until = self.transport.usable_from(share, now).max(now + rest);
+        let usable_from = self.transport.connections.usable_from(share, now);
+        let rests_until = usable_from.max(now + rest);
         // A user that keeps to a connection is ready when that is.
         let ready = match self.affinity {
             Affinity::User => rests_until,
@@ -545,7 +542,7 @@ impl PoolRun {
         }
         if rests_until > now {
             if rest > Nanos::ZERO {
-                self.transport.rest_seat(share, rests_until);
+                self.transport.connections.rest_seat(share, rests_until);
             }
             return self.timers.at(rests_until, Wake::Seat(share));
         }
@@ -616,15 +613,15 @@ impl PoolRun {
     /// turns.
     #[inline]
     fn free<I: Io>(&mut self, site: &mut Site<'_, I>, share: ShareId, now: Nanos) {
-        if self.multiplexes && !self.transport.keeps_seat(share) {
+        if self.multiplexes && !self.transport.connections.keeps_seat(share) {
             return;
         }
-        let id = self.transport.lane_of(share);
+        let id = self.transport.connections.lane_of(share);
         let seat = Seat { share, since: now };
         if self.waiting.has_requests() {
             return self.free_for_request(site, id, seat, now);
         }
-        let lane = self.transport.lanes.get_mut(id);
+        let lane = self.transport.connections.lanes.get_mut(id);
         let next_in_turn = lane.is_full() || !self.arrivals.is_open();
         let reuses =
             self.waiting.has_one_lane() && next_in_turn && self.users.begins_with_request();
@@ -652,7 +649,7 @@ impl PoolRun {
         match self.waiting.pop_request(lane) {
             Some(request) => self.start_apart(site, seat, request, now),
             None => {
-                self.transport.lanes.get_mut(lane).give(seat);
+                self.transport.connections.give_seat(seat);
                 self.start_waiting(site, false, now);
             }
         }
@@ -688,12 +685,12 @@ impl PoolRun {
 
     /// When the loop must turn again by itself, at `now`.
     pub(crate) fn next_wake(&self, now: Nanos) -> Nanos {
-        if self.transport.is_pressed() {
+        if self.transport.agenda.is_pressing() {
             return Nanos::ZERO;
         }
         // An arrival that is due and has no seat is started when one becomes free.
         let takes_seat = self.waiting.has_one_lane() && self.users.begins_with_request();
-        let blocked = takes_seat && self.transport.lanes.get(LaneId(0)).is_full();
+        let blocked = takes_seat && self.transport.connections.is_full(LaneId(0));
         let due = if blocked || self.users.is_full() {
             Nanos::MAX
         } else {
@@ -705,7 +702,7 @@ impl PoolRun {
             .min(self.users.next_change())
             .min(self.timers.next())
             .min(self.exchanges.next_timeout())
-            .min(self.transport.next_timeout())
+            .min(self.transport.connections.next_deadline())
     }
 
     /// Takes over from the arrivals what became due and what was dropped before a time.

@@ -14,8 +14,7 @@ pub use events::Events;
 pub use single::run_over;
 
 use crate::Control;
-use crate::arrivals::Shard;
-use crate::id::PoolId;
+use crate::id::{PoolId, Shard};
 use crate::prepare::Prepared;
 use collect::Collector;
 use crew::{Post, Work, conduct, worker};

@@ -1,4 +1,5 @@
-//! Transport: connections and what travels on them. Everything below the exchange.
+//! Transport: exchanges on their way, and the connections that carry them. Everything below the
+//! exchange.
 //!
 //! It knows lanes (the way to one origin), shares (one connection's worth of a lane, whichever
 //! connection serves it at the moment), connections with their wires, and exchanges by their ids.
@@ -9,41 +10,47 @@
 //! ```text
 //!   submit, cancel              for an exchange, at any time outside of a handler
 //!   handle_ready, read_on       after a wait; both report through `Handler` and change no exchange
-//!   handle_timeout, wake        when `next_timeout` or an entry of `Timers` is due
+//!   handle_timeout, wake        when `next_deadline` or an entry of `Timers` is due
 //!   flush                       before the next wait
 //! ```
 //!
 //! None of them starts an exchange: what one ends is put on the handler's list, which the worker
 //! reads after the call. A seat ([`Seat`]) is the right to have one exchange on a share; it is taken
-//! from a lane, held by an exchange until that is over, and given back.
+//! from the connections, held by an exchange until that is over, and given back.
+//!
+//! It brings exchanges and connections together; its parts own their state: [`Connections`],
+//! [`Origins`] (where redirects lead), [`Agenda`] (slots with something to do).
 
+mod agenda;
 mod connection;
-mod deadlines;
-mod dial;
-mod ending;
+mod connections;
 mod lane;
+mod opening;
 mod origins;
 mod share;
-mod silence;
 
 pub(crate) use connection::Connection;
+pub(crate) use connections::Connections;
 pub(crate) use lane::{Lane, Lanes, Seat};
-pub(crate) use origins::Found;
-pub(crate) use share::{Seats, Share};
+pub(crate) use origins::{Answered, Found};
 
-use self::origins::Origins;
+use self::agenda::Agenda;
+use self::connection::discard_input;
+use self::connections::{Change, Lost};
+use self::origins::{Origins, Reached};
 use crate::blame::Failure;
-use crate::id::{ExchangeId, LaneId, ShareId};
-use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
-use crate::timers::Timers;
+use crate::id::{ExchangeId, ShareId};
+use crate::limits::{DISCARD_BYTES, LOOK_UP, RECEIVE_BYTES};
+use crate::prepare::Lookup;
+use crate::timers::{Timers, Wake};
 use crate::wire::{
     Cancelled, Carriage, Fate, Flushed, Going, Handler, Heard, Heed, Input, Note, Opened, Phase,
-    Port, Reading, Resend, Seen, Terms, Wire,
+    Port, Reading, Resend, Seen, Silence, Terms, Wire,
 };
 use drumfire_http1 as h1;
-use drumfire_measure::Closing;
-use drumfire_net::{Io, IoError, Readiness, Received, Slot};
-use drumfire_plan::KeepAliveHints;
+use drumfire_measure::{Closing, Outcome};
+use drumfire_net::{Io, Readiness, Slot};
+use drumfire_plan::{KeepAliveHints, Origin};
 use drumfire_units::Nanos;
 
 /// The parts that the transport borrows for a call.
@@ -53,46 +60,27 @@ pub(crate) struct Context<'a, I, H> {
     pub(crate) timers: &'a mut Timers,
 }
 
-/// A worker's connections.
+/// A worker's exchanges on their way, and its connections.
 #[derive(Debug)]
 pub(crate) struct Transport {
-    pub(crate) lanes: Lanes,
-    shares: Vec<Share>,
-    connections: Vec<Connection>,
+    pub(crate) connections: Connections,
     /// Where each exchange travels, by its id.
     carriages: Vec<Carriage>,
     origins: Origins,
     input: Input,
-    /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
-    /// only this list knows of it.
-    unread: Vec<Slot>,
-    /// Slots on which a send failed: they are read once more, then their exchanges fail.
-    failed_sends: Vec<Slot>,
-    /// Slots with something to write.
-    dirty: Vec<Slot>,
-    /// Slots that no share uses.
-    spares: Vec<Slot>,
-    /// No connection's deadline lies before this.
-    next_scan: Nanos,
-    /// No connection rests after this.
-    last_rest: Nanos,
+    pub(crate) agenda: Agenda,
     /// Whether nothing more will be submitted that is not under way: a connection that ends has no
     /// successor.
     pub(crate) is_last: bool,
     /// Whether an exchange has ever waited for a connection that was serving another.
     has_waited: bool,
-    /// How often servers refused our pings as too frequent (ENHANCE_YOUR_CALM): each halves their
-    /// rate.
-    pings_halved: u32,
 }
 
 impl Transport {
-    /// A transport over these lanes, with no connections.
-    pub(crate) fn new(lanes: Lanes) -> Self {
+    /// A transport with these connections, which are closed.
+    pub(crate) fn new(connections: Connections) -> Self {
         Self {
-            lanes,
-            shares: Vec::new(),
-            connections: Vec::new(),
+            connections,
             carriages: Vec::new(),
             origins: Origins::default(),
             input: Input {
@@ -101,81 +89,10 @@ impl Transport {
                 scratch: vec![0; DISCARD_BYTES],
                 shared: h1::Shared::new(h1::Limits::default()),
             },
-            unread: Vec::new(),
-            failed_sends: Vec::new(),
-            dirty: Vec::new(),
-            spares: Vec::new(),
-            next_scan: Nanos::MAX,
-            last_rest: Nanos::ZERO,
+            agenda: Agenda::default(),
             is_last: false,
             has_waited: false,
-            pings_halved: 0,
         }
-    }
-
-    /// Adds one of the plan's shares to a lane.
-    pub(crate) fn add_planned_share(&mut self, lane: LaneId, number: u32) {
-        let choice = number.wrapping_mul(self.lanes.get(lane).stride());
-        let share = self.add_share(lane, number, choice);
-        self.lanes.get_mut(lane).add_share(share);
-    }
-
-    /// Takes a seat of a lane, and adds a share for it where that is needed and may be. Share `n` of
-    /// a worker has the number that `number_of` gives it.
-    #[inline]
-    pub(crate) fn take_seat(
-        &mut self,
-        lane: LaneId,
-        number_of: impl FnOnce(u32) -> u32,
-    ) -> Option<Seat> {
-        let seat = self.lanes.get_mut(lane).take();
-        if seat.is_none() && self.lanes.get(lane).can_grow() {
-            return Some(self.grow(lane, number_of));
-        }
-        seat
-    }
-
-    #[cold]
-    fn grow(&mut self, lane: LaneId, number_of: impl FnOnce(u32) -> u32) -> Seat {
-        let number = number_of(self.lanes.get(lane).shares().len() as u32);
-        let choice = number.wrapping_mul(self.lanes.get(lane).stride());
-        let share = self.add_share(lane, number, choice);
-        let lane = self.lanes.get_mut(lane);
-        lane.add_share(share);
-        let (streams, since) = (lane.settings.streams, Nanos::ZERO);
-        for _ in 1..streams {
-            lane.give(Seat { share, since });
-        }
-        self.shares[share.index()].seats = Seats::of(streams);
-        Seat { share, since }
-    }
-
-    /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` is the
-    /// index of the lane's address that its connection tries first.
-    fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
-        let (share, slot) = (
-            ShareId(self.shares.len() as u32),
-            Slot(self.connections.len() as u32),
-        );
-        self.connections.push(Connection::new(lane, share, choice));
-        self.shares.push(Share::new(lane, slot, number));
-        share
-    }
-
-    /// How many shares there are.
-    pub(crate) fn share_count(&self) -> usize {
-        self.shares.len()
-    }
-
-    /// The lane that a share is on.
-    #[inline]
-    pub(crate) fn lane_of(&self, share: ShareId) -> LaneId {
-        self.shares[share.index()].lane
-    }
-
-    #[inline]
-    fn connection(&mut self, slot: Slot) -> &mut Connection {
-        &mut self.connections[slot.0 as usize]
     }
 
     /// Puts an exchange on a share's connection, or lets it wait for one.
@@ -190,29 +107,27 @@ impl Transport {
         if self.carriages.len() <= id.index() {
             self.carriages.resize(id.index() + 1, Carriage::default());
         }
-        let slot = self.shares[share.index()].slot;
-        let connection = &mut self.connections[slot.0 as usize];
+        let serving = self.connections.share(share);
+        let (slot, is_clear) = (serving.slot, serving.is_clear());
+        let connection = self.connections.at_mut(slot);
         match &mut connection.wire {
             Wire::Http1(http1) if http1.exchange().is_none() => {
                 if http1.is_stale(now - connection.freed) {
-                    self.close(cx, slot, Closing::Idle);
+                    connection.close(cx, slot, Closing::Idle);
                     self.wait(cx, id, share, now);
                 } else {
                     self.board_http1(cx, id, share, slot, now);
                 }
             }
-            Wire::Http2(http2) if http2.has_room() && self.shares[share.index()].is_clear() => {
+            Wire::Http2(http2) if http2.has_room() && is_clear => {
                 self.board_http2(cx, id, share, slot, now);
             }
             wire => {
-                match wire {
-                    Wire::Http1(_) => self.has_waited = true,
-                    Wire::Http2(http2) => {
-                        if let Some(allowed) = http2.allowed() {
-                            cx.handler.note(Note::HeldBack(allowed));
-                        }
-                    }
-                    _ => {}
+                self.has_waited |= matches!(wire, Wire::Http1(_));
+                if let Wire::Http2(http2) = wire
+                    && let Some(allowed) = http2.allowed()
+                {
+                    cx.handler.note(Note::HeldBack(allowed));
                 }
                 self.wait(cx, id, share, now);
             }
@@ -228,23 +143,71 @@ impl Transport {
         now: Nanos,
     ) {
         self.carriages[id.index()] = Carriage::waiting(share);
-        self.has_waited |= !self.shares[share.index()].is_clear();
-        self.shares[share.index()].waiting.push_back(id);
-        self.call_for_connection(cx, share, now);
+        let waiting = &mut self.connections.share_mut(share).waiting;
+        self.has_waited |= !waiting.is_empty();
+        waiting.push_back(id);
+        let change = self.connections.dial_if_needed(cx, share, now);
+        self.follow(cx, change);
     }
 
-    /// Dials for the exchanges that wait, unless that is under way or the connection rests.
-    fn call_for_connection<I: Io, H: Handler>(
+    /// Starts to open a slot's connection.
+    pub(crate) fn dial<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
-        share: ShareId,
+        slot: Slot,
         now: Nanos,
     ) {
-        let slot = self.shares[share.index()].slot;
-        let connection = self.connection(slot);
-        if matches!(connection.wire, Wire::Empty) && connection.rest_until <= now {
-            self.dial(cx, slot, now);
+        let change = self.connections.dial(cx, slot, now);
+        self.follow(cx, change);
+    }
+
+    /// Does what a change of a share's connection means for the exchanges that wait for it.
+    fn follow<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, change: Change) {
+        match change {
+            Change::None => {}
+            Change::Open { share, since } => self.fill(cx, share, since),
+            Change::Greets(slot) => self.flush_slot(cx, slot),
+            Change::Failed { share, failure, at } => {
+                for id in std::mem::take(&mut self.connections.share_mut(share).waiting) {
+                    self.fail(cx.handler, id, failure.clone(), at);
+                }
+            }
         }
+    }
+
+    /// Dials slots from `next` on, `at_once` of them at a time; `true` when all are open or have
+    /// failed.
+    pub(crate) fn open_more<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        next: &mut usize,
+        at_once: usize,
+    ) -> bool {
+        if !self.connections.are_kept() {
+            return true;
+        }
+        let mut under_way = self.connections.opening(*next);
+        let now = cx.io.now();
+        for slot in self.connections.slots().skip(*next) {
+            if under_way >= at_once {
+                return false;
+            }
+            self.dial(cx, slot, now);
+            *next += 1;
+            under_way += 1;
+        }
+        under_way == 0
+    }
+
+    /// A slot has rested: dials again, where it still serves a share with need of it.
+    pub(crate) fn wake<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let change = self.connections.wake(cx, slot, now);
+        self.follow(cx, change);
     }
 
     /// Lets the handler make what varies in an exchange's request; `false` when it can't.
@@ -256,7 +219,7 @@ impl Transport {
         share: ShareId,
         now: Nanos,
     ) -> bool {
-        let number = self.shares[share.index()].number;
+        let number = self.connections.share(share).number;
         let (io, handler) = (&*cx.io, &mut *cx.handler);
         handler.begin(id, number, now, || io.unix_time()).is_ok()
     }
@@ -276,18 +239,15 @@ impl Transport {
             return;
         }
         self.carriages[id.index()] = Carriage::on_connection(share, slot);
-        let connection = &mut self.connections[slot.0 as usize];
-        let lane = self.lanes.get(connection.lane);
+        let (connection, lane) = self.connections.with_lane(slot);
         let Wire::Http1(http1) = &mut connection.wire else {
             return;
         };
         let mut port = Port { io: cx.io, slot };
         let patience = http1.begin(&mut port, id, &lane.settings, cx.handler);
-        if http1.has_failed_send() {
-            self.failed_sends.push(slot);
-        }
+        self.agenda.note_send(slot, http1);
         if patience != Nanos::MAX {
-            self.set_deadline(slot, patience);
+            self.connections.set_deadline(slot, patience);
         }
     }
 
@@ -304,7 +264,7 @@ impl Transport {
         if !self.begin(cx, id, share, now) {
             return;
         }
-        let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire else {
+        let Wire::Http2(http2) = &mut self.connections.at_mut(slot).wire else {
             return;
         };
         match http2.open(id, cx.handler, now) {
@@ -313,9 +273,7 @@ impl Transport {
                 if has_body && !http2.pump(id, stream, cx.handler, now) {
                     self.carriages[id.index()].clear();
                 }
-                if !std::mem::replace(&mut http2.dirty, true) {
-                    self.dirty.push(slot);
-                }
+                self.agenda.mark(slot, http2);
                 if http2.is_spent() {
                     self.retire_if_spent(cx, slot, now);
                 }
@@ -326,14 +284,14 @@ impl Transport {
 
     /// Gives what room a share's connection has to the exchanges that wait for it.
     fn fill<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, share: ShareId, now: Nanos) {
-        while let Some(id) = self.shares[share.index()].waiting.front().copied() {
-            let slot = self.shares[share.index()].slot;
-            let board = match &self.connections[slot.0 as usize].wire {
+        while let Some(id) = self.connections.share(share).waiting.front().copied() {
+            let slot = self.connections.share(share).slot;
+            let board = match &self.connections.at(slot).wire {
                 Wire::Http1(http1) if http1.exchange().is_none() => Self::board_http1,
                 Wire::Http2(http2) if http2.has_room() => Self::board_http2,
                 _ => return,
             };
-            self.shares[share.index()].waiting.pop_front();
+            self.connections.share_mut(share).waiting.pop_front();
             cx.handler.seated(id, now);
             board(self, cx, id, share, slot, now);
         }
@@ -348,35 +306,35 @@ impl Transport {
         now: Nanos,
     ) -> Cancelled {
         let carriage = std::mem::take(&mut self.carriages[id.index()]);
-        let seen = match carriage.phase {
-            Phase::Waiting => return self.cancel_waiting(cx, id, carriage.share, now),
+        let (mut seen, mut opening) = (Seen::default(), None);
+        match carriage.phase {
+            Phase::Waiting => {
+                let share = self.connections.share_mut(carriage.share);
+                share.waiting.retain(|other| *other != id);
+                opening = self.connections.give_up_opening(cx, carriage.share, now);
+            }
             Phase::OnConnection => {
-                let seen = match &mut self.connection(carriage.slot).wire {
-                    Wire::Http1(http1) => http1.give_up(),
-                    _ => Seen::default(),
-                };
-                self.close(cx, carriage.slot, Closing::Failed);
+                let connection = self.connections.at_mut(carriage.slot);
+                if let Wire::Http1(http1) = &mut connection.wire {
+                    seen = http1.give_up();
+                }
+                connection.close(cx, carriage.slot, Closing::Failed);
                 self.serve_next(cx, carriage.slot);
-                seen
             }
             Phase::OnStream(stream) => {
-                if let Wire::Http2(http2) = &mut self.connection(carriage.slot).wire {
+                if let Wire::Http2(http2) = &mut self.connections.at_mut(carriage.slot).wire {
                     http2.reset(stream);
-                    self.mark(carriage.slot);
+                    self.agenda.mark_output(carriage.slot, http2);
                     self.after_stream(cx, carriage.slot, now);
                 }
-                Seen::default()
             }
-            Phase::Seeking => {
-                self.origins.forget(id);
-                Seen::default()
-            }
-            Phase::Nowhere => Seen::default(),
-        };
+            Phase::Seeking => self.origins.forget(id),
+            Phase::Nowhere => {}
+        }
         Cancelled {
             phase: carriage.phase,
             seen,
-            opening: None,
+            opening,
         }
     }
 
@@ -392,19 +350,15 @@ impl Transport {
         id: ExchangeId,
         now: Nanos,
     ) {
-        let Carriage {
-            slot,
-            phase: Phase::OnStream(stream),
-            ..
-        } = self.carriages[id.index()]
-        else {
+        let carriage = self.carriages[id.index()];
+        let (slot, Some(stream)) = (carriage.slot, carriage.stream()) else {
             return;
         };
-        if let Wire::Http2(http2) = &mut self.connection(slot).wire {
+        if let Wire::Http2(http2) = &mut self.connections.at_mut(slot).wire {
             if !http2.pump(id, stream, cx.handler, now) {
                 self.carriages[id.index()].clear();
             }
-            self.mark(slot);
+            self.agenda.mark_output(slot, http2);
         }
     }
 
@@ -416,16 +370,14 @@ impl Transport {
         readiness: Readiness,
     ) {
         let slot = readiness.slot;
-        let connection = &mut self.connections[slot.0 as usize];
+        let connection = self.connections.at_mut(slot);
         connection.peer_closed |= readiness.peer_closed;
         match &mut connection.wire {
             Wire::Http1(http1) => {
                 if readiness.writable && !http1.is_written() {
                     let mut port = Port { io: cx.io, slot };
                     http1.transmit(&mut port, cx.handler);
-                    if http1.has_failed_send() {
-                        self.failed_sends.push(slot);
-                    }
+                    self.agenda.note_send(slot, http1);
                 }
                 if readiness.readable {
                     self.receive(cx, slot);
@@ -440,29 +392,33 @@ impl Transport {
                 }
             }
             Wire::Dialing if readiness.writable => {
-                self.on_dialing(cx, slot);
+                self.go_on_opening(cx, slot);
                 // Bytes that came with the connection have no event of their own.
                 if readiness.readable {
                     self.read(cx, slot);
                 }
             }
             Wire::Securing => {
-                let progress = cx.io.handshake(slot);
-                self.on_securing(cx, slot, progress);
+                self.go_on_opening(cx, slot);
                 // Bytes that came with the end of the handshake have no event of their own.
-                if matches!(self.connection(slot).wire, Wire::Http2(_)) {
-                    self.receive_frames(cx, slot);
-                }
+                self.receive_frames(cx, slot);
             }
-            Wire::Tunneling(_) if readiness.readable => self.receive_tunnel(cx, slot),
+            Wire::Tunneling(_) if readiness.readable => self.go_on_opening(cx, slot),
             _ => {}
         }
+    }
+
+    /// A slot whose connection is being opened has become ready.
+    #[cold]
+    fn go_on_opening<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let change = self.connections.go_on_opening(cx, slot, &mut self.input);
+        self.follow(cx, change);
     }
 
     /// Reads an open connection, whichever protocol it speaks.
     #[cold]
     fn read<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        match self.connection(slot).wire {
+        match self.connections.at(slot).wire {
             Wire::Http1(_) => self.receive(cx, slot),
             Wire::Http2(_) => self.receive_frames(cx, slot),
             _ => {}
@@ -473,14 +429,13 @@ impl Transport {
     // Nearly all calls are that of `handle_ready`, where it pays to be inlined.
     #[inline(always)]
     fn receive<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let connection = &mut self.connections[slot.0 as usize];
+        let (connection, lane) = self.connections.with_lane(slot);
         let Wire::Http1(http1) = &mut connection.wire else {
             return;
         };
         let Some(id) = http1.exchange() else {
-            return self.on_unsolicited(cx, slot);
+            return connection.refuse_input(cx, slot, &mut self.input);
         };
-        let lane = self.lanes.get(connection.lane);
         let terms = Terms {
             settings: &lane.settings,
             peer_closed: connection.peer_closed,
@@ -488,11 +443,9 @@ impl Transport {
         };
         let mut port = Port { io: cx.io, slot };
         let (fate, unread) = http1.receive(&mut port, &mut self.input, &terms, cx.handler);
-        let (send_failed, closing) = (http1.has_failed_send(), http1.closing());
+        let closing = http1.closing();
         if fate == Fate::Waits {
-            if send_failed && !self.failed_sends.contains(&slot) {
-                self.failed_sends.push(slot);
-            }
+            self.agenda.note_send(slot, http1);
             if !http1.awaits_continue() {
                 connection.deadline = Nanos::MAX;
             }
@@ -504,8 +457,8 @@ impl Transport {
             }
         }
         match fate {
-            Fate::Close => self.close(cx, slot, closing),
-            Fate::Waits | Fate::Free if unread => self.leave_unread(slot),
+            Fate::Close => connection.close(cx, slot, closing),
+            Fate::Waits | Fate::Free if unread => self.agenda.leave_unread(slot, connection),
             Fate::Waits | Fate::Free => {}
         }
         if fate != Fate::Waits {
@@ -524,43 +477,24 @@ impl Transport {
 
     #[cold]
     fn serve_waiting<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let share = self.connections[slot.0 as usize].share;
-        if !self.shares[share.index()].is_clear() {
+        let share = self.connections.at(slot).share;
+        if !self.connections.share(share).is_clear() {
             let now = cx.io.now();
             self.fill(cx, share, now);
-            if !self.shares[share.index()].is_clear() {
-                self.call_for_connection(cx, share, now);
-            }
+            let change = self.connections.dial_if_needed(cx, share, now);
+            self.follow(cx, change);
         }
-    }
-
-    /// Something came on a connection that carries no exchange: its end, or bytes that were not
-    /// asked for. Either way it is closed. After TLS's own messages there is nothing to receive.
-    fn on_unsolicited<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let received = cx.io.receive(slot, &mut self.input.buffer);
-        let why = match received {
-            Ok(Received::Nothing) => return,
-            Ok(Received::Bytes { .. }) => Closing::Failed,
-            Ok(Received::End) | Err(IoError::TlsNoCloseNotify) => Closing::Peer,
-            Err(_) => Closing::Reset,
-        };
-        self.close(cx, slot, why);
     }
 
     /// Reads a connection of HTTP/2, then puts what waits on it.
     #[inline]
     fn receive_frames<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let connection = &mut self.connections[slot.0 as usize];
+        let connection = self.connections.at_mut(slot);
         let Wire::Http2(http2) = &mut connection.wire else {
             return;
         };
         let mut port = Port { io: cx.io, slot };
-        let mut reading = Reading {
-            carriages: &mut self.carriages,
-            handler: cx.handler,
-            heed: Heed::default(),
-            now: Nanos::ZERO,
-        };
+        let mut reading = Reading::at(Nanos::ZERO, &mut self.carriages, cx.handler);
         let peer_closed = connection.peer_closed;
         http2.receive(&mut port, &mut self.input, peer_closed, &mut reading);
         let heed = reading.heed;
@@ -570,7 +504,7 @@ impl Transport {
     /// Acts on what reading a connection of HTTP/2 has shown.
     #[inline(always)]
     fn heed<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, heed: Heed) {
-        let connection = &mut self.connections[slot.0 as usize];
+        let connection = self.connections.at_mut(slot);
         if heed.answered {
             connection.failures = 0;
         }
@@ -578,21 +512,19 @@ impl Transport {
         let Wire::Http2(http2) = &mut connection.wire else {
             return;
         };
-        if http2.has_output() && !std::mem::replace(&mut http2.dirty, true) {
-            self.dirty.push(slot);
-        }
+        self.agenda.mark_output(slot, http2);
         let may_be_done = http2.is_done() || heed.concerns_connection();
         let since = heed.since;
         if heed.concerns_connection() && !self.heed_connection(cx, slot, heed) {
             return;
         }
-        if !self.shares[share.index()].is_clear() {
+        if !self.connections.share(share).is_clear() {
             // What waited for room since before has it since the first bytes.
             let since = since.unwrap_or_else(|| cx.io.now());
             self.fill(cx, share, since);
         }
         if may_be_done {
-            self.close_if_done(cx, slot);
+            self.connections.close_if_done(cx, slot);
         }
     }
 
@@ -606,14 +538,15 @@ impl Transport {
     ) -> bool {
         let now = cx.io.now();
         if heed.going == Some(Going::TooManyPings) {
-            self.pings_halved += 1;
+            self.connections.pings_halved += 1;
         }
         if let Some(ready) = heed.ready {
-            self.watch(slot, ready);
-            self.fit_seats(slot);
+            self.connections.watch(slot, ready);
+            self.connections.fit_seats(slot);
         }
         if heed.unread {
-            self.leave_unread(slot);
+            let connection = self.connections.at_mut(slot);
+            self.agenda.leave_unread(slot, connection);
         }
         if heed.going.is_some() {
             self.retire_if_spent(cx, slot, now);
@@ -624,50 +557,86 @@ impl Transport {
         // Our GOAWAY names the mistake; a close over unread bytes would reset the connection and
         // lose it.
         self.flush_slot(cx, slot);
-        self.empty(cx.io, slot);
+        discard_input(cx.io, slot, &mut self.input);
         self.close_failed(cx, slot, now, *failure);
         false
     }
 
-    /// Leaves the rest of a socket's input for the next turn.
-    fn leave_unread(&mut self, slot: Slot) {
-        let connection = self.connection(slot);
-        if !std::mem::replace(&mut connection.unread, true) {
-            self.unread.push(slot);
+    fn retire_if_spent<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let change = self
+            .connections
+            .retire_if_spent(cx, slot, now, self.is_last);
+        self.follow(cx, change);
+    }
+
+    /// A stream of a connection has ended otherwise than by reading: there is room for another, or
+    /// the connection may be closed.
+    fn after_stream<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let share = self.connections.at(slot).share;
+        self.fill(cx, share, now);
+        self.connections.close_if_done(cx, slot);
+    }
+
+    /// Closes a connection that has failed, and fails every exchange on it.
+    fn close_failed<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+        failure: Failure,
+    ) {
+        let share = self.connections.at(slot).share;
+        match self.connections.lose(cx, slot, &failure, now) {
+            Lost::Opening(change) => self.follow(cx, change),
+            Lost::Carried(exchanges) => {
+                for id in exchanges {
+                    self.fail(cx.handler, id, failure.clone(), now);
+                }
+                let change = self.connections.dial_if_needed(cx, share, now);
+                self.follow(cx, change);
+            }
         }
     }
 
-    /// How many slots were not read to the end.
-    #[inline]
-    pub(crate) fn unread_count(&self) -> usize {
-        self.unread.len()
+    /// Fails an exchange that never came to a wire, or whose wire is gone.
+    fn fail<H: Handler>(&mut self, handler: &mut H, id: ExchangeId, failure: Failure, now: Nanos) {
+        self.carriages[id.index()].clear();
+        let failed = Heard::Failed {
+            failure,
+            seen: Seen::default(),
+            resend: Resend::Never,
+        };
+        handler.heard(id, failed, now);
     }
 
     /// Goes on with the first slot of those that were not read to the end. One that carries another
     /// connection by now has nothing to read, which does no harm.
     pub(crate) fn read_on<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        if self.unread.is_empty() {
-            return;
+        if let Some(slot) = self.agenda.next_unread() {
+            self.connections.at_mut(slot).unread = false;
+            self.read(cx, slot);
         }
-        let slot = self.unread.remove(0);
-        self.connection(slot).unread = false;
-        self.read(cx, slot);
-    }
-
-    /// Whether a send has failed on any slot.
-    #[inline]
-    pub(crate) fn has_failed(&self) -> bool {
-        !self.failed_sends.is_empty()
     }
 
     /// Reads one slot on which a send failed, and fails what that does not end.
     pub(crate) fn read_failed<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        let Some(slot) = self.failed_sends.pop() else {
+        let Some(slot) = self.agenda.next_failed() else {
             return;
         };
         self.read(cx, slot);
         let now = cx.io.now();
-        let failed = match &mut self.connection(slot).wire {
+        let connection = self.connections.at_mut(slot);
+        let failed = match &mut connection.wire {
             Wire::Http2(http2) => http2.send_failure().cloned(),
             Wire::Http1(http1) if http1.has_failed_send() => {
                 let id = http1.exchange();
@@ -676,7 +645,7 @@ impl Transport {
                 if let Some(id) = id {
                     self.carriages[id.index()].clear();
                 }
-                self.close(cx, slot, why);
+                connection.close(cx, slot, why);
                 None
             }
             _ => None,
@@ -686,99 +655,146 @@ impl Transport {
         }
     }
 
-    /// Notes that a slot has something to write.
-    #[inline]
-    fn mark(&mut self, slot: Slot) {
-        if let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire
-            && !http2.dirty
-            && http2.has_output()
-        {
-            http2.dirty = true;
-            self.dirty.push(slot);
-        }
-    }
-
     /// Writes the output of all slots, each with one call.
     #[inline]
     pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        let count = self.dirty.len();
+        let count = self.agenda.dirty().len();
         for at in 0..count {
-            self.flush_slot(cx, self.dirty[at]);
+            self.flush_slot(cx, self.agenda.dirty()[at]);
         }
-        self.dirty.drain(..count);
+        self.agenda.forget_dirty(count);
     }
 
     #[inline]
     fn flush_slot<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire else {
+        let Wire::Http2(http2) = &mut self.connections.at_mut(slot).wire else {
             return;
         };
         let mut port = Port { io: cx.io, slot };
         match http2.flush(&mut port, cx.handler) {
             Flushed::Written => {}
             Flushed::Freed => self.send_on(cx, slot),
-            Flushed::Failed => self.failed_sends.push(slot),
+            Flushed::Failed => self.agenda.note_failed(slot),
         }
     }
 
     /// Lets streams send on that waited for output to be written.
     #[cold]
     fn send_on<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let Wire::Http2(http2) = &mut self.connections[slot.0 as usize].wire else {
+        let Wire::Http2(http2) = &mut self.connections.at_mut(slot).wire else {
             return;
         };
-        let mut reading = Reading {
-            carriages: &mut self.carriages,
-            handler: cx.handler,
-            heed: Heed::default(),
-            now: cx.io.now(),
-        };
+        let mut reading = Reading::at(cx.io.now(), &mut self.carriages, cx.handler);
         http2.feed(&[], &mut reading);
         let heed = reading.heed;
         self.heed(cx, slot, heed);
     }
 
-    /// Whether there is something to write.
-    #[inline]
-    pub(crate) fn has_output(&self) -> bool {
-        !self.dirty.is_empty()
-    }
-
-    /// Whether there is something to do before any wait.
-    #[inline]
-    pub(crate) fn is_pressed(&self) -> bool {
-        !self.unread.is_empty() || !self.failed_sends.is_empty() || !self.dirty.is_empty()
-    }
-
-    /// Discards the input of a connection that is to be closed.
-    fn empty<I: Io>(&mut self, io: &mut I, slot: Slot) {
-        for _ in 0..RECEIVES_PER_TURN {
-            let limit = self.input.scratch.len() as u64;
-            match io.discard(slot, limit, &mut self.input.scratch) {
-                Ok(Received::Bytes { .. }) => {}
-                // An error of a connection that is given up changes nothing.
-                Ok(Received::Nothing | Received::End) | Err(_) => return,
-            }
-        }
-    }
-
     /// Reads the remaining input of all connections, so that none is closed over unread bytes,
     /// which would reset it.
     pub(crate) fn drain_input<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        for index in 0..self.connections.len() {
-            self.receive_frames(cx, Slot(index as u32));
+        for slot in self.connections.slots() {
+            self.receive_frames(cx, slot);
         }
         self.flush(cx);
     }
 
-    /// Fails an exchange that never came to a wire.
-    fn fail<H: Handler>(&mut self, handler: &mut H, id: ExchangeId, failure: Failure, now: Nanos) {
-        self.carriages[id.index()].clear();
-        let failed = Heard::Failed {
-            failure,
-            seen: Seen::default(),
-            resend: Resend::Never,
-        };
-        handler.heard(id, failed, now);
+    /// Ends all connections, those of HTTP/2 with a GOAWAY.
+    pub(crate) fn close_all<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
+        self.connections.close_all(cx, &mut self.input);
+    }
+
+    /// Ends overdue exchanges and connections, and finds the next bound.
+    pub(crate) fn handle_timeout<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        now: Nanos,
+    ) {
+        for slot in self.connections.slots() {
+            let connection = self.connections.at_mut(slot);
+            if connection.deadline <= now {
+                connection.deadline = Nanos::MAX;
+                self.expire(cx, slot, now);
+            }
+        }
+        self.connections.end_scan(now);
+    }
+
+    /// A connection's time is up.
+    fn expire<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, now: Nanos) {
+        let halved = self.connections.pings_halved;
+        let (connection, lane) = self.connections.with_lane(slot);
+        match &mut connection.wire {
+            Wire::Empty => {}
+            Wire::Http1(http1) => {
+                if http1.awaits_continue() {
+                    http1.stop_waiting(&mut Port { io: cx.io, slot }, cx.handler);
+                    self.agenda.note_send(slot, http1);
+                }
+            }
+            Wire::Http2(http2) if http2.is_ready() => {
+                let Some(ping) = lane.ping(halved) else {
+                    return;
+                };
+                let silence = http2.look_at_silence(ping, now);
+                self.agenda.mark_output(slot, http2);
+                match silence {
+                    Silence::Until(at) | Silence::Pinged(at) => {
+                        self.connections.set_deadline(slot, at);
+                    }
+                    Silence::Dead => {
+                        self.close_failed(cx, slot, now, Failure::of(Outcome::TimeoutPing));
+                    }
+                }
+            }
+            Wire::Dialing | Wire::Tunneling(_) | Wire::Securing | Wire::Http2(_) => {
+                let change = self.connections.time_out_opening(cx, slot, now);
+                self.follow(cx, change);
+            }
+        }
+    }
+
+    /// How an exchange of a share gets to an origin.
+    ///
+    /// # Errors
+    /// When it can't.
+    pub(crate) fn reach<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        home: ShareId,
+        origin: &Origin,
+        lookup: &Lookup,
+    ) -> Result<Found, Failure> {
+        let lane = self.connections.lane_of(home);
+        let lanes = &mut self.connections.lanes;
+        let reached = self.origins.lane_to(origin, lane, id, lanes, lookup)?;
+        if let Reached::Lane(lane) = reached {
+            let form = lanes.get(lane).route.form;
+            let share = self.connections.redirect_share(cx, home, lane);
+            return Ok(Found::Share(share, form));
+        }
+        if reached == Reached::LookUpBegun {
+            cx.timers.at(cx.io.now() + LOOK_UP, Wake::LookUps);
+        }
+        self.carriages[id.index()] = Carriage::seeking(home);
+        Ok(Found::Sought)
+    }
+
+    /// Takes the answer to one look-up that has come; `None` when no further answer has.
+    pub(crate) fn looked_up<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        now: Nanos,
+    ) -> Option<Answered> {
+        let lanes = &mut self.connections.lanes;
+        let answered = self.origins.take_answer(lanes, cx.io);
+        for id in answered.iter().flat_map(|answered| &answered.exchanges) {
+            self.carriages[id.index()].clear();
+        }
+        if answered.is_none() && self.origins.seeks() {
+            cx.timers.at(now + LOOK_UP, Wake::LookUps);
+        }
+        answered
     }
 }

@@ -12,8 +12,8 @@ mod iteration;
 
 pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 
-use crate::arrivals::{Arrival, Shard};
-use crate::id::{Generation, UserId};
+use crate::arrivals::Arrival;
+use crate::id::{Generation, Shard, UserId};
 use drumfire_measure::Outcome;
 use drumfire_plan::{Affinity, Pool, Users as UserCount, Variables};
 use drumfire_units::Nanos;

@@ -110,7 +110,7 @@ impl<I: Io> Worker<I> {
             let pools = self
                 .pools
                 .iter()
-                .map(|pool| pool.transport().next_timeout());
+                .map(|pool| pool.transport().connections.next_deadline());
             let wake = pools.fold(now + OPENING_LOOK, Nanos::min);
             self.io.wait(wake, &mut ready)?;
             for readiness in &ready {
@@ -261,13 +261,13 @@ impl<I: Io> Worker<I> {
         for _ in 0..self.pools[index].unread() {
             self.transmit(index, |it, parts| it.read_on(parts));
         }
-        while self.pools[index].transport().has_failed() {
+        while self.pools[index].transport().agenda.has_failed() {
             self.transmit(index, |it, parts| it.read_failed(parts));
         }
         for id in self.pools[index].overdue(now) {
             self.act(index, |pool, site| pool.time_out(site, id, now));
         }
-        if now >= self.pools[index].transport().next_timeout() {
+        if now >= self.pools[index].transport().connections.next_deadline() {
             self.transmit(index, |it, parts| it.handle_timeout(parts, now));
         }
         while let Some(wake) = self.pools[index].due(now) {

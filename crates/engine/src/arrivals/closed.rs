@@ -1,7 +1,7 @@
 //! The closed model: users that start again when they have finished.
 
-use super::{Arrival, Bounds, Shard, Tally};
-use crate::id::UserId;
+use super::{Arrival, Bounds, Tally};
+use crate::id::{Shard, UserId};
 use drumfire_plan::{Change, Users};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;

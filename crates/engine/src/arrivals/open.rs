@@ -1,6 +1,7 @@
 //! The open model: arrivals by a schedule, independent of the target.
 
-use super::{Arrival, Bounds, Shard, Tally};
+use super::{Arrival, Bounds, Tally};
+use crate::id::Shard;
 use crate::limits::PENDING_PORTIONS;
 use drumfire_plan::LatePolicy;
 use drumfire_schedule::{Course, CourseChange, Due, Next, Schedule};

@@ -2,8 +2,8 @@
 
 use super::closed::Closed;
 use super::open::Open;
-use super::{Arrivals, Bounds, Model, Order, Shard};
-use crate::id::PoolId;
+use super::{Arrivals, Bounds, Model, Order};
+use crate::id::{PoolId, Shard};
 use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;

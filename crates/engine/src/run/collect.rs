@@ -1,9 +1,9 @@
 //! The workers' intervals, merged in order.
 
 use super::shard_of;
-use crate::arrivals::Shard;
 use crate::channel::{Channel, Message, Note, Reporter, Stopped};
 use crate::id::PoolId;
+use crate::id::Shard;
 use drumfire_measure::{
     GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };

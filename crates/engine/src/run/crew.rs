@@ -3,12 +3,12 @@
 use super::collect::Collector;
 use super::{RunError, shard_of};
 use crate::Control;
-use crate::arrivals::Shard;
 use crate::channel::Channel;
+use crate::id::Shard;
 use crate::pool_run::{Extent, PoolRun};
 use crate::prepare::{Prepared, PreparedPool};
 use crate::recorder::{Recorder, Series};
-use crate::transport::{Lane, Lanes, Transport};
+use crate::transport::{Connections, Lane, Lanes, Transport};
 use crate::users::Users;
 use crate::wire::Settings;
 use crate::worker::Worker;
@@ -45,7 +45,6 @@ pub(crate) fn worker<I: Io>(io: I, prepared: &Prepared, post: Post) -> Worker<I>
         if let Some(shard) = shard_of(&prepared.plan, pool.id, shard) {
             let orders = control.orders(pool.id, channel.reporter.clone());
             let extent = Extent {
-                shard,
                 transport: transport(pool, shard, prepared.first_stream_id),
                 users: users(pool, shard),
                 arrivals: control.arrivals(pool.id, shard),
@@ -72,19 +71,19 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     );
     let lanes = prepared.routes.iter();
     let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
-    let mut transport = Transport::new(Lanes::new(lanes.collect()));
-    let connections = part(pool.connections.count, shard);
-    for lane in transport.lanes.ids() {
+    let mut connections = Connections::new(Lanes::new(lanes.collect()), shard);
+    let count = part(pool.connections.count, shard);
+    for lane in connections.lanes.ids() {
         if pool.connections.growth == Growth::AsNeeded {
-            let lane = transport.lanes.get_mut(lane);
-            lane.make_room(connections as usize);
+            let lane = connections.lanes.get_mut(lane);
+            lane.make_room(count as usize);
             continue;
         }
-        for n in 0..connections {
-            transport.add_planned_share(lane, shard.number(n));
+        for _ in 0..count {
+            connections.add_planned_share(lane);
         }
     }
-    transport
+    Transport::new(connections)
 }
 
 /// One worker's users of a pool.

@@ -1,7 +1,12 @@
-//! One slot's connection.
+//! One slot's connection: its wire, and what is known of it whichever protocol it speaks.
 
+use super::{Context, Lane};
+use crate::blame::Failure;
 use crate::id::{LaneId, ShareId};
-use crate::wire::Wire;
+use crate::limits::RECEIVES_PER_TURN;
+use crate::wire::{Handler, Input, Life, Note, Wire};
+use drumfire_measure::{Closing, Outcome};
+use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_units::Nanos;
 
 /// A slot: a connection or the room for one.
@@ -65,6 +70,105 @@ impl Connection {
             Wire::Dialing | Wire::Tunneling(_) | Wire::Securing => true,
             Wire::Http2(http2) => !http2.is_ready(),
             Wire::Empty | Wire::Http1(_) => false,
+        }
+    }
+
+    /// The outcome of a timeout while it is being opened.
+    pub(super) const fn opening_timeout(&self) -> Outcome {
+        match self.wire {
+            Wire::Securing => Outcome::TimeoutTls,
+            _ => Outcome::TimeoutConnect,
+        }
+    }
+
+    /// Notes that the lane's address failed; `true` when there is another to try.
+    pub(super) fn try_another(&mut self, lane: &mut Lane, now: Nanos) -> bool {
+        let choice = lane.choose(self.choice, now);
+        self.choice = choice as u32 + 1;
+        self.tried += 1;
+        lane.note_down(choice, now);
+        usize::from(self.tried) < lane.route.width()
+    }
+
+    /// Closes the slot's connection, if it has one, and notes why.
+    pub(super) fn close<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        why: Closing,
+    ) {
+        if !matches!(self.wire, Wire::Empty) {
+            self.take(cx, slot, |_| why);
+        }
+    }
+
+    /// Closes a connection of the slot that has failed; its wire, with the exchanges that it
+    /// carried.
+    pub(super) fn lose<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        failure: &Failure,
+    ) -> Wire {
+        self.take(cx, slot, |wire| closing_of(wire, failure))
+    }
+
+    fn take<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        why: impl FnOnce(&Wire) -> Closing,
+    ) -> Wire {
+        let wire = std::mem::replace(&mut self.wire, Wire::Empty);
+        self.deadline = Nanos::MAX;
+        if !matches!(wire, Wire::Empty | Wire::Dialing) {
+            cx.handler.note(Note::Closed(Life {
+                why: why(&wire),
+                time: cx.io.now() - self.phase_start,
+                carried: wire.carried(),
+            }));
+        }
+        cx.io.close(slot);
+        wire
+    }
+
+    /// Something came while the connection carries no exchange: its end, or bytes that were not
+    /// asked for. Either way it is closed. After TLS's own messages there is nothing to receive.
+    pub(super) fn refuse_input<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        input: &mut Input,
+    ) {
+        let why = match cx.io.receive(slot, &mut input.buffer) {
+            Ok(Received::Nothing) => return,
+            Ok(Received::Bytes { .. }) => Closing::Failed,
+            Ok(Received::End) | Err(IoError::TlsNoCloseNotify) => Closing::Peer,
+            Err(_) => Closing::Reset,
+        };
+        self.close(cx, slot, why);
+    }
+}
+
+/// Why a connection that failed was closed.
+fn closing_of(wire: &Wire, failure: &Failure) -> Closing {
+    match (failure.outcome, wire) {
+        (Outcome::TimeoutPing, _) => Closing::Silent,
+        (Outcome::Reset, _) => Closing::Reset,
+        (_, Wire::Http2(http2)) if http2.is_going() => Closing::GoAway,
+        (Outcome::Closed, _) => Closing::Peer,
+        _ => Closing::Failed,
+    }
+}
+
+/// Discards the input of a connection that is to be closed.
+pub(super) fn discard_input<I: Io>(io: &mut I, slot: Slot, input: &mut Input) {
+    for _ in 0..RECEIVES_PER_TURN {
+        let limit = input.scratch.len() as u64;
+        match io.discard(slot, limit, &mut input.scratch) {
+            Ok(Received::Bytes { .. }) => {}
+            // An error of a connection that is given up changes nothing.
+            Ok(Received::Nothing | Received::End) | Err(_) => return,
         }
     }
 }

@@ -1,16 +1,14 @@
 //! Origins that redirects lead to, beyond the plan's own: looked up once, with a bound on how many.
 
-use super::{Context, Lane, Lanes, Transport};
+use super::{Lane, Lanes};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
-use crate::limits::{DETOURS, LOOK_UP};
+use crate::limits::DETOURS;
 use crate::prepare::{LookedUp, Lookup, TargetForm};
-use crate::timers::Wake;
-use crate::wire::{Carriage, Handler, Settings};
+use crate::wire::Settings;
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::Origin;
-use drumfire_units::Nanos;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 /// The state of an origin.
@@ -36,14 +34,14 @@ pub(super) struct Origins(Vec<(Origin, State)>);
 pub(crate) enum Found {
     /// On this share, with its target in this form.
     Share(ShareId, TargetForm),
-    /// Its name is being looked up; the exchange is among those that [`Transport::looked_up`]
-    /// gives back.
+    /// Its name is being looked up; the exchange is among those that
+    /// [`super::Transport::looked_up`] gives back.
     Sought,
 }
 
 /// How far the way to an origin is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reached {
+pub(super) enum Reached {
     /// This lane leads there.
     Lane(LaneId),
     /// The exchange is among those that wait for a look-up.
@@ -62,18 +60,22 @@ pub(crate) struct Answered {
 }
 
 impl Origins {
-    /// The lane to an origin, for an exchange whose connections are treated in this way.
+    /// The lane to an origin, for an exchange that left along the lane `home`.
     ///
     /// # Errors
     /// When the origin can't be reached.
-    fn lane_to(
+    pub(super) fn lane_to(
         &mut self,
         origin: &Origin,
-        settings: Settings,
+        home: LaneId,
         id: ExchangeId,
         lanes: &mut Lanes,
         lookup: &Lookup,
     ) -> Result<Reached, Failure> {
+        let settings = lanes.get(home).settings;
+        if lanes.get(home).route.origin == *origin {
+            return Ok(Reached::Lane(home));
+        }
         let known = self.0.iter().position(|(other, _)| other == origin);
         let at = known.map_or_else(|| self.discover(origin, settings, lanes, lookup), Ok)?;
         match &mut self.0[at].1 {
@@ -124,7 +126,7 @@ impl Origins {
     }
 
     /// Takes the answer to one look-up that has come; `None` when no further answer has.
-    fn take_answer<I: Io>(&mut self, lanes: &mut Lanes, io: &mut I) -> Option<Answered> {
+    pub(super) fn take_answer<I: Io>(&mut self, lanes: &mut Lanes, io: &mut I) -> Option<Answered> {
         for at in (0..self.0.len()).rev() {
             let State::Sought {
                 answer,
@@ -160,7 +162,7 @@ impl Origins {
     }
 
     /// Whether any name is being looked up.
-    fn seeks(&self) -> bool {
+    pub(super) fn seeks(&self) -> bool {
         let sought = |(_, state): &(Origin, State)| matches!(state, State::Sought { .. });
         self.0.iter().any(sought)
     }
@@ -172,62 +174,6 @@ impl Origins {
                 exchanges.retain(|other| *other != id);
             }
         }
-    }
-}
-
-impl Transport {
-    /// How an exchange of a share gets to an origin.
-    ///
-    /// # Errors
-    /// When it can't.
-    pub(crate) fn reach<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        id: ExchangeId,
-        home: ShareId,
-        origin: &Origin,
-        lookup: &Lookup,
-    ) -> Result<Found, Failure> {
-        let home_lane = self.lane_of(home);
-        let lane = self.lanes.get(home_lane);
-        let reached = if lane.route.origin == *origin {
-            Reached::Lane(home_lane)
-        } else {
-            let settings = lane.settings;
-            self.origins
-                .lane_to(origin, settings, id, &mut self.lanes, lookup)?
-        };
-        let lane = match reached {
-            Reached::Lane(lane) => lane,
-            sought => {
-                if sought == Reached::LookUpBegun {
-                    cx.timers.at(cx.io.now() + LOOK_UP, Wake::LookUps);
-                }
-                self.carriages[id.index()] = Carriage::seeking(home);
-                return Ok(Found::Sought);
-            }
-        };
-        let form = self.lanes.get(lane).route.form;
-        Ok(Found::Share(self.redirect_share(cx, home, lane), form))
-    }
-
-    /// Takes the answer to one look-up that has come; `None` when no further answer has.
-    pub(crate) fn looked_up<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        now: Nanos,
-    ) -> Option<Answered> {
-        let answered = self.origins.take_answer(&mut self.lanes, cx.io);
-        match &answered {
-            Some(answered) => {
-                for id in &answered.exchanges {
-                    self.carriages[id.index()].clear();
-                }
-            }
-            None if self.origins.seeks() => cx.timers.at(now + LOOK_UP, Wake::LookUps),
-            None => {}
-        }
-        answered
     }
 }
 

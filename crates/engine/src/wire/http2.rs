@@ -118,6 +118,18 @@ pub(crate) struct Reading<'a, H> {
     pub(crate) now: Nanos,
 }
 
+impl<'a, H> Reading<'a, H> {
+    /// A reading of bytes that came at this time.
+    pub(crate) fn at(now: Nanos, carriages: &'a mut [Carriage], handler: &'a mut H) -> Self {
+        Self {
+            carriages,
+            handler,
+            heed: Heed::default(),
+            now,
+        }
+    }
+}
+
 /// A stream that was opened for an exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {

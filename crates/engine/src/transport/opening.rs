@@ -1,0 +1,286 @@
+//! Opening a connection: addresses in turn, a proxy's tunnel, TLS, the greeting.
+//!
+//! ```text
+//!   dial ─► dialing ─► tunnelling, by a proxy ─► securing, over TLS ─► Open, or Greets
+//!     ▲        │              │                      │
+//!     └─ next ─┴─── none left ┴──────────────────────┴───────────────► Failed
+//! ```
+//!
+//! Each call says how far the attempt has come ([`Way`]).
+
+use super::{Connection, Context, Lane};
+use crate::blame::{During, Failure, http1_outcome, io_failure};
+use crate::wire::{Handler, Http1, Http2, Input, Note, Wire};
+use drumfire_http1::{BodyKind, Event, Machine, Persistence, RequestKind};
+use drumfire_measure::{Closing, Outcome};
+use drumfire_net::{Io, IoError, Progress, Received, Slot};
+use drumfire_plan::{HttpVersion, Spread};
+use drumfire_units::Nanos;
+
+/// How far an attempt to open a connection has come.
+#[derive(Debug)]
+#[must_use]
+pub(super) enum Way {
+    /// It goes on, until the connection's deadline.
+    Pending,
+    /// The connection carries exchanges from now on.
+    Open,
+    /// The connection's greeting is to be sent.
+    Greets,
+    /// The connection can't be opened.
+    Failed {
+        failure: Failure,
+        /// Since when that is known.
+        at: Nanos,
+    },
+}
+
+/// An attempt to open a slot's connection.
+pub(super) struct Attempt<'a, 'c, I, H> {
+    pub(super) connection: &'a mut Connection,
+    pub(super) lane: &'a mut Lane,
+    pub(super) slot: Slot,
+    pub(super) cx: &'a mut Context<'c, I, H>,
+}
+
+impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
+    /// Begins, at the first address that accepts the attempt.
+    pub(super) fn dial(mut self, now: Nanos) -> Way {
+        self.connection.tried = 0;
+        if self.lane.settings.spread == Spread::First {
+            // Back to the first, which may have returned.
+            self.connection.choice -= self.connection.choice % self.lane.route.width() as u32;
+        }
+        self.dial_next(now)
+    }
+
+    /// Goes on, after the slot has become ready.
+    pub(super) fn go_on(self, input: &mut Input) -> Way {
+        match self.connection.wire {
+            Wire::Dialing => self.on_dialing(),
+            Wire::Tunneling(_) => self.receive_tunnel(input),
+            Wire::Securing => self.on_securing(),
+            Wire::Empty | Wire::Http1(_) | Wire::Http2(_) => Way::Pending,
+        }
+    }
+
+    /// The time for opening the connection is up.
+    pub(super) fn time_out(mut self, now: Nanos) -> Way {
+        let outcome = self.connection.opening_timeout();
+        if outcome == Outcome::TimeoutConnect && self.connection.try_another(self.lane, now) {
+            self.connection.close(self.cx, self.slot, Closing::Failed);
+            return self.dial_next(now);
+        }
+        failed(Failure::of(outcome), now)
+    }
+
+    /// Tries the lane's addresses from the slot's own choice on, each once.
+    fn dial_next(&mut self, now: Nanos) -> Way {
+        loop {
+            let choice = self.lane.choose(self.connection.choice, now);
+            let address = match self.lane.route.address(choice) {
+                Ok(address) => address,
+                Err(reason) => return failed(Failure::of(reason), now),
+            };
+            let result = self.cx.io.dial(self.slot, &address);
+            self.connection.phase_start = now;
+            self.connection.peer_closed = false;
+            match result {
+                Ok(Progress::Done) => return self.connected(now),
+                Ok(Progress::Pending) => {
+                    self.connection.wire = Wire::Dialing;
+                    self.connection.deadline = now + self.lane.settings.connect_limit;
+                    return Way::Pending;
+                }
+                Err(error) => {
+                    if !self.connection.try_another(self.lane, now) {
+                        return failed(io_failure(error, During::Connect), now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The slot, which is being dialed, has made progress.
+    fn on_dialing(mut self) -> Way {
+        match self.cx.io.finish_dial(self.slot) {
+            Ok(Progress::Pending) => Way::Pending,
+            Ok(Progress::Done) => {
+                let now = self.cx.io.now();
+                self.connected(now)
+            }
+            Err(error) => {
+                let now = self.cx.io.now();
+                self.connection.close(self.cx, self.slot, Closing::Failed);
+                if self.connection.try_another(self.lane, now) {
+                    self.dial_next(now)
+                } else {
+                    failed(io_failure(error, During::Connect), now)
+                }
+            }
+        }
+    }
+
+    /// The connection is open: a tunnel, TLS, or the exchange is next.
+    fn connected(&mut self, now: Nanos) -> Way {
+        let time = now - self.connection.phase_start;
+        self.cx.handler.note(Note::Connected(time));
+        self.connection.phase_start = now;
+        let Some(head) = &self.lane.route.tunnel else {
+            return self.tunnelled(now);
+        };
+        // A fresh connection has room for a CONNECT.
+        let mut machine = Box::new(Machine::new());
+        machine.send(RequestKind::Connect, Persistence::KeepAlive);
+        self.connection.wire = Wire::Tunneling(machine);
+        let error = match self.cx.io.send(self.slot, head) {
+            Ok(sent) if sent == head.len() => return Way::Pending,
+            Ok(_) => IoError::Other("the proxy takes no request".to_owned()),
+            Err(error) => error,
+        };
+        failed(io_failure(error, During::Connect), self.cx.io.now())
+    }
+
+    /// Reads a proxy's answer to CONNECT.
+    fn receive_tunnel(mut self, input: &mut Input) -> Way {
+        let Wire::Tunneling(machine) = &mut self.connection.wire else {
+            return Way::Pending;
+        };
+        let tunnel = loop {
+            let received = self.cx.io.receive(self.slot, &mut input.buffer);
+            let tunnel = match received {
+                Ok(Received::Bytes { length, .. }) => {
+                    let bytes = &input.buffer[..length];
+                    read_tunnel(machine, bytes, &mut input.shared)
+                }
+                Ok(Received::Nothing) => return Way::Pending,
+                Ok(Received::End) => refused_by_end(machine),
+                Err(error) => Tunnel::Refused(words_of(error)),
+            };
+            if !matches!(tunnel, Tunnel::Waits) {
+                break tunnel;
+            }
+        };
+        let now = self.cx.io.now();
+        match tunnel {
+            Tunnel::Waits => Way::Pending,
+            Tunnel::Open => self.tunnelled(now),
+            Tunnel::Refused(reason) => failed(Failure::with(Outcome::ConnectProxy, reason), now),
+        }
+    }
+
+    /// The way to the origin is open.
+    fn tunnelled(&mut self, now: Nanos) -> Way {
+        self.connection.phase_start = now;
+        let Some(config) = self.lane.route.tls else {
+            return self.opened(now);
+        };
+        self.connection.wire = Wire::Securing;
+        self.connection.deadline = now + self.lane.settings.tls_limit;
+        let progress = self.cx.io.start_tls(self.slot, config);
+        self.secure(progress)
+    }
+
+    /// The slot, whose handshake is under way, has made progress.
+    fn on_securing(mut self) -> Way {
+        let progress = self.cx.io.handshake(self.slot);
+        self.secure(progress)
+    }
+
+    fn secure(&mut self, progress: Result<Progress, IoError>) -> Way {
+        match progress {
+            Ok(Progress::Pending) => Way::Pending,
+            Ok(Progress::Done) => {
+                let now = self.cx.io.now();
+                let time = now - self.connection.phase_start;
+                self.cx.handler.note(Note::Secured(time));
+                let version = self.lane.settings.version;
+                if version == HttpVersion::Http2 && !self.cx.io.agreed(self.slot, b"h2") {
+                    return failed(Failure::of(Outcome::TlsAlpn), now);
+                }
+                self.opened(now)
+            }
+            Err(error) => failed(io_failure(error, During::Tls), self.cx.io.now()),
+        }
+    }
+
+    /// The connection can carry exchanges, or greets the server first.
+    fn opened(&mut self, now: Nanos) -> Way {
+        let settings = &self.lane.settings;
+        self.connection.phase_start = now;
+        match settings.version {
+            HttpVersion::Http1 => {
+                self.connection.wire = Wire::Http1(Http1::new());
+                self.connection.failures = 0;
+                self.connection.freed = now;
+                self.connection.deadline = Nanos::MAX;
+                Way::Open
+            }
+            HttpVersion::Http2 => {
+                self.connection.wire = Wire::Http2(Box::new(Http2::new(settings)));
+                self.connection.deadline = now + settings.connect_limit;
+                Way::Greets
+            }
+        }
+    }
+}
+
+const fn failed(failure: Failure, at: Nanos) -> Way {
+    Way::Failed { failure, at }
+}
+
+/// A proxy's answer to CONNECT.
+enum Tunnel {
+    /// Nothing yet.
+    Waits,
+    Open,
+    /// Why there is none.
+    Refused(String),
+}
+
+/// Feeds a proxy's answer to its reader.
+fn read_tunnel(
+    machine: &mut Machine,
+    mut bytes: &[u8],
+    shared: &mut drumfire_http1::Shared,
+) -> Tunnel {
+    loop {
+        let step = match machine.handle_input(bytes, shared) {
+            Ok(step) => step,
+            Err(error) => return Tunnel::Refused(refusal(&error)),
+        };
+        bytes = &bytes[step.consumed..];
+        match step.event {
+            Event::NeedInput => return Tunnel::Waits,
+            Event::Head(head) if head.body == BodyKind::Tunnel => return Tunnel::Open,
+            Event::End(end) => {
+                let status = end.status;
+                return Tunnel::Refused(format!("the proxy answered with status {status}"));
+            }
+            Event::Interim(_) | Event::Head(_) | Event::Body(_) => {}
+        }
+    }
+}
+
+/// A proxy closed the connection.
+fn refused_by_end(machine: &mut Machine) -> Tunnel {
+    match machine.handle_end() {
+        Ok(Some(end)) => {
+            let status = end.status;
+            Tunnel::Refused(format!("the proxy answered with status {status}"))
+        }
+        Ok(None) => Tunnel::Refused(Outcome::Closed.words().to_owned()),
+        Err(error) => Tunnel::Refused(refusal(&error)),
+    }
+}
+
+fn refusal(error: &drumfire_http1::Error) -> String {
+    let words = || http1_outcome(error).words().to_owned();
+    error.hint().unwrap_or_else(words)
+}
+
+fn words_of(error: IoError) -> String {
+    let failure = io_failure(error, During::Send);
+    let words = failure.outcome.words().to_owned();
+    failure.detail.unwrap_or(words)
+}
