@@ -33,6 +33,7 @@ use drumfire_measure::Closing;
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
+use std::net::SocketAddr;
 
 /// The phase of a connection, with its state.
 #[derive(Debug)]
@@ -261,8 +262,13 @@ pub(crate) struct Chunk<'a> {
 /// A fact about a connection that the run's figures count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
-    /// It was opened within this time.
-    Connected(Nanos),
+    /// It was opened.
+    Connected {
+        /// How long that took.
+        time: Nanos,
+        /// The peer's address, unless that is a path.
+        address: Option<SocketAddr>,
+    },
     /// Its TLS handshake took this long.
     Secured(Nanos),
     /// An exchange waits, for the server allows no more streams than these.
@@ -280,6 +286,8 @@ pub(crate) struct Life {
     pub(crate) time: Nanos,
     /// Requests sent on it.
     pub(crate) carried: u64,
+    /// The peer's address, unless that is a path.
+    pub(crate) address: Option<SocketAddr>,
 }
 
 /// The callbacks of wires and the transport. Methods with a default are for handlers that measure,

@@ -1,6 +1,6 @@
 //! The ends of connections.
 
-use crate::Histogram;
+use crate::{Addresses, Histogram};
 use drumfire_units::Nanos;
 
 /// Declares [`Closing`] from one table: variant, stable name, what happened in words.
@@ -60,6 +60,8 @@ pub struct Connections {
     pub lifetime: Histogram,
     /// How many exchanges those that were closed had carried: a count in place of nanoseconds.
     pub carried: Histogram,
+    /// The same by address.
+    pub addresses: Addresses,
 }
 
 impl Connections {
@@ -115,6 +117,7 @@ impl Connections {
         for (mine, theirs) in self.histograms_mut().into_iter().zip(other.histograms()) {
             mine.merge(theirs);
         }
+        self.addresses.merge(&other.addresses);
     }
 
     /// Forgets everything and keeps the memory.
@@ -124,6 +127,7 @@ impl Connections {
         for histogram in self.histograms_mut() {
             histogram.reset();
         }
+        self.addresses.reset();
     }
 
     pub(crate) fn histograms_mut(&mut self) -> [&mut Histogram; 4] {

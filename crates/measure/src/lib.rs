@@ -3,6 +3,7 @@
 //! Knows how to record, merge and judge. Must not know I/O or clocks: every time is an argument.
 //! Start reading at [`Sample`], then [`Figures`] and [`Interval`], then [`Summary`].
 
+mod addresses;
 mod buckets;
 mod codec;
 mod connections;
@@ -37,6 +38,7 @@ mod window;
 mod window_series;
 mod words;
 
+pub use addresses::{ADDRESS_ROWS_MAX, AddressCounts, AddressRow, Addresses};
 pub use buckets::HIGHEST;
 pub use codec::CodecError;
 pub use connections::{Closing, Connections};

@@ -28,6 +28,17 @@ pub enum Address {
     Unix(PathBuf),
 }
 
+impl Address {
+    /// The peer's address, unless that is a path.
+    #[must_use]
+    pub const fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp { peer, .. } => Some(*peer),
+            Self::Unix(_) => None,
+        }
+    }
+}
+
 /// A driver's report on a slot after a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Readiness {

@@ -8,13 +8,13 @@ use crate::leniency::leniencies;
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Message, Rendered};
 use crate::wire::{
-    Ahead, Chunk, End, Fields, GivenUp, Handler, Heard, Life, Note, Opening, Pump, Resend,
+    Ahead, Chunk, End, Fields, GivenUp, Handler, Heard, Note, Opening, Pump, Resend,
 };
 use crate::wire::{Seen, Then, Whole};
 use drumfire_grpc::Status;
 use drumfire_http1::Notices;
 use drumfire_http2::Headers;
-use drumfire_measure::{Figures, GRPC_STATUS, Outcome};
+use drumfire_measure::{AddressCounts, Figures, GRPC_STATUS, Outcome};
 use drumfire_plan::ReusedClosed;
 use drumfire_units::Nanos;
 
@@ -220,11 +220,22 @@ impl Handler for Hearing<'_> {
 
     fn note(&mut self, note: Note) {
         match note {
-            Note::Connected(took) => self.interval.connections.record_opened(took),
+            Note::Connected { time, address } => {
+                let connections = &mut self.interval.connections;
+                connections.record_opened(time);
+                if let Some(address) = address {
+                    connections.addresses.add(address, AddressCounts::of(1, 0));
+                }
+            }
             Note::Secured(took) => self.interval.connections.tls_handshake.record(took),
             Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
-            Note::Closed(Life { why, time, carried }) => {
-                self.interval.connections.record_closed(why, time, carried);
+            Note::Closed(life) => {
+                let connections = &mut self.interval.connections;
+                connections.record_closed(life.why, life.time, life.carried);
+                if let Some(address) = life.address {
+                    let counts = AddressCounts::of(0, life.carried);
+                    connections.addresses.add(address, counts);
+                }
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::wire::{Handler, Input, Life, Note, Wire};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_units::Nanos;
+use std::net::SocketAddr;
 
 /// A slot: a connection or the room for one.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Connection {
     pub(crate) tried: u16,
     /// Which of the lane's addresses is next.
     pub(crate) choice: u32,
+    /// The address that it leads to, unless that is a path.
+    pub(crate) address: Option<SocketAddr>,
     /// When its last exchange ended.
     pub(crate) freed: Nanos,
     /// It is not dialed again before this.
@@ -40,7 +43,7 @@ pub(crate) struct Connection {
 }
 
 const _: () = assert!(
-    size_of::<Connection>() <= 232,
+    size_of::<Connection>() <= 264,
     "a slot is small: there may be a million"
 );
 
@@ -57,6 +60,7 @@ impl Connection {
             withholds_seat: false,
             tried: 0,
             choice,
+            address: None,
             freed: Nanos::ZERO,
             rest_until: Nanos::ZERO,
             phase_start: Nanos::ZERO,
@@ -126,6 +130,7 @@ impl Connection {
                 why: why(&wire),
                 time: cx.io.now() - self.phase_start,
                 carried: wire.carried(),
+                address: self.address,
             }));
         }
         cx.io.close(slot);

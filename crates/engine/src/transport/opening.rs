@@ -83,6 +83,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
                 Err(reason) => return failed(Failure::of(reason), now),
             };
             let result = self.cx.io.dial(self.slot, &address);
+            self.connection.address = address.peer();
             self.connection.phase_start = now;
             self.connection.peer_closed = false;
             match result {
@@ -124,7 +125,8 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
     /// The connection is open: a tunnel, TLS, or the exchange is next.
     fn connected(&mut self, now: Nanos) -> Way {
         let time = now - self.connection.phase_start;
-        self.cx.handler.note(Note::Connected(time));
+        let address = self.connection.address;
+        self.cx.handler.note(Note::Connected { time, address });
         self.connection.phase_start = now;
         let Some(head) = &self.lane.route.tunnel else {
             return self.tunnelled(now);

@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs, seen, us};
 use drumfire_engine::RunError;
-use drumfire_measure::{Outcome, Validity};
+use drumfire_measure::{AddressCounts, Outcome, Validity};
 use drumfire_plan::Unresolved;
 use drumfire_testkit::{Client, Law, Network, Server, Simulation, World, closed, open};
 use drumfire_units::Nanos;
@@ -181,6 +181,17 @@ fn connections_are_spread_over_addresses() {
     let result = run(open("const(1000/s,2s)").connections(10), world);
     let status: Vec<(u16, u64)> = result.summary.total.status().collect();
     assert_eq!(status, [(200, 1000), (201, 1000)]);
+    let rows = result.summary.total.connections.addresses.rows();
+    let rows: Vec<_> = rows.iter().map(|row| (row.address, row.counts)).collect();
+    let each = AddressCounts::of(5, 1000);
+    let address = |text: &str| text.parse().expect(text);
+    assert_eq!(
+        rows,
+        [
+            (address("10.0.0.1:80"), each),
+            (address("10.0.0.2:80"), each)
+        ]
+    );
 }
 
 #[test]

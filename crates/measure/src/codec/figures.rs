@@ -11,15 +11,18 @@
 //! | interim, retried, held back, the streams allowed (0: none said, else one more) | numbers |
 //! | iterations, where the run says that the pool has them | intended, dropped, pending, completed, failed, timed out, in flight, two histograms |
 //! | messages | sent, unsent, received, two histograms |
-//! | connections | opened, closed by name, four histograms |
+//! | connections | opened, closed by name, four histograms, addresses |
+//! | addresses | how many, then for each in order: its text, opened, carried; opened and carried of all others |
 //! | messages of failures | how many, then for each: outcome, text, count |
 
 use super::{CodecError, Input, put, put_named, put_text};
 use crate::errors::ErrorTable;
 use crate::{
-    Bytes, Closing, Connections, Counts, Figures, HeldBack, Histogram, Iterations, Leniency,
-    Messages, Outcome, OutcomeCounts, PoolSeries, StatusCounts, Step,
+    AddressCounts, AddressRow, Addresses, Bytes, Closing, Connections, Counts, Figures, HeldBack,
+    Histogram, Iterations, Leniency, Messages, Outcome, OutcomeCounts, PoolSeries, StatusCounts,
+    Step,
 };
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Appends figures that are summed up.
@@ -332,6 +335,7 @@ fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
     for histogram in connections.histograms() {
         histogram.encode(out);
     }
+    encode_addresses(&connections.addresses, out);
 }
 
 fn decode_connections(input: &mut Input<'_>) -> Result<Connections, CodecError> {
@@ -346,6 +350,47 @@ fn decode_connections(input: &mut Input<'_>) -> Result<Connections, CodecError> 
         tls_handshake: Histogram::decode(input)?,
         lifetime: Histogram::decode(input)?,
         carried: Histogram::decode(input)?,
+        addresses: decode_addresses(input)?,
+    })
+}
+
+fn encode_addresses(addresses: &Addresses, out: &mut Vec<u8>) {
+    put(out, addresses.rows().len() as u64);
+    for row in addresses.rows() {
+        put_text(out, &row.address.to_string());
+        encode_address(row.counts, out);
+    }
+    encode_address(addresses.others(), out);
+}
+
+fn encode_address(counts: AddressCounts, out: &mut Vec<u8>) {
+    put(out, counts.opened);
+    put(out, counts.carried);
+}
+
+fn decode_addresses(input: &mut Input<'_>) -> Result<Addresses, CodecError> {
+    let malformed = || CodecError::Malformed("addresses of connections");
+    let mut addresses = Addresses::default();
+    for _ in 0..input.length()? {
+        let text = input.text()?;
+        let address: SocketAddr = text.parse().map_err(|_| malformed())?;
+        let counts = decode_address(input)?;
+        let is_canonical = address.to_string() == text;
+        if !is_canonical || !addresses.push(AddressRow { address, counts }) {
+            return Err(malformed());
+        }
+    }
+    let others = decode_address(input)?;
+    addresses
+        .set_others(others)
+        .then_some(addresses)
+        .ok_or_else(malformed)
+}
+
+fn decode_address(input: &mut Input<'_>) -> Result<AddressCounts, CodecError> {
+    Ok(AddressCounts {
+        opened: input.number()?,
+        carried: input.number()?,
     })
 }
 

@@ -3,10 +3,11 @@
 use crate::merge::{Seen, names, record, seen};
 use crate::samples;
 use drumfire_measure::{
-    Closing, CodecError, HeldBack, Interval, IsFirst, Model, PoolInfo, RunInfo,
+    AddressCounts, Closing, CodecError, HeldBack, Interval, IsFirst, Model, PoolInfo, RunInfo,
 };
 use drumfire_units::Nanos;
 use proptest::prelude::*;
+use std::net::SocketAddr;
 
 /// Pools of three steps, of a hundred and of one; the first two have iterations of their own.
 fn pools() -> Vec<PoolInfo> {
@@ -55,6 +56,12 @@ fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
         figures
             .connections
             .record_closed(closing, extra, seen.extra);
+        let address = SocketAddr::from((
+            [127, 0, 0, (seen.extra % 5) as u8],
+            (seen.worker % 4) as u16,
+        ));
+        let counts = AddressCounts::of(seen.extra % 3, seen.extra);
+        figures.connections.addresses.add(address, counts);
     }
     interval.index = all.len() as u64;
     interval.start = Nanos::from_secs(interval.index);

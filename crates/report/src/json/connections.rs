@@ -1,9 +1,10 @@
 //! The lives of connections in the contract.
 
 use super::distribution::Distribution;
-use drumfire_measure::{Closing, Connections as Lives};
+use drumfire_measure::{AddressCounts, AddressRow, Closing, Connections as Lives};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 /// How many connections were opened, and how those ended that were closed.
 #[derive(Serialize)]
@@ -14,6 +15,24 @@ pub(super) struct Connections {
     lifetime: Distribution,
     #[serde(skip_serializing_if = "Option::is_none")]
     requests_each: Option<Each>,
+    addresses: Vec<Address>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_addresses: Option<Others>,
+}
+
+/// The connections to one address.
+#[derive(Serialize)]
+struct Address {
+    address: SocketAddr,
+    opened: u64,
+    requests: u64,
+}
+
+/// The connections to all addresses beyond those that are listed.
+#[derive(Serialize)]
+struct Others {
+    opened: u64,
+    requests: u64,
 }
 
 /// How many requests a connection carried.
@@ -30,6 +49,7 @@ impl Connections {
         let closed = Closing::ALL.iter();
         let closed = closed.map(|why| (why.name(), lives.closed_by(*why)));
         let carried = &lives.carried;
+        let others = lives.addresses.others();
         let requests_each = (carried.count() > 0).then(|| Each {
             min: carried.min().0,
             mean: carried.mean(),
@@ -42,6 +62,19 @@ impl Connections {
             closed: closed.filter(|(_, count)| *count > 0).collect(),
             lifetime: Distribution::of(&lives.lifetime),
             requests_each,
+            addresses: lives.addresses.rows().iter().map(address).collect(),
+            other_addresses: (others != AddressCounts::default()).then_some(Others {
+                opened: others.opened,
+                requests: others.carried,
+            }),
         }
+    }
+}
+
+const fn address(row: &AddressRow) -> Address {
+    Address {
+        address: row.address,
+        opened: row.counts.opened,
+        requests: row.counts.carried,
     }
 }

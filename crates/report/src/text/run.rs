@@ -4,9 +4,10 @@ use super::asked::{Asked, print_target};
 use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
-use crate::quantity::{busy, count, counted, latency, span, throughput};
+use crate::quantity::{busy, count, counted, latency, share_tenths, span, throughput};
 use drumfire_measure::{
-    Closing, Connections, Figures, Histogram, Model, PoolInfo, Summary, Validity,
+    AddressCounts, Addresses, Closing, Connections, Figures, Histogram, Model, PoolInfo, Summary,
+    Validity,
 };
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
@@ -141,6 +142,7 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
         items.push(opening("TLS handshake", &total.connections.tls_handshake));
     }
     items.extend(closings(&total.connections).into_iter().map(Line::plain));
+    items.extend(spread(&total.connections.addresses).map(Line::plain));
     if total.retried > 0 {
         items.push(Line::plain(counted(total.retried, "resent request")));
     }
@@ -153,6 +155,22 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
         items.push(Line::plain(counted(total.interim, "interim response")));
     }
     page.items("Connections", items);
+}
+
+/// How the requests were spread over several addresses.
+fn spread(addresses: &Addresses) -> Option<String> {
+    let rows = addresses.rows();
+    let all: u64 = rows.iter().map(|row| row.counts.carried).sum();
+    if rows.len() < 2 || all == 0 || addresses.others() != AddressCounts::default() {
+        return None;
+    }
+    let carried = || rows.iter().map(|row| row.counts.carried);
+    let least = share_tenths(carried().min()?, all);
+    let most = share_tenths(carried().max()?, all);
+    let of = rows.len();
+    Some(format!(
+        "{of} addresses with {least} to {most} of the requests each"
+    ))
 }
 
 /// How connections ended before the load did, but for what the plan itself asks for.

@@ -1,0 +1,139 @@
+//! Connections by the address that they led to.
+
+use std::net::SocketAddr;
+
+/// Addresses that have a row; the connections to others are counted together.
+pub const ADDRESS_ROWS_MAX: usize = 256;
+
+/// What the connections to one address did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddressCounts {
+    /// How many were opened.
+    pub opened: u64,
+    /// Requests sent on those that were closed.
+    pub carried: u64,
+}
+
+impl AddressCounts {
+    /// Counts of this many connections opened, and of this many requests.
+    #[must_use]
+    pub const fn of(opened: u64, carried: u64) -> Self {
+        Self { opened, carried }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.opened = self.opened.saturating_add(other.opened);
+        self.carried = self.carried.saturating_add(other.carried);
+    }
+
+    const fn is_empty(self) -> bool {
+        self.opened == 0 && self.carried == 0
+    }
+}
+
+/// One address with its counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressRow {
+    /// The address of the peer: of the proxy, where there is one.
+    pub address: SocketAddr,
+    /// What the connections to it did.
+    pub counts: AddressCounts,
+}
+
+/// Connections by the address that they led to. Those to sockets of the file system are not among
+/// them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses {
+    /// By address.
+    rows: Vec<AddressRow>,
+    others: AddressCounts,
+}
+
+impl Addresses {
+    /// Adds counts to those of an address; to those of all others, where there are
+    /// [`ADDRESS_ROWS_MAX`] before it.
+    pub fn add(&mut self, address: SocketAddr, counts: AddressCounts) {
+        match self.rows.binary_search_by_key(&address, |row| row.address) {
+            _ if counts.is_empty() => {}
+            Ok(at) => self.rows[at].counts.add(counts),
+            Err(_) if self.rows.len() >= ADDRESS_ROWS_MAX => self.others.add(counts),
+            Err(at) => self.rows.insert(at, AddressRow { address, counts }),
+        }
+    }
+
+    /// The addresses with rows, in order.
+    #[must_use]
+    pub fn rows(&self) -> &[AddressRow] {
+        &self.rows
+    }
+
+    /// The connections to all other addresses.
+    #[must_use]
+    pub const fn others(&self) -> AddressCounts {
+        self.others
+    }
+
+    /// Adds `other`. Beyond [`ADDRESS_ROWS_MAX`], which addresses have rows depends on the order.
+    pub fn merge(&mut self, other: &Self) {
+        for row in &other.rows {
+            self.add(row.address, row.counts);
+        }
+        self.others.add(other.others);
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn reset(&mut self) {
+        self.rows.clear();
+        self.others = AddressCounts::default();
+    }
+
+    /// Takes a row and the counts of others as they were encoded; `false` when a row is not the
+    /// next one, or is empty, or there are too many.
+    pub(crate) fn push(&mut self, row: AddressRow) -> bool {
+        let is_next = self
+            .rows
+            .last()
+            .is_none_or(|last| last.address < row.address);
+        let fits = is_next && !row.counts.is_empty() && self.rows.len() < ADDRESS_ROWS_MAX;
+        if fits {
+            self.rows.push(row);
+        }
+        fits
+    }
+
+    /// Sets the counts of all other addresses; `false` when they are there without need.
+    pub(crate) fn set_others(&mut self, others: AddressCounts) -> bool {
+        self.others = others;
+        others.is_empty() || self.rows.len() == ADDRESS_ROWS_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    const ONE: AddressCounts = AddressCounts::of(1, 20);
+
+    fn address(n: u32) -> SocketAddr {
+        SocketAddr::new(Ipv4Addr::from(n).into(), 80)
+    }
+
+    #[test]
+    fn addresses_beyond_the_bound_are_counted_together() {
+        let mut all = Addresses::default();
+        let bound = ADDRESS_ROWS_MAX as u32;
+        for n in (0..bound + 3).rev() {
+            all.add(address(n), ONE);
+        }
+        assert_eq!(all.rows().len(), ADDRESS_ROWS_MAX);
+        assert_eq!(all.others().opened, 3);
+        let mut twice = all.clone();
+        twice.merge(&all);
+        assert_eq!(twice.others().carried, 120);
+        assert!(twice.rows().iter().all(|row| row.counts.opened == 2));
+        assert!(twice.rows().is_sorted_by_key(|row| row.address));
+        twice.reset();
+        assert_eq!(twice, Addresses::default());
+    }
+}
