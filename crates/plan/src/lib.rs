@@ -20,6 +20,7 @@ mod program;
 mod random;
 mod reach;
 mod reference;
+mod response;
 mod scan;
 pub mod secret;
 mod threshold;
@@ -46,6 +47,7 @@ pub use program::{OnFailure, Pause, Program, Step, Value, VariableId, Variables}
 pub use random::Random;
 pub use reach::{Pem, Proxy, Reach, Resolve, Resumption, Tls, Unresolved, Verify};
 pub use reference::JoinError;
+pub use response::{Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 pub use threshold::{Comparison, Metric, Threshold, ThresholdError, Times};
 pub use url::{Host, Origin, Scheme, Url, UrlError};
 pub use users::Users;
