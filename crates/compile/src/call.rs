@@ -33,6 +33,8 @@ pub(crate) fn silent(
         step: "grpc".to_owned(),
         data: None,
         call: None,
+        expect: None,
+        inspection: None,
         method: verb,
         headers: authority(options, scope),
         body: Body(None),

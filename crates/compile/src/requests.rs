@@ -147,6 +147,8 @@ impl<'a> Requests<'a> {
                 },
                 data: (!data.is_fixed()).then_some(data),
                 call: None,
+                expect: None,
+                inspection: None,
                 method: method.clone(),
                 headers: fields.fixed.clone(),
                 body: content.body.clone(),

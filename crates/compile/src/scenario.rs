@@ -52,6 +52,7 @@ pub(crate) fn scenario(
                     steps.push(Step::Request {
                         request,
                         on_failure,
+                        takes: Arc::default(),
                     });
                 }
             }

@@ -14,6 +14,7 @@
 
 mod call;
 mod hearing;
+mod look;
 mod messages;
 mod own;
 mod redirect;
@@ -23,18 +24,19 @@ pub(crate) use call::Tools;
 pub(crate) use hearing::Hearing;
 
 use self::call::CallState;
+use self::look::Look;
 use self::own::OwnRequest;
 use self::redirect::{Follow, Next};
-use self::response::BodyUse;
+use self::response::{BodyUse, judge};
 use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
 use crate::limits::TRICKLE;
 use crate::prepare::{Message, PreparedPool, Request, TargetForm, message};
 use crate::users::Turn;
-use crate::wire::{Cancelled, Phase, Seen};
+use crate::wire::{Cancelled, Fields, Phase, Seen};
 use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
-use drumfire_plan::{Compressed, Expect, HttpVersion, Origin, Timeouts, Variables};
+use drumfire_plan::{Compressed, Expect, HttpVersion, Origin, Taken, Timeouts, Variables};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -92,6 +94,8 @@ struct Exchange {
     body_sent: usize,
     /// The use that it makes of its response's body.
     body: BodyUse,
+    /// Its response as far as that is looked at; kept for the next exchange with this id.
+    look: Option<Box<Look>>,
     follow: Option<Box<Follow>>,
     /// The state of a gRPC call; kept for the next exchange with this id.
     call: Option<Box<CallState>>,
@@ -178,6 +182,8 @@ pub(crate) struct Exchanges {
     varies: bool,
     /// Whether bodies are decoded.
     decodes: bool,
+    /// Whether more is looked at in any response than its status.
+    looks: bool,
 }
 
 impl Exchanges {
@@ -189,6 +195,7 @@ impl Exchanges {
             expect: prepared.pool().expect,
             decodes: prepared.pool().http.compressed != Compressed::AsSent,
             varies: prepared.requests.iter().any(Request::is_rendered_late),
+            looks: prepared.requests.iter().any(Request::is_looked_at),
             prepared,
             list: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
@@ -284,6 +291,9 @@ impl Exchanges {
         if let Some(call) = &mut exchange.call {
             call.begin_exchange();
         }
+        if let Some(look) = &mut exchange.look {
+            look.clear();
+        }
         id
     }
 
@@ -309,6 +319,7 @@ impl Exchanges {
             resends: 0,
             body_sent: 0,
             body: BodyUse::Discard,
+            look: None,
             follow: None,
             call: None,
             own: None,
@@ -415,6 +426,52 @@ impl Exchanges {
             sample,
             held: Held { share, user },
         }
+    }
+
+    /// The head of a response has come, of which more may be looked at.
+    fn begin_look(&mut self, id: ExchangeId, fields: &Fields<'_>) {
+        let exchange = &mut self.list[id.index()];
+        let request = &self.prepared.requests[exchange.task.request as usize];
+        if let Some(inspection) = &request.inspection {
+            let look = exchange.look.get_or_insert_default();
+            look.begin(&**inspection, fields);
+        }
+    }
+
+    /// The use of the body of a response with these fields.
+    ///
+    /// # Errors
+    /// When the coding is unknown.
+    fn use_of_body(&self, id: ExchangeId, fields: &Fields<'_>) -> Result<BodyUse, Failure> {
+        let inspection = self.request_of(id).inspection.as_ref();
+        match inspection.and_then(|inspection| inspection.body_max()) {
+            Some(max) => BodyUse::keeping(max.0, fields),
+            None => BodyUse::of(self.prepared.pool().http.compressed, fields),
+        }
+    }
+
+    /// Judges a complete response that is no call's.
+    #[inline]
+    fn judge(&mut self, id: ExchangeId, now: Nanos) -> Failure {
+        let exchange = &mut self.list[id.index()];
+        if !self.looks {
+            return Failure::of(judge(self.expect, exchange.status));
+        }
+        let request = &self.prepared.requests[exchange.task.request as usize];
+        let outcome = judge(request.expect.unwrap_or(self.expect), exchange.status);
+        let (Outcome::Ok, Some(inspection), Some(look)) =
+            (outcome, &request.inspection, &mut exchange.look)
+        else {
+            return Failure::of(outcome);
+        };
+        let time = now - exchange.times.intended;
+        let looked_at = look.inspect(&**inspection, exchange.status, time);
+        looked_at.map_or_else(|failure| failure, |()| Failure::of(Outcome::Ok))
+    }
+
+    /// What was taken from the response of the last exchange with this id.
+    pub(crate) fn taken(&self, id: ExchangeId) -> Option<&Taken> {
+        self.get(id).look.as_ref().map(|look| look.taken())
     }
 
     /// The detail of the failure of the last exchange with this id.

@@ -100,6 +100,9 @@ pub const DRAIN_MAX: Nanos = Nanos::from_secs(60);
 /// and in equal portions beyond: a portion counts with its shortest wait.
 pub const PENDING_PORTIONS: u64 = 65_536;
 
+/// Bytes of a body's memory that an exchange keeps for the next look at a response.
+pub const KEPT_LOOK_BYTES: usize = 64 * 1024;
+
 /// Origins met by redirects that are remembered with their addresses.
 pub const DETOURS: usize = 64;
 

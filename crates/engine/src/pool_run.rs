@@ -518,7 +518,10 @@ impl PoolRun {
     #[inline]
     fn end<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) {
         let End {
-            now, rest, outcome, ..
+            id,
+            now,
+            rest,
+            outcome,
         } = end;
         let Held { share, user } = self.account(site, end);
         // A turn that takes long looks for orders again, so that what is due may start.
@@ -533,6 +536,7 @@ impl PoolRun {
             Affinity::Shared => now,
         };
         if self.users.has_steps() {
+            self.users.keep(user, outcome, self.exchanges.taken(id));
             self.go_on_user(site, user, outcome, ready, now);
         } else {
             self.free_user(user, ready, now);

@@ -17,7 +17,7 @@ pub(crate) use varying::{Outline, Parts, VaryingRequest};
 use crate::id::{LaneId, PoolId};
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
-use drumfire_plan::{Generator, HttpRequest, HttpVersion, Origin, Plan, Pool};
+use drumfire_plan::{Expect, Generator, HttpRequest, HttpVersion, Inspection, Origin, Plan, Pool};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
@@ -105,6 +105,10 @@ pub(crate) struct Request {
     pub(crate) lane: LaneId,
     /// The step whose figures it adds to: an index.
     pub(crate) step: u16,
+    /// The statuses that are ok, where those are not the pool's.
+    pub(crate) expect: Option<Expect>,
+    /// What is looked at in its response, beyond the status.
+    pub(crate) inspection: Option<Arc<dyn Inspection>>,
 }
 
 /// A request in the form that its protocol sends.
@@ -138,6 +142,11 @@ impl Request {
     /// Whether anything must be done for an exchange before it can be sent.
     pub(crate) fn is_rendered_late(&self) -> bool {
         self.call().is_some() || matches!(self.message, Message::Varying(_))
+    }
+
+    /// Whether its response is judged by more than the pool's statuses.
+    pub(crate) const fn is_looked_at(&self) -> bool {
+        self.expect.is_some() || self.inspection.is_some()
     }
 
     /// How long an exchange of it may take, where any may take `total`.
@@ -258,6 +267,8 @@ fn requests_of(
             message,
             lane: LaneId(route),
             step,
+            expect: request.expect,
+            inspection: request.inspection.clone(),
         });
     }
     Ok((steps, requests))

@@ -15,7 +15,7 @@ pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 use crate::arrivals::Arrival;
 use crate::id::{Generation, Shard, UserId};
 use drumfire_measure::Outcome;
-use drumfire_plan::{Affinity, Pool, Users as UserCount, Variables};
+use drumfire_plan::{Affinity, Pool, Taken, Users as UserCount, Variables};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -239,6 +239,14 @@ impl Users {
         } else {
             iterations.go_on(user, ready, unix_time)
         })
+    }
+
+    /// Gives a user what was taken from the response to its request, which has ended with an
+    /// outcome; before [`Self::go_on`].
+    pub(crate) fn keep(&mut self, user: UserId, outcome: Outcome, taken: Option<&Taken>) {
+        if let Some(iterations) = &mut self.iterations {
+            iterations.keep(user, outcome, taken);
+        }
     }
 
     /// What follows for a user whose pause is over; `None` where it pauses no more.

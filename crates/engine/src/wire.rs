@@ -108,6 +108,20 @@ pub(crate) enum Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// Calls with the value of each field with this name, which must be in lower case, in order.
+    pub(crate) fn each(&self, name: &str, mut take: impl FnMut(&'a [u8])) {
+        match self {
+            Self::Http1(headers) => headers
+                .iter()
+                .filter(|(own, _)| own.eq_ignore_ascii_case(name))
+                .for_each(|(_, value)| take(value)),
+            Self::Http2(headers) => headers
+                .iter()
+                .filter(|(own, _)| *own == name)
+                .for_each(|(_, value)| take(value)),
+        }
+    }
+
     /// The first value of the field with this name, which must be in lower case.
     #[inline]
     pub(crate) fn find(&self, name: &str) -> Option<&'a [u8]> {

@@ -66,6 +66,10 @@ macro_rules! outcomes {
 outcomes! {
     HttpStatus "http_status" Target "the plan does not expect the response's status",
     InvalidStatus "invalid_status" Target "the status is outside 100 to 599",
+    AssertHeader "assert:header" Target "a header field is not as the plan expects it",
+    AssertBody "assert:body" Target "the body is not as the plan expects it",
+    AssertTime "assert:time" Target "the response took longer than the plan expects",
+    ExtractMissing "extract:missing" Target "the response lacks a value that the plan takes from it",
     DnsNotFound "dns:nx" Network "the name does not exist",
     DnsFailed "dns:servfail" Network "the resolver failed",
     DnsTimeout "dns:timeout" Network "the resolver did not answer in time",

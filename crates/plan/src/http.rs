@@ -1,6 +1,6 @@
 //! HTTP requests and how they travel.
 
-use crate::{Call, RequestData, Url};
+use crate::{Call, Expect, Inspection, RequestData, Url};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
 use std::sync::Arc;
@@ -169,6 +169,10 @@ pub struct HttpRequest {
     pub data: Option<Arc<dyn RequestData>>,
     /// The gRPC call that it makes; the body is then the call's, and `None` here.
     pub call: Option<Arc<Call>>,
+    /// The statuses that are ok, where those are not the pool's.
+    pub expect: Option<Expect>,
+    /// What is checked of its response beyond the status, and taken from it; not of calls.
+    pub inspection: Option<Arc<dyn Inspection>>,
 }
 
 /// Which version of HTTP to speak.

@@ -24,6 +24,9 @@ pub enum Step {
         request: u32,
         /// What its failure means for the iteration.
         on_failure: OnFailure,
+        /// The variables whose values are taken from its response. When it has failed, those have
+        /// none.
+        takes: Arc<[VariableId]>,
     },
     /// Waits.
     Pause(Pause),
@@ -140,14 +143,16 @@ impl Program {
         matches!(self, Self::Steps(_))
     }
 
-    /// How many variables the steps set.
+    /// How many variables the steps set or take.
     #[must_use]
     pub fn variables(&self) -> usize {
-        let numbers = self.steps().iter().filter_map(|step| match step {
-            Step::Set { variable, .. } => Some(usize::from(variable.0) + 1),
-            Step::Request { .. } | Step::Pause(_) => None,
-        });
-        numbers.max().unwrap_or(0)
+        let highest = |step: &Step| match step {
+            Step::Set { variable, .. } => Some(variable.0),
+            Step::Request { takes, .. } => takes.iter().map(|variable| variable.0).max(),
+            Step::Pause(_) => None,
+        };
+        let numbers = self.steps().iter().filter_map(highest);
+        numbers.max().map_or(0, |highest| usize::from(highest) + 1)
     }
 
     /// How many requests an iteration sends that goes through to the end.

@@ -120,6 +120,8 @@ fn get(url: &str) -> HttpRequest {
         step: url.to_owned(),
         data: None,
         call: None,
+        expect: None,
+        inspection: None,
     }
 }
 

@@ -43,6 +43,7 @@ fn a_scenario_becomes_a_program() {
             Step::Request {
                 request,
                 on_failure,
+                ..
             } => format!("{request} {}", *on_failure == OnFailure::EndIteration),
             Step::Pause(pause) => {
                 assert!(pause.from == ms(200) && pause.to == ms(1000) || pause.from == pause.to);

@@ -1,6 +1,6 @@
 //! The exchanges' side of wires' reports: the one implementation of [`Handler`] in a run.
 
-use super::response::{BodyUse, judge};
+use super::response::judge;
 use super::{Exchanges, Todo};
 use crate::blame::{Failure, call_verdict};
 use crate::id::ExchangeId;
@@ -194,7 +194,8 @@ impl Handler for Hearing<'_> {
 
     #[inline(always)]
     fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
-        if self.exchanges.decodes || matches!(whole.status, 300..=399) {
+        let reads = self.exchanges.decodes || self.exchanges.looks;
+        if reads || matches!(whole.status, 300..=399) {
             return self.in_pieces(id, whole, now);
         }
         if self.exchanges.varies && self.exchanges.request_of(id).call().is_some() {
@@ -300,20 +301,20 @@ impl Hearing<'_> {
         if matches!(status, 300..=399) {
             self.exchanges.note_redirect(id, status, fields);
         }
+        if self.exchanges.looks {
+            self.exchanges.begin_look(id, &fields);
+        }
         match ahead {
             Ahead::Nothing => self.whole(id, now),
             Ahead::NoBody => Then::GoOn,
-            Ahead::Body if !self.exchanges.decodes => Then::GoOn,
-            Ahead::Body => {
-                let compressed = self.exchanges.prepared.pool().http.compressed;
-                match BodyUse::of(compressed, &fields) {
-                    Ok(body) => {
-                        self.exchanges.get_mut(id).body = body;
-                        Then::GoOn
-                    }
-                    Err(failure) => self.give_up(id, failure, now),
+            Ahead::Body if !self.exchanges.decodes && !self.exchanges.looks => Then::GoOn,
+            Ahead::Body => match self.exchanges.use_of_body(id, &fields) {
+                Ok(body) => {
+                    self.exchanges.get_mut(id).body = body;
+                    Then::GoOn
                 }
-            }
+                Err(failure) => self.give_up(id, failure, now),
+            },
         }
     }
 
@@ -350,7 +351,7 @@ impl Hearing<'_> {
         let exchange = self.exchanges.get_mut(id);
         if !exchange.body.is_discard() {
             let body = &mut exchange.body;
-            let read = body.read(bytes);
+            let read = body.read(bytes, exchange.look.as_deref_mut());
             if let Err(failure) = read.and_then(|()| if end { body.finish() } else { Ok(()) }) {
                 return if end {
                     self.over(id, failure, now)
@@ -450,17 +451,15 @@ impl Hearing<'_> {
     /// A response that is no call's is complete: it is judged, or leads elsewhere.
     #[inline(always)]
     fn whole(&mut self, id: ExchangeId, now: Nanos) -> Then {
-        let expect = self.exchanges.expect;
-        let exchange = self.exchanges.get(id);
-        match &exchange.follow {
+        match &self.exchanges.get(id).follow {
             Some(follow) if follow.next.is_some() => {
-                let cut = !exchange.is_sent;
+                let cut = !self.exchanges.get(id).is_sent;
                 self.exchanges.todo.push_back(Todo::Follow { id, now });
                 Then::Over { cut }
             }
             _ => {
-                let outcome = judge(expect, exchange.status);
-                self.over(id, Failure::of(outcome), now)
+                let failure = self.exchanges.judge(id, now);
+                self.over(id, failure, now)
             }
         }
     }

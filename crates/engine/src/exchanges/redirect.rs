@@ -159,5 +159,7 @@ fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<Htt
         step: request.step.clone(),
         data: None,
         call: None,
+        expect: request.expect,
+        inspection: request.inspection.clone(),
     })
 }

@@ -1,5 +1,6 @@
-//! The consumer of a response: the one place where its status is judged and its body is read.
+//! The consumer of a response's body: what it is read for, and how its status is judged.
 
+use super::look::Look;
 use crate::blame::{Failure, coding_outcome};
 use crate::wire::Fields;
 use drumfire_coding::{Decoder, Error};
@@ -15,6 +16,12 @@ pub(super) enum BodyUse {
     Discard,
     /// The bytes are decoded to their end, which checks them, and thrown away.
     Decode(Box<Decoder>),
+    /// The bytes are decoded where they are coded, and kept for a look.
+    Keep {
+        decoder: Option<Box<Decoder>>,
+        /// How many decoded bytes may be kept.
+        max: u64,
+    },
 }
 
 impl BodyUse {
@@ -28,11 +35,17 @@ impl BodyUse {
         let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = compressed else {
             return Ok(Self::Discard);
         };
-        let Some(coding) = fields.find("content-encoding") else {
-            return Ok(Self::Discard);
-        };
-        let decoder = Decoder::new(coding, limit.0).map_err(|error| failure(&error))?;
-        Ok(decoder.map_or(Self::Discard, |decoder| Self::Decode(Box::new(decoder))))
+        let decoder = decoder(fields, limit.0)?;
+        Ok(decoder.map_or(Self::Discard, Self::Decode))
+    }
+
+    /// The use of a body with these fields of which up to `max` decoded bytes are looked at.
+    ///
+    /// # Errors
+    /// When the coding is unknown.
+    pub(super) fn keeping(max: u64, fields: &Fields<'_>) -> Result<Self, Failure> {
+        let decoder = decoder(fields, max)?;
+        Ok(Self::Keep { decoder, max })
     }
 
     /// Whether the bytes may be thrown away unread.
@@ -45,11 +58,32 @@ impl BodyUse {
     ///
     /// # Errors
     /// When they don't decode, or to too much.
-    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(super) fn read(
+        &mut self,
+        bytes: &[u8],
+        mut look: Option<&mut Look>,
+    ) -> Result<(), Failure> {
         match self {
             Self::Discard => Ok(()),
             Self::Decode(decoder) => {
                 let pushed = decoder.push(bytes, &mut |_| {});
+                pushed.map_err(|error| failure(&error))
+            }
+            Self::Keep { decoder, max } => {
+                let mut kept = Ok(());
+                let mut keep = |part: &[u8]| {
+                    if let (Ok(()), Some(look)) = (&kept, &mut look) {
+                        kept = look.keep(part, *max);
+                    }
+                };
+                let pushed = match decoder {
+                    None => {
+                        keep(bytes);
+                        Ok(())
+                    }
+                    Some(decoder) => decoder.push(bytes, &mut keep),
+                };
+                kept?;
                 pushed.map_err(|error| failure(&error))
             }
         }
@@ -61,13 +95,26 @@ impl BodyUse {
     /// When it is not whole.
     pub(super) fn finish(&mut self) -> Result<(), Failure> {
         match self {
-            Self::Discard => Ok(()),
-            Self::Decode(decoder) => {
+            Self::Discard | Self::Keep { decoder: None, .. } => Ok(()),
+            Self::Decode(decoder)
+            | Self::Keep {
+                decoder: Some(decoder),
+                ..
+            } => {
                 let finished = decoder.finish();
                 finished.map(drop).map_err(|error| failure(&error))
             }
         }
     }
+}
+
+/// The decoder of a body with these fields; `None` where no coding is to be undone.
+fn decoder(fields: &Fields<'_>, limit: u64) -> Result<Option<Box<Decoder>>, Failure> {
+    let Some(coding) = fields.find("content-encoding") else {
+        return Ok(None);
+    };
+    let decoder = Decoder::new(coding, limit).map_err(|error| failure(&error))?;
+    Ok(decoder.map(Box::new))
 }
 
 fn failure(error: &Error) -> Failure {

@@ -12,9 +12,14 @@
 use super::Turn;
 use crate::id::{Generation, UserId};
 use drumfire_measure::{IterationSample, Outcome};
-use drumfire_plan::{OnFailure, Program, Random, RequestContext, Step, Variables};
+use drumfire_plan::{
+    DataError, OnFailure, Program, Random, RequestContext, Step, Taken, Variables,
+};
 use drumfire_units::Nanos;
 use std::sync::Arc;
+
+/// Why a variable has no value.
+const NOT_TAKEN: &str = "the request from whose response the value is taken has failed";
 
 /// The iterations of one worker's users.
 #[derive(Debug)]
@@ -164,6 +169,31 @@ impl Iterations {
         }) = before.and_then(|place| self.steps.get(place))
         {
             iteration.place = self.steps.len() as u32;
+        }
+    }
+
+    /// The step of a user whose exchange has ended takes its values. Where it has failed, the
+    /// variables have none: a request that reads them is not sent with what they had before.
+    pub(crate) fn keep(&mut self, user: UserId, outcome: Outcome, taken: Option<&Taken>) {
+        let iteration = &mut self.list[user.index()];
+        let before = (iteration.place as usize).checked_sub(1);
+        let step = before.and_then(|place| self.steps.get(place));
+        let (Some(Step::Request { takes, .. }), Some(variables)) = (step, &mut iteration.variables)
+        else {
+            return;
+        };
+        if takes.is_empty() {
+            return;
+        }
+        let variables = Arc::make_mut(variables);
+        if outcome == Outcome::Ok {
+            for (variable, text) in taken.iter().flat_map(|taken| taken.iter()) {
+                variables.set(variable, Ok(text));
+            }
+        } else {
+            for variable in takes.iter() {
+                variables.set(*variable, Err(DataError(NOT_TAKEN.to_owned())));
+            }
         }
     }
 

@@ -5,14 +5,15 @@
 )]
 
 use drumfire_plan::{
-    Body, CallKind, DataError, Drain, OnFailure, Pause, Program, RenderedFields, ReplyCheck,
-    ReplyError, RequestContext, RequestData, Step, Value, VariableId, Varying,
+    Body, CallKind, DataError, Drain, Inspection, Mismatch, OnFailure, Pause, Program,
+    RenderedFields, ReplyCheck, ReplyError, RequestContext, RequestData, Response, Step, Taken,
+    Value, VariableId, Varying,
 };
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
     closed, open,
 };
-use drumfire_units::Nanos;
+use drumfire_units::{ByteSize, Nanos};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -208,6 +209,7 @@ fn steps(plan: Draft) -> Draft {
     let send = || Step::Request {
         request: 0,
         on_failure: OnFailure::Continue,
+        takes: Arc::default(),
     };
     let set = || Step::Set {
         variable: VariableId(0),
@@ -229,6 +231,54 @@ fn an_iteration_of_steps_allocates_nothing() {
     allocates_nothing("crowded", crowded, world(quick()));
     let open = open("const(5000/s,10s)").connections(64);
     allocates_nothing("open", steps(open), world(quick()));
+}
+
+/// Takes a field and the body.
+#[derive(Debug)]
+struct Taking(Vec<String>);
+
+impl Inspection for Taking {
+    fn fields(&self) -> &[String] {
+        &self.0
+    }
+
+    fn body_max(&self) -> Option<ByteSize> {
+        Some(ByteSize(1_000))
+    }
+
+    fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
+        let field = response.fields.values("content-length").next();
+        let body = [field.unwrap_or_default(), response.body];
+        taken.take(VariableId(0), |out| {
+            body.iter()
+                .for_each(|part| part.iter().for_each(|byte| out.push(char::from(*byte))));
+            Ok(())
+        })
+    }
+}
+
+#[test]
+fn a_look_at_responses_allocates_nothing() {
+    let ten = Nanos::from_secs(10);
+    let looking = |plan| {
+        steps(plan).with(|plan| {
+            let fields = vec!["content-length".to_owned()];
+            plan.requests[0].inspection = Some(Arc::new(Taking(fields)));
+            let Program::Steps(steps) = &plan.program else {
+                return;
+            };
+            let mut steps = steps.to_vec();
+            for step in &mut steps {
+                if let Step::Request { takes, .. } = step {
+                    *takes = Arc::new([VariableId(0)]);
+                }
+            }
+            plan.program = Program::Steps(steps.into());
+        })
+    };
+    allocates_nothing("looks", looking(closed(64).lasts(ten)), world(quick()));
+    let open = open("const(5000/s,10s)").connections(64);
+    allocates_nothing("looks, open", looking(open), world(quick()));
 }
 
 /// Takes messages of which all bytes are the same.

@@ -12,6 +12,7 @@ mod identity;
 mod keep_alive;
 mod late;
 mod lives;
+mod looks;
 mod malformed;
 mod pings;
 mod pools;

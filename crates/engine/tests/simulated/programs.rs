@@ -70,6 +70,7 @@ fn send(request: u32) -> Step {
     Step::Request {
         request,
         on_failure: OnFailure::Continue,
+        takes: Arc::default(),
     }
 }
 
@@ -319,6 +320,7 @@ fn a_failed_request_ends_its_iteration_where_the_plan_says_so() {
         let strict = Step::Request {
             request: 1,
             on_failure,
+            takes: Arc::default(),
         };
         let plan = of_steps(closed(2).iterations(10), vec![send(0), strict, send(2)]);
         let result = run(plan, World::of(server()));

@@ -18,6 +18,8 @@ fn request() -> HttpRequest {
         step: "login".to_owned(),
         data: None,
         call: None,
+        expect: None,
+        inspection: None,
     }
 }
 
@@ -183,6 +185,7 @@ fn a_program_sends_what_its_pool_has() {
     let send = |request| Step::Request {
         request,
         on_failure: OnFailure::Continue,
+        takes: Arc::default(),
     };
     let pause = |from, to| {
         Step::Pause(Pause {
@@ -207,6 +210,7 @@ fn a_rule_about_iterations_needs_a_program() {
             let send = Step::Request {
                 request: 0,
                 on_failure: OnFailure::Continue,
+                takes: Arc::default(),
             };
             parts.pools[0].program = Program::Steps(Arc::from([send]));
         }
