@@ -1,9 +1,9 @@
 //! Whether the load that was asked for was put on the target.
 
-use crate::words::{grouped, share_text};
+use crate::words::share_text;
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
 use drumfire_plan::Growth;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, rounded::count as grouped};
 
 /// Of a hundred requests that were due, one may be left unsent.
 const UNSENT_PART: u64 = 100;

@@ -1,9 +1,9 @@
 //! Thresholds against merged data: the rule, the measured figure, and whether it passes.
 
-use crate::words::{grouped, quantile_text, share_text, three_digits, time_text};
+use crate::words::{quantile_text, share_text};
 use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
 use drumfire_plan::{Comparison, Metric, Threshold, Times};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, rounded};
 
 /// The result of one threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,8 +214,8 @@ impl<'a> View<'a> {
                 format!(
                     "{} needs {} samples and there were {}",
                     quantile_text(*q),
-                    grouped(Histogram::count_needed(*q)),
-                    grouped(count)
+                    rounded::count(Histogram::count_needed(*q)),
+                    rounded::count(count)
                 )
             }),
             Metric::Mean => Ok(times.mean()),
@@ -243,7 +243,7 @@ pub(crate) fn holds(threshold: &Threshold, actual: f64) -> bool {
 pub(crate) fn figure_text(metric: &Metric, actual: f64) -> String {
     match metric {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
-            time_text(actual)
+            rounded::time(actual)
         }
         Metric::Rate => format!("{}/s", three_digits(actual)),
         Metric::Failed | Metric::Dropped | Metric::Unsent => share_text(actual),

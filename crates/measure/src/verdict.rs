@@ -1,8 +1,8 @@
 //! The generator judges itself: whether the figures can be believed, and why not.
 
-use crate::words::{share_text, time_text};
+use crate::words::share_text;
 use crate::{Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, rounded::time as time_text};
 
 /// Whether a run's figures can be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,6 +5,7 @@
 
 mod nanos;
 mod rate;
+pub mod rounded;
 mod size;
 
 pub use nanos::{Nanos, ParseNanosError};

@@ -1,5 +1,6 @@
 //! Sizes in bytes.
 
+use crate::rounded::three_digits;
 use std::fmt;
 use std::str::FromStr;
 
@@ -81,16 +82,6 @@ impl fmt::Display for ByteSize {
             _ => write!(f, "{} TB", three_digits(value / 1e12)),
         }
     }
-}
-
-/// `value` with three significant digits.
-fn three_digits(value: f64) -> String {
-    let decimals = if value < 10.0 {
-        2
-    } else {
-        usize::from(value < 100.0)
-    };
-    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]

@@ -169,13 +169,13 @@ fn a_target_is_told_by_what_failed() {
             0,
             &[(ConnectRefused, 100), (TimeoutHead, 300)],
             Failed,
-            "every request failed: timeout:head (75 %), connect:refused (25 %)",
+            "every request failed: timeout:head (75.0 %), connect:refused (25.0 %)",
         ),
         (
             640,
             &[(HttpStatus, 360)],
             Degraded,
-            "36 % of requests failed: http_status",
+            "36.0 % of requests failed: http_status",
         ),
         (
             900,
@@ -186,7 +186,7 @@ fn a_target_is_told_by_what_failed() {
                 (ConnectRefused, 5),
             ],
             Degraded,
-            "10 % of requests failed: http_status (50 %), reset (25 %), timeout:head (20 %), \
+            "10.0 % of requests failed: http_status (50.0 %), reset (25.0 %), timeout:head (20.0 %), \
              1 other kinds",
         ),
         // What we lacked or cut off says nothing of it.

@@ -147,10 +147,10 @@ fn iterations_of_single_requests_take_nothing() {
 fn a_rule_may_be_about_iterations() {
     let rules = [
         ("iteration.p50<900ms", true, "800 ms"),
-        ("iteration.max<2s", false, "5 s"),
+        ("iteration.max<2s", false, "5.00 s"),
         ("iteration.failed<5%", true, "4.17 %"),
-        ("iteration.unsent<1%", false, "4 %"),
-        ("iteration.dropped<=1%", true, "1 %"),
+        ("iteration.unsent<1%", false, "4.00 %"),
+        ("iteration.dropped<=1%", true, "1.00 %"),
         ("iteration.rate>=9", true, "9.4/s"),
         ("main: iteration.p50<900ms", true, "800 ms"),
         (
@@ -158,7 +158,11 @@ fn a_rule_may_be_about_iterations() {
             true,
             "9.4/s in the only window",
         ),
-        ("iteration.max<2s over 1s", false, "5 s in the only window"),
+        (
+            "iteration.max<2s over 1s",
+            false,
+            "5.00 s in the only window",
+        ),
     ];
     let thresholds: Vec<Threshold> = rules.map(|(rule, ..)| rule.parse().unwrap()).to_vec();
     let summary = summary_with(&hundred(), &thresholds);

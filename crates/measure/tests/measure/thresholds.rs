@@ -85,23 +85,23 @@ fn each_metric_looks_at_its_own_figure() {
         (Metric::Quantile(0.99), Less, 1e9, true, "991 ms"),
         (Metric::Quantile(0.99), Less, 50e6, false, "991 ms"),
         (Metric::Mean, AtMost, 501.5e6, true, "502 ms"),
-        (Metric::Min, Equal, 1e6, true, "1 ms"),
-        (Metric::Max, Greater, 1002e6, false, "1 s"),
-        (Metric::Max, AtLeast, 1002e6, true, "1 s"),
-        (Metric::Rate, AtLeast, 1010.0, true, "1010/s"),
-        (Metric::Rate, Greater, 1010.0, false, "1010/s"),
+        (Metric::Min, Equal, 1e6, true, "1.00 ms"),
+        (Metric::Max, Greater, 1002e6, false, "1.00 s"),
+        (Metric::Max, AtLeast, 1002e6, true, "1.00 s"),
+        (Metric::Rate, AtLeast, 1010.0, true, "1,010/s"),
+        (Metric::Rate, Greater, 1010.0, false, "1,010/s"),
         (Metric::Failed, Less, 0.01, true, "0.99 %"),
         (Metric::Failed, Less, 0.009, false, "0.99 %"),
         (Metric::Status(500), Equal, 0.0, false, "20"),
         (Metric::Status(503), Equal, 0.0, true, "0"),
-        (Metric::Status(200), NotEqual, 0.0, true, "2000"),
-        (lag(Metric::Quantile(0.99)), Less, 1e6, false, "2 ms"),
+        (Metric::Status(200), NotEqual, 0.0, true, "2,000"),
+        (lag(Metric::Quantile(0.99)), Less, 1e6, false, "2.00 ms"),
         (lag(Metric::Mean), Less, 1e6, true, "990 µs"),
         (of(Times::FirstByte, Metric::Max), Less, 1e9, true, "500 ms"),
         (of(Times::Connect, Metric::Max), Less, 1e6, true, "90 µs"),
         (Metric::StatusClass(5), Equal, 20.0, true, "20"),
         (Metric::StatusClass(4), Equal, 0.0, true, "0"),
-        (Metric::StatusClass(2), NotEqual, 2000.0, false, "2000"),
+        (Metric::StatusClass(2), NotEqual, 2000.0, false, "2,000"),
         (Metric::Dropped, Less, 0.01, true, "0.98 %"),
         (Metric::Unsent, Less, 0.01, true, "0.98 %"),
         (step("login", Metric::Max), Equal, 999e6, true, "999 ms"),
@@ -131,7 +131,7 @@ fn what_waits_at_the_end_is_unsent_and_not_dropped() {
     let rules = rules.map(|metric| threshold(metric, Comparison::Less, 1.0));
     let seen = fates(Model::Open, &[last], &rules);
     let texts: Vec<_> = seen.iter().map(|seen| seen.actual_text.as_str()).collect();
-    assert_eq!(texts, ["0.667 %", "32.7 %"]);
+    assert_eq!(texts, ["0.67 %", "32.7 %"]);
     let nothing = fates(Model::Open, &[interval(0)], &rules);
     assert!(
         nothing
@@ -152,14 +152,14 @@ fn a_rule_may_be_about_one_of_several_pools() {
     });
     let info = std::sync::Arc::new(info);
     let rules = [
-        ("browse: max<=1002ms", "1 s"),
-        ("buy: max==7ms", "7 ms"),
+        ("browse: max<=1002ms", "1.00 s"),
+        ("buy: max==7ms", "7.00 ms"),
         ("browse/login: max==999ms", "999 ms"),
-        ("buy/pay: max==7ms", "7 ms"),
-        ("step(pay).max==7ms", "7 ms"),
-        ("rate==1011", "1011/s"),
+        ("buy/pay: max==7ms", "7.00 ms"),
+        ("step(pay).max==7ms", "7.00 ms"),
+        ("rate==1011", "1,011/s"),
         ("buy: rate>0 over 1s", "1/s in the only window"),
-        ("browse: max>0 over 1s", "1 s in the only window"),
+        ("browse: max>0 over 1s", "1.00 s in the only window"),
         ("buy/login: max>0", "pool `buy` has no step `login`"),
         ("sell: max>0 over 1s", "the plan has no pool `sell`"),
         (
@@ -262,12 +262,12 @@ fn a_bad_minute_fails_although_the_run_is_good() {
     assert!(!seen[1].passed);
     assert_eq!(
         seen[1].actual_text,
-        "90 ms in the worst of 10 windows, 1 failed"
+        "90.0 ms in the worst of 10 windows, 1 failed"
     );
     assert!(seen[2].passed, "the median of three seconds is good");
     assert_eq!(
         seen[2].actual_text,
-        "10 ms in the worst of 8 windows, 0 failed"
+        "10.0 ms in the worst of 8 windows, 0 failed"
     );
     assert!(!seen[3].passed);
     assert_eq!(seen[3].actual_text, "the run was shorter than the window");
@@ -294,14 +294,14 @@ fn the_rest_of_a_run_is_no_window() {
     let seen = &fates(Model::Open, &intervals, &rule)[0];
     assert_eq!(
         seen.actual_text,
-        "90 ms in the worst of 5 windows, 1 failed"
+        "90.0 ms in the worst of 5 windows, 1 failed"
     );
     // It fails once, however often it is looked at.
     intervals[5] = second(5, ms(60));
     let seen = &fates(Model::Open, &intervals, &rule)[0];
     assert_eq!(
         seen.actual_text,
-        "90 ms in the worst of 5 windows, 1 failed"
+        "90.0 ms in the worst of 5 windows, 1 failed"
     );
 }
 

@@ -91,7 +91,7 @@ fn lag_counts_against_the_run() {
                 "3 ms late at p99",
                 |run, _| add_late(run, 20, ms(3)),
                 Validity::Suspect,
-                "requests left late by 3 ms (p99 of lag, at most 1 ms is allowed)",
+                "requests left late by 3.00 ms (p99 of lag, at most 1.00 ms is allowed)",
             ),
             case(
                 "3 ms late is little beside a second",
@@ -109,7 +109,7 @@ fn lag_counts_against_the_run() {
                 "8 ms late is more than the target took",
                 |run, _| add_late(run, 20, ms(8)),
                 Validity::Suspect,
-                "late by 8 ms",
+                "late by 8.00 ms",
             ),
             case(
                 "150 ms late says nothing of a target that takes 5 ms",
@@ -126,7 +126,7 @@ fn lag_counts_against_the_run() {
                     }
                 },
                 Validity::Suspect,
-                "late by 150 ms (p99 of lag, at most 35 ms is allowed)",
+                "late by 150 ms (p99 of lag, at most 35.0 ms is allowed)",
             ),
         ],
     );
@@ -244,7 +244,7 @@ fn what_takes_the_cores_away_counts_where_it_reaches_the_figures() {
                     generator.run_queue_delay = ms(380);
                 },
                 Validity::Suspect,
-                "allowed): other programs had the cores 38 % of the time",
+                "allowed): other programs had the cores 38.0 % of the time",
             ),
             case(
                 "other machines",
@@ -253,7 +253,7 @@ fn what_takes_the_cores_away_counts_where_it_reaches_the_figures() {
                     generator.steal_share = 0.3;
                 },
                 Validity::Suspect,
-                "allowed): the hypervisor gave 30 % of this machine's time to others",
+                "allowed): the hypervisor gave 30.0 % of this machine's time to others",
             ),
         ],
     );
@@ -296,8 +296,8 @@ fn a_remedy_fits_its_cause() {
         };
         texts(&judged(&info, &run, generator, Nanos::from_secs(60)))
     };
-    assert!(cause(1_000).contains("waited 1 s in all for cores that other programs had"));
-    assert!(cause(100).contains("woke late though they used 1 % of a core at most"));
+    assert!(cause(1_000).contains("waited 1.00 s in all for cores that other programs had"));
+    assert!(cause(100).contains("woke late though they used 1.00 % of a core at most"));
 }
 
 /// Lag counts by what it did to the figures that are read.
@@ -349,7 +349,7 @@ fn a_short_run_is_not_judged_by_what_it_cannot_tell() {
     };
     let span = ms(17);
     let verdict = judged(&info, &run, generator.clone(), span);
-    let short = "it took 17 ms, too short to judge the generator by";
+    let short = "it took 17.0 ms, too short to judge the generator by";
     assert_eq!(verdict.validity, Validity::Valid);
     assert_eq!(texts(&verdict), short);
     // A handful of requests on time or late supports no judgement in the open model either.
@@ -380,7 +380,7 @@ fn pauses_and_busy_threads_count_against_the_run() {
                 "woken two seconds late",
                 |run, _| run.health.wake_lateness.record(ms(2000)),
                 Validity::Invalid,
-                "the generator stood still for 2 s",
+                "the generator stood still for 2.00 s",
             ),
             case(
                 "84 % busy",
@@ -392,7 +392,7 @@ fn pauses_and_busy_threads_count_against_the_run() {
                 "97 % busy",
                 |_, generator| generator.cpu_share_max = 0.97,
                 Validity::Suspect,
-                "the generator was 97 % busy: the target may be faster than shown",
+                "the generator was 97.0 % busy: the target may be faster than shown",
             ),
             case(
                 "spinning is busy by intent",
@@ -407,13 +407,13 @@ fn pauses_and_busy_threads_count_against_the_run() {
                 "slow turns",
                 |run, _| (0..20).for_each(|_| run.health.loop_turn.record(ms(2))),
                 Validity::Suspect,
-                "the event loop took 2 ms",
+                "the event loop took 2.00 ms",
             ),
             case(
                 "6 % of the time in the run queue",
                 |_, generator| generator.run_queue_delay = ms(60),
                 Validity::Suspect,
-                "waited 6 % of the time for a CPU",
+                "waited 6.00 % of the time for a CPU",
             ),
             case(
                 "4 % in the run queue is usual",
@@ -425,7 +425,7 @@ fn pauses_and_busy_threads_count_against_the_run() {
                 "steal",
                 |_, generator| generator.steal_share = 0.06,
                 Validity::Suspect,
-                "the hypervisor took 6 %",
+                "the hypervisor took 6.00 %",
             ),
             case(
                 "a little steal is usual",

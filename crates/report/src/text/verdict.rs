@@ -3,7 +3,7 @@
 use super::foreign;
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::Page;
-use crate::quantity::share;
+use crate::quantity::{in_letters, share};
 use crate::remedy::sentence;
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
@@ -110,7 +110,7 @@ fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let mut rows = Vec::new();
     for reason in answer.reasons {
-        let reason = foreign(&sentence(reason), style.unicode);
+        let reason = foreign(&in_letters(&sentence(reason), style.unicode), style.unicode);
         for (index, text) in wrap(&reason, page.room() - 2).into_iter().enumerate() {
             let bullet = match index {
                 0 => style.glyph("· ", "- "),
@@ -142,7 +142,10 @@ fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
         };
         let mut expression = Line::plain(foreign(&threshold.expression, style.unicode));
         expression.clip(page.room() / 2, style.glyph("…", "~"));
-        let actual = foreign(&threshold.actual_text, style.unicode);
+        let actual = foreign(
+            &in_letters(&threshold.actual_text, style.unicode),
+            style.unicode,
+        );
         table.row(vec![
             Line::of(mark, ink),
             expression,

@@ -1,0 +1,137 @@
+//! Quantities for people: three significant digits, the unit that fits, thousands separated.
+
+/// Units of time, each with its length in nanoseconds.
+const UNITS: [(&str, f64); 6] = [
+    ("ns", 1.0),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("min", 60e9),
+    ("h", 3600e9),
+];
+
+/// A number of nanoseconds: `850 ns`, `12.3 µs`, `1.20 ms`, `2.05 s`, `20.5 min`.
+#[must_use]
+pub fn time(nanos: f64) -> String {
+    if nanos < 0.5 {
+        return "0".to_owned();
+    }
+    // A value moves on to the next unit as soon as rounding would give it four digits.
+    let fitting = UNITS.iter().find(|(_, length)| nanos / length < 999.5);
+    let (name, length) = *fitting.unwrap_or(&UNITS[5]);
+    let value = nanos / length;
+    match name {
+        "ns" => format!("{value:.0} ns"),
+        _ => format!("{} {name}", three_digits(value)),
+    }
+}
+
+/// A value of at least 1 with three significant digits, whole above 100.
+#[must_use]
+pub fn three_digits(value: f64) -> String {
+    let decimals = match value {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        v if v < 999.5 => 0,
+        v => return count(v.round() as u64),
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A count with separators: `1,234,567`.
+#[must_use]
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A rate per second, with three digits below a thousand: `12,345/s`, `995/s`, `0.2/s`.
+#[must_use]
+pub fn rate(per_second: f64) -> String {
+    let decimals = match per_second {
+        v if !v.is_finite() || v >= 999.5 => return format!("{}/s", count(v.round() as u64)),
+        v if v < 0.995 => 3,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    let text = format!("{per_second:.decimals$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    match text {
+        "0" if per_second > 0.0 => "<0.001/s".to_owned(),
+        text => format!("{text}/s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_fit_their_unit() {
+        for (nanos, text) in [
+            (0, "0"),
+            (1, "1 ns"),
+            (850, "850 ns"),
+            (999, "999 ns"),
+            (1_000, "1.00 µs"),
+            (9_994, "9.99 µs"),
+            (9_996, "10.0 µs"),
+            (12_345, "12.3 µs"),
+            (99_960, "100 µs"),
+            (999_400, "999 µs"),
+            (999_600, "1.00 ms"),
+            (1_200_000, "1.20 ms"),
+            (999_999_999, "1.00 s"),
+            (2_050_000_000, "2.05 s"),
+            (61_000_000_000, "61.0 s"),
+            (900_000_000_000, "900 s"),
+            (1_230_000_000_000, "20.5 min"),
+            (3_600_000_000_000, "60.0 min"),
+            (72_000_000_000_000, "20.0 h"),
+            (u64::MAX, "5,124,096 h"),
+        ] {
+            assert_eq!(time(nanos as f64), text, "{nanos}");
+        }
+        assert_eq!(time(1_234.5), "1.23 µs");
+        assert_eq!(time(0.2), "0");
+    }
+
+    #[test]
+    fn counts_and_rates() {
+        for (n, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (12_345_678, "12,345,678"),
+            (u64::MAX, "18,446,744,073,709,551,615"),
+        ] {
+            assert_eq!(count(n), text);
+        }
+        for (per_second, text) in [
+            (0.0, "0/s"),
+            (0.0002, "<0.001/s"),
+            (0.2, "0.2/s"),
+            (1.5, "1.5/s"),
+            (50.0, "50/s"),
+            (148.12, "148/s"),
+            (20.0, "20/s"),
+            (99.96, "100/s"),
+            (999.6, "1,000/s"),
+            (999.97, "1,000/s"),
+            (12_345.6, "12,346/s"),
+        ] {
+            assert_eq!(rate(per_second), text);
+        }
+    }
+}
