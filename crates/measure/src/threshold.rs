@@ -88,6 +88,14 @@ impl Aim {
             Metric::Of(Times::Lag, _) => of_pool(&figures.latency.lag),
             Metric::Of(Times::FirstByte, _) => of_pool(&figures.latency.first_byte),
             Metric::Of(Times::Connect, _) => of_pool(&figures.connections.connect),
+            Metric::Of(Times::Service, _) => Ok(Some(match step {
+                Some(step) => &step.service_time,
+                None => &figures.latency.service_time,
+            })),
+            Metric::Of(Times::Response, _) => Ok(Some(match step {
+                Some(step) => &step.response_time,
+                None => &figures.latency.response_time,
+            })),
             Metric::Iteration(_) => Ok(figures.iterations.as_ref().map(|all| &all.time)),
             Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
                 let Some(model) = self.model else {
@@ -187,8 +195,11 @@ impl<'a> View<'a> {
         match metric {
             Metric::Rate if self.span == Nanos::ZERO => Err("the run had no length".to_owned()),
             Metric::Rate => Ok(self.counts.finished() as f64 / self.span.as_secs_f64()),
-            Metric::Failed if self.counts.finished() == 0 => Err(format!("no {what} ended")),
+            Metric::Failed | Metric::TimedOut if self.counts.finished() == 0 => {
+                Err(format!("no {what} ended"))
+            }
             Metric::Failed => Ok(self.counts.failed as f64 / self.counts.sent as f64),
+            Metric::TimedOut => Ok(self.counts.timed_out as f64 / self.counts.sent as f64),
             Metric::Dropped | Metric::Unsent if self.counts.intended == 0 => {
                 Err(format!("no {what} was due"))
             }
@@ -245,9 +256,9 @@ pub(crate) fn figure_text(metric: &Metric, actual: f64) -> String {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
             rounded::time(actual)
         }
-        Metric::Rate => format!("{}/s", three_digits(actual)),
-        Metric::Failed | Metric::Dropped | Metric::Unsent => share_text(actual),
-        Metric::Status(_) | Metric::StatusClass(_) => format!("{actual:.0}"),
+        Metric::Rate => rounded::rate(actual),
+        Metric::Failed | Metric::TimedOut | Metric::Dropped | Metric::Unsent => share_text(actual),
+        Metric::Status(_) | Metric::StatusClass(_) => rounded::count(actual as u64),
         Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
             figure_text(inner, actual)
         }

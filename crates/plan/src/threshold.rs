@@ -20,6 +20,8 @@ pub enum Metric {
     Rate,
     /// Failed requests as a share of those sent.
     Failed,
+    /// Requests whose time was up as a share of those sent.
+    TimedOut,
     /// Requests dropped by the late policy as a share of those that were due.
     Dropped,
     /// Requests that were due and never sent, dropped or not, as a share of those that were due.
@@ -48,11 +50,21 @@ pub enum Times {
     FirstByte,
     /// The opening of a connection.
     Connect,
+    /// From sent to the end.
+    Service,
+    /// From the intended start to the end.
+    Response,
 }
 
 impl Times {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Lag, Self::FirstByte, Self::Connect];
+    pub const ALL: [Self; 5] = [
+        Self::Lag,
+        Self::FirstByte,
+        Self::Connect,
+        Self::Service,
+        Self::Response,
+    ];
 
     /// The word in a threshold.
     #[must_use]
@@ -61,6 +73,8 @@ impl Times {
             Self::Lag => "lag",
             Self::FirstByte => "first_byte",
             Self::Connect => "connect",
+            Self::Service => "service",
+            Self::Response => "response",
         }
     }
 }
@@ -120,7 +134,7 @@ pub(crate) fn unit_of(metric: &Metric) -> Unit {
             Unit::Time
         }
         Metric::Rate => Unit::PerSecond,
-        Metric::Failed | Metric::Dropped | Metric::Unsent => Unit::Share,
+        Metric::Failed | Metric::TimedOut | Metric::Dropped | Metric::Unsent => Unit::Share,
         Metric::Status(_) | Metric::StatusClass(_) => Unit::Count,
         Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
             unit_of(inner)
@@ -150,6 +164,7 @@ impl fmt::Display for Metric {
             Self::Max => f.write_str("max"),
             Self::Rate => f.write_str("rate"),
             Self::Failed => f.write_str("failed"),
+            Self::TimedOut => f.write_str("timed_out"),
             Self::Dropped => f.write_str("dropped"),
             Self::Unsent => f.write_str("unsent"),
             Self::Status(status) => write!(f, "status({status})"),

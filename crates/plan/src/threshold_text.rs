@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// A longer expression is refused, in bytes.
 const LENGTH_MAX: usize = 1024;
 /// The words that a metric starts with.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 19] = [
     "p99",
     "avg",
     "mean",
@@ -19,12 +19,15 @@ const NAMES: [&str; 16] = [
     "max",
     "rate",
     "failed",
+    "timed_out",
     "dropped",
     "unsent",
     "status",
     "lag",
     "first_byte",
     "connect",
+    "service",
+    "response",
     "iteration",
     "step",
 ];
@@ -52,10 +55,10 @@ impl FromStr for Threshold {
     /// between them is free.
     ///
     /// Metrics: `p99`, `p99.9` (also `p(99)`), `avg` or `mean`, `med`, `min` and `max` against a
-    /// duration; `rate` against a rate; `failed`, `dropped` and `unsent` against a percentage or a
-    /// share below 1; `status(500)` and `status(5xx)` against a count. `lag.`, `first_byte.` and
-    /// `connect.` before a time look at those times; `iteration.` at iterations in place of
-    /// requests; `step(NAME).` before any of them at one step, `POOL:` at one pool and `POOL/NAME:`
+    /// duration; `rate` against a rate; `failed`, `timed_out`, `dropped` and `unsent` against a
+    /// percentage or a share below 1; `status(500)` and `status(5xx)` against a count. `lag.`,
+    /// `first_byte.`, `connect.`, `service.` and `response.` before a time look at those times;
+    /// `iteration.` at iterations in place of requests; `step(NAME).` before any of them at one step, `POOL:` at one pool and `POOL/NAME:`
     /// at a step of it.
     ///
     /// # Errors
@@ -263,6 +266,7 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         "max" => Metric::Max,
         "rate" => Metric::Rate,
         "failed" => Metric::Failed,
+        "timed_out" => Metric::TimedOut,
         "dropped" => Metric::Dropped,
         "unsent" => Metric::Unsent,
         "status" => status(scan)?,

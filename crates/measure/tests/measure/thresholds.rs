@@ -98,7 +98,16 @@ fn each_metric_looks_at_its_own_figure() {
         (lag(Metric::Quantile(0.99)), Less, 1e6, false, "2.00 ms"),
         (lag(Metric::Mean), Less, 1e6, true, "990 µs"),
         (of(Times::FirstByte, Metric::Max), Less, 1e9, true, "500 ms"),
-        (of(Times::Connect, Metric::Max), Less, 1e6, true, "90 µs"),
+        (of(Times::Connect, Metric::Max), Less, 1e6, true, "90.0 µs"),
+        (of(Times::Service, Metric::Max), Less, 1e9, false, "1.00 s"),
+        (
+            of(Times::Response, Metric::Min),
+            Equal,
+            1e6,
+            true,
+            "1.00 ms",
+        ),
+        (Metric::TimedOut, Equal, 0.0, true, "0 %"),
         (Metric::StatusClass(5), Equal, 20.0, true, "20"),
         (Metric::StatusClass(4), Equal, 0.0, true, "0"),
         (Metric::StatusClass(2), NotEqual, 2000.0, false, "2,000"),
@@ -107,6 +116,13 @@ fn each_metric_looks_at_its_own_figure() {
         (step("login", Metric::Max), Equal, 999e6, true, "999 ms"),
         (step("login", Metric::Rate), Equal, 510.0, true, "510/s"),
         (step("login", Metric::Status(500)), Equal, 20.0, true, "20"),
+        (
+            step("login", of(Times::Service, Metric::Max)),
+            Equal,
+            999e6,
+            true,
+            "999 ms",
+        ),
         (step("search", Metric::Failed), Equal, 0.0, true, "0 %"),
     ];
     let thresholds: Vec<_> = table

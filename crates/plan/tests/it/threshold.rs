@@ -23,7 +23,8 @@ fn check(text: &str, metric: Metric, comparison: Comparison, bound: f64, canonic
 fn metrics_of_a_run() {
     use Comparison::{AtLeast, AtMost, Equal, Greater, Less, NotEqual};
     use Metric::{
-        Dropped, Failed, Iteration, Max, Mean, Min, Of, Quantile, Rate, Status, StatusClass, Unsent,
+        Dropped, Failed, Iteration, Max, Mean, Min, Of, Quantile, Rate, Status, StatusClass,
+        TimedOut, Unsent,
     };
     let p = Quantile;
     let of = |times, metric| Of(times, Box::new(metric));
@@ -47,6 +48,7 @@ fn metrics_of_a_run() {
         ("failed<=100%", Failed, AtMost, 1.0, "failed<=100%"),
         ("dropped<1%", Dropped, Less, 0.01, "dropped<1%"),
         ("unsent == 0", Unsent, Equal, 0.0, "unsent==0%"),
+        ("timed_out<1%", TimedOut, Less, 0.01, "timed_out<1%"),
         ("status(500)==0", Status(500), Equal, 0.0, "status(500)==0"),
         (
             "status ( 5xx ) < 9",
