@@ -326,11 +326,12 @@ impl Evidence<'_> {
             return;
         }
         let queued = self.queued_share();
-        if queued > RUN_QUEUE_SHARE {
+        if queued > RUN_QUEUE_SHARE && self.queueing_shows() {
             let text = format!(
-                "the generator's threads waited {} of the time for a CPU: other programs compete \
-                 for its cores",
-                share_text(queued)
+                "the generator's threads waited {} of the time for a CPU, {} before each turn: \
+                 other programs compete for its cores",
+                share_text(queued),
+                time_text(self.queued_each())
             );
             suspect(text, &[Remedy::OwnCores]);
         }
@@ -342,6 +343,22 @@ impl Evidence<'_> {
             );
             suspect(text, &[Remedy::OwnMachine]);
         }
+    }
+
+    /// How long a thread waited for its core before a turn of its event loop, on average: by that
+    /// much the responses that the turn read were seen late.
+    fn queued_each(&self) -> f64 {
+        let turns = self.health.loop_turn.count().max(1);
+        self.generator.run_queue_delay.0 as f64 / turns as f64
+    }
+
+    /// Whether the waits for a core reached the service times: on average by a tenth, or by wakes
+    /// that came late.
+    fn queueing_shows(&self) -> bool {
+        let service = &self.total.latency.service_time;
+        let late = self.health.wake_lateness.near_p99();
+        self.queued_each() * LATENCY_PART as f64 > service.mean()
+            || late.is_some_and(|(_, late)| late > self.turn_limit())
     }
 
     /// How to ask for less.

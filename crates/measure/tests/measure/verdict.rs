@@ -410,18 +410,6 @@ fn pauses_and_busy_threads_count_against_the_run() {
                 "the event loop took 2.00 ms",
             ),
             case(
-                "6 % of the time in the run queue",
-                |_, generator| generator.run_queue_delay = ms(60),
-                Validity::Suspect,
-                "waited 6.00 % of the time for a CPU",
-            ),
-            case(
-                "4 % in the run queue is usual",
-                |_, generator| generator.run_queue_delay = ms(40),
-                Validity::Valid,
-                "",
-            ),
-            case(
                 "steal",
                 |_, generator| generator.steal_share = 0.06,
                 Validity::Suspect,
@@ -430,6 +418,42 @@ fn pauses_and_busy_threads_count_against_the_run() {
             case(
                 "a little steal is usual",
                 |_, generator| generator.steal_share = 0.04,
+                Validity::Valid,
+                "",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn waits_for_a_core_count_where_they_reach_the_times() {
+    check(
+        Model::Closed,
+        &[
+            case(
+                "waits of more than a tenth of a service time",
+                |_, generator| generator.run_queue_delay = ms(600),
+                Validity::Suspect,
+                "waited 60.0 % of the time for a CPU, 600 µs before each turn",
+            ),
+            case(
+                "waits of 60 µs beside answers of 5 ms",
+                |_, generator| generator.run_queue_delay = ms(60),
+                Validity::Valid,
+                "",
+            ),
+            case(
+                "few waits, and long ones: wakes show them",
+                |run, generator| {
+                    (0..20).for_each(|_| run.health.wake_lateness.record(ms(5)));
+                    generator.run_queue_delay = ms(60);
+                },
+                Validity::Suspect,
+                "waited 6.00 % of the time for a CPU",
+            ),
+            case(
+                "4 % in the run queue is usual",
+                |_, generator| generator.run_queue_delay = ms(40),
                 Validity::Valid,
                 "",
             ),
