@@ -9,7 +9,7 @@ pub(crate) use watch::Watch;
 
 use crate::exit::{Exit, Failure};
 use drumfire_engine::{Control, PrepareError, Prepared, Run, RunError, Shares, prepare};
-use drumfire_measure::{RunEvent, RunInfo, Summary, Validity};
+use drumfire_measure::{Remedy, RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::{raise_descriptor_limit, resolve};
 use drumfire_plan::{Growth, Plan, StopReason};
 use signals::Signals;
@@ -59,7 +59,7 @@ pub(crate) fn execute(
         }
         observe(&event, &control);
     }
-    let summary = run.join().map_err(failure)?;
+    let summary = within_limits(run.join().map_err(failure)?);
     Ok(if stopped == Some(StopReason::Signal) {
         noted(summary, INTERRUPTED)
     } else {
@@ -83,6 +83,32 @@ fn noted(summary: Arc<Summary>, note: &str) -> Arc<Summary> {
 }
 
 /// The exit code that a summary deserves.
+/// The summary with remedies that the limit of open files allows: where it has no room for more
+/// connections, it is what to raise.
+fn within_limits(summary: Arc<Summary>) -> Arc<Summary> {
+    let Some(limit) = connections_max() else {
+        return summary;
+    };
+    let raised = |remedy: &Remedy| match *remedy {
+        Remedy::Connections(connections) if connections > limit => Some(Remedy::Descriptors {
+            connections,
+            descriptors: connections.saturating_add(DESCRIPTORS_SPARE),
+        }),
+        _ => None,
+    };
+    let reasons = &summary.load.reasons;
+    let mut remedies = reasons.iter().flat_map(|reason| &reason.remedies);
+    if !remedies.any(|remedy| raised(remedy).is_some()) {
+        return summary;
+    }
+    let mut summary = Arc::unwrap_or_clone(summary);
+    let reasons = summary.load.reasons.iter_mut();
+    for remedy in reasons.flat_map(|reason| &mut reason.remedies) {
+        *remedy = raised(remedy).unwrap_or(*remedy);
+    }
+    Arc::new(summary)
+}
+
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     let counts = &summary.total.counts;
     if summary.thresholds.iter().any(|threshold| !threshold.passed) {

@@ -7,6 +7,9 @@ use drumfire_units::{Nanos, rounded::count as grouped};
 
 /// Of a hundred requests that were due, one may be left unsent.
 const UNSENT_PART: u64 = 100;
+/// One address has ports for about this many connections to one other: those that Linux chooses
+/// from by itself.
+const PORTS: u64 = 28_000;
 
 /// The answer, with its reasons.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,6 +152,10 @@ fn reason(pool: &PoolInfo, figures: &Figures, needed: Option<u64>) -> Reason {
         "; about {} {are} needed at this service time",
         grouped(wanted)
     ));
+    if wanted > PORTS {
+        text.push_str(", more than one address has ports for");
+        return Reason::new(text, &[Remedy::LowerRate]);
+    }
     Reason::new(text, &[remedy(wanted)])
 }
 

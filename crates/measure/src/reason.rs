@@ -19,6 +19,13 @@ pub enum Remedy {
     FewerConnections,
     /// Allow this many connections.
     Connections(u64),
+    /// Allow this many connections, for which the process first needs more file descriptors.
+    Descriptors {
+        /// The connections.
+        connections: u64,
+        /// The descriptors that they take, with those of the program itself.
+        descriptors: u64,
+    },
     /// Allow this many users.
     Users(u64),
     /// Let the run last longer.

@@ -26,6 +26,14 @@ fn words(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::LastLonger => "let the run last longer",
         Remedy::Report => "please report it",
         Remedy::Connections(needed) => return Some(Cow::Owned(format!("try -c {needed}"))),
+        Remedy::Descriptors {
+            connections,
+            descriptors,
+        } => {
+            return Some(Cow::Owned(format!(
+                "raise the limit of open files (ulimit -n {descriptors}), then try -c {connections}"
+            )));
+        }
         Remedy::Users(needed) => return Some(Cow::Owned(format!("try -u {needed}"))),
         // What is said of a timeout explains how it is counted.
         Remedy::Against(outcome) if outcome.is_timeout() => return None,

@@ -63,6 +63,17 @@ fn the_scarce_thing_is_named() {
     assert!(text.contains("all 64 connections were busy; about 5,000 are needed"));
     assert_eq!(remedies, [Remedy::Connections(5000)]);
 
+    // At an absurd rate no number of connections is a remedy.
+    let absurd = PoolInfo {
+        intended_rate: Some(1e6),
+        ..pool(64)
+    };
+    let (_, text, remedies) = load(&absurd, &slow);
+    assert!(text.ends_with(
+        "5,000,000 are needed at this service time, more than one address has ports for"
+    ));
+    assert_eq!(remedies, [Remedy::LowerRate]);
+
     let (_, text, remedies) = load(&pool(64), &figures(7, 1500, ms(2_000)));
     assert_eq!(text, "only 7 of 64 connections could be opened");
     assert_eq!(remedies, [], "more of them would not be opened either");
