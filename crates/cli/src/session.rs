@@ -5,13 +5,14 @@ mod signals;
 mod watch;
 
 pub(crate) use signals::ignores_hangup;
-pub(crate) use watch::Watch;
+pub(crate) use watch::{Shown, Watch};
 
 use crate::exit::{Exit, Failure};
 use drumfire_engine::{Control, PrepareError, Prepared, Run, RunError, Shares, prepare};
 use drumfire_measure::{Remedy, RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::{raise_descriptor_limit, resolve};
 use drumfire_plan::{Growth, Plan, StopReason};
+use drumfire_units::rounded;
 use signals::Signals;
 use std::sync::Arc;
 
@@ -82,7 +83,6 @@ fn noted(summary: Arc<Summary>, note: &str) -> Arc<Summary> {
     Arc::new(summary)
 }
 
-/// The exit code that a summary deserves.
 /// The summary with remedies that the limit of open files allows: where it has no room for more
 /// connections, it is what to raise.
 fn within_limits(summary: Arc<Summary>) -> Arc<Summary> {
@@ -109,6 +109,7 @@ fn within_limits(summary: Arc<Summary>) -> Arc<Summary> {
     Arc::new(summary)
 }
 
+/// The exit code that a summary deserves.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
     let counts = &summary.total.counts;
     if summary.thresholds.iter().any(|threshold| !threshold.passed) {
@@ -139,8 +140,11 @@ fn check_descriptors(prepared: &Prepared) -> Result<(), Failure> {
     let needed = connections + DESCRIPTORS_SPARE;
     match raise_descriptor_limit() {
         Some(limit) if limit < needed && connections > 0 => Err(Failure::usage(format!(
-            "{connections} connections need {needed} file descriptors, and this process may open \
-             {limit}; raise the limit (ulimit -n {needed}) or lower -c"
+            "{} connections need {} file descriptors, and this process may open {}; raise the limit \
+             (ulimit -n {needed}) or lower -c",
+            rounded::count(connections),
+            rounded::count(needed),
+            rounded::count(limit)
         ))),
         _ => Ok(()),
     }

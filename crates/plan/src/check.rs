@@ -396,20 +396,20 @@ fn check_request(k: usize, request: &HttpRequest, found: &mut Findings) {
     let lengths: Vec<_> = values("content-length").collect();
     note_if(
         lengths.len() > 1,
-        "Content-Length is given more than once; leave it away: it is made from the body",
+        "Content-Length is given more than once; leave it out: it is made from the body",
     );
     let Body(body) = &request.body;
     let length = body.as_ref().map_or(0, |body| body.len()).to_string();
     note_if(
         lengths.iter().any(|given| *given != length.as_bytes()),
         &format!(
-            "Content-Length differs from the body's {length} bytes; leave it away: it is made \
+            "Content-Length differs from the body's {length} bytes; leave it out: it is made \
              from the body"
         ),
     );
     note_if(
         values("transfer-encoding").next().is_some(),
         "Transfer-Encoding conflicts with the Content-Length that is made from the body; \
-         leave it away",
+         leave it out",
     );
 }

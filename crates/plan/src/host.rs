@@ -49,7 +49,7 @@ fn parse_port(text: &str, scheme: Scheme) -> Result<Option<u16>, UrlError> {
     match text.parse::<u16>() {
         Ok(port) if digits && port > 0 => Ok(Some(port)),
         _ => Err(UrlError::new(format!(
-            "`{}` is not a port; write a number from 1 to 65535, or leave it away for {}",
+            "`{}` is not a port; write a number from 1 to 65535, or leave it out for {}",
             excerpt(text),
             scheme.default_port()
         ))),

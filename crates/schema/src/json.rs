@@ -126,11 +126,11 @@ fn explain(descriptor: &MessageDescriptor, text: &str, error: &serde_json::Error
     }
     let value = match serde_json::from_str::<Value>(text) {
         Ok(value) => value,
-        Err(error) => return format!("the data is no JSON: {error}"),
+        Err(error) => return format!("the data is not JSON: {error}"),
     };
     match unknown(descriptor, &value) {
         Some(message) => message,
-        None => format!("the data is no {name}: {error}"),
+        None => format!("the data is not a {name}: {error}"),
     }
 }
 

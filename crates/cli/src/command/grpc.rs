@@ -31,7 +31,7 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
     }
     if flags.call.is_none() {
         return Err(Failure::usage(
-            "say which method with --call package.Service/Method; --list shows what there is",
+            "name the method with --call package.Service/Method; --list shows them all",
         ));
     }
     results::of(&document.into(), &host, flags.print_plan)

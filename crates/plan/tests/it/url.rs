@@ -86,7 +86,7 @@ fn refused_urls_say_what_is_right() {
             "`0` is not a port; write a number from 1 to 65535",
         ),
         ("http://h:65536/", "`65536` is not a port"),
-        ("https://h:x/", "leave it away for 443"),
+        ("https://h:x/", "leave it out for 443"),
         ("http://h:+80/", "is not a port"),
         (
             "http://::1/",

@@ -267,7 +267,10 @@ fn mistakes_are_found_before_the_run() {
             r#"{"name": "{{ users.nam|upper }}"}"#,
             "the feed `users` has no column `nam`; did you mean `name`?",
         ),
-        (r#"{"i32": "{{ uuid }}"}"#, "the data is no zoo.v1.Animal: "),
+        (
+            r#"{"i32": "{{ uuid }}"}"#,
+            "the data is not a zoo.v1.Animal: ",
+        ),
         (
             r#"{"name": "{{ 1 + }}"}"#,
             "in the template `{{ 1 + }}`: unexpected end of variable block",
@@ -300,7 +303,7 @@ fn mistakes_are_found_before_the_run() {
             r#"[{}, {"x": "{{ uuid }}"}]"#,
             "element 2 of the data: message type zoo.v1.Animal has no known field named x",
         ),
-        ("[{}", "the data is no JSON: "),
+        ("[{}", "the data is not JSON: "),
         ("", "the data is empty; an empty message is {}"),
     ] {
         // Every element of an array is tried, not only the first call's.

@@ -93,18 +93,24 @@ fn what_is_no_message_is_told_with_the_nearest_name() {
         ("", "the data is empty"),
         (
             "{nope}",
-            "the data is no JSON: key must be a string at line 1 column 2",
+            "the data is not JSON: key must be a string at line 1 column 2",
         ),
-        ("{} x", "the data is no JSON: trailing characters"),
-        ("[]", "the data is no zoo.v1.Animal: "),
-        (r#"{"i32": 2147483648}"#, "the data is no zoo.v1.Animal: "),
-        (r#"{"i32": "x"}"#, "the data is no zoo.v1.Animal: "),
-        (r#"{"u32": -1}"#, "the data is no zoo.v1.Animal: "),
+        ("{} x", "the data is not JSON: trailing characters"),
+        ("[]", "the data is not a zoo.v1.Animal: "),
+        (
+            r#"{"i32": 2147483648}"#,
+            "the data is not a zoo.v1.Animal: ",
+        ),
+        (r#"{"i32": "x"}"#, "the data is not a zoo.v1.Animal: "),
+        (r#"{"u32": -1}"#, "the data is not a zoo.v1.Animal: "),
         (
             r#"{"left": "a", "right": 1}"#,
-            "the data is no zoo.v1.Animal: ",
+            "the data is not a zoo.v1.Animal: ",
         ),
-        (r#"{"born": "yesterday"}"#, "the data is no zoo.v1.Animal: "),
+        (
+            r#"{"born": "yesterday"}"#,
+            "the data is not a zoo.v1.Animal: ",
+        ),
     ] {
         let found = method.encode_input(json).unwrap_err().to_string();
         assert!(found.starts_with(error), "{json}: {found}");
