@@ -149,7 +149,7 @@ pub(crate) fn wrap(prose: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in prose.split(' ').filter(|word| !word.is_empty()) {
+    for word in words(prose) {
         if !line.is_empty() && line.width() + 1 + word.width() > columns {
             lines.push(std::mem::take(&mut line));
         }
@@ -170,6 +170,33 @@ pub(crate) fn wrap(prose: &str, columns: usize) -> Vec<String> {
     }
     lines
 }
+
+/// The words of prose; a figure and its unit are one.
+fn words(prose: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    let mut from = 0;
+    for space in prose
+        .match_indices(' ')
+        .map(|(at, _)| at)
+        .chain([prose.len()])
+    {
+        let word = &prose[from..space];
+        let rest = prose.get(space + 1..).unwrap_or_default();
+        let next = rest.split([' ', ',', ';', ':', ')']).next();
+        let is_figure = word.ends_with(|c: char| c.is_ascii_digit());
+        if is_figure && next.is_some_and(|next| UNITS.contains(&next)) {
+            continue;
+        }
+        if !word.is_empty() {
+            words.push(word);
+        }
+        from = space + 1;
+    }
+    words
+}
+
+/// What stands behind a figure, and not on another line.
+const UNITS: [&str; 9] = ["%", "ns", "µs", "us", "ms", "s", "min", "h", "MB"];
 
 /// Breaks items into lines of at most `columns`, never within an item, with `separator` between.
 pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Line> {
@@ -228,6 +255,7 @@ mod tests {
     fn prose_breaks_at_spaces_and_long_words_anywhere() {
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrap("20.5 %) of 3 s; so", 8), ["20.5 %)", "of 3 s;", "so"]);
         assert_eq!(wrap("", 4), Vec::<String>::new());
         assert_eq!(wrap("日本", 1), ["日", "本"]);
     }
