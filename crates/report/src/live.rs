@@ -103,17 +103,20 @@ struct Piece {
 }
 
 /// One line, without a line feed, that is never wider than the style's width: when, how much is
+/// The widest gap between pieces.
+const GAP: usize = 2;
+
 /// left, how fast, what was sent and what became of it, and the latency. Pieces keep their places
 /// from line to line; the last to give way are the time, what is left, and failures.
 #[must_use]
 pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> String {
     let mut pieces = pieces(interval, progress, style);
-    let separator = 2;
-    let total = |pieces: &[Piece]| {
-        let widths = pieces.iter().map(|piece| piece.line.width() + separator);
-        widths.sum::<usize>().saturating_sub(separator)
+    let total = |pieces: &[Piece], gap: usize| {
+        let widths = pieces.iter().map(|piece| piece.line.width() + gap);
+        widths.sum::<usize>().saturating_sub(gap)
     };
-    while total(&pieces) > style.width() {
+    // Gaps shrink before pieces go.
+    while total(&pieces, 1) > style.width() {
         let candidates = pieces.iter().enumerate();
         let first = candidates.max_by_key(|(_, piece)| piece.dispensable);
         let Some((
@@ -129,11 +132,16 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
     }
     let mut line = Line::new();
     for (index, piece) in pieces.into_iter().enumerate() {
-        line.space(if index > 0 { separator } else { 0 });
+        line.space(if index > 0 { gap } else { 0 });
         line.append(piece.line);
     }
     let mut text = String::new();
     line.print(style, &mut text);
+    let gap = if total(&pieces, GAP) > style.width() {
+        1
+    } else {
+        GAP
+    };
     text.pop();
     text
 }
@@ -172,7 +180,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     if let Some(failure) = since.failure {
         pieces.push(piece(Line::of(failure, Ink::Bad), 3));
     }
-    let in_flight = tally(since.in_flight(), "in flight", 12, Ink::Plain);
+    let in_flight = tally(since.in_flight(), "in flight", 11, Ink::Plain);
     pieces.push(piece(in_flight, 2));
     if progress.stage == Stage::Load && since.waiting() > 0 {
         pieces.push(piece(tally(since.waiting(), "waiting", 0, Ink::Warn), 2));
@@ -184,7 +192,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     let histogram = progress.model.latency(&interval.total.latency);
     let time = |name, q| time(name, q, histogram, &since.latency, style);
     pieces.push(piece(time("p50", 0.5), 6));
-    pieces.push(piece(time("p99", 0.99), 1));
+    pieces.push(piece(time("p99", 0.99), 5));
     pieces.push(piece(time("max", 1.0), 7));
     pieces
 }

@@ -66,7 +66,7 @@ fn a_line_says_what_matters() {
     assert_eq!(
         Shown::new().line(&second(2, 1_000, 3), &plain(200)),
         "   3 s  ██▍        30 %   7 s left   1,000/s  ▁▃▄▆▇███  1,000 sent  3 failed  \
-         http_status   0 in flight      p50 1.52 ms      p99 2.01 ms      max 2.02 ms"
+         http_status  0 in flight      p50 1.52 ms      p99 2.01 ms      max 2.02 ms"
     );
     let ascii = Style::new(120, Color::Off, Unicode::Off);
     assert!(Shown::new().line(&second(2, 1_000, 3), &ascii).is_ascii());
@@ -92,7 +92,7 @@ fn eighty_columns_tell_how_much_is_left() {
     let line = Shown::new().line(&second(2, 1_000, 0), &plain(80));
     assert_eq!(
         line,
-        "   3 s   30 %   7 s left   1,000/s  0 failed   0 in flight      p99 2.01 ms"
+        "   3 s  30 %   7 s left  1,000/s 1,000 sent 0 failed 0 in flight     p99 2.01 ms"
     );
     let line = Shown::new().line(&second(2, 1_000, 0), &plain(50));
     assert_eq!(line, "   3 s   30 %   7 s left   1,000/s  0 failed");
@@ -127,7 +127,7 @@ fn stages_have_names() {
     shown.stage = Stage::Drain;
     let line = shown.line(&second(10, 3, 0), &plain(80));
     assert!(
-        line.starts_with("  11 s             drain       3/s"),
+        line.starts_with("  11 s            drain      3/s    63 sent"),
         "{line}"
     );
 }
