@@ -39,6 +39,11 @@ pub(crate) fn draw(text: &str) {
 
 /// Writes a remark to standard error, without anything in it that a terminal would obey: parts of
 /// it may come from a server.
+/// Puts a text in place of the live line.
+pub(crate) fn replace_line(text: &str) {
+    draw(&format!("\r\x1b[K{text}"));
+}
+
 pub(crate) fn remark(text: &str) {
     draw(&Untrusted::new(text).escaped_lines());
 }

@@ -1,7 +1,7 @@
 //! A server's schema, from its own word.
 
 use crate::exit::Failure;
-use crate::session;
+use crate::{output, session, terminal};
 use drumfire_compile::SchemaQuestion;
 use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
@@ -17,28 +17,49 @@ use drumfire_units::Nanos;
 const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
 
 /// A session as what speaks on a stream.
-struct Asking<'a>(&'a mut Session);
+struct Asking<'a> {
+    session: &'a mut Session,
+    sends_one: bool,
+}
 
 impl Speaker for Asking<'_> {
     fn next(&mut self) -> Option<Vec<u8>> {
-        self.0.next_request()
+        self.session.next_request()
     }
 
     fn is_done(&self) -> bool {
-        self.0.is_complete()
+        self.session.is_complete()
+    }
+
+    fn sends_one(&self) -> bool {
+        self.sends_one
     }
 
     fn hear(&mut self, message: &[u8]) -> Result<(), String> {
-        self.0
+        self.session
             .handle_response(message)
             .map_err(|error| error.to_string())
     }
 }
 
-/// Asks a server for its schema.
+/// Asks a server for its schema. A terminal shows meanwhile what is waited for.
 pub(crate) fn schema(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
+    if !terminal::is_live() {
+        return asked(question);
+    }
+    let place = place(question.reach);
+    output::replace_line(&format!("asking {place} for its schema"));
+    let schema = asked(question);
+    output::replace_line("");
+    schema
+}
+
+/// Speaks with a server until its schema is known.
+fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
     let plan = question.reach;
     let mut session = Session::new(question.wanted.clone());
+    // A server that has ended one stream after an answer ends all: each takes one question.
+    let mut sends_one = false;
     loop {
         let io = native()?;
         let path = session.version().path();
@@ -48,9 +69,13 @@ pub(crate) fn schema(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
             &resolve,
             (path, question.metadata),
             question.limit,
-            &mut Asking(&mut session),
+            &mut Asking {
+                session: &mut session,
+                sends_one,
+            },
         );
         match asked {
+            Ok(()) if !session.is_complete() && session.is_answered() => sends_one = true,
             Ok(()) => {
                 return session
                     .finish()
@@ -111,6 +136,10 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
             return "; one that is no gRPC server may stay silent too, and one without reflection needs \
                     --proto or --protoset".to_owned();
         }
+        ConversationError::Silent => {
+            return "; check the port, and leave --plaintext out if the server expects TLS"
+                .to_owned();
+        }
         _ => return String::new(),
     };
     let scheme = plan
@@ -133,18 +162,21 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
 
 /// Why there is no schema, and where it was asked for.
 fn failed(plan: &Plan, reason: &str) -> Failure {
-    let place = match (
-        &plan.first().reach.unix_socket,
-        plan.first().requests.first(),
-    ) {
+    let place = place(plan);
+    // The reason may be the server's own words.
+    let reason = Untrusted::new(reason).escaped(Unicode::On);
+    Failure::failed(format!("the schema can't be had from {place}: {reason}"))
+}
+
+/// Where a plan's first request goes.
+fn place(plan: &Plan) -> String {
+    let pool = plan.first();
+    match (&pool.reach.unix_socket, pool.requests.first()) {
         (Some(socket), _) => format!("the socket {}", socket.display()),
         (None, Some(request)) => {
             let origin = &request.url.origin;
             format!("{}:{}", origin.host, origin.port)
         }
         (None, None) => "the server".to_owned(),
-    };
-    // The reason may be the server's own words.
-    let reason = Untrusted::new(reason).escaped(Unicode::On);
-    Failure::failed(format!("the schema can't be had from {place}: {reason}"))
+    }
 }

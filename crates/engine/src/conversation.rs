@@ -27,6 +27,12 @@ const SHARE: ShareId = ShareId(0);
 const SLOT: Slot = Slot(0);
 /// The largest message of a reply: a server's whole schema.
 const MESSAGE_BYTES: u32 = 32 * 1024 * 1024;
+/// How long an answer is awaited on an open stream. Some servers answer only when the request has
+/// ended: from then on it has.
+const PATIENCE: Nanos = Nanos::from_secs(1);
+/// How long the server's SETTINGS are awaited: they are the first thing that it sends (RFC 9113
+/// section 3.4), and wait for nothing.
+const SETTINGS_LIMIT: Nanos = Nanos::from_secs(3);
 
 /// The client's side of the stream: its messages, and its reader of the answers.
 pub trait Speaker {
@@ -35,6 +41,11 @@ pub trait Speaker {
 
     /// Whether there are no further messages, so that the stream may be ended.
     fn is_done(&self) -> bool;
+
+    /// Whether the stream is ended behind its first message, for a server that answers no sooner.
+    fn sends_one(&self) -> bool {
+        false
+    }
 
     /// Takes a message of the server.
     ///
@@ -56,6 +67,8 @@ pub enum ConversationError {
     Speaker(String),
     /// It took too long.
     TimedOut,
+    /// The connection was accepted, and not even HTTP/2's SETTINGS came.
+    Silent,
     /// The driver failed.
     Driver(Fault),
 }
@@ -76,6 +89,10 @@ impl fmt::Display for ConversationError {
             }
             Self::Speaker(text) => f.write_str(text),
             Self::TimedOut => f.write_str("the server did not answer in time"),
+            Self::Silent => f.write_str(
+                "it accepts connections and sends nothing, where a server of HTTP/2 begins with \
+                 its settings",
+            ),
             Self::Driver(fault) => write!(f, "the event loop can't go on: {fault}"),
         }
     }
@@ -84,7 +101,8 @@ impl fmt::Display for ConversationError {
 impl std::error::Error for ConversationError {}
 
 /// Speaks with the target of a plan's first request, on one stream to `path`, until the server
-/// ends it or the speaker is done.
+/// ends it or the speaker is done. Where the server waits for the request's end, the stream ends
+/// before the speaker is done; what is left to ask takes another.
 ///
 /// # Errors
 /// When the way to the server, the call or the speaker fails.
@@ -203,7 +221,7 @@ impl<I: Io> Line<I> {
         };
         self.transport.dial(&mut cx, SLOT, now);
         while self.transport.connections.is_unsecured(SLOT) {
-            if self.turn(call).is_err() {
+            if self.turn(call, self.deadline).is_err() {
                 return false;
             }
         }
@@ -228,9 +246,15 @@ impl<I: Io> Line<I> {
             timers: &mut self.timers,
         };
         self.transport.submit(&mut cx, EXCHANGE, SHARE, now);
+        let settings_until = (now + SETTINGS_LIMIT).min(self.deadline);
+        let mut patient_until = now + PATIENCE;
         loop {
-            call.collect()?;
             let now = self.io.now();
+            let is_answered = std::mem::take(&mut call.is_answered);
+            if is_answered {
+                patient_until = now + PATIENCE;
+            }
+            call.collect(is_answered || now < patient_until)?;
             let mut cx = Context {
                 io: &mut self.io,
                 handler: &mut *call,
@@ -244,14 +268,25 @@ impl<I: Io> Line<I> {
             if call.speaker.is_done() {
                 return Ok(());
             }
-            self.turn(call)?;
+            let is_silent = self.transport.connections.is_silent(SLOT);
+            if is_silent && now >= settings_until {
+                return Err(ConversationError::Silent);
+            }
+            let mut until = self.deadline;
+            if is_silent {
+                until = until.min(settings_until);
+            }
+            if call.ending == Ending::Open {
+                until = until.min(patient_until);
+            }
+            self.turn(call, until)?;
         }
     }
 
-    /// Waits once, then handles ready sockets and due timers.
-    fn turn<H: Handler>(&mut self, handler: &mut H) -> Result<(), ConversationError> {
+    /// Waits once, at most `until`, then handles ready sockets and due timers.
+    fn turn<H: Handler>(&mut self, handler: &mut H, until: Nanos) -> Result<(), ConversationError> {
         let pressed = self.transport.agenda.is_pressing();
-        let until = if pressed { Nanos::ZERO } else { self.deadline };
+        let until = if pressed { Nanos::ZERO } else { until };
         let until = until.min(self.timers.next());
         let mut ready = std::mem::take(&mut self.ready);
         let waited = self.io.wait(until, &mut ready);
@@ -304,6 +339,17 @@ impl Speaker for Nothing {
     }
 }
 
+/// How far the request's stream is from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// There may be further messages.
+    Open,
+    /// The stream ends behind what is unsent.
+    Due,
+    /// It has ended.
+    Ended,
+}
+
 /// The call of a conversation.
 struct Call<'a> {
     head: &'a Head,
@@ -312,6 +358,9 @@ struct Call<'a> {
     decompressor: Decompressor,
     /// Messages that the stream has not taken yet.
     unsent: Vec<u8>,
+    ending: Ending,
+    /// Whether a message has come since the last look.
+    is_answered: bool,
     /// How the conversation ended.
     ended: Option<Result<(), ConversationError>>,
 }
@@ -329,15 +378,24 @@ impl<'a> Call<'a> {
             }),
             decompressor: Decompressor::default(),
             unsent: Vec::new(),
+            ending: Ending::Open,
+            is_answered: false,
             ended: None,
         }
     }
 
-    /// Encodes the speaker's pending messages.
-    fn collect(&mut self) -> Result<(), ConversationError> {
+    /// Encodes the speaker's pending messages, if the stream takes them, and ends it where an answer
+    /// is no longer awaited on an open one.
+    fn collect(&mut self, patient: bool) -> Result<(), ConversationError> {
+        if self.ending != Ending::Open {
+            return Ok(());
+        }
         while let Some(message) = self.speaker.next() {
             write_message(&mut self.unsent, &message)
                 .map_err(|_| ConversationError::Speaker("a question is too long".to_owned()))?;
+        }
+        if !patient || self.speaker.sends_one() {
+            self.ending = Ending::Due;
         }
         Ok(())
     }
@@ -362,12 +420,15 @@ impl<'a> Call<'a> {
     /// Bytes of the server's messages.
     fn data(&mut self, bytes: &[u8], end: bool) -> Then {
         let mut heard = Ok(());
+        let mut is_answered = false;
         let speaker = &mut *self.speaker;
         let fed = self.reply.data(bytes, &mut self.decompressor, |message| {
             if heard.is_ok() {
                 heard = speaker.hear(message.payload);
             }
+            is_answered = true;
         });
+        self.is_answered |= is_answered;
         match (heard, fed) {
             (Err(text), _) => self.fail(ConversationError::Speaker(text)),
             (Ok(()), Err(violation)) => self.end(violation.into()),
@@ -400,20 +461,25 @@ impl Handler for Call<'_> {
     }
 
     fn body(&self, _: ExchangeId) -> Option<Chunk<'_>> {
-        (!self.unsent.is_empty()).then_some(Chunk {
+        let end = self.ending == Ending::Due;
+        (end || !self.unsent.is_empty()).then_some(Chunk {
             bytes: &self.unsent,
-            end: false,
+            end,
         })
     }
 
     fn body_taken(&mut self, _: ExchangeId, taken: usize, _: Nanos) -> Pump {
         self.unsent.drain(..taken);
+        if self.ending == Ending::Due && self.unsent.is_empty() {
+            self.ending = Ending::Ended;
+        }
         Pump::Wait
     }
 
     fn body_refused(&mut self, _: ExchangeId) {
         // The status has the reason.
         self.unsent.clear();
+        self.ending = Ending::Ended;
     }
 
     fn heard(&mut self, _: ExchangeId, heard: Heard<'_>, _: Nanos) -> Then {

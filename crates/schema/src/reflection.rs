@@ -146,6 +146,12 @@ impl Session {
         self.asked.is_none() && self.questions.is_empty()
     }
 
+    /// Whether no answer is outstanding, so that what is left to ask may go on another stream.
+    #[must_use]
+    pub const fn is_answered(&self) -> bool {
+        self.asked.is_none()
+    }
+
     /// The server has no such service. Whether there is an older version to begin again with, on
     /// a new stream to [`Version::path`].
     pub fn handle_unimplemented(&mut self) -> bool {

@@ -31,6 +31,7 @@ mod many;
 mod mistakes;
 mod output;
 mod plans;
+mod reflection;
 mod scenarios;
 mod serve_http2;
 mod servers;

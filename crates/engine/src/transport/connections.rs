@@ -556,6 +556,15 @@ impl Connections {
         matches!(self.at(slot).wire, Wire::Http2(_))
     }
 
+    /// Whether a slot's connection is open and nothing has come of what a server of HTTP/2 sends
+    /// first.
+    pub(crate) fn is_silent(&self, slot: Slot) -> bool {
+        match &self.at(slot).wire {
+            Wire::Http2(http2) => !http2.is_ready(),
+            _ => false,
+        }
+    }
+
     /// No connection's deadline lies before this.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Nanos {
