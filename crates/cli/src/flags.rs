@@ -84,7 +84,7 @@ pub(crate) enum Shell {
 }
 
 /// Flags that stay in `-h`: those of a first day.
-const FIRST: [&str; 20] = [
+const FIRST: [&str; 21] = [
     "urls",
     "method",
     "headers",
@@ -105,6 +105,7 @@ const FIRST: [&str; 20] = [
     "call",
     "proto",
     "explain",
+    "help",
 ];
 
 /// The program, with the flags of a first day alone in the help of commands that have many.
@@ -138,6 +139,7 @@ pub(crate) fn longs(command: &str) -> Vec<String> {
 
 /// Flags of `run`.
 #[derive(Args, Debug)]
+#[command(disable_help_flag = true)]
 pub(crate) struct RunFlags {
     /// The plan as YAML; - reads it from stdin
     #[arg(value_name = "PLAN")]

@@ -20,6 +20,7 @@ use clap::Args;
     --call helloworld.Greeter/SayHelloBidi \\
     -d '[{\"name\":\"Ada\"},{\"name\":\"Bob\"}]'")]
 // Flags that concern HTTP/1.1 alone, or lists of URLs, are hidden.
+#[command(disable_help_flag = true)]
 #[command(mut_arg("iterations", |arg| arg.hide(true)))]
 #[command(mut_arg("respect_keepalive", |arg| arg.hide(true)))]
 #[command(mut_arg("retry_reused", |arg| arg.hide(true)))]

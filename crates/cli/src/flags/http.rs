@@ -2,7 +2,7 @@
 
 use super::DataFlags;
 use super::number::{count, small_count};
-use clap::Args;
+use clap::{ArgAction, Args};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use std::path::PathBuf;
   drumfire http 'localhost:8080/?id={{uuid}}'   another URL each time
   drumfire http -n 10k -c 8 @urls.txt           10,000 requests to a list
 Without -r, -c, -u and -n the rate is 10/s.")]
-#[command(mut_arg("order", |arg| arg.requires("lines")))]
+#[command(mut_arg("order", |arg| arg.requires("lines")), disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
     /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin;
@@ -249,6 +249,9 @@ pub(crate) struct OutputFlags {
     /// Exit with 3 unless the run is valid and its load was kept
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Print help: the flags of a first day with -h, all of them with --help
+    #[arg(short = 'h', long, action = ArgAction::Help)]
+    pub(crate) help: Option<bool>,
 }
 
 /// How many redirects to follow.
