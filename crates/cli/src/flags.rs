@@ -75,6 +75,16 @@ pub(crate) enum Command {
     },
 }
 
+/// When text carries colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless the environment says otherwise.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
 /// A shell that completes our command lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shell {
@@ -164,3 +174,7 @@ pub(crate) struct DemoFlags {
     #[arg(long)]
     pub(crate) no_tui: bool,
 }
+    /// When the text has colour: auto, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: ColorChoice,

@@ -238,8 +238,13 @@ const HABITS: &[Habit] = &[
     ),
     habit(
         Both,
-        &["--color", "--no-color"],
-        "colour is shown on a terminal; NO_COLOR=1 turns it off",
+        &[
+            "--no-color",
+            "--disable-color",
+            "--no-colour",
+            "--monochrome",
+        ],
+        "text without colour is `--color never`",
     ),
     habit(
         Both,

@@ -1,6 +1,7 @@
 //! Output: text to the terminal, results to files.
 
 use crate::exit::Failure;
+use crate::flags::ColorChoice;
 use crate::terminal;
 use drumfire_report::untrusted::Untrusted;
 use std::fs::{self, File, OpenOptions};
@@ -20,7 +21,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Writes lines of foreign text to standard output.
 pub(crate) fn print_foreign(lines: &[String]) -> Result<(), Failure> {
-    let unicode = terminal::stdout_style().unicode;
+    let unicode = terminal::stdout_style(ColorChoice::Never).unicode;
     let lines = lines.iter();
     let lines: String = lines
         .map(|line| Untrusted::new(line).escaped(unicode) + "\n")

@@ -40,11 +40,11 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit, Failure> {
     )?;
     let written = document::of_http(&http_flags(flags, &url)?)?;
     let plan = compile(&written.document, &Machine::here()).map_err(|found| Failure::of(&found))?;
-    let mut watch = Watch::new(&plan, !flags.no_tui);
+    let mut watch = Watch::new(&plan, !flags.no_tui, flags.color);
     let summary = session::execute(plan, &[], &mut |_| {}, &mut |event, control| {
         watch.observe(event, control);
     })?;
-    let style = terminal::stdout_style();
+    let style = terminal::stdout_style(flags.color);
     output::print(text::summary_explained(&summary, &style).as_bytes())?;
     let _final_count = server.stop();
     Ok(session::exit_of(&summary, false))

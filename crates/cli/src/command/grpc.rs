@@ -34,5 +34,10 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
             "name the method with --call package.Service/Method; --list shows them all",
         ));
     }
-    results::of(&document.into(), &host, flags.print_plan)
+    results::of(
+        &document.into(),
+        &host,
+        flags.print_plan,
+        flags.output.color,
+    )
 }

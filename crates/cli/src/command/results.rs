@@ -2,6 +2,7 @@
 
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
+use crate::flags::ColorChoice;
 use crate::output::{self, Destination};
 use crate::session::{self, Watch};
 use crate::terminal;
@@ -18,6 +19,7 @@ pub(crate) fn of(
     written: &Written,
     host: &Arc<dyn Host>,
     print_plan: bool,
+    color: ColorChoice,
 ) -> Result<Exit, Failure> {
     let document = &written.document;
     let plan = compile(document, host).map_err(|found| Failure::of(&found))?;
@@ -28,11 +30,11 @@ pub(crate) fn of(
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
-    let mut watch = Watch::new(&plan, live && !is_on(&outputs.quiet));
+    let mut watch = Watch::new(&plan, live && !is_on(&outputs.quiet), color);
     let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, control| {
         watch.observe(event, control);
     })?;
-    destinations.write(&summary, is_on(&outputs.explain))?;
+    destinations.write(&summary, is_on(&outputs.explain), color)?;
     Ok(session::exit_of(&summary, is_on(&outputs.strict)))
 }
 
@@ -66,11 +68,11 @@ impl Destinations {
     }
 
     /// Writes every result, the text first: a file that can't be written takes nothing with it.
-    fn write(&self, summary: &Summary, explain: bool) -> Result<(), Failure> {
+    fn write(&self, summary: &Summary, explain: bool, color: ColorChoice) -> Result<(), Failure> {
         let taken = [&self.json, &self.csv]
             .iter()
             .any(|d| matches!(d, Some(Destination::Stdout)));
-        let style = terminal::stdout_style();
+        let style = terminal::stdout_style(color);
         let text = if explain {
             text::summary_explained(summary, &style)
         } else {

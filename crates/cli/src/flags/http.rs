@@ -1,5 +1,6 @@
 //! Flags of `drumfire http`. Spellings follow curl where curl has one.
 
+use super::ColorChoice;
 use super::DataFlags;
 use super::number::{count, small_count};
 use clap::{ArgAction, Args};
@@ -249,6 +250,16 @@ pub(crate) struct OutputFlags {
     /// Exit with 3 unless the run is valid and its load was kept
     #[arg(long)]
     pub(crate) strict: bool,
+    /// When the text has colour: auto (on a terminal, unless NO_COLOR is set), always or never
+    /// [default: auto]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: ColorChoice,
     /// Print help: the flags of a first day with -h, all of them with --help
     #[arg(short = 'h', long, action = ArgAction::Help)]
     pub(crate) help: Option<bool>,

@@ -1,5 +1,6 @@
 //! The live line: one line on the terminal that each interval replaces.
 
+use crate::flags::ColorChoice;
 use crate::output;
 use crate::terminal;
 use drumfire_engine::Control;
@@ -21,6 +22,7 @@ pub(crate) struct Watch {
     rates: Vec<f64>,
     /// The load has ended, and by what.
     stopped: Option<StopReason>,
+    color: ColorChoice,
 }
 
 /// The kind of display.
@@ -34,7 +36,7 @@ enum Shown {
 
 impl Watch {
     /// A watch for a plan's run; shows nothing where that is not wanted or not possible.
-    pub(crate) fn new(plan: &Plan, wanted: bool) -> Self {
+    pub(crate) fn new(plan: &Plan, wanted: bool, color: ColorChoice) -> Self {
         let pools = || plan.pools().iter();
         let is_open = |pool: &Pool| matches!(pool.load, Load::Open { .. });
         // A count is that of all pools, where all have one.
@@ -57,6 +59,7 @@ impl Watch {
             since: Since::default(),
             rates: Vec::new(),
             stopped: None,
+            color,
         }
     }
 
@@ -108,7 +111,8 @@ impl Watch {
             since: &self.since,
             rates: &self.rates,
         };
-        replace(line(interval, &progress, &terminal::stderr_style()).trim_end());
+        let style = terminal::stderr_style(self.color);
+        replace(line(interval, &progress, &style).trim_end());
     }
 
     /// The message after the signal that ended the load.

@@ -13,7 +13,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
 /// Variables that would make a run depend on the user's environment.
-const PERSONAL: [&str; 15] = [
+const PERSONAL: [&str; 17] = [
     "TZ",
     "http_proxy",
     "HTTP_PROXY",
@@ -29,6 +29,8 @@ const PERSONAL: [&str; 15] = [
     "LC_CTYPE",
     "COLUMNS",
     "CLICOLOR_FORCE",
+    "CLICOLOR",
+    "FORCE_COLOR",
 ];
 
 /// Makes a command independent of the user's environment.
