@@ -34,8 +34,8 @@ pub struct Since {
     warmup: Counts,
     under_way: i64,
     latency: Histogram,
-    /// The first kind of failure, by name.
-    failure: Option<&'static str>,
+    /// The first kind of failure.
+    failure: Option<Outcome>,
 }
 
 impl Since {
@@ -49,7 +49,7 @@ impl Since {
         let mut failures = total.outcomes().failures();
         let first = failures.find(|(outcome, _)| *outcome != Outcome::LocalCancelled);
         if self.failure.is_none() {
-            self.failure = first.map(|(outcome, _)| outcome.name());
+            self.failure = first.map(|(outcome, _)| outcome);
         }
     }
 
@@ -57,6 +57,13 @@ impl Since {
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.under_way.max(0).cast_unsigned()
+    }
+
+    /// The first kind of failure, where nothing has worked so far.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Outcome> {
+        let worked = self.counts.ok.saturating_add(self.warmup.ok);
+        self.failure.filter(|_| worked == 0)
     }
 
     /// Requests that were sent, those of the warm-up included.
@@ -96,6 +103,9 @@ const BAR: usize = 8;
 /// The width of the stage, the share that is done, and the time left.
 const STAGE: usize = 16;
 
+/// The widest gap between pieces.
+const GAP: usize = 2;
+
 /// One piece of the line: the piece with the highest number is the first to give way.
 struct Piece {
     line: Line,
@@ -103,9 +113,6 @@ struct Piece {
 }
 
 /// One line, without a line feed, that is never wider than the style's width: when, how much is
-/// The widest gap between pieces.
-const GAP: usize = 2;
-
 /// left, how fast, what was sent and what became of it, and the latency. Pieces keep their places
 /// from line to line; the last to give way are the time, what is left, and failures.
 #[must_use]
@@ -130,6 +137,11 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
         };
         pieces.remove(at);
     }
+    let gap = if total(&pieces, GAP) > style.width() {
+        1
+    } else {
+        GAP
+    };
     let mut line = Line::new();
     for (index, piece) in pieces.into_iter().enumerate() {
         line.space(if index > 0 { gap } else { 0 });
@@ -137,11 +149,6 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
     }
     let mut text = String::new();
     line.print(style, &mut text);
-    let gap = if total(&pieces, GAP) > style.width() {
-        1
-    } else {
-        GAP
-    };
     text.pop();
     text
 }
@@ -178,7 +185,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     let failed = since.counts.failed.saturating_add(since.warmup.failed);
     pieces.push(piece(tally(failed, "failed", 8, Ink::Bad), 0));
     if let Some(failure) = since.failure {
-        pieces.push(piece(Line::of(failure, Ink::Bad), 3));
+        pieces.push(piece(Line::of(failure.name(), Ink::Bad), 3));
     }
     let in_flight = tally(since.in_flight(), "in flight", 11, Ink::Plain);
     pieces.push(piece(in_flight, 2));

@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::DemoFlags;
 use crate::host::Machine;
-use crate::session::{self, Watch};
+use crate::session::{self, Shown, Watch};
 use crate::{document, output, terminal};
 use clap::Parser as _;
 use drumfire_compile::compile;
@@ -40,7 +40,11 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit, Failure> {
     )?;
     let written = document::of_http(&http_flags(flags, &url)?)?;
     let plan = compile(&written.document, &Machine::here()).map_err(|found| Failure::of(&found))?;
-    let mut watch = Watch::new(&plan, !flags.no_tui, flags.color);
+    let shown = match flags.no_tui {
+        true => Shown::Remarks,
+        false => Shown::Live,
+    };
+    let mut watch = Watch::new(&plan, shown, flags.color);
     let summary = session::execute(plan, &[], &mut |_| {}, &mut |event, control| {
         watch.observe(event, control);
     })?;

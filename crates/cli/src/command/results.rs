@@ -4,7 +4,7 @@ use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::ColorChoice;
 use crate::output::{self, Destination};
-use crate::session::{self, Watch};
+use crate::session::{self, Shown, Watch};
 use crate::terminal;
 use drumfire_compile::{Host, compile, form};
 use drumfire_measure::Summary;
@@ -30,7 +30,12 @@ pub(crate) fn of(
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
-    let mut watch = Watch::new(&plan, live && !is_on(&outputs.quiet), color);
+    let shown = match (is_on(&outputs.quiet), live) {
+        (true, _) => Shown::Nothing,
+        (false, true) => Shown::Live,
+        (false, false) => Shown::Remarks,
+    };
+    let mut watch = Watch::new(&plan, shown, color);
     let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, control| {
         watch.observe(event, control);
     })?;

@@ -1,12 +1,13 @@
 //! The live line: one line on the terminal that each interval replaces.
 
 use crate::flags::ColorChoice;
-use crate::output;
+use crate::output::{self, replace_line};
 use crate::terminal;
 use drumfire_engine::Control;
 use drumfire_measure::{Interval, Model, RunEvent};
 use drumfire_plan::{Load, Plan, Pool, StopReason};
 use drumfire_report::live::{Progress, Since, Stage, Stops, line};
+use drumfire_report::remedy;
 use drumfire_units::Nanos;
 
 /// How many intervals the spark shows.
@@ -15,6 +16,8 @@ const SPARK: usize = 20;
 /// Shows a run in progress on standard error.
 pub(crate) struct Watch {
     shown: Shown,
+    /// Whether it was said that nothing works.
+    is_troubled: bool,
     model: Model,
     stops: Stops,
     warmup: Nanos,
@@ -25,28 +28,30 @@ pub(crate) struct Watch {
     color: ColorChoice,
 }
 
-/// The kind of display.
+/// What is shown of a run before its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
-    /// A line that replaces itself.
+pub(crate) enum Shown {
+    /// A line that replaces itself, on a terminal that can.
     Live,
-    /// Nothing, on a pipe or when it is not wanted.
+    /// Remarks alone.
+    Remarks,
+    /// Nothing.
     Nothing,
 }
 
 impl Watch {
-    /// A watch for a plan's run; shows nothing where that is not wanted or not possible.
-    pub(crate) fn new(plan: &Plan, wanted: bool, color: ColorChoice) -> Self {
+    /// A watch for a plan's run, which shows what is wanted as far as it is possible.
+    pub(crate) fn new(plan: &Plan, wanted: Shown, color: ColorChoice) -> Self {
         let pools = || plan.pools().iter();
         let is_open = |pool: &Pool| matches!(pool.load, Load::Open { .. });
         // A count is that of all pools, where all have one.
         let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {
-            shown: if wanted && terminal::is_live() {
-                Shown::Live
-            } else {
-                Shown::Nothing
+            shown: match wanted {
+                Shown::Live if !terminal::is_live() => Shown::Remarks,
+                wanted => wanted,
             },
+            is_troubled: false,
             model: match pools().any(is_open) {
                 true => Model::Open,
                 false => Model::Closed,
@@ -69,7 +74,7 @@ impl Watch {
             return;
         }
         match event {
-            RunEvent::Started(_) => replace("starting"),
+            RunEvent::Started(_) => self.replace("starting"),
             RunEvent::IntervalClosed(interval) => {
                 self.stops.duration = control.load_end();
                 self.show(interval);
@@ -80,10 +85,10 @@ impl Watch {
                     (stopped, _) => stopped,
                 };
                 if self.stopped == Some(StopReason::Signal) {
-                    replace(&self.stopping());
+                    self.replace(&self.stopping());
                 }
             }
-            RunEvent::Finished(_) => replace(""),
+            RunEvent::Finished(_) => self.replace(""),
             RunEvent::Kept(_) | RunEvent::Changed(_) => {}
         }
     }
@@ -91,6 +96,10 @@ impl Watch {
     /// Shows the figures of an interval, or how much is still under way after a signal.
     fn show(&mut self, interval: &Interval) {
         self.since.absorb(interval, self.model);
+        self.say_trouble();
+        if self.shown != Shown::Live {
+            return;
+        }
         let seconds = (interval.end - interval.start).as_secs_f64();
         if seconds > 0.0 {
             self.rates.push(interval.total.counts.sent as f64 / seconds);
@@ -99,7 +108,7 @@ impl Watch {
             self.rates.remove(0);
         }
         let stage = match self.stopped {
-            Some(StopReason::Signal) => return replace(&self.stopping()),
+            Some(StopReason::Signal) => return self.replace(&self.stopping()),
             Some(_) => Stage::Drain,
             None if interval.end <= self.warmup => Stage::WarmUp(self.warmup),
             None => Stage::Load,
@@ -112,18 +121,39 @@ impl Watch {
             rates: &self.rates,
         };
         let style = terminal::stderr_style(self.color);
-        replace(line(interval, &progress, &style).trim_end());
+        replace_line(line(interval, &progress, &style).trim_end());
+    }
+
+    /// Says once, while there is load to come, that nothing has worked so far: a long run need not
+    /// be sat out.
+    fn say_trouble(&mut self) {
+        let Some(outcome) = self.since.trouble() else {
+            return;
+        };
+        if self.is_troubled || self.stopped.is_some() {
+            return;
+        }
+        self.is_troubled = true;
+        self.replace("");
+        let remedy = remedy(outcome).map_or_else(String::new, |remedy| format!("; {remedy}"));
+        output::complain(&format!(
+            "every request so far failed: {} ({}){remedy} (Ctrl-C ends the run)",
+            outcome.words(),
+            outcome.name()
+        ));
+    }
+
+    /// Puts a text in place of the live line, where there is one.
+    fn replace(&self, text: &str) {
+        if self.shown == Shown::Live {
+            replace_line(text);
+        }
     }
 
     /// The message after the signal that ended the load.
     fn stopping(&self) -> String {
         stopping(self.since.in_flight(), usize::from(terminal::columns()))
     }
-}
-
-/// Puts a text in place of the line.
-fn replace(text: &str) {
-    output::draw(&format!("\r\x1b[K{text}"));
 }
 
 /// How many requests end a pool's load, where their number does.
