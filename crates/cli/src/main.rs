@@ -139,3 +139,10 @@ fn misread(error: &clap::Error) -> Failure {
     };
     Failure::usage(text).with_remedy(remedy)
 }
+    // An unknown flag is no URL, which `-- --flag` would make of it.
+    let is_trap = |line: &str| line.trim_start().starts_with("tip: to pass '");
+    let lines = text.lines().filter(|line| !is_trap(line));
+    let text = lines
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("\n\n\n", "\n\n");
