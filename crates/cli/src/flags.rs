@@ -11,7 +11,7 @@ pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 pub(crate) use serve::ServeFlags;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -147,6 +147,16 @@ pub(crate) fn longs(command: &str) -> Vec<String> {
     names.chain(["help"]).map(str::to_owned).collect()
 }
 
+/// The flags of a command that have a letter and a name.
+pub(crate) fn spellings(command: &str) -> Vec<(char, String)> {
+    let cli = Cli::command();
+    let Some(command) = cli.find_subcommand(command) else {
+        return Vec::new();
+    };
+    let both = |arg: &Arg| arg.get_short().zip(arg.get_long().map(str::to_owned));
+    command.get_arguments().filter_map(both).collect()
+}
+
 /// Flags of `run`.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
@@ -173,8 +183,8 @@ pub(crate) struct DemoFlags {
     /// No live display
     #[arg(long)]
     pub(crate) no_tui: bool,
-}
     /// When the text has colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,
+}

@@ -14,6 +14,7 @@ mod input;
 mod output;
 mod reflect;
 mod session;
+mod spelling;
 mod spool;
 mod terminal;
 
@@ -68,7 +69,10 @@ fn dispatch() -> Result<Exit, Failure> {
     let line = std::iter::once(OsString::from("drumfire")).chain(args);
     let matches = cli.term_width(columns).try_get_matches_from(line);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => run(cli.command),
+        Ok(cli) => run(cli.command).map_err(|failure| Failure {
+            message: spelling::as_typed(&failure.message, &texts),
+            ..failure
+        }),
         Err(error) if error.use_stderr() => Err(misread(&error)),
         Err(error) => {
             // Help and version are results and go to stdout.

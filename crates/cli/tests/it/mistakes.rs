@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 65] = [
+const MISTAKES: [(&str, &[&str]); 67] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -58,7 +58,9 @@ const MISTAKES: [(&str, &[&str]); 65] = [
     ("{url} -r 0", &["-r: a rate of 0", "500/s"]),
     ("{url} -r 1e400", &["-r"]),
     ("{url} -r NaN", &["-r"]),
-    ("{url} -z 1week", &["-z", "10s"]),
+    ("{url} -z 1week", &["-z: ", "10s"]),
+    ("{url} --duration 1week", &["--duration: ", "10s"]),
+    ("{url} --rate=abc", &["--rate: ", "\n  abc\n  ^\n"]),
     ("{url} -z 0s", &["-z: nothing fits into a duration of 0"]),
     ("{url} -n 0", &["-n", "0"]),
     ("{url} -n 99999999999999999999", &["99999999999999999999"]),
