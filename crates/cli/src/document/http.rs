@@ -118,21 +118,43 @@ fn requests(
                 let url = url(arg, Place::Nowhere, notes);
                 requests.push(Request::new(Ask::Url { method, url }));
             }
-            Some("-") => requests.extend(of_stdin(&method, notes)?),
-            Some(path) => {
-                let file = Placed::new(path.to_owned(), LIST);
-                requests.push(Request::new(Ask::List { method, file }));
+            Some("-") => {
+                let bytes = input::stdin(&LIST.to_string())?;
+                requests.extend(of_list(&bytes, "stdin", &method, notes)?);
             }
         }
     }
     Ok(requests)
 }
+            Some(path) => match bare_list(path) {
+                Some(bytes) => requests.extend(of_list(&bytes, path, &method, notes)?),
+                None => {
+                    let file = Placed::new(path.to_owned(), LIST);
+                    requests.push(Request::new(Ask::List { method, file }));
+                }
+            },
 
-/// The list on standard input, which can't be read again.
-fn of_stdin(method: &Text, notes: &mut Vec<String>) -> Result<Vec<Request>, Failure> {
-    let bytes = input::stdin(&LIST.to_string())?;
+/// The content of a file whose lines are not all whole URLs. One that can't be read is named by the
+/// compiler, which reads all others.
+fn bare_list(path: &str) -> Option<Vec<u8>> {
+    // What comes through a pipe can't be read again.
+    let path = Some(Path::new(path)).filter(|path| path.is_file())?;
+    let bytes = input::read(path).ok()?;
+    let mut lines = lines(&bytes, "").into_iter();
+    let is_bare = lines.any(|(_, line)| line.is_ok_and(|url| bare_url::completed(url).is_some()));
+    is_bare.then_some(bytes)
+}
+
+/// The requests of a list: standard input, which can't be read again, or a file with URLs that have
+/// no scheme.
+fn of_list(
+    bytes: &[u8],
+    name: &str,
+    method: &Text,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Request>, Failure> {
     let mut requests = Vec::new();
-    for (place, line) in lines(&bytes, "stdin") {
+    for (place, line) in lines(bytes, name) {
         let url = line.map_err(|why| Failure::usage(Diagnostic::new(&place, why)))?;
         let method = method.clone();
         let url = self::url(url, place, notes);
