@@ -370,6 +370,7 @@ const HABITS: &[Habit] = &[
         ],
         "latencies are always shown, and with -r from when a request was due",
     ),
+    habit(Http, &["-l", "--latencies"], "latencies are always shown"),
     habit(
         Both,
         &["--script"],
@@ -424,6 +425,41 @@ const HABITS: &[Habit] = &[
     ),
 ];
 
+/// Other tools whose name may be typed as a command, and those whose command lines are understood.
+const TOOLS: [&str; 17] = [
+    "ab",
+    "attack",
+    "autocannon",
+    "bench",
+    "bombardier",
+    "curl",
+    "fortio",
+    "get",
+    "h2load",
+    "hey",
+    "k6",
+    "load",
+    "oha",
+    "slow_cooker",
+    "vegeta",
+    "wrk",
+    "wrk2",
+];
+
+/// What to write in place of a command that drumfire has not.
+pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
+    let ours = match typed {
+        "grpcurl" => "drumfire grpc",
+        "pandora" => "drumfire run",
+        typed if TOOLS.contains(&typed) => "drumfire http",
+        _ => return None,
+    };
+    Some(format!(
+        "`{typed}` is no command of drumfire; what it does is done by `{ours}`, whose flags \
+         `{ours} -h` shows"
+    ))
+}
+
 /// The row for a flag of a command.
 fn row(command: &str, typed: &str) -> Option<&'static Habit> {
     let suits = |habit: &&Habit| match habit.on {
@@ -456,27 +492,41 @@ fn filled(ours: &str, value: Option<&str>) -> String {
 /// What is wrong with a command line that was written for another tool, and what to write.
 /// `flags` are the command's own long flags.
 pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Option<String> {
-    // The dialects take their own tools' flags.
-    if !matches!(command, "http" | "grpc") {
-        return None;
+    let args = args.iter().map(String::as_str);
+    let own: Vec<&str> = args.take_while(|arg| *arg != "--").collect();
+    match command {
+        "http" | "grpc" => {}
+        "run" => return load_of_plan(&own, flags),
+        // The dialects take their own tools' flags.
+        _ => return None,
     }
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let own: Vec<&str> = args
-        .iter()
-        .copied()
-        .take_while(|arg| *arg != "--")
-        .collect();
+    // All at once: a line of another tool seldom has one such flag.
+    let mut said: Vec<String> = Vec::new();
     for (at, arg) in own.iter().enumerate() {
         let next = own.get(at + 1).filter(|next| !next.starts_with('-'));
         let next = next.filter(|next| !next.contains("://")).copied();
-        if let Some(said) = of_flag(command, arg, next, flags) {
-            return Some(said);
-        }
+        said.extend(of_flag(command, arg, next, flags));
     }
-    match command {
-        "grpc" => own.windows(2).find_map(|pair| positional(pair[0], pair[1])),
-        _ => None,
+    if command == "grpc" {
+        said.extend(own.windows(2).find_map(|pair| positional(pair[0], pair[1])));
     }
+    (!said.is_empty()).then(|| said.join("\ndrumfire: "))
+}
+
+/// A flag of a load, which stands in a plan.
+fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
+    let of_load = args.iter().find_map(|arg| {
+        let name = arg.split('=').next()?;
+        let is_ours = match name.strip_prefix("--") {
+            Some(long) => flags.iter().any(|flag| flag == long),
+            None => !name.starts_with('-') || name == "-" || name.contains(['q', 'h']),
+        };
+        (!is_ours).then_some(name)
+    })?;
+    Some(format!(
+        "`{of_load}` is no flag of drumfire run: the load stands in the plan, and `drumfire http` \
+         takes it as flags"
+    ))
 }
 
 /// The same of one argument.
@@ -487,7 +537,10 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
     };
     let value = given.or(next);
     let unknown = |typed: &str, value: Option<&str>| {
-        let ours = filled(row(command, typed)?.ours, value);
+        let ours = match (typed, value) {
+            ("-t", Some(value)) => threads_or_timeout(value),
+            _ => filled(row(command, typed)?.ours, value),
+        };
         Some(format!(
             "`{typed}` is no flag of drumfire {command}: {ours}"
         ))
@@ -527,6 +580,14 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
     )
 }
 
+/// `-t` has threads on the command line of wrk, and a time limit on that of hey.
+fn threads_or_timeout(value: &str) -> String {
+    match value.chars().all(|c| c.is_ascii_digit()) {
+        true => format!("the number of threads is `--threads {value}`, a time limit --timeout"),
+        false => format!("the time limit of a request is `--timeout {value}`"),
+    }
+}
+
 /// What grpcurl takes as an argument behind the target.
 fn positional(before: &str, arg: &str) -> Option<String> {
     let target = before.contains(':') && !before.starts_with('-');
@@ -546,6 +607,12 @@ fn positional(before: &str, arg: &str) -> Option<String> {
 pub(crate) fn rate_as_url(url: &str, is_quiet: bool) -> Option<String> {
     let number = f64::from_str(url).is_ok_and(f64::is_finite);
     (is_quiet && number).then(|| format!("-q is --quiet and takes no value; the rate is -r {url}"))
+}
+
+/// curl's `-u user:password`: users that would be no number.
+pub(crate) fn credentials_as_users(users: &str) -> Option<String> {
+    let is_pair = users.contains(':') && !users.contains(['(', '[']);
+    is_pair.then(|| format!("-u is the number of users; {CREDENTIALS}"))
 }
 
 /// wrk's `-d 10s`: a duration that would be sent as a body.
@@ -617,8 +684,13 @@ mod tests {
             ),
             ("http -mPUT http://h/", "`-X PUT`"),
             ("grpc -m x:y h:1", "metadata is `-H x:y`"),
-            ("http -t 5s http://h/", "--timeout"),
-            ("http -t5s http://h/", "--timeout"),
+            ("http -t 5s http://h/", "`--timeout 5s`"),
+            ("http -t5s http://h/", "`--timeout 5s`"),
+            ("http -t12 http://h/", "`--threads 12`"),
+            (
+                "http -t12 -R 5 http://h/",
+                "\ndrumfire: `-R` is no flag of drumfire http",
+            ),
             ("http -D f http://h/", "`-d @f`"),
             ("http -a u:p http://h/", "http://user:password@host/"),
             ("http --qps 10 http://h/", "`-r 10`"),
@@ -633,6 +705,8 @@ mod tests {
             ("grpc --plaintext h:1 list", "--list"),
             ("grpc h:1 describe a.B", "--describe"),
             ("grpc h:1 a.B/C", "`--call a.B/C`"),
+            ("run --vus 10 x", "`--vus` is no flag of drumfire run"),
+            ("run -c10 x", "the load stands in the plan"),
             ("http -s x.lua http://h/", "{{uuid}}"),
         ] {
             let said = said(line);
@@ -646,7 +720,8 @@ mod tests {
             "http -r -5 http://h/",
             "http -H a:b/c http://h/",
             "grpc h:1 --call a.B/C -H k:v.w/x",
-            "run -m x",
+            "run -q x",
+            "run - --json y",
             "go-wrk -help",
             "ghz --insecure -help",
         ] {

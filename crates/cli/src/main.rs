@@ -18,6 +18,7 @@ mod spelling;
 mod spool;
 mod terminal;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use exit::{Exit, Failure};
 use flags::{Cli, Command};
@@ -73,6 +74,10 @@ fn dispatch() -> Result<Exit, Failure> {
             message: spelling::as_typed(&failure.message, &texts),
             ..failure
         }),
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _closed = error.print();
+            Ok(Exit::Usage)
+        }
         Err(error) if error.use_stderr() => Err(misread(&error)),
         Err(error) => {
             // Help and version are results and go to stdout.
@@ -115,6 +120,9 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
             "`{shown}` is a file; `drumfire run {shown}` runs a plan"
         )));
     }
+    if let Some(mistake) = habits::mistaken_command(&first) {
+        return Err(Failure::usage(mistake));
+    }
     if is_url(&first) {
         args.insert(0, "http".into());
     } else if first == "version" {
@@ -135,6 +143,13 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
 /// A mistake that the parser of the command line found, as our own are printed.
 fn misread(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
+    // An unknown flag is no URL, which `-- --flag` would make of it.
+    let is_trap = |line: &str| line.trim_start().starts_with("tip: to pass '");
+    let lines = text.lines().filter(|line| !is_trap(line));
+    let text = lines
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("\n\n\n", "\n\n");
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     let twice = text.contains("'--data <") && text.contains("multiple times");
     let remedy = match twice {
@@ -143,10 +158,3 @@ fn misread(error: &clap::Error) -> Failure {
     };
     Failure::usage(text).with_remedy(remedy)
 }
-    // An unknown flag is no URL, which `-- --flag` would make of it.
-    let is_trap = |line: &str| line.trim_start().starts_with("tip: to pass '");
-    let lines = text.lines().filter(|line| !is_trap(line));
-    let text = lines
-        .collect::<Vec<_>>()
-        .join("\n")
-        .replace("\n\n\n", "\n\n");

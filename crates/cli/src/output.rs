@@ -3,6 +3,7 @@
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::terminal;
+use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
@@ -38,13 +39,13 @@ pub(crate) fn draw(text: &str) {
         .and_then(|()| stderr.flush());
 }
 
-/// Writes a remark to standard error, without anything in it that a terminal would obey: parts of
-/// it may come from a server.
 /// Puts a text in place of the live line.
 pub(crate) fn replace_line(text: &str) {
     draw(&format!("\r\x1b[K{text}"));
 }
 
+/// Writes a remark to standard error, without anything in it that a terminal would obey: parts of
+/// it may come from a server.
 pub(crate) fn remark(text: &str) {
     draw(&Untrusted::new(text).escaped_lines());
 }
@@ -75,7 +76,7 @@ impl Destination {
             let message = format!(
                 "{flag} takes the name of a file, and `{}` is data; a body of JSON is \
                  -d '{{…}}' -H 'Content-Type: application/json'",
-                shown.escape_default()
+                Untrusted::new(&shown).escaped(Unicode::On)
             );
             return Err(Failure::usage(message));
         }

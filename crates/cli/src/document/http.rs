@@ -68,6 +68,10 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
     {
         return Err(Failure::usage(mistake));
     }
+    let users = flags.load.users.as_deref();
+    if let Some(mistake) = users.and_then(habits::credentials_as_users) {
+        return Err(Failure::usage(mistake));
+    }
     for url in &flags.urls {
         let shown = url.escape_default();
         let mistake = match url.as_str() {
@@ -122,10 +126,6 @@ fn requests(
                 let bytes = input::stdin(&LIST.to_string())?;
                 requests.extend(of_list(&bytes, "stdin", &method, notes)?);
             }
-        }
-    }
-    Ok(requests)
-}
             Some(path) => match bare_list(path) {
                 Some(bytes) => requests.extend(of_list(&bytes, path, &method, notes)?),
                 None => {
@@ -133,6 +133,10 @@ fn requests(
                     requests.push(Request::new(Ask::List { method, file }));
                 }
             },
+        }
+    }
+    Ok(requests)
+}
 
 /// The content of a file whose lines are not all whole URLs. One that can't be read is named by the
 /// compiler, which reads all others.

@@ -272,6 +272,9 @@ impl Stage {
         let announced = announced(text)?;
         let (run, expected) = if text.contains(" --strict") {
             self.run_strictly(text)
+        } else if announced == 2 {
+            // Nothing is sent, and another flag could be what is wrong with it.
+            (self.run_as_it_is(text), announced)
         } else {
             (self.run(text), announced)
         };
@@ -380,8 +383,10 @@ fn named(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_flag_is_in_the_manual_and_no_other() {
+    // One page is about the flags of others.
     let manual: String = pages("docs/manual")
         .into_iter()
+        .filter(|(path, _)| path != "docs/manual/coming-from.md")
         .map(|(_, text)| text)
         .collect();
     let on_manual = named(&manual);

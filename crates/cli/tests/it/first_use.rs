@@ -1,7 +1,8 @@
 //! The first lines that a newcomer types, and what an installation brings.
 
-use crate::support::program::{LIMIT, words};
-use crate::support::{Folder, Process, Run, Serve, drumfire, load};
+use crate::docs::{self, Stage};
+use crate::support::program::{LIMIT, PATH, neutral, words};
+use crate::support::{Folder, Process, Run, Serve, Signal, drumfire, load, wait_until};
 
 /// The program with a line of arguments, run to its end.
 fn run(line: &str) -> Run {
@@ -36,6 +37,98 @@ fn an_address_is_a_url() {
     let whole = run(&format!("{} -c 1 -n 1k", serve.url));
     assert!(whole.stdout.contains("1,000 sent"), "{}", whole.stdout);
     assert!(!whole.stdout.contains("scheme"), "{}", whole.stdout);
+}
+
+/// So it is in a list, read from a file or from a pipe.
+#[test]
+fn a_list_may_have_addresses() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let address = serve.address();
+    let list = folder.write("urls", format!("# two\n{address}/a\n\n{}b\n", serve.url));
+    let run = run(&format!("http -c 1 -n 10 @{list}"));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("10 sent · 10 ok"), "{}", run.stdout);
+    let note = format!("taken as http://: http://{address}/a");
+    assert!(text.contains(&note), "{}", run.stdout);
+}
+
+/// What the parser of flags advises would send a flag as a URL.
+#[test]
+fn an_unknown_flag_is_no_url() {
+    let run = run("http --frobnicate http://127.0.0.1:9/");
+    assert_eq!(run.code, Some(2));
+    assert!(!run.stderr.contains("'-- --frobnicate'"), "{}", run.stderr);
+    assert!(run.stderr.contains("--help"), "{}", run.stderr);
+    assert!(!run.stderr.contains("\n\n\n"), "{:?}", run.stderr);
+}
+
+/// Colour is a choice, of the flag first and then of the environment.
+#[test]
+fn colour_is_as_it_is_chosen() {
+    let serve = Serve::new("");
+    for (flags, environment, colored) in [
+        ("", &[][..], false),
+        ("--color always", &[], true),
+        ("--color always", &[("NO_COLOR", "1")], true),
+        ("", &[("CLICOLOR_FORCE", "1")], true),
+        ("", &[("FORCE_COLOR", "1")], true),
+        ("", &[("CLICOLOR_FORCE", "0")], false),
+        ("", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
+        ("--color never", &[("CLICOLOR_FORCE", "1")], false),
+    ] {
+        let line = format!("http -c 1 -n 10 {flags} {}", serve.url);
+        let mut command = drumfire(words(&line));
+        command.envs(environment.iter().copied());
+        let run = Process::start(&mut command).finish(LIMIT);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let escaped = run.stdout.contains('\u{1b}');
+        assert_eq!(escaped, colored, "{flags} {environment:?}");
+    }
+    let wrong = run("http --color=purple http://127.0.0.1:9/");
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("always"), "{}", wrong.stderr);
+}
+
+/// A run in which nothing works says so while it lasts, and not only at its end.
+#[test]
+fn a_target_that_is_not_there_is_named_at_once() {
+    let mut command = drumfire(words(
+        "http -r 20 -z 60s --interval 200ms http://127.0.0.1:9/",
+    ));
+    let process = Process::start(&mut command);
+    wait_until("the remark", || {
+        process.stderr().contains("connect:refused")
+    });
+    process.signal(Signal::INT);
+    let run = process.finish(LIMIT);
+    let remarks = run.stderr.matches("every request so far failed").count();
+    assert_eq!(remarks, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("check that the server runs"));
+    let quiet = run_quiet();
+    assert_eq!((quiet.code, &*quiet.stderr), (Some(1), ""));
+}
+
+/// The same run, which is to say nothing but the result.
+fn run_quiet() -> Run {
+    run("http -q -r 20 -z 1s --interval 200ms http://127.0.0.1:9/")
+}
+
+/// Where descriptors are what is short, they are the remedy.
+#[test]
+fn a_low_limit_of_files_is_what_to_raise() {
+    let serve = Serve::new("");
+    let line = format!("http -r 400 -z 1s {}?delay=200ms", serve.url);
+    let script = format!("ulimit -n 64; exec {PATH} {line}");
+    let mut command = neutral(std::process::Command::new("sh"));
+    let run = Process::start(command.args(["-c", &script])).finish(LIMIT);
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("raise the limit of open files (ulimit -n "),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
@@ -186,4 +279,28 @@ fn a_report_shows_what_was_sent() {
         "{}",
         shown.stdout
     );
+}
+
+/// Every line of another tool that the manual shows is answered as it says there.
+#[test]
+fn what_newcomers_type_is_answered_as_the_manual_says() {
+    let (path, page) = docs::page("docs/manual/coming-from.md");
+    let stage = Stage::new();
+    let mut answers: Vec<(&str, String)> = Vec::new();
+    for block in page.split("```console\n").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        for line in block.lines() {
+            match (line.strip_prefix("$ "), answers.last_mut()) {
+                (Some(typed), _) => answers.push((typed, String::new())),
+                (None, Some((_, answer))) => *answer += &format!("{line}\n"),
+                (None, None) => panic!("{path}: an answer to nothing: {line}"),
+            }
+        }
+    }
+    assert!(answers.len() >= 10, "{} lines", answers.len());
+    for (typed, answer) in answers {
+        let run = stage.run_as_it_is(typed);
+        assert_eq!((run.code, run.stderr), (Some(2), answer), "{typed}");
+        assert_eq!(run.stdout, "", "{typed}");
+    }
 }
