@@ -23,12 +23,12 @@ pub(crate) fn of(
 ) -> Result<Exit, Failure> {
     let document = &written.document;
     let plan = compile(document, host).map_err(|found| Failure::of(&found))?;
+    let outputs = &document.outputs;
+    let destinations = Destinations::of(outputs)?;
     if print_plan {
         output::print(form::print(document).as_bytes())?;
         return Ok(Exit::Done);
     }
-    let outputs = &document.outputs;
-    let destinations = Destinations::of(outputs)?;
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
     let shown = match (is_on(&outputs.quiet), live) {
         (true, _) => Shown::Nothing,

@@ -52,7 +52,11 @@ fn load_of(text: &str) -> Option<&str> {
 /// fail before it sends anything must fail with the same words when it prints.
 fn compare(stage: &Stage, Line { place, text }: &Line) -> Option<String> {
     let expected = announced(text)?;
-    let text = brief(text);
+    let text = match expected {
+        // An end would be one more flag, and what is wrong might be another.
+        USAGE => text.split(" # ").next()?.trim_end().to_owned(),
+        _ => brief(text),
+    };
     let wrong = |what: String| Some(format!("{place}: {text}\n{what}"));
     let printed = stage.run_as_it_is(&format!("{text} --print-plan"));
     if expected == USAGE {
