@@ -144,7 +144,7 @@ fn reason(pool: &PoolInfo, figures: &Figures, needed: Option<u64>) -> Reason {
     };
     // More of them do not help where the others could not be opened.
     let wanted = needed.filter(|needed| *needed > scarce && open >= scarce.min(connections));
-    let Some(wanted) = wanted else {
+    let Some(wanted) = wanted.map(rounded_up) else {
         return Reason::new(text, &[]);
     };
     let are = if wanted == 1 { "is" } else { "are" };
@@ -157,6 +157,18 @@ fn reason(pool: &PoolInfo, figures: &Figures, needed: Option<u64>) -> Reason {
         return Reason::new(text, &[Remedy::LowerRate]);
     }
     Reason::new(text, &[remedy(wanted)])
+}
+
+/// An estimate with no more digits than it is worth: two, from a thousand on.
+fn rounded_up(estimate: u64) -> u64 {
+    let mut unit = 1;
+    while estimate / unit >= 1_000 {
+        unit *= 10;
+    }
+    match estimate {
+        0..1_000 => estimate,
+        _ => estimate.div_ceil(unit * 10) * unit * 10,
+    }
 }
 
 /// All of so many things, as the subject of a clause.
