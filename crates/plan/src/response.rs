@@ -125,16 +125,28 @@ impl Taken {
         variable: VariableId,
         read: impl FnOnce(&mut String) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.values.len() == self.count {
-            let text = String::new();
-            self.values.push(TakenValue { variable, text });
-        }
-        let value = &mut self.values[self.count];
+        let value = self.spare();
         value.variable = variable;
-        value.text.clear();
         read(&mut value.text)?;
         self.count += 1;
         Ok(())
+    }
+
+    /// An empty text for values that are looked at and not kept, in the memory of the next that is
+    /// taken.
+    pub fn scratch(&mut self) -> &mut String {
+        &mut self.spare().text
+    }
+
+    /// The place of the next value.
+    fn spare(&mut self) -> &mut TakenValue {
+        if self.values.len() == self.count {
+            let (variable, text) = (VariableId(0), String::new());
+            self.values.push(TakenValue { variable, text });
+        }
+        let value = &mut self.values[self.count];
+        value.text.clear();
+        value
     }
 
     /// What was taken, in the order in which it was.
@@ -172,6 +184,8 @@ mod tests {
         };
         assert_eq!(taken.take(VariableId(3), read("a")), Ok(()));
         assert_eq!(taken.take(VariableId(4), read("")), Err(()));
+        taken.scratch().push_str("looked at");
+        assert_eq!(taken.scratch(), "");
         assert_eq!(taken.take(VariableId(5), read("b")), Ok(()));
         let all: Vec<_> = taken.iter().collect();
         assert_eq!(all, [(VariableId(3), "a"), (VariableId(5), "b")]);
