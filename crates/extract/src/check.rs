@@ -1,0 +1,193 @@
+//! What a value must be.
+
+use crate::ParseError;
+use crate::number::Number;
+use crate::pattern::Pattern;
+use drumfire_plan::suggestion;
+use memchr::memmem;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A rule for a value.
+///
+/// | | holds of a value |
+/// |---|---|
+/// | `contains TEXT` | with the text in it |
+/// | `equals TEXT` | which is the text, to the byte |
+/// | `matches /regex/` | in which the expression matches |
+/// | `not contains TEXT`, `not equals …`, `not matches …` | of which that does not hold |
+/// | `<500ms`, `<=10kB`, `>1.5`, `>=1`, `=200` or `200`, `!=0` | which is a number in that relation; a time counts as seconds, a size as bytes |
+/// | `exists`, `missing` | which is there, or is not |
+#[derive(Clone, Debug)]
+pub struct Check {
+    text: Box<str>,
+    rule: Rule,
+    is_negated: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    Contains(Box<memmem::Finder<'static>>),
+    Equals(Box<str>),
+    Matches(Box<Pattern>),
+    Compares(Relation, Number),
+    Exists,
+    Missing,
+}
+
+/// A relation between numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Less,
+    LessOrEqual,
+    More,
+    MoreOrEqual,
+    Equal,
+    Unequal,
+}
+
+/// How relations are written; of two with the same beginning the longer one first.
+const RELATIONS: [(&str, Relation); 7] = [
+    ("<=", Relation::LessOrEqual),
+    ("<", Relation::Less),
+    (">=", Relation::MoreOrEqual),
+    (">", Relation::More),
+    ("==", Relation::Equal),
+    ("=", Relation::Equal),
+    ("!=", Relation::Unequal),
+];
+
+/// The words that a check begins with.
+const WORDS: [&str; 6] = ["contains", "equals", "matches", "exists", "missing", "not"];
+/// Those that `not` may stand before.
+const NEGATABLE: [&str; 3] = ["contains", "equals", "matches"];
+
+impl Check {
+    /// Reads a check.
+    ///
+    /// # Errors
+    /// With the place of the first mistake and what would be right there.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let start = text.len() - text.trim_start().len();
+        let trimmed = text.trim();
+        let (word, rest) = first_word(trimmed);
+        let is_negated = word == "not";
+        let rule = if is_negated {
+            let at = start + trimmed.len() - rest.len();
+            let (word, argument) = first_word(rest);
+            if !NEGATABLE.contains(&word) {
+                let near = suggestion(word, NEGATABLE);
+                let reason = format!("`contains`, `equals` or `matches` follows `not`{near}");
+                return Err(ParseError::new(at, reason));
+            }
+            worded(word, argument).map_err(|e| e.behind(at + rest.len() - argument.len()))?
+        } else if WORDS.contains(&word) {
+            worded(word, rest).map_err(|e| e.behind(start + trimmed.len() - rest.len()))?
+        } else {
+            compares(trimmed).map_err(|error| error.behind(start))?
+        };
+        Ok(Self {
+            text: trimmed.into(),
+            rule,
+            is_negated,
+        })
+    }
+
+    /// Whether it holds of a value that is there.
+    #[must_use]
+    pub fn holds(&self, value: &[u8]) -> bool {
+        let holds = match &self.rule {
+            Rule::Contains(finder) => finder.find(value).is_some(),
+            Rule::Equals(text) => value == text.as_bytes(),
+            Rule::Matches(pattern) => pattern.is_match(value),
+            Rule::Compares(relation, limit) => {
+                let number = std::str::from_utf8(value).ok().map(str::trim);
+                let number = number.and_then(Number::parse);
+                let order = number.and_then(|number| number.compare(*limit));
+                order.is_some_and(|order| relation.holds(order))
+            }
+            Rule::Exists => true,
+            Rule::Missing => false,
+        };
+        holds != self.is_negated
+    }
+
+    /// Whether a value must not be there.
+    #[must_use]
+    pub const fn wants_none(&self) -> bool {
+        matches!(self.rule, Rule::Missing)
+    }
+}
+
+impl fmt::Display for Check {
+    /// Prints it as it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Relation {
+    const fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::More => order.is_gt(),
+            Self::MoreOrEqual => order.is_ge(),
+            Self::Equal => order.is_eq(),
+            Self::Unequal => order.is_ne(),
+        }
+    }
+}
+
+/// A text's first word, and what follows the blanks behind it.
+fn first_word(text: &str) -> (&str, &str) {
+    match text.split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim_start()),
+        None => (text, ""),
+    }
+}
+
+/// A rule that begins with a word.
+fn worded(word: &str, argument: &str) -> Result<Rule, ParseError> {
+    let rule = match word {
+        "contains" if argument.is_empty() => {
+            return Err(ParseError::new(0, "a text follows `contains`"));
+        }
+        "contains" => {
+            let finder = memmem::Finder::new(argument).into_owned();
+            return Ok(Rule::Contains(Box::new(finder)));
+        }
+        "equals" => return Ok(Rule::Equals(argument.into())),
+        "matches" => return Ok(Rule::Matches(Box::new(Pattern::parse(argument)?))),
+        "exists" => Rule::Exists,
+        _ => Rule::Missing,
+    };
+    if !argument.is_empty() {
+        return Err(ParseError::new(0, format!("`{word}` stands alone")));
+    }
+    Ok(rule)
+}
+
+/// A relation and a number, or only a number.
+fn compares(text: &str) -> Result<Rule, ParseError> {
+    let found = RELATIONS.iter().find(|(sign, _)| text.starts_with(sign));
+    let (sign, relation) =
+        found.map_or(("", Relation::Equal), |(sign, relation)| (*sign, *relation));
+    let limit = text[sign.len()..].trim_start();
+    if let Some(number) = Number::parse_limit(limit) {
+        return Ok(Rule::Compares(relation, number));
+    }
+    let limit_shown: String = limit.chars().take(40).collect();
+    let limit_shown = limit_shown.escape_debug();
+    if !sign.is_empty() {
+        let reason = format!("`{limit_shown}` is no number, time (500ms) or size (10kB)");
+        return Err(ParseError::new(text.len() - limit.len(), reason));
+    }
+    let (word, _) = first_word(text);
+    let near = suggestion(word, WORDS);
+    let reason = format!(
+        "`{limit_shown}` is no check{near}; write `equals …`, `contains …`, `matches /…/`, \
+         `exists`, `missing` or a relation such as `<10`"
+    );
+    Err(ParseError::new(0, reason))
+}

@@ -1,0 +1,67 @@
+//! A server's bytes in a message: their beginning, without anything that acts on a terminal.
+
+use std::fmt::Write as _;
+
+/// More characters are not shown.
+const CHARACTERS_MAX: usize = 60;
+
+/// The first characters between backticks, those escaped that are neither letters, digits, signs
+/// nor blanks.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    // A character has at most 4 bytes, and one cut in two at the end is not shown.
+    let start = &bytes[..bytes.len().min(4 * (CHARACTERS_MAX + 1))];
+    let mut out = String::from("`");
+    let mut shown = 0;
+    for chunk in start.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if shown == CHARACTERS_MAX {
+                out.push_str("…`");
+                return out;
+            }
+            shown += 1;
+            if matches!(c, '"' | '\'') {
+                out.push(c);
+            } else {
+                out.extend(c.escape_debug());
+            }
+        }
+        for byte in chunk.invalid() {
+            if shown == CHARACTERS_MAX {
+                break;
+            }
+            shown += 1;
+            let written = write!(out, "\\x{byte:02x}");
+            debug_assert!(written.is_ok(), "a String takes any text");
+        }
+    }
+    out.push_str(if start.len() < bytes.len() {
+        "…`"
+    } else {
+        "`"
+    });
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excerpt;
+
+    #[test]
+    fn nothing_long_and_nothing_that_acts() {
+        for (bytes, shown) in [
+            (&b"ok"[..], "`ok`"),
+            (b"", "``"),
+            (b"say \"it's\"", "`say \"it's\"`"),
+            (b"\x1b[2J\r\n", "`\\u{1b}[2J\\r\\n`"),
+            ("gpj.\u{202e}exe".as_bytes(), "`gpj.\\u{202e}exe`"),
+            ("größe".as_bytes(), "`größe`"),
+            (b"\xff\xfeA", "`\\xff\\xfeA`"),
+        ] {
+            assert_eq!(excerpt(bytes), shown);
+        }
+        let long = excerpt(&[b'x'; 100_000]);
+        assert_eq!(long, format!("`{}…`", "x".repeat(60)));
+        let short_of_it = excerpt(&[b'x'; 60]);
+        assert_eq!(short_of_it, format!("`{}`", "x".repeat(60)));
+    }
+}

@@ -1,0 +1,49 @@
+//! A rule for one value of a response.
+
+use crate::excerpt::excerpt;
+use crate::{Check, Extractor};
+use drumfire_plan::{Mismatch, MismatchKind, Response};
+
+/// What a response is expected to have.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// The value that is looked at.
+    pub subject: Extractor,
+    /// What it must be.
+    pub check: Check,
+    /// The kind of failure that it is otherwise.
+    pub kind: MismatchKind,
+}
+
+impl Expectation {
+    /// Checks a response. The text in `scratch` is lost, its memory used.
+    ///
+    /// # Errors
+    /// When the response is not as expected, with what it has instead.
+    pub fn judge(&self, response: &Response<'_>, scratch: &mut String) -> Result<(), Mismatch> {
+        let Self { subject, check, .. } = self;
+        if let Some(bytes) = subject.bytes(response) {
+            return self.judge_bytes(bytes);
+        }
+        scratch.clear();
+        match subject.extract(response, scratch) {
+            Ok(()) => self.judge_bytes(scratch.as_bytes()),
+            Err(none) if none.is_missing() && check.wants_none() => Ok(()),
+            Err(none) => Err(self.mismatch(format!("{subject}: {none}; expected `{check}`"))),
+        }
+    }
+
+    fn judge_bytes(&self, value: &[u8]) -> Result<(), Mismatch> {
+        let Self { subject, check, .. } = self;
+        if check.holds(value) {
+            return Ok(());
+        }
+        let found = excerpt(value);
+        Err(self.mismatch(format!("{subject} is {found}, expected `{check}`")))
+    }
+
+    const fn mismatch(&self, reason: String) -> Mismatch {
+        let kind = self.kind;
+        Mismatch { kind, reason }
+    }
+}

@@ -1,0 +1,346 @@
+//! What is taken from a response.
+
+use crate::cookie;
+use crate::digest::Algorithm;
+use crate::excerpt::excerpt;
+use crate::json::JsonPath;
+use crate::pattern::Pattern;
+use crate::pick::{Pick, push, write_text};
+use crate::{NoValue, ParseError};
+use drumfire_plan::{Response, suggestion};
+use drumfire_units::Nanos;
+use std::fmt;
+
+/// Takes a text from a response.
+///
+/// It is written as a kind and what that looks for:
+///
+/// | | takes |
+/// |---|---|
+/// | `json $.token` | the value at a path (RFC 9535): a string without its quotes, a number with the digits that it has, an object or array as compact JSON |
+/// | `regex /id=(\d+)/` | the first group of a regular expression's match in the body, or the match where it has no group; the flags `i`, `m` and `s` may follow |
+/// | `header Location` | a header field |
+/// | `cookie session` | the value that a response gives to a cookie; where it gives several, the last, as it is the one that stays |
+/// | `status` | the status |
+/// | `body`, `body 100` | the decoded body, or the beginning of it, of at most 100 bytes |
+/// | `size` | how many bytes the decoded body has |
+/// | `time` | the response time in seconds |
+/// | `fnv1a64`, `xxh3`, `sha256` | a digest of the decoded body in hexadecimal |
+///
+/// Of several values it takes the first. `json#2`, `json#last`, `json#count` and `json#all` (a JSON
+/// array) pick others; so do they with `regex`, `header` and `cookie`.
+#[derive(Clone, Debug)]
+pub struct Extractor {
+    text: Box<str>,
+    source: Source,
+    pick: Pick,
+}
+
+/// Where values come from.
+#[derive(Clone, Debug)]
+enum Source {
+    Json(JsonPath),
+    Regex(Pattern),
+    Header(Box<str>),
+    Cookie(Box<str>),
+    Status,
+    Body { length_max: usize },
+    Size,
+    Time,
+    Digest(Algorithm),
+}
+
+/// The kinds of extractors.
+const KINDS: [&str; 11] = [
+    "json", "regex", "header", "cookie", "status", "body", "size", "time", "fnv1a64", "xxh3",
+    "sha256",
+];
+
+impl Extractor {
+    /// Reads an extractor.
+    ///
+    /// # Errors
+    /// With the place of the first mistake and what would be right there.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let start = text.len() - text.trim_start().len();
+        let head_end = text[start..].find(char::is_whitespace);
+        let head_end = head_end.map_or(text.len(), |length| start + length);
+        let (kind, picked) = match text[start..head_end].split_once('#') {
+            None => (&text[start..head_end], None),
+            Some((kind, picked)) => (kind, Some(picked)),
+        };
+        let rest = &text[head_end..];
+        let argument_at = head_end + rest.len() - rest.trim_start().len();
+        let argument = rest.trim();
+        let in_argument = |error: ParseError| error.behind(argument_at);
+        let source = match kind {
+            "json" => Source::Json(JsonPath::parse(argument).map_err(in_argument)?),
+            "regex" => Source::Regex(Pattern::parse(argument).map_err(in_argument)?),
+            "header" => Source::Header(header_name(argument).map_err(in_argument)?),
+            "cookie" => Source::Cookie(cookie_name(argument).map_err(in_argument)?),
+            "body" => Source::Body {
+                length_max: length_max(argument).map_err(in_argument)?,
+            },
+            kind => {
+                let source = plain(kind).map_err(|error| error.behind(start))?;
+                if !argument.is_empty() {
+                    let reason = format!("`{kind}` stands alone");
+                    return Err(ParseError::new(argument_at, reason));
+                }
+                source
+            }
+        };
+        let pick = match picked {
+            None => source.usual_pick(),
+            Some(picked) if source.may_be_many() => {
+                Pick::parse(picked).map_err(|error| error.behind(start + kind.len()))?
+            }
+            Some(_) => {
+                let reason = format!("a response has one `{kind}`: leave out what follows `#`");
+                return Err(ParseError::new(start + kind.len(), reason));
+            }
+        };
+        let text = text.trim().into();
+        Ok(Self { text, source, pick })
+    }
+
+    /// The header field that it reads, in lower case.
+    #[must_use]
+    pub fn header(&self) -> Option<&str> {
+        match &self.source {
+            Source::Header(name) => Some(name),
+            Source::Cookie(_) => Some(cookie::FIELD),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads the body.
+    #[must_use]
+    pub const fn reads_body(&self) -> bool {
+        match self.source {
+            Source::Json(_)
+            | Source::Regex(_)
+            | Source::Body { .. }
+            | Source::Size
+            | Source::Digest(_) => true,
+            Source::Header(_) | Source::Cookie(_) | Source::Status | Source::Time => false,
+        }
+    }
+
+    /// Appends the value that the response has.
+    ///
+    /// # Errors
+    /// When it has none, with what there is instead; `out` is then as it was.
+    pub fn extract(&self, response: &Response<'_>, out: &mut String) -> Result<(), NoValue> {
+        let start = out.len();
+        let written = self.write(response, out);
+        if written.is_err() {
+            out.truncate(start);
+        }
+        written
+    }
+
+    /// The bytes that the value is, where it is a part of the body as it stands.
+    pub(crate) fn bytes<'a>(&self, response: &Response<'a>) -> Option<&'a [u8]> {
+        match self.source {
+            Source::Body { length_max } => Some(beginning(response.body, length_max)),
+            _ => None,
+        }
+    }
+
+    fn write(&self, response: &Response<'_>, out: &mut String) -> Result<(), NoValue> {
+        let body = response.body;
+        match &self.source {
+            Source::Json(path) => return path.write(self.pick, body, out),
+            Source::Regex(pattern) => return pattern.write(self.pick, body, out),
+            Source::Header(name) => return self.write_header(name, response, out),
+            Source::Cookie(name) => return self.write_cookie(name, response, out),
+            Source::Body { length_max } => {
+                out.push_str(as_text(beginning(body, *length_max), "the body")?);
+            }
+            Source::Status => push(out, response.status),
+            Source::Size => push(out, body.len()),
+            Source::Time => push(out, Seconds(response.time)),
+            Source::Digest(algorithm) => algorithm.write(body, out),
+        }
+        Ok(())
+    }
+
+    fn write_header(
+        &self,
+        name: &str,
+        response: &Response<'_>,
+        out: &mut String,
+    ) -> Result<(), NoValue> {
+        let values = response.fields.values(name);
+        self.write_texts(values, "the field", out, || {
+            NoValue::missing("the response has no such field")
+        })
+    }
+
+    fn write_cookie(
+        &self,
+        name: &str,
+        response: &Response<'_>,
+        out: &mut String,
+    ) -> Result<(), NoValue> {
+        let values = cookie::values(response.fields, name);
+        self.write_texts(values, "the cookie", out, || {
+            match cookie::names(response.fields).next() {
+                None => NoValue::missing("the response sets no cookie"),
+                Some(other) => {
+                    let other = excerpt(other);
+                    NoValue::missing(format!("the response sets others, such as {other}"))
+                }
+            }
+        })
+    }
+
+    fn write_texts<'a>(
+        &self,
+        values: impl Iterator<Item = &'a [u8]>,
+        noun: &str,
+        out: &mut String,
+        absent: impl FnOnce() -> NoValue,
+    ) -> Result<(), NoValue> {
+        let mut gather = self.pick.gather(out);
+        for value in values {
+            let flow = gather.offer(|form, out| {
+                write_text(as_text(value, noun)?, form, out);
+                Ok(())
+            });
+            if flow?.is_break() {
+                break;
+            }
+        }
+        gather.finish(absent)
+    }
+}
+
+impl fmt::Display for Extractor {
+    /// Prints it as it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Source {
+    /// What is taken where nothing else is picked.
+    const fn usual_pick(&self) -> Pick {
+        match self {
+            Self::Cookie(_) => Pick::Last,
+            _ => Pick::FIRST,
+        }
+    }
+
+    /// Whether a response may have several values.
+    const fn may_be_many(&self) -> bool {
+        matches!(
+            self,
+            Self::Json(_) | Self::Regex(_) | Self::Header(_) | Self::Cookie(_)
+        )
+    }
+}
+
+/// A kind that looks for nothing in particular.
+fn plain(kind: &str) -> Result<Source, ParseError> {
+    Ok(match kind {
+        "status" => Source::Status,
+        "size" => Source::Size,
+        "time" => Source::Time,
+        "fnv1a64" => Source::Digest(Algorithm::Fnv1a64),
+        "xxh3" => Source::Digest(Algorithm::Xxh3),
+        "sha256" => Source::Digest(Algorithm::Sha256),
+        "" => {
+            return Err(ParseError::new(
+                0,
+                format!("write one of {}", KINDS.join(", ")),
+            ));
+        }
+        other => {
+            let near = suggestion(other, KINDS);
+            let near = if near.is_empty() {
+                format!("; there are {}", KINDS.join(", "))
+            } else {
+                near
+            };
+            let other = other.escape_debug();
+            return Err(ParseError::new(
+                0,
+                format!("nothing is taken by `{other}`{near}"),
+            ));
+        }
+    })
+}
+
+/// The name of a header field in lower case (RFC 9110, section 5.6.2).
+fn header_name(name: &str) -> Result<Box<str>, ParseError> {
+    check_token(name, "a header field, such as `header Location`")?;
+    Ok(name.to_ascii_lowercase().into())
+}
+
+fn cookie_name(name: &str) -> Result<Box<str>, ParseError> {
+    check_token(name, "a cookie, such as `cookie session`")?;
+    Ok(name.into())
+}
+
+fn check_token(name: &str, noun: &str) -> Result<(), ParseError> {
+    let is_token = |b: &u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(b);
+    if name.is_empty() {
+        return Err(ParseError::new(0, format!("name {noun}")));
+    }
+    match name.bytes().position(|b| !is_token(&b)) {
+        None => Ok(()),
+        Some(at) => Err(ParseError::new(
+            at,
+            format!("this is not in the name of {noun}"),
+        )),
+    }
+}
+
+/// How many bytes of the body are taken; all where nothing is written.
+fn length_max(text: &str) -> Result<usize, ParseError> {
+    if text.is_empty() {
+        return Ok(usize::MAX);
+    }
+    let given = text.parse().ok().filter(|n| *n > 0);
+    given.ok_or_else(|| ParseError::new(0, "write how many bytes of the body: `body 100`"))
+}
+
+/// At most so many bytes; a character is not cut in two.
+fn beginning(body: &[u8], length_max: usize) -> &[u8] {
+    let is_inside = |at: usize| body.get(at).is_some_and(|b| b & 0xc0 == 0x80);
+    let mut end = body.len().min(length_max);
+    // A character has at most three bytes behind its first.
+    for _ in 0..3 {
+        end -= usize::from(end > 0 && is_inside(end));
+    }
+    &body[..end]
+}
+
+fn as_text<'a>(bytes: &'a [u8], noun: &str) -> Result<&'a str, NoValue> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        NoValue::unreadable(format!("{noun} is not UTF-8 at byte {at}"))
+    })
+}
+
+/// A time in seconds, without zeros at the end.
+struct Seconds(Nanos);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SECOND: u64 = 1_000_000_000;
+        let (whole, mut fraction) = (self.0.0 / SECOND, self.0.0 % SECOND);
+        write!(f, "{whole}")?;
+        if fraction == 0 {
+            return Ok(());
+        }
+        let mut width = 9;
+        while fraction.is_multiple_of(10) {
+            fraction /= 10;
+            width -= 1;
+        }
+        write!(f, ".{fraction:0width$}")
+    }
+}

@@ -1,0 +1,132 @@
+//! Values of a JSON text, by their path (RFC 9535).
+
+mod children;
+mod path;
+mod scan;
+mod text;
+mod walk;
+
+use crate::excerpt::excerpt;
+use crate::pick::Pick;
+use crate::{NoValue, ParseError};
+use children::{Children, find};
+use path::{Path, Selector};
+use scan::{Broken, Scanner};
+use std::ops::ControlFlow;
+use walk::Walk;
+
+/// So many names of an object are given beside one that it lacks.
+const NAMES_SHOWN: usize = 4;
+
+/// A path that is looked for in bodies.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonPath {
+    path: Path,
+    is_singular: bool,
+}
+
+impl JsonPath {
+    /// Reads a path.
+    pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
+        let path = Path::parse(text)?;
+        let is_singular = path.is_singular();
+        Ok(Self { path, is_singular })
+    }
+
+    /// Appends what is picked of the values in the body.
+    pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
+        let scanner = Scanner::new(body)?;
+        let root = scanner.at();
+        let mut gather = pick.gather(out);
+        let mut value = scanner.clone();
+        let mut visit = |at: usize| {
+            gather.offer(|form, out| {
+                value.go_to(at);
+                text::write(&mut value, form, out)?;
+                Ok(value.check_behind(at == root)?)
+            })
+        };
+        let flow = if self.is_singular {
+            self.follow_one(scanner, &mut visit)
+        } else {
+            Walk::new(scanner, &mut visit).follow(root, &self.path.segments)
+        };
+        let _ = flow?;
+        gather.finish(|| self.absent(body))
+    }
+
+    /// Visits the one value to which the path leads.
+    fn follow_one(
+        &self,
+        mut scanner: Scanner<'_>,
+        visit: &mut dyn FnMut(usize) -> walk::Flow,
+    ) -> walk::Flow {
+        let mut at = scanner.at();
+        for selector in self.steps() {
+            let Some(value) = find(&mut scanner, at, selector)? else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            at = value;
+        }
+        visit(at)
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &Selector> {
+        self.path.segments.iter().flat_map(|s| &s.selectors)
+    }
+
+    /// Why there is no value in a body that could be read.
+    fn absent(&self, body: &[u8]) -> NoValue {
+        if !self.is_singular {
+            return NoValue::missing("the body has no such value");
+        }
+        match self.explain(body) {
+            Ok(reason) => NoValue::missing(reason),
+            Err(broken) => broken.into(),
+        }
+    }
+
+    /// How far the path goes, and what there is instead of its next step.
+    fn explain(&self, body: &[u8]) -> Result<String, Broken> {
+        let mut scanner = Scanner::new(body)?;
+        let mut at = scanner.at();
+        let mut place = String::from("$");
+        for selector in self.steps() {
+            let Some(value) = find(&mut scanner, at, selector)? else {
+                let instead = describe(&mut scanner, at)?;
+                return Ok(format!("there is no {selector} in `{place}`, {instead}"));
+            };
+            at = value;
+            place.push_str(&format!("[{selector}]").replace('`', ""));
+        }
+        Ok(String::from("the body has no such value"))
+    }
+}
+
+/// The value at `at` in a few words.
+fn describe(scanner: &mut Scanner<'_>, at: usize) -> Result<String, Broken> {
+    let mut children = Children::of(scanner, at);
+    if children.are_elements() {
+        let count = children.count(scanner)?;
+        return Ok(format!("an array of {count}"));
+    }
+    if !children.are_members() {
+        let start = scanner.at();
+        scanner.skip_value()?;
+        let value = excerpt(scanner.bytes(start, scanner.at()));
+        return Ok(format!("which is {value}"));
+    }
+    let mut names = Vec::new();
+    while let Some(child) = children.next(scanner)? {
+        if names.len() == NAMES_SHOWN {
+            names.push(String::from("…"));
+            break;
+        }
+        names.push(excerpt(child.name));
+    }
+    Ok(if names.is_empty() {
+        String::from("an empty object")
+    } else {
+        format!("which has {}", names.join(", "))
+    })
+}

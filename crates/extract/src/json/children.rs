@@ -1,0 +1,135 @@
+//! The members of an object and the elements of an array, one after the other.
+
+use super::path::Selector;
+use super::scan::{Broken, Scanner};
+use super::text::is_same;
+
+/// Goes from child to child; the scanner may be elsewhere in between.
+pub(super) struct Children {
+    /// The bracket that opens the value; 0 where it has no children.
+    open: u8,
+    /// Where the last child begins, or the value itself.
+    at: usize,
+    count: usize,
+}
+
+/// A child of a value.
+pub(super) struct Child<'a> {
+    /// Its name, as it is written, in an object.
+    pub(super) name: &'a [u8],
+    /// Where it begins.
+    pub(super) at: usize,
+}
+
+impl Children {
+    /// Those of the value at `at`.
+    pub(super) fn of(scanner: &mut Scanner<'_>, at: usize) -> Self {
+        scanner.go_to(at);
+        let open = scanner.peek().filter(|b| matches!(b, b'{' | b'['));
+        Self {
+            open: open.unwrap_or(0),
+            at,
+            count: 0,
+        }
+    }
+
+    /// Whether they have names.
+    pub(super) const fn are_members(&self) -> bool {
+        self.open == b'{'
+    }
+
+    /// Whether they are counted.
+    pub(super) const fn are_elements(&self) -> bool {
+        self.open == b'['
+    }
+
+    /// The next one.
+    pub(super) fn next<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+    ) -> Result<Option<Child<'a>>, Broken> {
+        if self.open == 0 {
+            return Ok(None);
+        }
+        scanner.go_to(self.at);
+        let is_there = if self.count == 0 {
+            scanner.enter(self.open)
+        } else {
+            scanner.skip_value()?;
+            scanner.next(self.open)?
+        };
+        if !is_there {
+            return Ok(None);
+        }
+        let name = if self.are_members() {
+            scanner.name()?
+        } else {
+            &[]
+        };
+        self.count += 1;
+        self.at = scanner.at();
+        Ok(Some(Child { name, at: self.at }))
+    }
+
+    /// How many there are from the next one on.
+    pub(super) fn count(&mut self, scanner: &mut Scanner<'_>) -> Result<usize, Broken> {
+        let mut count = 0;
+        while self.next(scanner)?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn named<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        name: &str,
+    ) -> Result<Option<Child<'a>>, Broken> {
+        while let Some(child) = self.next(scanner)? {
+            if is_same(child.name, name) {
+                return Ok(Some(child));
+            }
+        }
+        Ok(None)
+    }
+
+    fn nth<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        index: usize,
+    ) -> Result<Option<Child<'a>>, Broken> {
+        for _ in 0..index {
+            if self.next(scanner)?.is_none() {
+                return Ok(None);
+            }
+        }
+        self.next(scanner)
+    }
+}
+
+/// Where the member or element is, of the value at `at`, that a name or index picks. Of members with
+/// the same name it is the first.
+pub(super) fn find(
+    scanner: &mut Scanner<'_>,
+    at: usize,
+    selector: &Selector,
+) -> Result<Option<usize>, Broken> {
+    let mut children = Children::of(scanner, at);
+    let found = match selector {
+        Selector::Name(name) if children.are_members() => children.named(scanner, name)?,
+        Selector::Index(index) if children.are_elements() => {
+            let index = match usize::try_from(*index) {
+                Ok(index) => Some(index),
+                Err(_) => children
+                    .count(scanner)?
+                    .checked_sub(usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX)),
+            };
+            match index {
+                Some(index) => Children::of(scanner, at).nth(scanner, index)?,
+                None => None,
+            }
+        }
+        _ => None,
+    };
+    Ok(found.map(|child| child.at))
+}

@@ -1,0 +1,261 @@
+//! Finds values in the bytes of a JSON text without making a tree of it.
+//!
+//! What is skipped is not checked but for its brackets and quotes; everything on the way to a value
+//! is. There is no recursion and no stack, so depth costs nothing.
+
+use crate::NoValue;
+
+/// So many bytes may be passed over, again and again, for one value: a quarter of a second's work.
+/// Only paths that look at values within values come near it.
+const WORK_MAX: usize = 1 << 28;
+
+/// Why bytes are no JSON text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    at: usize,
+    reason: &'static str,
+}
+
+impl From<Broken> for NoValue {
+    fn from(broken: Broken) -> Self {
+        let Broken { at, reason } = broken;
+        Self::unreadable(format!("the body is not JSON: {reason}, at byte {at}"))
+    }
+}
+
+/// A place in a JSON text.
+#[derive(Clone, Debug)]
+pub(super) struct Scanner<'a> {
+    body: &'a [u8],
+    at: usize,
+    work: usize,
+}
+
+/// What a byte is to the reader that passes over a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Other,
+    Quote,
+    Open,
+    Close,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    classes[b'"' as usize] = Class::Quote;
+    classes[b'{' as usize] = Class::Open;
+    classes[b'[' as usize] = Class::Open;
+    classes[b'}' as usize] = Class::Close;
+    classes[b']' as usize] = Class::Close;
+    classes
+};
+
+impl<'a> Scanner<'a> {
+    /// Stands at the text's value, behind a byte order mark.
+    pub(super) fn new(body: &'a [u8]) -> Result<Self, Broken> {
+        let at = if body.starts_with("\u{feff}".as_bytes()) {
+            3
+        } else {
+            0
+        };
+        let mut scanner = Self { body, at, work: 0 };
+        scanner.skip_space();
+        if scanner.at == body.len() {
+            return Err(scanner.broken("it is empty"));
+        }
+        Ok(scanner)
+    }
+
+    pub(super) const fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) const fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    pub(super) fn bytes(&self, start: usize, end: usize) -> &'a [u8] {
+        &self.body[start..end]
+    }
+
+    pub(super) const fn broken(&self, reason: &'static str) -> Broken {
+        let at = self.at;
+        Broken { at, reason }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.body.get(self.at).copied()
+    }
+
+    /// Passes a byte if it stands here.
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let is_here = self.peek() == Some(byte);
+        self.at += usize::from(is_here);
+        is_here
+    }
+
+    pub(super) fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// From the value's first byte into it, if it is an object or array (`open`) that is not empty.
+    pub(super) fn enter(&mut self, open: u8) -> bool {
+        if !self.take(open) {
+            return false;
+        }
+        self.skip_space();
+        // `]` and `}` are two more than their partners.
+        self.peek() != Some(open + 2)
+    }
+
+    /// Reads a member's name and what follows, up to its value; gives the bytes between the quotes.
+    pub(super) fn name(&mut self) -> Result<&'a [u8], Broken> {
+        let name = self.string()?;
+        self.skip_space();
+        if !self.take(b':') {
+            return Err(self.broken("a `:` should follow the name"));
+        }
+        self.skip_space();
+        Ok(name)
+    }
+
+    /// Behind an element or member: whether another follows, at which it then stands.
+    pub(super) fn next(&mut self, open: u8) -> Result<bool, Broken> {
+        self.skip_space();
+        if self.take(b',') {
+            self.skip_space();
+            return Ok(true);
+        }
+        if self.take(open + 2) {
+            return Ok(false);
+        }
+        Err(self.broken("a `,` or the closing bracket should stand there"))
+    }
+
+    /// Passes a string; gives the bytes between its quotes, as they are written.
+    pub(super) fn string(&mut self) -> Result<&'a [u8], Broken> {
+        if !self.take(b'"') {
+            return Err(self.broken("a string should stand there"));
+        }
+        let start = self.at;
+        loop {
+            let rest = &self.body[self.at..];
+            match memchr::memchr2(b'"', b'\\', rest) {
+                Some(length) if rest[length] == b'"' => {
+                    let end = self.at + length;
+                    self.at = end + 1;
+                    return Ok(&self.body[start..end]);
+                }
+                // The byte behind a backslash may be a quote; it may also be missing.
+                Some(length) if length + 2 <= rest.len() => self.at += length + 2,
+                _ => {
+                    self.at = self.body.len();
+                    return Err(self.broken("a string is cut off"));
+                }
+            }
+        }
+    }
+
+    /// Passes a value.
+    pub(super) fn skip_value(&mut self) -> Result<(), Broken> {
+        let start = self.at;
+        match self.peek() {
+            Some(b'"') => {
+                self.string()?;
+            }
+            Some(open @ (b'{' | b'[')) => self.skip_nested(open)?,
+            _ => {
+                self.scalar()?;
+            }
+        }
+        self.work += self.at - start;
+        if self.work > WORK_MAX {
+            return Err(self.broken("or it is too large for this path"));
+        }
+        Ok(())
+    }
+
+    fn skip_nested(&mut self, open: u8) -> Result<(), Broken> {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.peek() {
+            match CLASSES[usize::from(byte)] {
+                Class::Other => self.at += 1,
+                Class::Quote => {
+                    self.string()?;
+                }
+                Class::Open => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                Class::Close => {
+                    depth -= 1;
+                    if depth == 0 && byte != open + 2 {
+                        return Err(self.broken("the closing bracket is of another kind"));
+                    }
+                    self.at += 1;
+                    if depth == 0 {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        Err(self.broken("an object or array is cut off"))
+    }
+
+    /// Passes a number, `true`, `false` or `null` (RFC 8259, sections 3 and 6).
+    pub(super) fn scalar(&mut self) -> Result<&'a [u8], Broken> {
+        let start = self.at;
+        for word in [&b"true"[..], b"false", b"null"] {
+            if self.body[start..].starts_with(word) {
+                self.at += word.len();
+                return self.ended(start);
+            }
+        }
+        let _ = self.take(b'-');
+        if !self.take(b'0') {
+            self.digits()?;
+        }
+        if self.take(b'.') {
+            self.digits()?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            let _ = self.take(b'+') || self.take(b'-');
+            self.digits()?;
+        }
+        self.ended(start)
+    }
+
+    fn digits(&mut self) -> Result<(), Broken> {
+        let rest = &self.body[self.at..];
+        let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        self.at += length;
+        if length == 0 {
+            return Err(self.broken("a value should stand there"));
+        }
+        Ok(())
+    }
+
+    /// What a scalar consists of, unless more letters follow it.
+    fn ended(&self, start: usize) -> Result<&'a [u8], Broken> {
+        match self.peek() {
+            None | Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']') => {
+                Ok(&self.body[start..self.at])
+            }
+            Some(_) => Err(self.broken("a value should end there")),
+        }
+    }
+
+    /// Behind a value: whether the text goes on as it must. A number at the end of a body that was
+    /// cut off may lack digits.
+    pub(super) fn check_behind(&mut self, is_root: bool) -> Result<(), Broken> {
+        self.skip_space();
+        match self.peek() {
+            None if is_root => Ok(()),
+            None => Err(self.broken("it is cut off")),
+            Some(b',' | b'}' | b']') if !is_root => Ok(()),
+            Some(_) => Err(self.broken("nothing should follow the value")),
+        }
+    }
+}

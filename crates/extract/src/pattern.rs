@@ -1,0 +1,145 @@
+//! Regular expressions as plans have them: `/id=(\d+)/i`.
+
+use crate::excerpt::excerpt;
+use crate::pick::{Pick, write_text};
+use crate::{NoValue, ParseError};
+use regex_automata::meta::{BuildError, Regex};
+use regex_automata::{Input, Span};
+use std::ops::ControlFlow;
+
+/// The compiled form of an expression may take so many bytes.
+const COMPILED_MAX: usize = 1 << 20;
+/// A search is linear, but the search for all matches starts again behind each: matches times bytes
+/// may reach this, about a quarter of a second's work at the worst.
+const WORK_MAX: usize = 1 << 28;
+
+/// A compiled expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    regex: Regex,
+}
+
+impl Pattern {
+    /// Reads `/…/` with the flags `i` (letters of either case), `m` (`^` and `$` at each line) and
+    /// `s` (`.` takes line ends).
+    pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
+        let inner = text
+            .strip_prefix('/')
+            .and_then(|rest| rest.rsplit_once('/'));
+        let Some((source, flags)) = inner else {
+            let reason = r"an expression stands between slashes: `/id=(\d+)/`";
+            return Err(ParseError::new(0, reason));
+        };
+        if source.is_empty() {
+            return Err(ParseError::new(1, "there is nothing between the slashes"));
+        }
+        for (index, flag) in flags.char_indices() {
+            if !matches!(flag, 'i' | 'm' | 's') || flags[..index].contains(flag) {
+                let flag = flag.escape_debug();
+                let reason = format!("`{flag}` is no flag here; there are `i`, `m` and `s`");
+                return Err(ParseError::new(source.len() + 2 + index, reason));
+            }
+        }
+        let prefix = if flags.is_empty() {
+            String::new()
+        } else {
+            format!("(?{flags})")
+        };
+        let config = Regex::config()
+            .nfa_size_limit(Some(COMPILED_MAX))
+            .onepass_size_limit(Some(COMPILED_MAX));
+        let built = Regex::builder()
+            .configure(config)
+            .build(&format!("{prefix}{source}"));
+        let regex = built.map_err(|error| explain(source, prefix.len(), &error).behind(1))?;
+        Ok(Self { regex })
+    }
+
+    /// Whether it matches anywhere.
+    pub(crate) fn is_match(&self, bytes: &[u8]) -> bool {
+        self.regex.is_match(bytes)
+    }
+
+    /// Appends what is picked of the matches: of each its first group, or all of it where it has
+    /// none.
+    pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
+        let mut gather = pick.gather(out);
+        let mut input = Input::new(body);
+        let mut work = 0_usize;
+        while let Some(found) = self.find(&input) {
+            work = work.saturating_add(body.len() - input.start());
+            if work > WORK_MAX {
+                let reason = "the body is too large to look for so many matches";
+                return Err(NoValue::unreadable(reason));
+            }
+            let flow = gather.offer(|form, out| {
+                let Some(group) = found.group else {
+                    let reason = "the expression matches without its first group";
+                    return Err(NoValue::missing(reason));
+                };
+                let text = std::str::from_utf8(&body[group]);
+                let text = text.map_err(|_| NoValue::unreadable("the match is not UTF-8"))?;
+                write_text(text, form, out);
+                Ok(())
+            });
+            if flow? == ControlFlow::Break(()) {
+                break;
+            }
+            // The next search begins behind the match; behind an empty one, a byte later.
+            let start = found.all.end + usize::from(found.all.is_empty());
+            if start > body.len() {
+                break;
+            }
+            input.set_start(start);
+        }
+        gather.finish(|| {
+            let start = excerpt(body);
+            NoValue::missing(format!("no match in the body, which begins {start}"))
+        })
+    }
+
+    fn find(&self, input: &Input<'_>) -> Option<Match> {
+        let mut slots = [None; 4];
+        let has_group = self.regex.captures_len() > 1;
+        let used = if has_group { 4 } else { 2 };
+        self.regex.search_slots(input, &mut slots[..used])?;
+        let span = |first: usize| {
+            let (start, end) = (slots[first]?.get(), slots[first + 1]?.get());
+            Some(Span { start, end })
+        };
+        let all = span(0)?;
+        let group = if has_group { span(2) } else { Some(all) };
+        Some(Match { all, group })
+    }
+}
+
+/// Where an expression matches.
+struct Match {
+    all: Span,
+    group: Option<Span>,
+}
+
+/// What is wrong in an expression that was compiled behind a prefix, and where. The compiler prints the expression, a caret below the
+/// place, and the reason in the last line.
+fn explain(source: &str, prefix: usize, error: &BuildError) -> ParseError {
+    let Some(syntax) = error.syntax_error() else {
+        let reason = "the expression becomes too large: its parts are repeated too often";
+        return ParseError::new(0, reason);
+    };
+    let text = syntax.to_string();
+    let caret = text.lines().find_map(|line| {
+        let column = line.find('^')?;
+        line[..column]
+            .trim()
+            .is_empty()
+            .then(|| column.saturating_sub(4 + prefix))
+    });
+    let column = caret.unwrap_or(0);
+    let at = source
+        .char_indices()
+        .nth(column)
+        .map_or(source.len(), |(at, _)| at);
+    let reason = text.lines().last().unwrap_or_default();
+    let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+    ParseError::new(at, format!("the expression is wrong: {reason}"))
+}

@@ -1,0 +1,205 @@
+//! Which of several values is meant.
+
+use crate::{NoValue, ParseError};
+use drumfire_plan::suggestion;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+
+/// A list of all values may have at most so many bytes: values can lie within one another, and are
+/// then written more than once.
+const LIST_MAX: usize = 1 << 20;
+
+/// Which of the values that an extractor finds is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pick {
+    /// The n-th, from 1.
+    Nth(usize),
+    /// The last.
+    Last,
+    /// How many there are.
+    Count,
+    /// All, as a JSON array.
+    All,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As a text.
+    Plain,
+    /// As an element of a JSON array.
+    Json,
+}
+
+/// The words beside a number.
+const WORDS: [(&str, Pick); 3] = [
+    ("last", Pick::Last),
+    ("count", Pick::Count),
+    ("all", Pick::All),
+];
+
+impl Pick {
+    /// The first.
+    pub(crate) const FIRST: Self = Self::Nth(1);
+
+    /// Reads what stands behind `#`.
+    pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
+        let rest = "write `#2` for the second value, `#last`, `#count` or `#all`";
+        if text == "0" {
+            return Err(ParseError::new(0, "values are counted from 1: write `#1`"));
+        }
+        if let Ok(n) = text.parse() {
+            return Ok(Self::Nth(n));
+        }
+        let word = WORDS.iter().find(|(word, _)| *word == text);
+        word.map(|(_, pick)| *pick).ok_or_else(|| {
+            let near = suggestion(text, WORDS.map(|(word, _)| word));
+            let text = text.escape_debug();
+            ParseError::new(0, format!("`#{text}` picks no value{near}; {rest}"))
+        })
+    }
+
+    /// Takes values one by one and appends to `out` what is picked of them.
+    pub(crate) const fn gather(self, out: &mut String) -> Gather<'_> {
+        Gather {
+            pick: self,
+            start: out.len(),
+            found: 0,
+            out,
+        }
+    }
+}
+
+/// What has been picked of the values that were found so far.
+pub(crate) struct Gather<'o> {
+    pick: Pick,
+    found: usize,
+    start: usize,
+    out: &'o mut String,
+}
+
+impl Gather<'_> {
+    /// Offers the next value, which `write` appends where it is wanted. After a break no more are
+    /// needed.
+    pub(crate) fn offer(
+        &mut self,
+        write: impl FnOnce(Form, &mut String) -> Result<(), NoValue>,
+    ) -> Result<ControlFlow<()>, NoValue> {
+        self.found += 1;
+        match self.pick {
+            Pick::Nth(n) if n == self.found => {
+                write(Form::Plain, self.out)?;
+                return Ok(ControlFlow::Break(()));
+            }
+            Pick::Nth(_) | Pick::Count => {}
+            Pick::Last => {
+                self.out.truncate(self.start);
+                write(Form::Plain, self.out)?;
+            }
+            Pick::All => {
+                self.out.push(if self.found == 1 { '[' } else { ',' });
+                write(Form::Json, self.out)?;
+                if self.out.len() - self.start > LIST_MAX {
+                    return Err(NoValue::unreadable("`#all` is more than 1 MiB here"));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The end of the values; `absent` says why there is none.
+    pub(crate) fn finish(self, absent: impl FnOnce() -> NoValue) -> Result<(), NoValue> {
+        match (self.pick, self.found) {
+            (Pick::Count, found) => push(self.out, found),
+            (Pick::All, 0) => self.out.push_str("[]"),
+            (Pick::All, _) => self.out.push(']'),
+            (_, 0) => return Err(absent()),
+            (Pick::Nth(n), found) if found < n => {
+                return Err(NoValue::missing(format!(
+                    "there is no `#{n}` among {found}"
+                )));
+            }
+            (Pick::Nth(_) | Pick::Last, _) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Appends a text in the form that is asked for.
+pub(crate) fn write_text(text: &str, form: Form, out: &mut String) {
+    match form {
+        Form::Plain => out.push_str(text),
+        Form::Json => {
+            out.push('"');
+            for c in text.chars() {
+                match c {
+                    '"' | '\\' => {
+                        out.push('\\');
+                        out.push(c);
+                    }
+                    c if c < ' ' => push(out, format_args!("\\u{:04x}", u32::from(c))),
+                    c => out.push(c),
+                }
+            }
+            out.push('"');
+        }
+    }
+}
+
+/// Appends something that prints itself.
+pub(crate) fn push(out: &mut String, value: impl std::fmt::Display) {
+    let written = write!(out, "{value}");
+    debug_assert!(written.is_ok(), "a String takes any text");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pick_takes_its_own() {
+        let check = |pick: &str, values: &[u32], expected: Result<&str, &str>| {
+            let mut out = String::from("before ");
+            let mut gather = Pick::parse(pick).expect("a pick").gather(&mut out);
+            for n in values {
+                let flow = gather.offer(|_, out| {
+                    push(out, n);
+                    Ok(())
+                });
+                if flow.expect("a value").is_break() {
+                    break;
+                }
+            }
+            let given = gather.finish(|| NoValue::missing("nothing there"));
+            let text = out.strip_prefix("before ").expect("what was there stays");
+            let given = given.map(|()| text).map_err(|none| none.to_string());
+            assert_eq!(given, expected.map_err(str::to_owned), "#{pick} {values:?}");
+        };
+        check("1", &[7, 8], Ok("7"));
+        check("2", &[7, 8], Ok("8"));
+        check("3", &[7, 8], Err("there is no `#3` among 2"));
+        check("3", &[], Err("nothing there"));
+        check("last", &[7, 8, 9], Ok("9"));
+        check("last", &[], Err("nothing there"));
+        check("count", &[7, 8, 9], Ok("3"));
+        check("count", &[], Ok("0"));
+        check("all", &[7, 8], Ok("[7,8]"));
+        check("all", &[], Ok("[]"));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, reason) in [
+            ("0", "values are counted from 1"),
+            ("lats", "`#lats` picks no value"),
+            ("cuont", "`#cuont` picks no value"),
+            ("", "`#` picks no value"),
+            ("99999999999999999999999", "picks no value"),
+        ] {
+            let error = Pick::parse(text).expect_err(text);
+            assert!(error.reason.contains(reason), "{error}");
+        }
+        let near = Pick::parse("counts").expect_err("no pick");
+        assert!(near.reason.contains("did you mean `count`?"), "{near}");
+    }
+}

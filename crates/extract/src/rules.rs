@@ -1,0 +1,75 @@
+//! All that is looked at in one response.
+
+use crate::{Expectation, Extractor};
+use drumfire_plan::{Inspection, Mismatch, MismatchKind, Response, Taken, VariableId};
+use drumfire_units::ByteSize;
+
+/// A variable that gets its value from a response.
+#[derive(Clone, Debug)]
+pub struct Take {
+    /// The variable.
+    pub variable: VariableId,
+    /// What its value is.
+    pub extractor: Extractor,
+}
+
+/// What is expected of a response, and what is taken from it.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    expectations: Vec<Expectation>,
+    takes: Vec<Take>,
+    fields: Vec<String>,
+    body_max: Option<ByteSize>,
+}
+
+impl Rules {
+    /// Joins expectations, which are checked first and in their order, and what is taken then. A body
+    /// is read only where one of them needs it, and fails the request if it is longer than
+    /// `body_max`.
+    #[must_use]
+    pub fn new(expectations: Vec<Expectation>, takes: Vec<Take>, body_max: ByteSize) -> Self {
+        let subjects = expectations.iter().map(|expectation| &expectation.subject);
+        let all: Vec<_> = subjects
+            .chain(takes.iter().map(|take| &take.extractor))
+            .collect();
+        let fields = all.iter().filter_map(|extractor| extractor.header());
+        let mut fields: Vec<_> = fields.map(str::to_owned).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        let body_max = all.iter().any(|e| e.reads_body()).then_some(body_max);
+        Self {
+            expectations,
+            takes,
+            fields,
+            body_max,
+        }
+    }
+}
+
+impl Inspection for Rules {
+    fn fields(&self) -> &[String] {
+        &self.fields
+    }
+
+    fn body_max(&self) -> Option<ByteSize> {
+        self.body_max
+    }
+
+    fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
+        for expectation in &self.expectations {
+            expectation.judge(response, taken.scratch())?;
+        }
+        for take in &self.takes {
+            let Take {
+                variable,
+                extractor,
+            } = take;
+            let read = taken.take(*variable, |out| extractor.extract(response, out));
+            read.map_err(|none| Mismatch {
+                kind: MismatchKind::Missing,
+                reason: format!("{extractor}: {none}"),
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! Bodies that are made to hurt.
+
+use crate::reply::Reply;
+use drumfire_extract::{Check, Extractor};
+use proptest::prelude::*;
+
+#[test]
+fn deep_json_is_passed_over() {
+    let deep = |open: &str, close: &str| {
+        let inside = format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
+        Reply::new(format!("{{\"a\":{inside},\"b\":2}}"))
+    };
+    for reply in [deep("[", "]"), deep("{\"x\":", "}")] {
+        reply.check("json $.b", Ok("2"));
+        reply.check("json $.a", Err("deeper than 512 levels"));
+        reply.check("json $..c", Err("deeper than 512 levels"));
+        let unclosed = Reply::new(&reply.body[..reply.body.len() / 2]);
+        unclosed.check("json $.b", Err("cut off"));
+        unclosed.check("json $", Err("deeper than 512 levels"));
+    }
+}
+
+#[test]
+fn values_within_values_have_a_bound() {
+    // Each `..` visits every value within every value.
+    let body = format!("{}{}", "[1,".repeat(400), "]".repeat(400));
+    let body = body.replace(",]", ",1]");
+    let wide = format!("[{}]", vec![body; 200].join(","));
+    Reply::new(wide).check("json#count $..*..*..*", Err("too large for this path"));
+}
+
+#[test]
+fn a_list_of_all_has_a_bound() {
+    let long = format!("[{}]", vec!["1"; 100_000].join(","));
+    let nested = format!("{}{long}{}", "[".repeat(20), "]".repeat(20));
+    Reply::new(nested).check("json#all $..*", Err("more than 1 MiB"));
+}
+
+#[test]
+fn searches_for_all_matches_have_a_bound() {
+    // The expression looks to the end of the body behind each match.
+    let body = "a".repeat(200_000);
+    let reply = Reply::new(body);
+    reply.check(
+        "regex#count /.*[^a-z]|[a-z]/",
+        Err("too large to look for so many"),
+    );
+    reply.check("regex /.*[^a-z]|[a-z]/", Ok("a"));
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(
+        body in prop::collection::vec(any::<u8>(), 0..200),
+        noise in r#"[\[\]{}:,"\\a0-9.eu \-]{0,60}"#,
+    ) {
+        for body in [body, noise.into_bytes()] {
+            let reply = Reply::new(body.clone()).with("set-cookie", &body).with("x", &body);
+            for text in [
+                "json $", "json $.a", "json#all $..*", "json $[0].a", "json $[-1]", "json#last $.*",
+                "regex#all /a.*?(e|0)/", "regex#count /x*/", "cookie a", "header#all x",
+                "body", "body 7", "size", "xxh3", "sha256", "fnv1a64",
+            ] {
+                let given = reply.take(text);
+                if let Err(reason) = given {
+                    prop_assert!(reason.len() < 500, "{reason}");
+                    prop_assert!(!reason.contains(|c: char| c.is_control()), "{reason:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn arbitrary_texts_are_read_or_refused(text in any::<String>(), tail in r#"[\$\.\[\]'"\\a0-9*,: #/()-]{0,20}"#) {
+        for text in [text, format!("json {tail}"), format!("regex {tail}"), format!("header {tail}"), tail] {
+            if let Err(error) = Extractor::parse(&text) {
+                prop_assert!(error.at <= text.len(), "{error} at {}", error.at);
+                prop_assert!(text.is_char_boundary(error.at), "{error} at {}", error.at);
+            }
+            if let Err(error) = Check::parse(&text) {
+                prop_assert!(error.at <= text.len() && text.is_char_boundary(error.at));
+            }
+        }
+    }
+}

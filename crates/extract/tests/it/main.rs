@@ -1,0 +1,9 @@
+//! What is taken from responses, and how they are checked.
+
+mod checks;
+mod hostile;
+mod json;
+mod mistakes;
+mod reply;
+mod rules;
+mod sources;

@@ -1,0 +1,105 @@
+//! Texts that are no extractors or checks: each mistake has its place and what would be right.
+
+use drumfire_extract::{Check, Extractor};
+
+/// The text with a mark at the mistake's place, and a part of the reason.
+fn check<T: std::fmt::Debug>(
+    parse: impl Fn(&str) -> Result<T, drumfire_extract::ParseError>,
+    marked: &str,
+    reason: &str,
+) {
+    let at = marked.find('^').expect("a mark");
+    let text = marked.replacen('^', "", 1);
+    let error = parse(&text).expect_err(&text);
+    assert!(error.reason.contains(reason), "{marked}: {error}");
+    assert_eq!(error.at, at, "{marked}: {error}");
+}
+
+#[test]
+fn extractors() {
+    for (marked, reason) in [
+        ("^", "write one of json"),
+        ("^jsn $.a", "did you mean `json`?"),
+        ("  ^jso $.a", "did you mean `json`?"),
+        ("^headers X", "did you mean `header`?"),
+        ("^quux", "nothing is taken by `quux`; there are json"),
+        ("json ^", "a JSON path starts with `$`"),
+        ("json ^token", "write `$.token`"),
+        ("json ^.token", "write `$.token`"),
+        ("json $^token", "a path goes on with"),
+        ("json $.^", "a name, `*` or `[` follows a dot"),
+        ("json $.^0", "an index is `[0]`"),
+        ("json $.first^-name", "in quotes"),
+        ("json $.a[^]", "a name in quotes, an index or `*`"),
+        ("json $.a[^b]", "a name in quotes, an index or `*`"),
+        ("json $.a[0^", "a `]` is missing"),
+        ("json $.a[^01]", "an index is a whole number"),
+        ("json $.a[^-0]", "an index is a whole number"),
+        (
+            "json $.a[^99999999999999999999]",
+            "an index is a whole number",
+        ),
+        ("json $[^'a]", "a closing ' is missing"),
+        (r#"json $['a^\"']"#, "no such escape"),
+        (r"json $['a^\x']", "no such escape"),
+        (r"json $['a^\ud800']", "no such escape"),
+        ("json $.a^ b", "a path goes on with"),
+        ("json^#0 $.a", "counted from 1"),
+        ("json^#lst $.a", "picks no value"),
+        ("json^#-1 $.a", "picks no value"),
+        ("status^#2", "a response has one `status`"),
+        ("body^#2", "a response has one `body`"),
+        ("status ^200", "`status` stands alone"),
+        ("body ^0", "how many bytes"),
+        ("body ^x", "how many bytes"),
+        ("regex ^", "between slashes"),
+        ("regex ^id", "between slashes"),
+        ("regex ^/id", "between slashes"),
+        ("regex /^/", "nothing between"),
+        ("regex /a/^x", "`x` is no flag"),
+        ("regex /a/i^g", "`g` is no flag"),
+        ("regex /a/i^i", "`i` is no flag"),
+        ("regex /a^(b/is", "unclosed group"),
+        ("regex /a^(b/", "unclosed group"),
+        ("regex /a^{99999}/", "too large"),
+        ("header ^", "name a header field"),
+        ("header X^ Y", "not in the name"),
+        ("cookie ^", "name a cookie"),
+        ("cookie a^=b", "not in the name"),
+    ] {
+        if reason == "too large" {
+            let error = Extractor::parse(&marked.replace('^', "")).expect_err(marked);
+            assert!(error.reason.contains(reason), "{error}");
+            continue;
+        }
+        check(Extractor::parse, marked, reason);
+    }
+    let long = format!("json $.{}", "a".repeat(2000));
+    let error = Extractor::parse(&long).expect_err("too long");
+    assert!(error.reason.contains("1,024 bytes"), "{error}");
+}
+
+#[test]
+fn checks() {
+    for (marked, reason) in [
+        ("^", "is no check"),
+        ("^contain ok", "did you mean `contains`?"),
+        ("^equal x", "did you mean `equals`?"),
+        ("^application/json", "write `equals …`"),
+        ("contains^", "a text follows `contains`"),
+        ("matches ^ok", "between slashes"),
+        ("matches /a^(/", "unclosed group"),
+        ("not ^exists", "follows `not`"),
+        ("not ^contain x", "did you mean `contains`?"),
+        ("not matches ^x", "between slashes"),
+        ("exists ^x", "`exists` stands alone"),
+        ("<^", "is no number"),
+        (
+            "< ^10parsecs",
+            "`10parsecs` is no number, time (500ms) or size (10kB)",
+        ),
+        ("<^<5", "is no number"),
+    ] {
+        check(Check::parse, marked, reason);
+    }
+}

@@ -1,0 +1,84 @@
+//! All that is looked at in one response.
+
+use crate::reply::Reply;
+use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
+use drumfire_plan::{Inspection, MismatchKind, Taken, VariableId};
+use drumfire_units::ByteSize;
+
+fn rules(expected: &[(&str, &str, MismatchKind)], taken: &[&str]) -> Rules {
+    let expectations = expected.iter().map(|(subject, check, kind)| Expectation {
+        subject: Extractor::parse(subject).expect(subject),
+        check: Check::parse(check).expect(check),
+        kind: *kind,
+    });
+    let takes = taken.iter().enumerate().map(|(index, text)| Take {
+        variable: VariableId(index.try_into().expect("a few")),
+        extractor: Extractor::parse(text).expect(text),
+    });
+    Rules::new(expectations.collect(), takes.collect(), ByteSize(1000))
+}
+
+fn texts(taken: &Taken) -> Vec<String> {
+    taken.iter().map(|(_, text)| text.to_owned()).collect()
+}
+
+#[test]
+fn values_are_taken_behind_the_checks() {
+    let rules = rules(
+        &[
+            ("status", "200", MismatchKind::Header),
+            ("json $.a", "exists", MismatchKind::Body),
+        ],
+        &["json $.a", "header X", "cookie c"],
+    );
+    let reply = Reply::new(r#"{"a":"1"}"#)
+        .with("x", "2")
+        .with("set-cookie", "c=3");
+    let mut taken = Taken::default();
+    assert_eq!(rules.inspect(&reply.response(), &mut taken), Ok(()));
+    assert_eq!(texts(&taken), ["1", "2", "3"]);
+}
+
+#[test]
+fn the_first_mismatch_is_given() {
+    let rules = rules(
+        &[
+            ("header X", "equals 2", MismatchKind::Header),
+            ("time", "<1ms", MismatchKind::Time),
+        ],
+        &["json $.a", "json $.b", "json $.c"],
+    );
+    let mut taken = Taken::default();
+    let other = Reply::new("{}").with("x", "1");
+    let given = rules.inspect(&other.response(), &mut taken).expect_err("X");
+    assert_eq!(given.kind, MismatchKind::Header);
+    let slow = Reply::new("{}").with("x", "2");
+    let given = rules
+        .inspect(&slow.response(), &mut taken)
+        .expect_err("time");
+    assert_eq!(given.kind, MismatchKind::Time);
+    assert_eq!(texts(&taken), [""; 0]);
+    let mut quick = Reply::new(r#"{"a":1,"c":3}"#).with("x", "2");
+    quick.time.0 = 5;
+    let given = rules.inspect(&quick.response(), &mut taken).expect_err("b");
+    assert_eq!(given.kind, MismatchKind::Missing);
+    let reason = "json $.b: there is no 'b' in `$`, which has `a`, `c`";
+    assert_eq!(given.reason, reason);
+    assert_eq!(texts(&taken), ["1"], "what was taken before stays");
+}
+
+#[test]
+fn only_what_is_needed_is_read() {
+    let none = rules(&[("status", "200", MismatchKind::Header)], &["time"]);
+    assert_eq!(none.fields(), [""; 0]);
+    assert_eq!(none.body_max(), None);
+    let some = rules(
+        &[
+            ("header X", "exists", MismatchKind::Header),
+            ("size", ">1", MismatchKind::Body),
+        ],
+        &["header x", "cookie a", "cookie b"],
+    );
+    assert_eq!(some.fields(), ["set-cookie", "x"]);
+    assert_eq!(some.body_max(), Some(ByteSize(1000)));
+}
