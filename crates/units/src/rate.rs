@@ -53,7 +53,7 @@ impl std::error::Error for ParseRateError {}
 impl FromStr for Rate {
     type Err = ParseRateError;
 
-    /// Parses `500/s`, `90/m`, `1000/h`, `0.2/s`, `5/10s`, or a bare number per second.
+    /// Parses `500/s`, `90/m`, `1000/h`, `0.2/s`, `5/10s`, `10k/s`, or a bare number per second.
     ///
     /// # Errors
     /// When the number is negative, has more than nine decimals or more digits than fit into 64
@@ -68,6 +68,11 @@ impl FromStr for Rate {
             span => span.parse::<Nanos>(),
         }
         .map_err(|_| fail())?;
+        let (number, factor) = match number.char_indices().last() {
+            Some((at, 'k' | 'K')) => (&number[..at], 1_000),
+            Some((at, 'M')) => (&number[..at], 1_000_000),
+            _ => (number, 1),
+        };
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = format!("{whole}{fraction}");
         let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -75,6 +80,7 @@ impl FromStr for Rate {
             return Err(fail());
         }
         let events = digits.parse::<u64>().map_err(|_| fail())?;
+        let events = events.checked_mul(factor).ok_or_else(fail)?;
         let scale = 10_u64.pow(u32::try_from(fraction.len()).map_err(|_| fail())?);
         let shrink = common_divisor(events, scale);
         let per = per.0.checked_mul(scale / shrink).ok_or_else(fail)?;
@@ -137,6 +143,9 @@ mod tests {
                 per: Nanos::from_secs(5)
             })
         );
+        assert_eq!("10k".parse(), Ok(Rate::per_second(10_000)));
+        assert_eq!("1.5k/s".parse(), Ok(Rate::per_second(1_500)));
+        assert_eq!("2M/s".parse(), Ok(Rate::per_second(2_000_000)));
         for text in ["500/s", "90/m", "1/5s", "3/h", "1/11s"] {
             assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
         }
@@ -152,6 +161,10 @@ mod tests {
             "/s",
             "1/0",
             "1e3",
+            "k",
+            "1kk",
+            "5m",
+            "18446744073709551615k",
             "1/fortnight",
             ".",
             "NaN",
