@@ -277,19 +277,35 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
             );
         }
         word => {
-            return fail(
-                start,
-                format!(
-                    "`{}` is not a metric{}",
-                    excerpt(word),
-                    suggestion_and(
-                        word,
-                        NAMES,
-                        &format!("the metrics are {}", NAMES.join(", "))
+            let shown = excerpt(word);
+            let message = match of_another_tool(word) {
+                Some(ours) => format!("`{shown}` is not a metric; {ours}"),
+                None => {
+                    let all = format!("the metrics are {}", NAMES.join(", "));
+                    format!(
+                        "`{shown}` is not a metric{}",
+                        suggestion_and(word, NAMES, &all)
                     )
-                ),
-            );
+                }
+            };
+            return fail(start, message);
         }
+    })
+}
+
+/// What to write for a metric that other tools have, mostly k6.
+fn of_another_tool(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "http_req_duration" | "iteration_duration" | "latency" | "duration" | "response_time" => {
+            "a time is p95, avg or max of the latency, such as p95<500ms"
+        }
+        "http_req_failed" | "error" | "errors" | "error_rate" | "failures" | "checks" => {
+            "the share of failures is `failed`, such as failed<1%"
+        }
+        "http_reqs" | "rps" | "qps" | "throughput" | "requests" => {
+            "the rate is `rate`, such as rate>=100/s"
+        }
+        _ => return None,
     })
 }
 
