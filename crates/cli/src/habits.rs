@@ -497,6 +497,12 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
     match command {
         "http" | "grpc" => {}
         "run" => return load_of_plan(&own, flags),
+        "serve" => {
+            return own.iter().enumerate().find_map(|(at, arg)| {
+                let before = at.checked_sub(1).map_or("", |at| own[at]);
+                port_of_server(before, arg)
+            });
+        }
         // The dialects take their own tools' flags.
         _ => return None,
     }
@@ -511,6 +517,17 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
         said.extend(own.windows(2).find_map(|pair| positional(pair[0], pair[1])));
     }
     (!said.is_empty()).then(|| said.join("\ndrumfire: "))
+}
+
+/// A port as other servers take it.
+fn port_of_server(before: &str, arg: &str) -> Option<String> {
+    let is_port = |text: &str| text.parse::<u16>().is_ok();
+    let port = match arg.split_once('=') {
+        Some(("--port", port)) => port,
+        None if matches!(before, "-p" | "--port") || !before.starts_with('-') => arg,
+        _ => return None,
+    };
+    is_port(port).then(|| format!("where the server listens is `-l {port}`"))
 }
 
 /// A flag of a load, which stands in a plan.
@@ -705,6 +722,9 @@ mod tests {
             ("grpc --plaintext h:1 list", "--list"),
             ("grpc h:1 describe a.B", "--describe"),
             ("grpc h:1 a.B/C", "`--call a.B/C`"),
+            ("serve -p 8081", "`-l 8081`"),
+            ("serve --port=8081", "`-l 8081`"),
+            ("serve 8081", "`-l 8081`"),
             ("run --vus 10 x", "`--vus` is no flag of drumfire run"),
             ("run -c10 x", "the load stands in the plan"),
             ("http -s x.lua http://h/", "{{uuid}}"),
@@ -721,6 +741,7 @@ mod tests {
             "http -H a:b/c http://h/",
             "grpc h:1 --call a.B/C -H k:v.w/x",
             "run -q x",
+            "serve -l 8081 --seed 5",
             "run - --json y",
             "go-wrk -help",
             "ghz --insecure -help",

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 67] = [
+const MISTAKES: [(&str, &[&str]); 69] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -118,6 +118,11 @@ const MISTAKES: [(&str, &[&str]); 67] = [
         "{url} --threshold 'p99<50'",
         &["--threshold", "50ms", "\n  p99<50\n      ^\n"],
     ),
+    (
+        "{url} --threshold 'http_req_duration<5ms'",
+        &["p95<500ms", "^"],
+    ),
+    ("{url} --threshold 'errors<1%'", &["failed<1%", "^"]),
     ("{url} --threshold 'p99!50ms'", &["--threshold", "^"]),
     (
         "{url} --json {dir}",
