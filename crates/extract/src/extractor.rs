@@ -17,7 +17,7 @@ use std::fmt;
 ///
 /// | | takes |
 /// |---|---|
-/// | `json $.token` | the value at a path (RFC 9535): a string without its quotes, a number with the digits that it has, an object or array as compact JSON |
+/// | `json $.token` | the value at a path (RFC 9535, whole): a string without its quotes, a number with the digits that it has, an object or array as compact JSON |
 /// | `regex /id=(\d+)/` | the first group of a regular expression's match in the body, or the match where it has no group; the flags `i`, `m` and `s` may follow |
 /// | `header Location` | a header field |
 /// | `cookie session` | the value that a response gives to a cookie; where it gives several, the last, as it is the one that stays |

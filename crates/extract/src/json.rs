@@ -1,6 +1,8 @@
 //! Values of a JSON text, by their path (RFC 9535).
 
 mod children;
+mod filter;
+mod judge;
 mod path;
 mod scan;
 mod text;
@@ -10,7 +12,7 @@ use crate::excerpt::excerpt;
 use crate::pick::Pick;
 use crate::{NoValue, ParseError};
 use children::{Children, find};
-use path::{Path, Selector};
+use path::{Path, Segment, Selector};
 use scan::{Broken, Scanner};
 use std::ops::ControlFlow;
 use walk::Walk;
@@ -35,7 +37,7 @@ impl JsonPath {
 
     /// Appends what is picked of the values in the body.
     pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
-        let scanner = Scanner::new(body)?;
+        let mut scanner = Scanner::new(body)?;
         let root = scanner.at();
         let mut gather = pick.gather(out);
         let mut value = scanner.clone();
@@ -47,28 +49,12 @@ impl JsonPath {
             })
         };
         let flow = if self.is_singular {
-            self.follow_one(scanner, &mut visit)
+            visit_one(&self.path.segments, &mut scanner, &mut visit)
         } else {
-            Walk::new(scanner, &mut visit).follow(root, &self.path.segments)
+            Walk::new(&mut scanner, root, &mut visit).follow(root, &self.path.segments)
         };
         let _ = flow?;
         gather.finish(|| self.absent(body))
-    }
-
-    /// Visits the one value to which the path leads.
-    fn follow_one(
-        &self,
-        mut scanner: Scanner<'_>,
-        visit: &mut dyn FnMut(usize) -> walk::Flow,
-    ) -> walk::Flow {
-        let mut at = scanner.at();
-        for selector in self.steps() {
-            let Some(value) = find(&mut scanner, at, selector)? else {
-                return Ok(ControlFlow::Continue(()));
-            };
-            at = value;
-        }
-        visit(at)
     }
 
     fn steps(&self) -> impl Iterator<Item = &Selector> {
@@ -101,6 +87,34 @@ impl JsonPath {
         }
         Ok(String::from("the body has no such value"))
     }
+}
+
+/// Visits the one value to which the segments lead.
+fn visit_one(
+    segments: &[Segment],
+    scanner: &mut Scanner<'_>,
+    visit: &mut dyn FnMut(usize) -> walk::Flow,
+) -> walk::Flow {
+    let root = scanner.at();
+    match find_one(segments, scanner, root)? {
+        Some(at) => visit(at),
+        None => Ok(ControlFlow::Continue(())),
+    }
+}
+
+/// Where the one value begins to which the segments lead from the value at `at`.
+fn find_one(
+    segments: &[Segment],
+    scanner: &mut Scanner<'_>,
+    mut at: usize,
+) -> Result<Option<usize>, Broken> {
+    for selector in segments.iter().flat_map(|segment| &segment.selectors) {
+        let Some(value) = find(scanner, at, selector)? else {
+            return Ok(None);
+        };
+        at = value;
+    }
+    Ok(Some(at))
 }
 
 /// The value at `at` in a few words.

@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 
 /// The compiled form of an expression may take so many bytes.
 const COMPILED_MAX: usize = 1 << 20;
+/// The same of one that stands in a body.
+const FOREIGN_MAX: usize = 1 << 17;
 /// A search is linear, but the search for all matches starts again behind each: matches times bytes
 /// may reach this, about a quarter of a second's work at the worst.
 const WORK_MAX: usize = 1 << 28;
@@ -45,14 +47,29 @@ impl Pattern {
         } else {
             format!("(?{flags})")
         };
-        let config = Regex::config()
-            .nfa_size_limit(Some(COMPILED_MAX))
-            .onepass_size_limit(Some(COMPILED_MAX));
-        let built = Regex::builder()
-            .configure(config)
-            .build(&format!("{prefix}{source}"));
+        let built = build(&format!("{prefix}{source}"), COMPILED_MAX);
         let regex = built.map_err(|error| explain(source, prefix.len(), &error).behind(1))?;
         Ok(Self { regex })
+    }
+
+    /// An expression as JSON paths have them (RFC 9485), which matches a text as a whole or
+    /// somewhere; `None` where it is none. Its `.` takes neither line feed nor carriage return.
+    pub(crate) fn of_json_path(source: &str, is_whole: bool) -> Option<Self> {
+        let mut translated = String::from(if is_whole { r"\A(?:" } else { "(?:" });
+        let (mut is_escaped, mut is_class) = (false, false);
+        for c in source.chars() {
+            match c {
+                '.' if !is_escaped && !is_class => translated.push_str(r"[^\n\r]"),
+                c => translated.push(c),
+            }
+            if !is_escaped {
+                is_class = (is_class || c == '[') && c != ']';
+            }
+            is_escaped = c == '\\' && !is_escaped;
+        }
+        translated.push_str(if is_whole { r")\z" } else { ")" });
+        let regex = build(&translated, FOREIGN_MAX).ok()?;
+        Some(Self { regex })
     }
 
     /// Whether it matches anywhere.
@@ -117,6 +134,14 @@ impl Pattern {
 struct Match {
     all: Span,
     group: Option<Span>,
+}
+
+fn build(source: &str, size_max: usize) -> Result<Regex, Box<BuildError>> {
+    let config = Regex::config()
+        .nfa_size_limit(Some(size_max))
+        .onepass_size_limit(Some(size_max));
+    let built = Regex::builder().configure(config).build(source);
+    built.map_err(Box::new)
 }
 
 /// What is wrong in an expression that was compiled behind a prefix, and where. The compiler prints the expression, a caret below the

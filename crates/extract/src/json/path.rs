@@ -1,19 +1,22 @@
 //! JSON paths (RFC 9535) as they are written.
 
+use super::filter::Filter;
 use crate::ParseError;
 use std::fmt;
 
 /// More bytes than this are no path.
 const LENGTH_MAX: usize = 1024;
+/// Parentheses and filters within one another.
+const DEPTH_MAX: usize = 32;
 
 /// A path from the root of a text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) segments: Vec<Segment>,
 }
 
 /// Goes from a value to values within it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Segment {
     /// Whether it also looks at everything within the value.
     pub(super) descends: bool,
@@ -21,7 +24,7 @@ pub(super) struct Segment {
 }
 
 /// Picks members or elements of a value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) enum Selector {
     /// The member with this name.
     Name(Box<str>),
@@ -29,6 +32,50 @@ pub(super) enum Selector {
     Index(i64),
     /// All members or elements.
     Wildcard,
+    /// Some elements.
+    Slice(Slice),
+    /// Those of the members or elements of which it holds.
+    Filter(Box<Filter>),
+}
+
+/// Every `step`-th element from `start` to before `end`; what is negative counts from the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slice {
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+}
+
+impl Slice {
+    /// The indices in an array of `length` (RFC 9535, section 2.3.4.2).
+    pub(super) fn indices(self, length: usize) -> impl Iterator<Item = usize> {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let is_forward = self.step > 0;
+        let (least, greatest) = if is_forward {
+            (0, length)
+        } else {
+            (-1, length - 1)
+        };
+        let bound = |given: Option<i64>, usual: i64| {
+            let given = given.map(|i| if i < 0 { length.saturating_add(i) } else { i });
+            given.unwrap_or(usual).clamp(least, greatest)
+        };
+        let (start, end) = if is_forward {
+            (bound(self.start, 0), bound(self.end, length))
+        } else {
+            (bound(self.start, length - 1), bound(self.end, -1))
+        };
+        let step = self.step;
+        let mut next = Some(start).filter(|_| step != 0 && length > 0);
+        std::iter::from_fn(move || {
+            let index = next?;
+            if (is_forward && index >= end) || (!is_forward && index <= end) {
+                return None;
+            }
+            next = index.checked_add(step);
+            usize::try_from(index).ok()
+        })
+    }
 }
 
 impl fmt::Display for Selector {
@@ -37,6 +84,8 @@ impl fmt::Display for Selector {
             Self::Name(name) => write!(f, "'{}'", name.escape_debug()),
             Self::Index(index) => write!(f, "{index}"),
             Self::Wildcard => f.write_str("*"),
+            Self::Slice(_) => f.write_str("slice"),
+            Self::Filter(_) => f.write_str("filter"),
         }
     }
 }
@@ -44,13 +93,7 @@ impl fmt::Display for Selector {
 impl Path {
     /// Whether it leads to one value at most.
     pub(super) fn is_singular(&self) -> bool {
-        self.segments.iter().all(|segment| {
-            !segment.descends
-                && matches!(
-                    segment.selectors[..],
-                    [Selector::Name(_) | Selector::Index(_)]
-                )
-        })
+        is_singular(&self.segments)
     }
 
     /// Reads a path.
@@ -63,7 +106,11 @@ impl Path {
             let reason = format!("a JSON path starts with `$`: write `$.{given}`");
             return Err(ParseError::new(0, reason));
         }
-        let mut parser = Parser { text, at: 1 };
+        let mut parser = Parser {
+            text,
+            at: 1,
+            depth: 0,
+        };
         let segments = parser.segments()?;
         if parser.at < text.len() {
             return Err(parser.error("a path goes on with `.name`, `['name']` or `[0]`"));
@@ -72,18 +119,58 @@ impl Path {
     }
 }
 
-/// A place in a path.
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
+/// Whether the segments lead to one value at most.
+pub(super) fn is_singular(segments: &[Segment]) -> bool {
+    segments.iter().all(|segment| {
+        !segment.descends
+            && matches!(
+                segment.selectors[..],
+                [Selector::Name(_) | Selector::Index(_)]
+            )
+    })
 }
 
-impl Parser<'_> {
-    fn rest(&self) -> &str {
+/// A place in a path.
+pub(super) struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) const fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    fn take(&mut self, text: &str) -> bool {
+    /// Passes what was read of the rest.
+    pub(super) const fn pass(&mut self, length: usize) {
+        self.at += length;
+    }
+
+    /// Back to a place, where blanks were passed in vain.
+    pub(super) const fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// Reads something that may hold another of its kind.
+    pub(super) fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, ParseError>,
+    ) -> Result<T, ParseError> {
+        if self.depth == DEPTH_MAX {
+            return Err(self.error("this is nested deeper than 32 levels"));
+        }
+        self.depth += 1;
+        let inner = read(self);
+        self.depth -= 1;
+        inner
+    }
+
+    pub(super) fn take(&mut self, text: &str) -> bool {
         let is_here = self.rest().starts_with(text);
         if is_here {
             self.at += text.len();
@@ -91,17 +178,17 @@ impl Parser<'_> {
         is_here
     }
 
-    fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         let rest = self.rest();
         let length = rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
         self.at += length;
     }
 
-    fn error(&self, reason: impl Into<String>) -> ParseError {
+    pub(super) fn error(&self, reason: impl Into<String>) -> ParseError {
         ParseError::new(self.at, reason)
     }
 
-    fn segments(&mut self) -> Result<Vec<Segment>, ParseError> {
+    pub(super) fn segments(&mut self) -> Result<Vec<Segment>, ParseError> {
         let mut segments = Vec::new();
         loop {
             let start = self.at;
@@ -165,10 +252,35 @@ impl Parser<'_> {
         if self.rest().starts_with(['\'', '"']) {
             return Ok(Selector::Name(self.quoted()?.into()));
         }
-        if let Some(index) = self.integer()? {
-            return Ok(Selector::Index(index));
+        if self.take("?") {
+            let filter = self.nested(Filter::parse)?;
+            return Ok(Selector::Filter(Box::new(filter)));
         }
-        Err(self.error("write a name in quotes, an index or `*`"))
+        let start = self.integer()?;
+        let behind = self.at;
+        self.skip_space();
+        if self.take(":") {
+            return Ok(Selector::Slice(self.slice(start)?));
+        }
+        self.at = behind;
+        start.map(Selector::Index).ok_or_else(|| {
+            self.error("write a name in quotes, an index, a slice, `*` or a filter `?…`")
+        })
+    }
+
+    /// The rest of a slice, behind its first `:`.
+    fn slice(&mut self, start: Option<i64>) -> Result<Slice, ParseError> {
+        self.skip_space();
+        let end = self.integer()?;
+        self.skip_space();
+        let step = if self.take(":") {
+            self.skip_space();
+            self.integer()?
+        } else {
+            None
+        };
+        let step = step.unwrap_or(1);
+        Ok(Slice { start, end, step })
     }
 
     /// A whole number between -(2^53 - 1) and 2^53 - 1, without zeros before it.
@@ -191,7 +303,7 @@ impl Parser<'_> {
     }
 
     /// A text in single or double quotes, with JSON's escapes.
-    fn quoted(&mut self) -> Result<String, ParseError> {
+    pub(super) fn quoted(&mut self) -> Result<String, ParseError> {
         let start = self.at;
         let quote = if self.take("'") { '\'' } else { '"' };
         self.at = start + 1;

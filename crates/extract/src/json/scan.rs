@@ -9,17 +9,29 @@ use crate::NoValue;
 /// Only paths that look at values within values come near it.
 const WORK_MAX: usize = 1 << 28;
 
-/// Why bytes are no JSON text.
+/// Why a value was not reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken {
+    cause: Cause,
     at: usize,
     reason: &'static str,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// The bytes are no JSON text.
+    Form,
+    /// They go beyond a limit.
+    Limit,
+}
+
 impl From<Broken> for NoValue {
     fn from(broken: Broken) -> Self {
-        let Broken { at, reason } = broken;
-        Self::unreadable(format!("the body is not JSON: {reason}, at byte {at}"))
+        let Broken { cause, at, reason } = broken;
+        Self::unreadable(match cause {
+            Cause::Form => format!("the body is not JSON: {reason}, at byte {at}"),
+            Cause::Limit => format!("the body {reason}, at byte {at}"),
+        })
     }
 }
 
@@ -79,8 +91,14 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) const fn broken(&self, reason: &'static str) -> Broken {
-        let at = self.at;
-        Broken { at, reason }
+        let (cause, at) = (Cause::Form, self.at);
+        Broken { cause, at, reason }
+    }
+
+    /// A limit that is passed here; the reason says what the body does there.
+    pub(super) const fn beyond(&self, reason: &'static str) -> Broken {
+        let (cause, at) = (Cause::Limit, self.at);
+        Broken { cause, at, reason }
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -170,9 +188,14 @@ impl<'a> Scanner<'a> {
                 self.scalar()?;
             }
         }
-        self.work += self.at - start;
+        self.work(self.at - start)
+    }
+
+    /// Counts work that is as much as to pass so many bytes.
+    pub(super) fn work(&mut self, bytes: usize) -> Result<(), Broken> {
+        self.work += bytes;
         if self.work > WORK_MAX {
-            return Err(self.broken("or it is too large for this path"));
+            return Err(self.beyond("is too large for this path"));
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ pub(super) fn write(scanner: &mut Scanner<'_>, form: Form, out: &mut String) -> 
             Some(open @ (b'{' | b'[')) => {
                 out.push(char::from(open));
                 if !nesting.push(open) {
-                    return Err(scanner.broken("values are nested deeper than 512 levels"));
+                    return Err(scanner.beyond("nests values deeper than 512 levels"));
                 }
                 scanner.enter(open)
             }

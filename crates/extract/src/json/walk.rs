@@ -2,7 +2,8 @@
 //! RFC 9535 as soon as it is found.
 
 use super::children::{Child, Children, find};
-use super::path::{Segment, Selector};
+use super::judge::{Place, holds};
+use super::path::{Segment, Selector, Slice};
 use super::scan::Scanner;
 use crate::NoValue;
 use std::ops::ControlFlow;
@@ -17,14 +18,20 @@ pub(super) type Flow = Result<ControlFlow<()>, NoValue>;
 type Visit<'v> = dyn FnMut(usize) -> Flow + 'v;
 
 /// Follows one path.
-pub(super) struct Walk<'a, 'v> {
-    scanner: Scanner<'a>,
+pub(super) struct Walk<'a, 's, 'v> {
+    scanner: &'s mut Scanner<'a>,
+    /// Where the text's value begins, at which `$` in a filter starts.
+    root: usize,
     visit: &'v mut Visit<'v>,
 }
 
-impl<'a, 'v> Walk<'a, 'v> {
-    pub(super) fn new(scanner: Scanner<'a>, visit: &'v mut Visit<'v>) -> Self {
-        Self { scanner, visit }
+impl<'a, 's, 'v> Walk<'a, 's, 'v> {
+    pub(super) fn new(scanner: &'s mut Scanner<'a>, root: usize, visit: &'v mut Visit<'v>) -> Self {
+        Self {
+            scanner,
+            root,
+            visit,
+        }
     }
 
     /// Visits every value to which the segments lead from the value at `at`.
@@ -38,8 +45,8 @@ impl<'a, 'v> Walk<'a, 'v> {
 
     fn descend(&mut self, at: usize, segment: &Segment, rest: &[Segment], depth: usize) -> Flow {
         if depth == DEPTH_MAX {
-            let reason = "the body's values are nested deeper than 512 levels";
-            return Err(NoValue::unreadable(reason));
+            let deep = "nests values deeper than 512 levels";
+            return Err(self.scanner.beyond(deep).into());
         }
         if self.select(at, segment, rest)?.is_break() {
             return Ok(ControlFlow::Break(()));
@@ -55,7 +62,19 @@ impl<'a, 'v> Walk<'a, 'v> {
                 Selector::Wildcard => {
                     self.each_child(at, &mut |walk, child| walk.follow(child.at, rest))
                 }
-                selector => match find(&mut self.scanner, at, selector)? {
+                Selector::Filter(filter) => self.each_child(at, &mut |walk, child| {
+                    let place = Place {
+                        root: walk.root,
+                        current: child.at,
+                    };
+                    if holds(filter, walk.scanner, place)? {
+                        walk.follow(child.at, rest)
+                    } else {
+                        Ok(ControlFlow::Continue(()))
+                    }
+                }),
+                Selector::Slice(slice) => self.slice(at, *slice, rest),
+                Selector::Name(_) | Selector::Index(_) => match find(self.scanner, at, selector)? {
                     Some(value) => self.follow(value, rest),
                     None => Ok(ControlFlow::Continue(())),
                 },
@@ -67,13 +86,29 @@ impl<'a, 'v> Walk<'a, 'v> {
         Ok(ControlFlow::Continue(()))
     }
 
+    fn slice(&mut self, at: usize, slice: Slice, rest: &[Segment]) -> Flow {
+        let mut children = Children::of(self.scanner, at);
+        let mut elements = Vec::new();
+        if children.are_elements() {
+            while let Some(child) = children.next(self.scanner)? {
+                elements.push(child.at);
+            }
+        }
+        for index in slice.indices(elements.len()) {
+            if self.follow(elements[index], rest)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
     fn each_child(
         &mut self,
         at: usize,
         each: &mut dyn FnMut(&mut Self, Child<'a>) -> Flow,
     ) -> Flow {
-        let mut children = Children::of(&mut self.scanner, at);
-        while let Some(child) = children.next(&mut self.scanner)? {
+        let mut children = Children::of(self.scanner, at);
+        while let Some(child) = children.next(self.scanner)? {
             if each(self, child)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }

@@ -12,11 +12,11 @@ fn deep_json_is_passed_over() {
     };
     for reply in [deep("[", "]"), deep("{\"x\":", "}")] {
         reply.check("json $.b", Ok("2"));
-        reply.check("json $.a", Err("deeper than 512 levels"));
-        reply.check("json $..c", Err("deeper than 512 levels"));
+        reply.check("json $.a", Err("nests values deeper than 512 levels"));
+        reply.check("json $..c", Err("nests values deeper than 512 levels"));
         let unclosed = Reply::new(&reply.body[..reply.body.len() / 2]);
         unclosed.check("json $.b", Err("cut off"));
-        unclosed.check("json $", Err("deeper than 512 levels"));
+        unclosed.check("json $", Err("nests values deeper than 512 levels"));
     }
 }
 
@@ -26,7 +26,18 @@ fn values_within_values_have_a_bound() {
     let body = format!("{}{}", "[1,".repeat(400), "]".repeat(400));
     let body = body.replace(",]", ",1]");
     let wide = format!("[{}]", vec![body; 200].join(","));
-    Reply::new(wide).check("json#count $..*..*..*", Err("too large for this path"));
+    let reply = Reply::new(wide);
+    reply.check(
+        "json#count $..*..*..*",
+        Err("the body is too large for this path"),
+    );
+    let equal = Err("compares values that are nested deeper than 256 levels");
+    reply.check("json#count $..[?@ == $[0]]", equal);
+    // The body's own expression is compiled for each of its texts.
+    let texts = format!(r#"["[a-z]{{9}}"{}]"#, r#","x""#.repeat(2000));
+    let reply = Reply::new(texts);
+    reply.check("json $[?search(@, $[0])]", Err("too large for this path"));
+    reply.check("json#count $[?search(@, '[a-z]')]", Ok("2001"));
 }
 
 #[test]

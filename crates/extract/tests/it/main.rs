@@ -1,6 +1,7 @@
 //! What is taken from responses, and how they are checked.
 
 mod checks;
+mod filters;
 mod hostile;
 mod json;
 mod mistakes;

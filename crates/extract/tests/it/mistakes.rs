@@ -23,27 +23,6 @@ fn extractors() {
         ("  ^jso $.a", "did you mean `json`?"),
         ("^headers X", "did you mean `header`?"),
         ("^quux", "nothing is taken by `quux`; there are json"),
-        ("json ^", "a JSON path starts with `$`"),
-        ("json ^token", "write `$.token`"),
-        ("json ^.token", "write `$.token`"),
-        ("json $^token", "a path goes on with"),
-        ("json $.^", "a name, `*` or `[` follows a dot"),
-        ("json $.^0", "an index is `[0]`"),
-        ("json $.first^-name", "in quotes"),
-        ("json $.a[^]", "a name in quotes, an index or `*`"),
-        ("json $.a[^b]", "a name in quotes, an index or `*`"),
-        ("json $.a[0^", "a `]` is missing"),
-        ("json $.a[^01]", "an index is a whole number"),
-        ("json $.a[^-0]", "an index is a whole number"),
-        (
-            "json $.a[^99999999999999999999]",
-            "an index is a whole number",
-        ),
-        ("json $[^'a]", "a closing ' is missing"),
-        (r#"json $['a^\"']"#, "no such escape"),
-        (r"json $['a^\x']", "no such escape"),
-        (r"json $['a^\ud800']", "no such escape"),
-        ("json $.a^ b", "a path goes on with"),
         ("json^#0 $.a", "counted from 1"),
         ("json^#lst $.a", "picks no value"),
         ("json^#-1 $.a", "picks no value"),
@@ -74,6 +53,57 @@ fn extractors() {
         }
         check(Extractor::parse, marked, reason);
     }
+}
+
+#[test]
+fn json_paths() {
+    for (marked, reason) in [
+        ("json ^", "a JSON path starts with `$`"),
+        ("json ^token", "write `$.token`"),
+        ("json ^.token", "write `$.token`"),
+        ("json $^token", "a path goes on with"),
+        ("json $.^", "a name, `*` or `[` follows a dot"),
+        ("json $.^0", "an index is `[0]`"),
+        ("json $.first^-name", "in quotes"),
+        ("json $.a[^]", "a name in quotes, an index, a slice"),
+        ("json $.a[^b]", "a name in quotes, an index, a slice"),
+        ("json $.a[0^", "a `]` is missing"),
+        ("json $.a[0:^x]", "a `]` is missing"),
+        ("json $.a[?^]", "write `@` and a path"),
+        ("json $.a[?^1]", "compare this with another value"),
+        ("json $.a[?@.b == ^]", "write `@` and a path"),
+        ("json $.a[?@.b ^= 1]", "a `]` is missing"),
+        ("json $.a[?^@.* == 1]", "may lead to several values"),
+        ("json $.a[?(@.b^]", "a `)` is missing"),
+        ("json $.a[?@.b == ^01]", "no number of JSON"),
+        ("json $.a[?@.b == ^yes]", "write `@` and a path"),
+        ("json $.a[?^len(@) > 1]", "no function `len`"),
+        ("json $.a[?^cont(@.*) > 1]", "did you mean `count`?"),
+        ("json $.a[?count(^1) > 1]", "a path from `@` or `$`"),
+        ("json $.a[?^length(@)]", "compare this with another value"),
+        ("json $.a[?^match(@, 'x') == true]", "it can't be compared"),
+        ("json $.a[?match(@^)]", "an expression in quotes"),
+        ("json $.a[?match(@, 'x'^, 1)]", "too many arguments"),
+        ("json $.a[^01]", "an index is a whole number"),
+        ("json $.a[^-0]", "an index is a whole number"),
+        (
+            "json $.a[^99999999999999999999]",
+            "an index is a whole number",
+        ),
+        ("json $[^'a]", "a closing ' is missing"),
+        (r#"json $['a^\"']"#, "no such escape"),
+        (r"json $['a^\x']", "no such escape"),
+        (r"json $['a^\ud800']", "no such escape"),
+        ("json $.a^ b", "a path goes on with"),
+    ] {
+        check(Extractor::parse, marked, reason);
+    }
+    let deep = format!("json $[?{}", "(".repeat(900));
+    let error = Extractor::parse(&deep).expect_err("too deep");
+    assert!(error.reason.contains("deeper than 32 levels"), "{error}");
+    let deep = format!("json ${}", "[?@".repeat(300));
+    let error = Extractor::parse(&deep).expect_err("too deep");
+    assert!(error.reason.contains("deeper than 32 levels"), "{error}");
     let long = format!("json $.{}", "a".repeat(2000));
     let error = Extractor::parse(&long).expect_err("too long");
     assert!(error.reason.contains("1,024 bytes"), "{error}");
