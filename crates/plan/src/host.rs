@@ -1,6 +1,6 @@
 //! Hosts and ports inside a URL.
 
-use crate::url::excerpt;
+use crate::url::shorten;
 use crate::{Host, Scheme, UrlError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,7 +12,7 @@ const LABEL_MAX: usize = 63;
 pub(crate) fn parse(text: &str, scheme: Scheme) -> Result<(Host, Option<u16>), UrlError> {
     if let Some(inside) = text.strip_prefix('[') {
         let (address, rest) = inside.split_once(']').ok_or_else(|| {
-            UrlError::new(format!("`{}` has no closing bracket `]`", excerpt(text)))
+            UrlError::new(format!("`{}` has no closing bracket `]`", shorten(text)))
         })?;
         let host = Host::Address(IpAddr::V6(address_v6(address)?));
         return match (rest, rest.strip_prefix(':')) {
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str, scheme: Scheme) -> Result<(Host, Option<u16>), U
             (_, Some(port)) => Ok((host, parse_port(port, scheme)?)),
             (_, None) => Err(UrlError::new(format!(
                 "`{}` follows the address's bracket; write `:port` or `/path` there",
-                excerpt(rest)
+                shorten(rest)
             ))),
         };
     }
@@ -34,7 +34,7 @@ pub(crate) fn parse(text: &str, scheme: Scheme) -> Result<(Host, Option<u16>), U
         } else {
             UrlError::new(format!(
                 "`{}` has more than one colon; write `host:port`, an IPv6 address in brackets",
-                excerpt(text)
+                shorten(text)
             ))
         });
     }
@@ -50,7 +50,7 @@ fn parse_port(text: &str, scheme: Scheme) -> Result<Option<u16>, UrlError> {
         Ok(port) if digits && port > 0 => Ok(Some(port)),
         _ => Err(UrlError::new(format!(
             "`{}` is not a port; write a number from 1 to 65535, or leave it out for {}",
-            excerpt(text),
+            shorten(text),
             scheme.default_port()
         ))),
     }
@@ -61,14 +61,14 @@ fn address_v6(text: &str) -> Result<Ipv6Addr, UrlError> {
         return Err(UrlError::new(format!(
             "zone `%{}` of the IPv6 address is not supported; write `[{}]`, \
              and choose the interface by a source address",
-            excerpt(zone),
-            excerpt(address)
+            shorten(zone),
+            shorten(address)
         )));
     }
     text.parse().map_err(|_| {
         UrlError::new(format!(
             "`{}` is not an IPv6 address; write one such as [::1]",
-            excerpt(text)
+            shorten(text)
         ))
     })
 }
@@ -89,7 +89,7 @@ fn parse_name(text: &str) -> Result<Host, UrlError> {
         return Err(UrlError::new(format!(
             "`{}` in host `{}`: {right}",
             wrong.escape_debug(),
-            excerpt(text)
+            shorten(text)
         )));
     }
     let labels = text.strip_suffix('.').unwrap_or(text);
@@ -102,7 +102,7 @@ fn parse_name(text: &str) -> Result<Host, UrlError> {
         return Err(UrlError::new(format!(
             "`{}` is not a host name; its labels have 1 to {LABEL_MAX} letters, \
              together at most {NAME_MAX}",
-            excerpt(text)
+            shorten(text)
         )));
     }
     Ok(Host::Name(text.to_ascii_lowercase()))
@@ -117,11 +117,11 @@ fn address_v4(text: &str) -> Result<Ipv4Addr, UrlError> {
     Err(UrlError::new(match unusual_v4(text) {
         Some(address) => format!(
             "`{}` is an unusual form of {address}; write {address}",
-            excerpt(text)
+            shorten(text)
         ),
         None => format!(
             "`{}` is not an IPv4 address; write four numbers from 0 to 255, such as 127.0.0.1",
-            excerpt(text)
+            shorten(text)
         ),
     }))
 }

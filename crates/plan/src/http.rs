@@ -1,6 +1,6 @@
 //! HTTP requests and how they travel.
 
-use crate::{Call, Expect, Inspection, RequestData, Url};
+use crate::{Call, Expect, Inspection, RequestData, Url, secret};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Method {
         if is_token(text) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(HeaderError::Method(shorten(text)))
+            Err(HeaderError::Method(shorten(&secret::excerpt(text))))
         }
     }
 
@@ -58,7 +58,7 @@ impl Header {
     /// Whether a field with this name and value could be sent.
     pub(crate) fn check(name: &str, value: &[u8]) -> Result<(), HeaderError> {
         if !is_token(name) {
-            return Err(HeaderError::Name(shorten(name)));
+            return Err(HeaderError::Name(shorten(&secret::excerpt(name))));
         }
         let value = value.trim_ascii();
         if value.iter().any(|&b| (b < 0x20 && b != b'\t') || b == 0x7f) {
@@ -74,7 +74,7 @@ impl Header {
     pub fn parse(line: &str) -> Result<Self, HeaderError> {
         let (name, value) = line
             .split_once(':')
-            .ok_or_else(|| HeaderError::NoColon(shorten(line)))?;
+            .ok_or_else(|| HeaderError::NoColon(shorten(&secret::line_without_colon(line))))?;
         Self::new(name.trim(), value.as_bytes())
     }
 
@@ -105,13 +105,15 @@ fn is_token(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// The first 64 characters, escaped, for a message.
+/// The first 64 characters, controls escaped, for a message.
 fn shorten(text: &str) -> String {
-    text.chars()
-        .take(64)
-        .collect::<String>()
-        .escape_default()
-        .to_string()
+    let shown = text.chars().take(64);
+    shown
+        .flat_map(|c| match c {
+            '…' => c.to_string().chars().collect::<Vec<char>>(),
+            c => c.escape_default().collect(),
+        })
+        .collect()
 }
 
 /// Why a method or header can't be sent.

@@ -6,27 +6,86 @@ use std::borrow::Cow;
 pub const MASK: &str = "***";
 
 /// Words that make a name secret wherever they stand in it.
-const SECRET_WORDS: [&str; 10] = [
+const SECRET_WORDS: [&str; 18] = [
+    "assertion",
     "authorization",
+    "bearer",
     "cookie",
     "credential",
+    "csrf",
     "key",
+    "oauth",
+    "passcode",
+    "passphrase",
     "passwd",
     "password",
+    "saml",
     "secret",
     "session",
     "signature",
     "token",
+    "xsrf",
 ];
 
-/// Names that are secret as a whole, too short to be looked for inside others.
-const SECRET_NAMES: [&str; 6] = ["auth", "jwt", "pass", "pwd", "sid", "sig"];
+/// Words that are secret where they stand alone, between signs: too short to be looked for inside
+/// others.
+const SECRET_NAMES: [&str; 12] = [
+    "auth", "creds", "hmac", "jwt", "otp", "pass", "pin", "pwd", "sas", "sid", "sig", "totp",
+];
+
+/// A name that is secret as a whole: within others it means something else.
+const SECRET_WHOLE: &str = "code";
+
+/// Characters of a text without a colon that stands in a header's place, and may be a bare secret.
+const WORD_MAX: usize = 20;
 
 /// Whether a header, query parameter or setting of this name holds a secret.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
-    SECRET_NAMES.contains(&name.as_str()) || SECRET_WORDS.iter().any(|word| name.contains(word))
+    name == SECRET_WHOLE || end_of_secret_word(&name).is_some()
+}
+
+/// Where the first word that speaks of a secret ends, in a text of small letters.
+fn end_of_secret_word(text: &str) -> Option<usize> {
+    let words = SECRET_WORDS.iter();
+    let inside = words.filter_map(|word| Some(text.find(word)? + word.len()));
+    let mut at = 0;
+    let alone = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
+    let alone = alone.filter_map(|piece| {
+        let word = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let end = at + word.len();
+        at += piece.len();
+        SECRET_NAMES.contains(&word).then_some(end)
+    });
+    inside.chain(alone).min()
+}
+
+/// A text that a person wrote, as an error may quote it: cut behind the first word that speaks of a
+/// secret, without the user information of a URL.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    let shown = match text.contains(['@', '?', ';']) {
+        true => url(text),
+        false => text.to_owned(),
+    };
+    match end_of_secret_word(&shown.to_ascii_lowercase()) {
+        Some(end) if end < shown.len() => format!("{}…", &shown[..end]),
+        _ => shown,
+    }
+}
+
+/// A line in a header's place that has no colon, as an error may quote it: its first word.
+#[must_use]
+pub fn line_without_colon(line: &str) -> String {
+    let shown = excerpt(line);
+    let word = shown.split([' ', '\t', '=']).next().unwrap_or_default();
+    // A long word is a value without its name.
+    match word.chars().count() > WORD_MAX {
+        true => "…".to_owned(),
+        false if word.len() < shown.len() => format!("{word}…"),
+        false => shown,
+    }
 }
 
 /// A header's value, or the mask when its name is secret.
@@ -52,7 +111,8 @@ pub fn url(text: &str) -> String {
         rest = mask_user(after, &mut masked);
     }
     masked.push_str(rest);
-    let Some(query) = masked.find(['?', '#']) else {
+    // `;name=value` stands in a path (RFC 3986 section 3.3).
+    let Some(query) = masked.find(['?', '#', ';']) else {
         return masked;
     };
     let mut out = masked[..query].to_owned();
@@ -73,7 +133,7 @@ fn mask_user<'a>(text: &'a str, out: &mut String) -> &'a str {
 
 /// Copies `?a=1&token=2#key=3` with the values of secret names masked.
 fn mask_pairs(query: &str, out: &mut String) {
-    const SEPARATORS: [char; 4] = ['?', '&', ';', '#'];
+    const SEPARATORS: [char; 5] = ['?', '&', ';', '#', '/'];
     for piece in query.split_inclusive(SEPARATORS) {
         let (pair, separator) = match piece.char_indices().next_back() {
             Some((at, c)) if SEPARATORS.contains(&c) => piece.split_at(at),
@@ -166,6 +226,15 @@ mod tests {
             "password",
             "user_password",
             "sig",
+            "X-Auth",
+            "x-auth-user",
+            "otp",
+            "my.pin",
+            "code",
+            "oauth_verifier",
+            "Passphrase",
+            "X-XSRF",
+            "SAMLResponse",
         ] {
             assert!(is_secret(name), "{name}");
             assert_eq!(header_value(name, "CANARY"), MASK);
@@ -177,6 +246,11 @@ mod tests {
             "Content-Type",
             "page",
             "author",
+            "Authority",
+            "spin",
+            "zip_code",
+            "passage",
+            "",
         ] {
             assert!(!is_secret(name), "{name}");
         }
@@ -212,11 +286,51 @@ mod tests {
             ),
             ("/p?secret=CANARY", "/p?secret=***"),
             ("http://h/p?x=a@b", "http://h/p?x=a@b"),
+            (
+                "http://h/a;jsessionid=CANARY/b?c",
+                "http://h/a;jsessionid=***/b?c",
+            ),
             ("http://h/?key=", "http://h/?key="),
             ("http://h/?key=CANARY=x", "http://h/?key=***"),
             ("", ""),
         ] {
             assert_eq!(url(raw), shown);
+        }
+    }
+
+    #[test]
+    fn errors_quote_no_secret() {
+        for (text, shown) in [
+            ("GET", "GET"),
+            ("Authorization Bearer CANARY", "Authorization…"),
+            ("Bearer CANARY", "Bearer…"),
+            (
+                "{\"a\": 1, \"password\":\"CANARY\"",
+                "{\"a\": 1, \"password…",
+            ),
+            ("pass=CANARY&a", "pass…"),
+            ("é pin: CANARY", "é pin…"),
+            ("/?token={{ CANARY", "/?token…"),
+            ("http://me:CANARY@h /?a", "http://***@h /?a"),
+            ("http://h\u{1}/?token=CANARY", "http://h\u{1}/?token…"),
+            ("me:CANARY@h", "***@h"),
+            ("token", "token"),
+        ] {
+            assert_eq!(excerpt(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_colon_may_be_a_bare_secret() {
+        for (line, shown) in [
+            ("Authorization Bearer CANARY", "Authorization…"),
+            ("Cookie=CANARY", "Cookie…"),
+            ("X-Other CANARY", "X-Other…"),
+            ("Basic=CANARY", "Basic…"),
+            ("eyJhbGciOiJIUzI1NiJ9CANARY", "…"),
+            ("Accept", "Accept"),
+        ] {
+            assert_eq!(line_without_colon(line), shown);
         }
     }
 
@@ -253,6 +367,7 @@ mod tests {
 
         #[test]
         fn any_text_is_taken(text in ".*") {
+            let _taken = excerpt(&text);
             let shown = url(&text);
             prop_assert!(shown.len() <= text.len() + 3 * (text.len() + 1));
         }

@@ -1,6 +1,6 @@
 //! URLs: the origin and the target of a request.
 
-use crate::host;
+use crate::{host, secret};
 use std::fmt;
 use std::net::IpAddr;
 
@@ -346,16 +346,16 @@ fn decode(text: &str) -> Result<String, UrlError> {
     String::from_utf8(bytes).map_err(|_| wrong())
 }
 
-/// The first 80 characters, escaped, without user and password, for a message.
+/// The beginning of a URL, without its secrets, for a message.
 pub(crate) fn excerpt(text: &str) -> String {
-    let start = text.find("://").map_or(0, |at| at + 3);
-    let end = text[start..]
-        .find(['/', '?', '#'])
-        .map_or(text.len(), |at| start + at);
-    let shown = match text[start..end].rfind('@') {
-        Some(at) => format!("{}…{}", &text[..start], &text[start + at..]),
-        None => text.to_owned(),
-    };
+    match text.contains("://") {
+        true => shorten(&secret::url(text)),
+        false => shorten(&secret::excerpt(text)),
+    }
+}
+
+/// The first 80 characters, escaped, for a message.
+pub(crate) fn shorten(text: &str) -> String {
     let escape = |c: char| -> String {
         if c.is_control() {
             c.escape_default().collect()
@@ -363,5 +363,5 @@ pub(crate) fn excerpt(text: &str) -> String {
             c.to_string()
         }
     };
-    shown.chars().take(80).map(escape).collect()
+    text.chars().take(80).map(escape).collect()
 }
