@@ -7,7 +7,7 @@ use prost_reflect::prost_types::FileDescriptorProto;
 use std::collections::HashMap;
 
 /// How deep files may import each other; far beyond the depth of any real schema.
-const IMPORT_DEPTH_MAX: usize = 500;
+pub(crate) const IMPORT_DEPTH_MAX: usize = 500;
 /// Ways from file to file through public imports that are gone to find what each file sees.
 const IMPORT_WAYS_MAX: usize = 100_000_000;
 
@@ -47,6 +47,11 @@ fn protox_file(name: &str, source: &str) -> Option<FileDescriptorProto> {
     Some(file.file_descriptor_proto().clone())
 }
 
+/// The refusal of files that import each other deeper than [`IMPORT_DEPTH_MAX`].
+pub(crate) fn too_deep() -> String {
+    format!("files import each other more than {IMPORT_DEPTH_MAX} deep")
+}
+
 /// Where a file stands.
 enum State {
     Waiting(Box<FileDescriptorProto>),
@@ -75,8 +80,7 @@ impl Builder {
                 *next += 1;
                 let importer = file.name().to_owned();
                 if stack.len() >= IMPORT_DEPTH_MAX {
-                    let message = format!("files import each other {IMPORT_DEPTH_MAX} deep");
-                    return Err(SchemaError(message));
+                    return Err(SchemaError(too_deep()));
                 }
                 stack.extend(self.open(&import, Some(&importer))?.map(|file| (file, 0)));
             } else if let Some((file, _)) = stack.pop() {

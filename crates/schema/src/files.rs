@@ -1,10 +1,12 @@
 //! `.proto` files and their imports.
 
+use crate::assemble::{IMPORT_DEPTH_MAX, too_deep};
 use crate::{SchemaError, edition, google};
 use miette::Diagnostic;
 use prost_reflect::DescriptorPool;
 use protox::Compiler;
 use protox::file::{File, FileResolver, GoogleFileResolver};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 
@@ -54,6 +56,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
             folders: self.folders,
             read: self.read,
             google: GoogleFileResolver::new(),
+            importing: RefCell::default(),
         };
         let mut compiler = Compiler::with_file_resolver(resolver);
         for (name, path) in &roots {
@@ -173,10 +176,46 @@ struct Resolver<R> {
     folders: Vec<String>,
     read: R,
     google: GoogleFileResolver,
+    importing: RefCell<Importing>,
+}
+
+/// The files whose imports are being opened, from a root on: the imports of each.
+///
+/// The compiler opens imports in depth, by recursion, and does not bound it.
+#[derive(Default)]
+struct Importing(Vec<Vec<String>>);
+
+impl Importing {
+    /// Notes a file that is opened, and what it imports; returns how deep it lies.
+    fn open(&mut self, name: &str, imports: &[String]) -> usize {
+        // A file is opened once: had a file that imports it been finished, it would be open.
+        while self
+            .0
+            .last()
+            .is_some_and(|open| !open.iter().any(|import| import == name))
+        {
+            self.0.pop();
+        }
+        self.0.push(imports.to_vec());
+        self.0.len()
+    }
 }
 
 impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let file = self.find(name)?;
+        let imports = &file.file_descriptor_proto().dependency;
+        if self.importing.borrow_mut().open(name, imports) > IMPORT_DEPTH_MAX {
+            let message = format!("{name}: {}", too_deep());
+            return Err(protox::Error::new(message));
+        }
+        Ok(file)
+    }
+}
+
+impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
+    /// Finds a file among the roots, in the folders, or among those that are known.
+    fn find(&self, name: &str) -> Result<File, protox::Error> {
         if let Some(path) = self.roots.get(name) {
             return match self.read(name, path)? {
                 Some(file) => Ok(file),
@@ -193,9 +232,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
             None => self.google.open_file(name),
         }
     }
-}
 
-impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
     /// Reads a file, if it is there.
     fn read(&self, name: &str, path: &str) -> Result<Option<File>, protox::Error> {
         let bytes = match (self.read)(path) {

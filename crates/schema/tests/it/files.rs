@@ -328,7 +328,7 @@ fn sets_that_are_wrong_are_told() {
         .collect();
     assert_eq!(
         from_set(chain).unwrap_err(),
-        "files import each other 500 deep"
+        "files import each other more than 500 deep"
     );
 
     let mut zoo = zoo_set();
@@ -364,4 +364,56 @@ fn a_file_is_looked_for_below_the_import_paths() {
 fn a_byte_order_mark_is_no_part_of_a_file() {
     let text = "\u{feff}syntax = \"proto3\"; package p; message M {}";
     assert!(compile(&[("bom.proto", text)], &[]).is_ok());
+}
+
+/// A chain of files, each of which imports the next; the first imports `all` of them, if it does.
+fn chain(length: usize, all: bool) -> Result<Schema, String> {
+    let texts: Vec<(String, String)> = (0..length)
+        .map(|n| {
+            let to = if all && n == 0 {
+                length
+            } else {
+                (n + 2).min(length)
+            };
+            let imports: String = (n + 1..to)
+                .map(|m| format!("import \"{m}.proto\";\n"))
+                .collect();
+            let text = format!("syntax = \"proto3\";\n{imports}message M{n} {{}}\n");
+            (format!("{n}.proto"), text)
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    compile(&files, &[]).map_err(|error| error.to_string())
+}
+
+#[test]
+fn files_import_each_other_to_a_bounded_depth() {
+    for all in [false, true] {
+        assert!(chain(500, all).is_ok());
+        for length in [501, 20_000] {
+            // A file that names all of 20,000 is slow to write.
+            let length = if all { length.min(600) } else { length };
+            let error = chain(length, all).unwrap_err();
+            assert_eq!(
+                error,
+                "500.proto: files import each other more than 500 deep"
+            );
+        }
+    }
+    // Many files beside each other are not deep.
+    let imports: String = (0..2000)
+        .map(|n| format!("import \"{n}.proto\";\n"))
+        .collect();
+    let root = format!("syntax = \"proto3\";\n{imports}");
+    let names: Vec<String> = (0..2000).map(|n| format!("{n}.proto")).collect();
+    let leaf = "syntax = \"proto3\";";
+    let leaves = names.iter().map(|name| (name.as_str(), leaf));
+    let files: Vec<(&str, &str)> = [("root.proto", root.as_str())]
+        .into_iter()
+        .chain(leaves)
+        .collect();
+    assert!(compile(&files, &[]).is_ok());
 }
