@@ -1,14 +1,27 @@
 //! Names to addresses, by the system's resolver.
 
+use crate::Clock;
 use drumfire_units::Nanos;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::mpsc;
+use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::thread;
 
 /// At most this many addresses of a name are used.
 const ADDRESSES_MAX: usize = 64;
+/// Names that the system's resolver is asked for at a time.
+const NAMES_MAX: usize = 64;
+
+/// The threads that the resolver holds: a server that redirects to ever new names could otherwise
+/// add one for each, as long as the resolver does not answer.
+static HELD: Held = Held::new();
+
+/// How many threads are held, and word of each that is released.
+struct Held {
+    count: Mutex<usize>,
+    released: Condvar,
+}
 
 /// Why a name has no address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,29 +49,56 @@ impl fmt::Display for ResolveError {
 
 impl std::error::Error for ResolveError {}
 
+impl Held {
+    const fn new() -> Self {
+        Self {
+            count: Mutex::new(0),
+            released: Condvar::new(),
+        }
+    }
+
+    /// Takes a place among [`NAMES_MAX`], and waits for one up to `timeout`.
+    fn take(&'static self, timeout: Nanos) -> Result<Place, ResolveError> {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |count: &mut usize| *count >= NAMES_MAX;
+        let waited = self
+            .released
+            .wait_timeout_while(count, timeout.as_duration(), is_full);
+        let (mut count, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if *count >= NAMES_MAX {
+            return Err(ResolveError::TimedOut);
+        }
+        *count += 1;
+        Ok(Place(self))
+    }
+}
+
+/// A place among the threads that are held; given back when it is dropped.
+struct Place(&'static Held);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut count = self.0.count.lock().unwrap_or_else(PoisonError::into_inner);
+        *count -= 1;
+        self.0.released.notify_one();
+    }
+}
+
 /// All addresses of a name, in the system's order, each once and at most 64.
 ///
 /// Blocks for at most `timeout`; the system's resolver can't be interrupted, so a thread that it
-/// still holds is left behind.
+/// still holds is left behind. At most 64 are: a further name waits for one of them.
 ///
 /// # Errors
 /// When there is no address.
 pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Vec<SocketAddr>, ResolveError> {
-    let (answer, waiting) = mpsc::channel();
     let name = host.to_owned();
-    thread::Builder::new()
-        .name("resolver".to_owned())
-        .spawn(move || {
-            let found = (name.as_str(), port)
-                .to_socket_addrs()
-                .map(Iterator::collect);
-            // The receiver is gone once the look-up has timed out.
-            let _late = answer.send(found);
-        })
-        .map_err(|error| ResolveError::Failed(error.to_string()))?;
-    let found: io::Result<Vec<SocketAddr>> = waiting
-        .recv_timeout(timeout.as_duration())
-        .map_err(|_| ResolveError::TimedOut)?;
+    let ask = move || {
+        (name.as_str(), port)
+            .to_socket_addrs()
+            .map(Iterator::collect)
+    };
+    let found = ask_within(&HELD, timeout, ask)?;
     let mut addresses: Vec<SocketAddr> = Vec::new();
     for address in found.map_err(|error| classify(&error))? {
         if !addresses.contains(&address) && addresses.len() < ADDRESSES_MAX {
@@ -70,6 +110,30 @@ pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Vec<SocketAddr>,
     } else {
         Ok(addresses)
     }
+}
+
+/// The resolver's answer, from a thread of its own.
+fn ask_within(
+    held: &'static Held,
+    timeout: Nanos,
+    ask: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,
+) -> Result<io::Result<Vec<SocketAddr>>, ResolveError> {
+    let clock = Clock::start();
+    let place = held.take(timeout)?;
+    let (answer, waiting) = mpsc::channel();
+    thread::Builder::new()
+        .name("resolver".to_owned())
+        .spawn(move || {
+            let found = ask();
+            drop(place);
+            // The receiver is gone once the look-up has timed out.
+            let _late = answer.send(found);
+        })
+        .map_err(|error| ResolveError::Failed(error.to_string()))?;
+    let left = timeout - clock.now();
+    waiting
+        .recv_timeout(left.as_duration())
+        .map_err(|_| ResolveError::TimedOut)
 }
 
 /// The standard library keeps the resolver's code only within the text, which is the C library's:
@@ -93,6 +157,8 @@ fn classify(error: &io::Error) -> ResolveError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn localhost_has_addresses_and_an_invalid_name_has_none() {
@@ -108,6 +174,31 @@ mod tests {
             matches!(refused, ResolveError::NotFound | ResolveError::Failed(_)),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn a_resolver_that_does_not_answer_holds_a_bounded_number_of_threads() {
+        static HELD: Held = Held::new();
+        let asked: Arc<AtomicUsize> = Arc::default();
+        let (release, silence) = mpsc::channel::<()>();
+        let silence = Arc::new(Mutex::new(silence));
+        let ask = |timeout| {
+            let (asked, silence) = (Arc::clone(&asked), Arc::clone(&silence));
+            ask_within(&HELD, timeout, move || {
+                asked.fetch_add(1, Ordering::SeqCst);
+                // The sender is dropped when the resolver is to answer.
+                let _closed = silence.lock().map(|silence| silence.recv());
+                Ok(Vec::new())
+            })
+        };
+        for _ in 0..NAMES_MAX + 10 {
+            let answer = ask(Nanos::from_millis(1));
+            assert!(matches!(answer, Err(ResolveError::TimedOut)), "{answer:?}");
+        }
+        drop(release);
+        let answer = ask(Nanos::from_secs(60));
+        assert!(matches!(answer, Ok(Ok(_))), "{answer:?}");
+        assert!(asked.load(Ordering::SeqCst) <= NAMES_MAX + 1);
     }
 
     #[test]
