@@ -4,15 +4,17 @@
 //! the state of a rendering lies in a thread-local while it lasts. Renderings do not nest.
 
 use crate::expression::{LETTERS_MAX, Simple};
+use crate::growth;
 use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json};
-use drumfire_plan::DataError;
+use drumfire_plan::{DataError, secret};
 use minijinja::value::{Object, ObjectRepr, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
 };
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::io;
 use std::sync::Arc;
@@ -48,6 +50,8 @@ struct Rendering {
 pub(crate) struct Jinja {
     environment: Environment<'static>,
     context: Value,
+    /// How each template begins, as it was written.
+    beginnings: HashMap<String, String>,
 }
 
 impl fmt::Debug for Jinja {
@@ -73,16 +77,28 @@ impl Jinja {
         environment.add_function("random_string", random_string);
         environment.add_function("choose", choose);
         environment.add_filter("urlencode", urlencode);
+        growth::bound(&mut environment);
         let context = Value::from_object(Context(Arc::clone(sources)));
         Self {
             environment,
             context,
+            beginnings: HashMap::new(),
         }
     }
 
-    /// Compiles a template.
-    pub(crate) fn add(&mut self, name: String, source: String) -> Result<(), Error> {
-        self.environment.add_template_owned(name, source)
+    /// Compiles a template that was written as `source`.
+    pub(crate) fn add(&mut self, name: &str, source: &str, prepared: &str) -> Result<(), String> {
+        self.beginnings.insert(name.to_owned(), shorten(source));
+        let added = self
+            .environment
+            .add_template_owned(name.to_owned(), prepared.to_owned());
+        added.map_err(|error| self.explain(name, &error))
+    }
+
+    /// An error, behind the template's beginning.
+    fn explain(&self, name: &str, error: &Error) -> String {
+        let beginning = self.beginnings.get(name).map_or("", String::as_str);
+        in_template(beginning, &describe(error))
     }
 
     /// The variables that a template needs from outside, with an attribute perhaps: `a` or `a.b`.
@@ -134,6 +150,7 @@ impl Jinja {
             safe: false,
         };
         RENDERING.with(|cell| cell.replace(Some(rendering)));
+        growth::begin();
         let template = self.environment.get_template(name);
         let rendered = template
             .map_err(|error| describe(&error))
@@ -141,7 +158,7 @@ impl Jinja {
                 template
                     .render_captured_to(self.context.clone(), Sink(out))
                     .map(drop)
-                    .map_err(|error| in_template(template.source(), &error))
+                    .map_err(|error| self.explain(name, &error))
             });
         let rendering = RENDERING.with(RefCell::take);
         rendered.map_err(DataError)?;
@@ -153,16 +170,16 @@ impl Jinja {
     }
 }
 
-/// The template and its error, in one line.
-pub(crate) fn in_template(source: &str, error: &Error) -> String {
-    format!("in the template `{}`: {}", shorten(source), describe(error))
+/// The template's beginning and its error, in one line.
+pub(crate) fn in_template(source: &str, error: &str) -> String {
+    format!("in the template `{}`: {error}", shorten(source))
 }
 
-/// The beginning of a text in one line, for an error.
+/// The beginning of a text in one line, without secrets, for an error.
 fn shorten(text: &str) -> String {
     const CHARACTERS: usize = 60;
     let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ");
+    let text = secret::excerpt(&words.join(" "));
     match text.char_indices().nth(CHARACTERS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
@@ -199,6 +216,7 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
         rendering.safe = value.is_safe();
         !rendering.safe && rendering.place.is_some_and(JsonPlace::in_string)
     })?;
+    // `tojson` is ours, and bounds what it makes.
     let json = match value.kind() {
         // Only an `if` without an `else` makes one that is no error.
         ValueKind::Undefined => return Ok(()),

@@ -8,6 +8,7 @@
 mod date;
 mod expression;
 mod feed;
+mod growth;
 mod jinja;
 mod json_text;
 mod order;
@@ -16,6 +17,7 @@ mod request;
 mod set_value;
 mod sources;
 mod split;
+mod tags;
 mod template;
 mod text;
 

@@ -4,6 +4,7 @@
 use crate::expression::Simple;
 use crate::jinja::{FUNCTIONS, Jinja, in_template};
 use crate::split::{Part, Split, split};
+use crate::tags;
 use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
 use drumfire_plan::{DataError, RequestContext};
 use std::fmt;
@@ -133,11 +134,13 @@ impl Template {
         sources: &Arc<Sources>,
     ) -> Result<Self, TemplateError> {
         let mut jinja = None;
+        let prepared =
+            tags::prepare(source).map_err(|error| TemplateError(in_template(source, &error)))?;
         let body = match split(source) {
             Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
             Split::Parts(parts) => Body::Pieces(pieces(&parts, sources, &mut jinja)?),
             Split::Whole => {
-                add(&mut jinja, WHOLE, source, sources)?;
+                add(&mut jinja, WHOLE, source, &prepared, sources)?;
                 Body::Whole
             }
         };
@@ -323,21 +326,21 @@ fn interpreted(
     jinja: &mut Option<Jinja>,
 ) -> Result<How, TemplateError> {
     let name = place.to_string();
-    add(jinja, &name, &format!("{{{{ {text} }}}}"), sources)?;
+    let source = format!("{{{{ {text} }}}}");
+    add(jinja, &name, &source, &source, sources)?;
     Ok(How::Interpreted(name))
 }
 
-/// Compiles one template and checks the variables that it uses.
+/// Compiles one template, which was written as `source`, and checks the variables that it uses.
 fn add(
     jinja: &mut Option<Jinja>,
     name: &str,
     source: &str,
+    prepared: &str,
     sources: &Arc<Sources>,
 ) -> Result<(), TemplateError> {
     let jinja = jinja.get_or_insert_with(|| Jinja::new(sources));
-    jinja
-        .add(name.to_owned(), source.to_owned())
-        .map_err(|error| TemplateError(in_template(source, &error)))?;
+    jinja.add(name, source, prepared).map_err(TemplateError)?;
     for variable in jinja.free_variables(name) {
         check_variable(&variable, sources)?;
     }

@@ -188,3 +188,138 @@ fn mistakes_are_told() {
         assert!(found.starts_with(error), "{source}: {found}");
     }
 }
+
+/// Templates that would overflow the stack, or take gigabytes, and a part of each refusal.
+#[track_caller]
+fn refused(cases: &[(String, &str)]) {
+    for (source, error) in cases {
+        let found = render(source, Text::Plain, &call(0), 0);
+        let shown: String = source.chars().take(100).collect();
+        let found = found.map(|text| text.len()).unwrap_err();
+        assert!(found.contains(error), "{shown}: {found}");
+    }
+}
+
+#[test]
+fn templates_have_a_bounded_depth() {
+    let chain = "a chain of more than 500 parts at line 1, column ";
+    let long = |part: &str| part.repeat(50_000);
+    refused(&[
+        (format!("{{{{ {}1 }}}}", long("-")), chain),
+        (format!("{{{{ {}1 }}}}", long("1+")), chain),
+        (format!("{{{{ {}true }}}}", long("not ")), chain),
+        (format!("{{{{ {}1 }}}}", long("1 if 1 else ")), chain),
+        (format!("{{{{ user{} }}}}", long("|string")), chain),
+        (format!("{{{{ f{} }}}}", long(".b")), chain),
+        (format!("{{% set {}a = 1 %}}", long("(")), chain),
+        (
+            format!("{{% if 1 %}}{}{{% endif %}}", long("{% elif 1 %}")),
+            "`elif` of more than 500 parts at line 1, column ",
+        ),
+        (
+            format!("{{{{ {}1{} }}}}", "[".repeat(200), "]".repeat(200)),
+            "template exceeds maximum",
+        ),
+        (
+            "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}".to_owned(),
+            "recursion limit exceeded",
+        ),
+        (
+            "{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}".to_owned(),
+            "recursion limit exceeded",
+        ),
+    ]);
+}
+
+#[test]
+fn values_have_a_bounded_depth() {
+    const DEEP: &str = "lists or maps are nested more than 100 deep";
+    const NAMESPACE: &str = "a namespace can't keep a namespace";
+    const MANY: &str = "elements in one rendering";
+    let ns = "{% set ns = namespace() %}";
+    let loops = |set: &str| {
+        format!(
+            "{ns}{{% set ns.x = [] %}}{{% for i in range(100000) %}}{{% set ns.x = {set} %}}\
+             {{% endfor %}}{{{{ ns.x }}}}"
+        )
+    };
+    refused(&[
+        (format!("{ns}{{% set ns.a = ns %}}{{{{ ns }}}}"), NAMESPACE),
+        (
+            format!("{ns}{{% set ns.a = [[{{'b': ns}}]] %}}{{{{ ns ~ '' }}}}"),
+            NAMESPACE,
+        ),
+        (loops("[ns.x]"), DEEP),
+        (loops("{'a': ns.x}"), DEEP),
+        (loops("ns.x|map('string')|chain([1])"), MANY),
+        (loops("ns.x|chain([1])"), MANY),
+        (
+            format!("{{% set a = [] %}}{}", "{% set a = [a] %}".repeat(1000)),
+            DEEP,
+        ),
+    ]);
+}
+
+#[test]
+fn values_have_a_bounded_size() {
+    const LARGE: &str = "a value of more than 67108864 bytes";
+    const WIDE: &str = "a width of more than 1048576";
+    const INDENT: &str = "an indent of more than 16";
+    let cases = [
+        (
+            "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+            LARGE,
+        ),
+        ("{{ '%999999999d'|format(1) }}", WIDE),
+        ("{{ '%*d'|format(999999999, 1) }}", WIDE),
+        ("{{ '%99999999999999999999999d'|format(1) }}", WIDE),
+        ("{{ [1]|tojson(indent=999999999) }}", INDENT),
+        ("{{ [1]|tojson(999999999) }}", INDENT),
+        ("{{ 'a\nb'|indent(999999999) }}", LARGE),
+        ("{{ 'a\nb'|indent(width=999999999) }}", LARGE),
+        ("{{ ('a' * 10000000)|replace('a', 'b' * 10000000) }}", LARGE),
+        ("{{ (['a'] * 100000)|join('b' * 100000) }}", LARGE),
+        ("{{ [1]|batch(999999999, 1) }}", WIDE),
+        ("{{ [1]|slice(999999999) }}", WIDE),
+        ("{{ ['a' * 10000000] * 100000 }}", LARGE),
+    ];
+    refused(&cases.map(|(source, error)| (source.to_owned(), error)));
+    let doubled = "{% set a = a ~ a %}".repeat(60);
+    refused(&[(format!("{{% set a = 'ab' %}}{doubled}"), LARGE)]);
+}
+
+#[test]
+fn what_is_set_is_what_was_written() {
+    for (source, text) in [
+        ("{% set a = 'x' if false %}{{ a }}", ""),
+        ("{% set a = '\"'|safe %}{{ a is safe }}", "true"),
+        ("{% set a, b = 1, [2] %}{{ a }}{{ b }}", "1[2]"),
+        (
+            "{% set a = {'b': [1, {'c': 2}]} %}{{ a }}",
+            "{\"b\": [1, {\"c\": 2}]}",
+        ),
+        ("{% set a = range(3) %}{{ a }}{{ a[1] }}", "[0, 1, 2]1"),
+        ("{% set a = f %}{{ a.b }}", "false"),
+        ("{%- set a = 1 -%} {{ a }}", "1"),
+        (
+            "{% set n = namespace(a=[]) %}{% for i in range(3) %}{% set n.a = n.a + [i] %}{% endfor %}{{ n.a }}",
+            "[0, 1, 2]",
+        ),
+        (
+            "{% set n = namespace() %}{% set n.f = f %}{{ n.f.b }}",
+            "false",
+        ),
+        ("{% set a %}b{% endset %}{{ a }}", "b"),
+        (
+            "{{ '%05d'|format(42) }}{{ [1]|tojson(indent=0) }}{{ [1, 2]|join('-') }}",
+            "00042[\n1\n]1-2",
+        ),
+        (
+            "{{ 'a-b'|replace('-', '+') }}{{ [1, 2, 3]|batch(2) }}",
+            "a+b[[1, 2], [3]]",
+        ),
+    ] {
+        let found = render(source, Text::Plain, &call(1), 0);
+        assert_eq!(found.as_deref(), Ok(text), "{source}");
+    }
+}

@@ -1,0 +1,294 @@
+//! The tags of a template before the interpreter reads them: how deep they nest, and what they
+//! set.
+//!
+//! minijinja bounds how deep brackets and blocks nest, and bounds no chain: signs, operators,
+//! attributes, filters and `else` recurse once for each link, in its parser, its compiler and the
+//! release of what they made.
+
+use crate::growth::{KEEP, SET};
+use std::borrow::Cow;
+
+/// Names, numbers, texts and signs in a row, without a comma that ends them.
+const CHAIN_MAX: usize = 500;
+/// Tags `elif` of one template.
+const BRANCHES_MAX: usize = 500;
+
+/// A tag `{{ … }}` or `{% … %}`: the text between its delimiters.
+struct Tag<'a> {
+    inside: &'a str,
+    /// Where the text begins in the template.
+    start: usize,
+    is_block: bool,
+}
+
+/// The value that a tag sets.
+struct Setting {
+    /// Where it begins in the tag's text.
+    at: usize,
+    /// The filter that it goes through.
+    filter: &'static str,
+}
+
+/// A template as it is handed to the interpreter: every value that it sets goes through a filter
+/// that bounds it.
+///
+/// # Errors
+/// When it nests or chains too deep: with line and column.
+pub(crate) fn prepare(source: &str) -> Result<Cow<'_, str>, String> {
+    let mut prepared = String::new();
+    let mut copied = 0;
+    let mut branches = 0;
+    let mut at = 0;
+    while let Some(tag) = next(source, at) {
+        at = tag.start + tag.inside.len();
+        let deep = chain(tag.inside).map(|offset| ("a chain", CHAIN_MAX, offset));
+        let word = tag.first_word();
+        branches += usize::from(word == "elif");
+        let many = (branches > BRANCHES_MAX).then_some(("`elif`", BRANCHES_MAX, 0));
+        if let Some((what, max, offset)) = deep.or(many) {
+            let place = place(source, tag.start + offset);
+            return Err(format!("{what} of more than {max} parts at {place}"));
+        }
+        if word == "raw" {
+            at += source[at..].find("endraw").unwrap_or(source.len() - at);
+        }
+        if let Some(setting) = tag.setting() {
+            let (from, to) = (tag.start + setting.at, tag.start + tag.end());
+            prepared.push_str(&source[copied..from]);
+            prepared.extend(["(", &source[from..to], ")|", setting.filter]);
+            copied = to;
+        }
+    }
+    if copied == 0 {
+        return Ok(Cow::Borrowed(source));
+    }
+    prepared.push_str(&source[copied..]);
+    Ok(Cow::Owned(prepared))
+}
+
+impl Tag<'_> {
+    /// The word that says what a block does; empty for an expression.
+    fn first_word(&self) -> &str {
+        let text = self.inside.trim_start_matches(['-', '+']).trim_start();
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric());
+        match self.is_block {
+            true => &text[..end.unwrap_or(text.len())],
+            false => "",
+        }
+    }
+
+    /// Where the text ends, without the sign that trims white space.
+    fn end(&self) -> usize {
+        self.inside.trim_end_matches(['-', '+']).len()
+    }
+
+    /// The value that the tag sets, if it is `set` and has one.
+    fn setting(&self) -> Option<Setting> {
+        if self.first_word() != "set" {
+            return None;
+        }
+        let equals = self.inside.find('=')?;
+        let target = &self.inside[..equals];
+        // `{% set a | filter("=") %}` captures a block.
+        let has_value = !target.contains(['|', '"', '\'']) && equals + 1 < self.end();
+        has_value.then_some(Setting {
+            at: equals + 1,
+            filter: if target.contains('.') { KEEP } else { SET },
+        })
+    }
+}
+
+/// The first tag from `at` on.
+fn next(source: &str, mut at: usize) -> Option<Tag<'_>> {
+    loop {
+        let bytes = &source.as_bytes()[at..];
+        let mut pairs = bytes.windows(2);
+        let open = pairs.position(|pair| matches!(pair, [b'{', b'{' | b'%' | b'#']))?;
+        let start = at + open + 2;
+        let kind = bytes[open + 1];
+        if kind != b'#' {
+            let is_block = kind == b'%';
+            let inside = &source[start..];
+            let inside = &inside[..end(inside, is_block)];
+            return Some(Tag {
+                inside,
+                start,
+                is_block,
+            });
+        }
+        at = start + source[start..].find("#}")?;
+    }
+}
+
+/// The length of a tag's text; all that follows if the tag does not end.
+fn end(text: &str, is_block: bool) -> usize {
+    let mut depth = 0usize;
+    for token in Tokens::of(text) {
+        match token.byte {
+            b'%' if is_block && text.as_bytes().get(token.at + 1) == Some(&b'}') => {
+                return token.at;
+            }
+            b'}' if !is_block && depth == 0 => return token.at,
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Where a chain in a tag becomes too long.
+fn chain(text: &str) -> Option<usize> {
+    let mut length = 0;
+    // The length before each bracket that is open.
+    let mut open = Vec::new();
+    for token in Tokens::of(text) {
+        length += 1;
+        if length > CHAIN_MAX {
+            return Some(token.at);
+        }
+        match token.byte {
+            b'(' | b'[' | b'{' => open.push(length),
+            b')' | b']' | b'}' => length = open.pop().unwrap_or(length),
+            b',' => length = open.last().copied().unwrap_or(0),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Line and column of a place, from 1.
+fn place(source: &str, at: usize) -> String {
+    let before = &source[..at];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default();
+    format!("line {line}, column {}", column.chars().count() + 1)
+}
+
+/// A name, number, text or sign.
+struct Token {
+    at: usize,
+    /// Its first byte.
+    byte: u8,
+}
+
+/// What a tag is made of.
+struct Tokens<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Tokens<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            at: 0,
+        }
+    }
+
+    /// Goes on while bytes are of a kind.
+    fn skip(&mut self, is_such: impl Fn(u8) -> bool) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().take_while(|byte| is_such(**byte)).count();
+    }
+
+    /// Goes on behind the quote that ends a text.
+    fn skip_text(&mut self, quote: u8) {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            self.at += if byte == b'\\' { 2 } else { 1 };
+            if byte == quote {
+                return;
+            }
+        }
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        self.at = self.at.min(self.bytes.len());
+        self.skip(|byte| byte.is_ascii_whitespace());
+        let (at, byte) = (self.at, *self.bytes.get(self.at)?);
+        self.at += 1;
+        match byte {
+            b'"' | b'\'' => self.skip_text(byte),
+            byte if is_name(byte) => self.skip(is_name),
+            _ => {}
+        }
+        Some(Token { at, byte })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHAIN_MAX, prepare};
+
+    #[test]
+    fn values_that_are_set_are_kept() {
+        for (source, prepared) in [
+            ("{{ a }}", "{{ a }}"),
+            ("{% set a = 1 %}b", "{% set a =( 1 )|__set%}b"),
+            (
+                "{%- set n.a, b = x(1), \"%}\" -%}",
+                "{%- set n.a, b =( x(1), \"%}\" )|__keep-%}",
+            ),
+            ("{% set a %}b{% endset %}", "{% set a %}b{% endset %}"),
+            (
+                "{% set a|f(\"=\") %}b{% endset %}",
+                "{% set a|f(\"=\") %}b{% endset %}",
+            ),
+            ("{% set a = %}", "{% set a =( )|__set%}"),
+            (
+                "{% set a=1 %}{# {% set a=1 %} #}{% raw %}{% set a=1 %}{% endraw %}{% set a=2 %}",
+                "{% set a=(1 )|__set%}{# {% set a=1 %} #}{% raw %}{% set a=1 %}{% endraw %}{% set a=(2 )|__set%}",
+            ),
+            ("{% setx a=1 %}{{ set=1 }}", "{% setx a=1 %}{{ set=1 }}"),
+            ("{% set a = 1", "{% set a =( 1)|__set"),
+            ("{% set a={'b': 1} %}é", "{% set a=({'b': 1} )|__set%}é"),
+        ] {
+            assert_eq!(prepare(source).as_deref(), Ok(prepared), "{source}");
+        }
+    }
+
+    #[test]
+    fn chains_end_at_commas() {
+        let of = |link: &str, links: usize| format!("é\n{{{{ {}1 }}}}", link.repeat(links));
+        for link in [
+            "-",
+            "not ",
+            "1 + ",
+            "1 if 1 else ",
+            "a.",
+            "a|",
+            "a[1] ~ ",
+            "(",
+        ] {
+            let error = prepare(&of(link, CHAIN_MAX)).unwrap_err();
+            let start = "a chain of more than 500 parts at line 2, column ";
+            assert!(error.starts_with(start), "{link}: {error}");
+        }
+        let error = prepare(&of("-", CHAIN_MAX)).unwrap_err();
+        assert!(
+            error.ends_with(&format!("column {}", CHAIN_MAX + 4)),
+            "{error}"
+        );
+        for fine in [
+            of("-", CHAIN_MAX - 1),
+            format!(
+                "{{{{ [{}1] }}}}",
+                "1, -1, 'a', {'b': 2}, ".repeat(CHAIN_MAX)
+            ),
+            "{{ a + b }}".repeat(CHAIN_MAX),
+            format!("{}{{{{ a }}}}", "- ".repeat(CHAIN_MAX)),
+            format!("{{% raw %}}{{{{ {} {{% endraw %}}", "- ".repeat(CHAIN_MAX)),
+            format!("{{# {} #}}", "- ".repeat(CHAIN_MAX)),
+        ] {
+            assert_eq!(prepare(&fine).as_deref(), Ok(fine.as_str()));
+        }
+        let branches = |count| format!("{{% if a %}}{}", "{% elif a %}".repeat(count));
+        assert!(prepare(&branches(500)).is_ok());
+        assert!(prepare(&branches(501)).is_err());
+    }
+}
