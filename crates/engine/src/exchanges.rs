@@ -35,7 +35,7 @@ use crate::limits::TRICKLE;
 use crate::prepare::{Message, PreparedPool, Request, TargetForm, message};
 use crate::users::Turn;
 use crate::wire::{Cancelled, Fields, Phase, Seen};
-use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, Sample};
+use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, STATUS_ZERO, Sample};
 use drumfire_plan::{Compressed, Expect, HttpVersion, Origin, Taken, Timeouts, Variables};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -399,6 +399,10 @@ impl Exchanges {
         let request = &self.prepared.requests[self.list[id.index()].task.request as usize];
         let exchange = &mut self.list[id.index()];
         let mut status = exchange.status;
+        // The status was read, or there would be none to be invalid.
+        if status == 0 && outcome == Outcome::InvalidStatus {
+            status = STATUS_ZERO;
+        }
         if self.varies
             && let Some(call) = request.call()
         {

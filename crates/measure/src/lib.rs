@@ -60,7 +60,7 @@ pub use pool_series::PoolSeries;
 pub use reason::{Reason, Remedy};
 pub use run::{Model, PoolInfo, RunEvent, RunInfo};
 pub use sample::{Kept, Sample};
-pub use status::{GRPC_STATUS, StatusCounts, status_name};
+pub use status::{GRPC_STATUS, STATUS_ZERO, StatusCounts, status_name};
 pub use step::{STEPS, Step};
 pub use summary::Summary;
 pub use target::{TargetAnswer, TargetState};

@@ -5,8 +5,11 @@ use std::borrow::Cow;
 /// A gRPC status `c` is counted as `GRPC_STATUS + c`: an HTTP status has three digits.
 pub const GRPC_STATUS: u16 = 1000;
 
-/// HTTP's three digits, and gRPC's 17 codes behind them.
-const STATUSES: usize = GRPC_STATUS as usize + GRPC_NAMES.len();
+/// HTTP's status 000 is counted as this one: 0 counts exchanges that brought no status.
+pub const STATUS_ZERO: u16 = GRPC_STATUS + GRPC_NAMES.len() as u16;
+
+/// HTTP's three digits, gRPC's 17 codes behind them, and 000.
+const STATUSES: usize = STATUS_ZERO as usize + 1;
 
 /// The names of gRPC's codes, as its specification spells them.
 const GRPC_NAMES: [&str; 17] = [
@@ -35,6 +38,7 @@ pub fn status_name(status: u16) -> Cow<'static, str> {
     let code = usize::from(status).checked_sub(usize::from(GRPC_STATUS));
     match code.and_then(|code| GRPC_NAMES.get(code)) {
         Some(name) => Cow::Borrowed(name),
+        None if status == STATUS_ZERO => Cow::Borrowed("000"),
         None => Cow::Owned(format!("{status:03}")),
     }
 }

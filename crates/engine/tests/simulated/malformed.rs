@@ -3,7 +3,7 @@
 
 use crate::{ms, us};
 use drumfire_corpus::{Case, Request, StreamEnd};
-use drumfire_measure::{Leniency, Outcome};
+use drumfire_measure::{Leniency, Outcome, status_name};
 use drumfire_plan::{Compressed, Expect, Header, KeepAlive, Method, Redirects};
 use drumfire_testkit::{Answer, Draft, Law, Server, Simulated, Simulation, World, closed};
 use drumfire_units::ByteSize;
@@ -283,5 +283,20 @@ fn a_request_with_a_nonce_gets_its_own_answer() {
             .iter()
             .filter(|(seen, _)| *seen != status && *seen != 0);
         assert_eq!(others.count(), 0, "{} got a foreign answer", step.name);
+    }
+}
+
+#[test]
+fn every_invalid_status_is_shown_as_it_came() {
+    for digits in ["000", "001", "099", "600", "999"] {
+        let bytes = format!("HTTP/1.1 {digits} x\r\nContent-Length: 0\r\n\r\n");
+        let server = Server::new().says(Answer::raw(bytes.as_bytes()));
+        let result = Simulation::of(closed(1).requests(5), World::of(server)).run();
+        crate::failures(&result.summary, &[(Outcome::InvalidStatus, 5)]);
+        let seen: Vec<_> = result.summary.total.status().collect();
+        let seen = seen
+            .into_iter()
+            .map(|(status, count)| (status_name(status), count));
+        assert_eq!(seen.collect::<Vec<_>>(), [(digits.into(), 5)]);
     }
 }
