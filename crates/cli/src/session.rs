@@ -38,6 +38,7 @@ pub(crate) fn execute(
 ) -> Result<Arc<Summary>, Failure> {
     let prepared = prepare(plan, Arc::new(resolve)).map_err(|error| match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
+        PrepareError::Source { .. } => Failure::usage(format!("--source-ip: {error}")),
         PrepareError::Tls(reason) => Failure::usage(format!("{}: {reason}", reason.flag())),
         _ => Failure::usage(error),
     })?;

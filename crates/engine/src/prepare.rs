@@ -21,7 +21,7 @@ use drumfire_plan::{Expect, Generator, HttpRequest, HttpVersion, Inspection, Ori
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// Turns a host's name and port into its addresses within a time.
@@ -167,6 +167,13 @@ pub enum PrepareError {
         /// Why.
         reason: ResolveError,
     },
+    /// No source address is of the family of a target's addresses.
+    Source {
+        /// A source address.
+        source: IpAddr,
+        /// An address of the target.
+        peer: IpAddr,
+    },
     /// TLS can't be set up.
     Tls(TlsSetupError),
     /// A request can't be put on the wire: which one, and why.
@@ -197,6 +204,15 @@ impl fmt::Display for PrepareError {
                 "`{}` has no address: {reason}; check the spelling",
                 host.escape_default()
             ),
+            Self::Source { source, peer } => {
+                let family = |address: &IpAddr| if address.is_ipv4() { "IPv4" } else { "IPv6" };
+                write!(
+                    f,
+                    "the source address {source} can't send to {peer}: one is {} and the other {}",
+                    family(source),
+                    family(peer)
+                )
+            }
             Self::Tls(error) => error.fmt(f),
             Self::Request(text) => f.write_str(text),
         }

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 69] = [
+const MISTAKES: [(&str, &[&str]); 70] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -89,6 +89,15 @@ const MISTAKES: [(&str, &[&str]); 69] = [
     (
         "https://{host}/ --cacert {dir}/garbage",
         &["--cacert: can't use {dir}/garbage", "PEM"],
+    ),
+    (
+        "--source-ip 127.0.0.1 http://[::1]:9/",
+        &[
+            "--source-ip: the source address 127.0.0.1",
+            "::1",
+            "IPv4",
+            "IPv6",
+        ],
     ),
     // A file that is of no use here is wrong all the same.
     (

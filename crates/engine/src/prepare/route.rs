@@ -27,7 +27,7 @@ pub(crate) struct Route {
 /// The peer of a route.
 #[derive(Clone, Debug)]
 pub(crate) enum Peers {
-    /// All addresses of the name; never empty.
+    /// All addresses of the name that a source address can send to; never empty.
     Tcp(Vec<SocketAddr>),
     Unix(PathBuf),
     /// The name has no address: every exchange there fails with this outcome.
@@ -167,7 +167,7 @@ fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
 /// Where an origin is.
 fn peers(pool: &Pool, origin: &Origin, resolver: &Resolver) -> Result<Peers, PrepareError> {
     match addresses(pool, origin, resolver) {
-        Ok(addresses) => Ok(Peers::Tcp(addresses)),
+        Ok(addresses) => sent_to(pool, addresses).map(Peers::Tcp),
         Err(error) => match (pool.reach.unresolved, error.outcome()) {
             (Unresolved::Fail, Some(outcome)) => Ok(Peers::Nowhere(outcome)),
             _ => Err(error),
@@ -199,6 +199,25 @@ fn addresses(
         host: name.clone(),
         reason,
     })
+}
+
+/// The addresses that one of the pool's source addresses can send to: those of its family.
+fn sent_to(pool: &Pool, mut addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, PrepareError> {
+    let sources = &pool.reach.source_addresses;
+    let (Some(source), Some(peer)) = (sources.first().copied(), addresses.first().copied()) else {
+        return Ok(addresses);
+    };
+    addresses.retain(|peer| {
+        let mut sources = sources.iter();
+        sources.any(|source| source.is_ipv4() == peer.is_ipv4())
+    });
+    match addresses.is_empty() {
+        true => Err(PrepareError::Source {
+            source,
+            peer: peer.ip(),
+        }),
+        false => Ok(addresses),
+    }
 }
 
 /// A client's certificate towards an origin.

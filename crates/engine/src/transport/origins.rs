@@ -4,7 +4,7 @@ use super::{Lane, Lanes};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::DETOURS;
-use crate::prepare::{LookedUp, Lookup, TargetForm};
+use crate::prepare::{LookedUp, Lookup, PrepareError, TargetForm};
 use crate::wire::Settings;
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
@@ -184,7 +184,11 @@ fn found(answer: &Receiver<LookedUp>) -> Option<Result<crate::prepare::Answer, F
         Err(TryRecvError::Empty) => None,
         Err(TryRecvError::Disconnected) => Some(Err(Failure::of(Outcome::DnsFailed))),
         Ok(answer) => Some(answer.map_err(|error| {
-            let outcome = error.outcome().unwrap_or(Outcome::TlsProtocol);
+            let outcome = match error {
+                // The plan says where connections come from.
+                PrepareError::Source { .. } => Outcome::RedirectBlocked,
+                _ => error.outcome().unwrap_or(Outcome::TlsProtocol),
+            };
             Failure::with(outcome, error.to_string())
         })),
     }

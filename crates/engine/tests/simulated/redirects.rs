@@ -191,3 +191,19 @@ fn the_timeout_covers_all_hops() {
     assert!(result.summary.total.latency.failed.min() >= ms(100));
     assert!(result.summary.total.latency.failed.max() <= ms(102));
 }
+
+/// What connections come from is the plan's to say: neither the network nor the target is to blame.
+#[test]
+fn a_redirect_to_where_no_source_address_can_send_is_not_followed() {
+    let plan = following(1, "http://sut/").with(|plan| {
+        plan.reach.source_addresses = vec!["10.0.0.9".parse().expect("an address")];
+        plan.timeouts.total = crate::secs(3600);
+    });
+    let server = Server::new().says(Answer::redirect(302, "http://[2001:db8::1]/"));
+    let result = run(plan, World::of(server));
+    failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
+    let errors = format!("{:?}", result.summary.total.errors());
+    let message = "the source address 10.0.0.9 can't send to 2001:db8::1: one is IPv4 and the \
+                   other IPv6";
+    assert!(errors.contains(message), "{errors}");
+}
