@@ -51,6 +51,31 @@ fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     header.into_iter().collect()
 }
 
+/// The options of a call, as far as they are written.
+pub(crate) struct ReadOptions {
+    coding: Option<MessageCompression>,
+    deadline: Option<Nanos>,
+    receive: Option<ByteSize>,
+    send: Option<ByteSize>,
+}
+
+impl ReadOptions {
+    /// Reads the options; mistakes in them are noted.
+    pub(crate) fn of(options: &CallOptions, scope: &mut Scope<'_>) -> Self {
+        let codings = [
+            ("gzip", MessageCompression::Gzip),
+            ("zstd", MessageCompression::Zstd),
+            ("identity", MessageCompression::Identity),
+        ];
+        Self {
+            coding: scope.word(options.compress.as_ref(), &codings, "no coding of messages"),
+            deadline: span(options.deadline.as_ref(), scope),
+            receive: scope.found.parse(options.max_receive.as_ref()),
+            send: scope.found.parse(options.max_send.as_ref()),
+        }
+    }
+}
+
 /// State that the calls of a pool share.
 pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
@@ -151,27 +176,20 @@ impl<'a> Calls<'a> {
         streaming: Streaming,
         scope: &mut Scope<'_>,
     ) -> Call {
-        let codings = [
-            ("gzip", MessageCompression::Gzip),
-            ("zstd", MessageCompression::Zstd),
-            ("identity", MessageCompression::Identity),
-        ];
-        let coding = scope.word(options.compress.as_ref(), &codings, "no coding of messages");
-        let deadline = span(options.deadline.as_ref(), scope);
+        let read = ReadOptions::of(options, scope);
+        let deadline = read.deadline;
         let deadline = deadline.unwrap_or_else(|| self.reach.first().timeouts.total);
-        let receive = scope.found.parse(options.max_receive.as_ref());
-        let send = scope.found.parse(options.max_send.as_ref());
         let checked = options.reply_check.as_ref().is_none_or(|check| check.value);
         Call {
             service: method.service().to_owned(),
             method: method.name().to_owned(),
             kind: method.kind(),
             data,
-            compression: coding.unwrap_or(MessageCompression::GzipReplies),
+            compression: read.coding.unwrap_or(MessageCompression::GzipReplies),
             deadline: (deadline < Nanos::MAX).then_some(deadline),
             streaming,
-            receive_limit: receive.unwrap_or(RECEIVE_MAX).0,
-            send_limit: send.unwrap_or(SEND_MAX).0,
+            receive_limit: read.receive.unwrap_or(RECEIVE_MAX).0,
+            send_limit: read.send.unwrap_or(SEND_MAX).0,
             reply_check: checked.then(|| Arc::new(ReplyForm::of(method)) as Arc<dyn ReplyCheck>),
         }
     }

@@ -9,7 +9,7 @@
 //! Every step notes mistakes and goes on with defaults, so that all mistakes are reported at once.
 //! A server is asked only where there were none before.
 
-use crate::call::{Calls, silent};
+use crate::call::{Calls, ReadOptions, silent};
 use crate::diagnostic::Diagnostic;
 use crate::form::fields::Fields as _;
 use crate::host::Host;
@@ -128,6 +128,8 @@ fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
 
 /// A pool of HTTP requests.
 fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
+    // They have no effect here, and are not taken for right when they are wrong.
+    let _unused = ReadOptions::of(&pool.settings.options, scope);
     let all = if pool.scenario.is_empty() {
         in_turn(requests::requests(pool, &templates, scope))
     } else {

@@ -267,6 +267,16 @@ fn everything_that_is_wrong_is_said_with_its_place() {
             ),
             vec!["plan.yaml:4:15: users: 0 users send nothing"],
         ),
+        // What only calls have is read where there are none, too.
+        (
+            format!(
+                "drumfire: 1\ndefaults: {{ deadline: -1 }}\npools:\n  a: {{ max_receive: .nan, requests: [ {{ get: {url} }} ] }}\n"
+            ),
+            vec![
+                "plan.yaml:2:23: deadline: `-1` is not a duration",
+                "plan.yaml:4:21: max_receive: `.nan` is not a size",
+            ],
+        ),
         ("drumfire: 1\n".to_owned(), vec!["there is nothing to send"]),
         (
             "drumfire: 1\npools:\n  a:\n    target: 127.0.0.1:1\n    requests:\n    - { call: a.B/C, compress: zip }\n    - get: /\n"
