@@ -26,6 +26,7 @@ mod grpc_mistakes;
 mod grpc_servers;
 mod h2spec;
 mod hostile;
+mod hostile_redirects;
 mod http2_servers;
 mod many;
 mod mistakes;
