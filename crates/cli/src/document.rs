@@ -16,6 +16,7 @@ use drumfire_plan::document::{
     Count, Document, Feed, FeedForm, Field, Generator, Outputs, Payload, Place, Placed, Pool,
     Switch, Text,
 };
+use drumfire_plan::secret;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -73,8 +74,8 @@ fn field(key: &str, line: &str) -> Result<Field, Failure> {
     let rest = line.strip_prefix(':').unwrap_or(line);
     let start = line.len() - rest.len();
     let Some(at) = rest.find(':') else {
-        let shown: String = line.chars().take(64).collect();
-        let shown = shown.escape_default();
+        let shown = secret::line_without_colon(line);
+        let shown = shown.replace(char::is_control, " ");
         let message = match line.starts_with('@') {
             true => format!("`{shown}` names a file; write each field as `Name: value`"),
             false => format!("`{shown}` has no colon; write `Name: value`"),

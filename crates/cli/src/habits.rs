@@ -3,6 +3,7 @@
 //! One table for curl, hey, oha, wrk, ab, vegeta, h2load, k6, ghz and grpcurl. Only flags that the
 //! command lacks are in it; those that mean something else here are looked at one by one.
 
+use drumfire_plan::secret;
 use drumfire_units::Nanos;
 use std::str::FromStr as _;
 
@@ -482,7 +483,9 @@ fn filled(ours: &str, value: Option<&str>) -> String {
     let Some((from, to)) = place else {
         return ours.to_owned();
     };
-    let value = match value {
+    // A cookie is a secret under any name.
+    let may_show = |value: &&str| secret::excerpt(value) == **value && !ours.contains("Cookie");
+    let value = match value.filter(may_show) {
         Some(value) => value,
         None => &ours[from + 1..to],
     };

@@ -178,7 +178,7 @@ impl<'a> Templates<'a> {
         }
         // A name that is none is said before its value is.
         Header::new(name, b"").map_err(|error| error.to_string())?;
-        let told = |error| format!("the field `{name}`: {error}");
+        let told = |error: String| format!("the field `{name}`: {}", of_field(name, error));
         let template = self.compile(value, Kind::Plain, place).map_err(told)?;
         let text = self.render(&template).map_err(told)?;
         Header::new(name, text.as_bytes()).map_err(|error| error.to_string())?;
@@ -335,6 +335,15 @@ fn kind_of(text: &str, fields: &HeaderFields) -> Kind {
     }
 }
 
+/// What is wrong with a field's template: without a quotation where the field is a secret.
+fn of_field(name: &str, error: String) -> String {
+    let quoted = error.strip_prefix("in the template `");
+    match quoted.and_then(|quoted| quoted.rsplit_once("`: ")) {
+        Some((_, reason)) if secret::is_secret(name) => format!("in its template: {reason}"),
+        _ => error,
+    }
+}
+
 /// A URL up to its path, and the rest.
 fn cut(text: &str) -> (&str, &str) {
     let start = text.find("://").map_or(0, |at| at + 3);
@@ -345,7 +354,11 @@ fn cut(text: &str) -> (&str, &str) {
 /// What is wrong with a URL that has no place of its own.
 fn named(text: &Text, error: String) -> String {
     match &text.place {
-        Place::Nowhere => format!("URL `{}`: {error}", secret::url(&text.value)),
+        Place::Nowhere => {
+            let shown: String = secret::url(&text.value).chars().take(80).collect();
+            let shown = shown.replace(char::is_control, " ");
+            format!("URL `{shown}`: {error}")
+        }
         _ => error,
     }
 }

@@ -34,6 +34,7 @@ mod output;
 mod plans;
 mod reflection;
 mod scenarios;
+mod secrets;
 mod serve_http2;
 mod servers;
 mod signals;

@@ -5,6 +5,7 @@ use crate::grammar::go_duration::duration;
 use crate::grammar::go_json;
 use crate::grammar::kingpin::{self, Flag, Kind, Line, Occurs, Refusal};
 use drumfire_compile::Host;
+use drumfire_plan::secret;
 use drumfire_units::Nanos;
 
 /// Why a value is refused, in the parser's words.
@@ -43,7 +44,10 @@ fn span(text: &str) -> Result<Nanos, Refusal> {
 
 /// JSON as the tool reads it: its value, or its mistake.
 fn json<T>(what: &str, text: &str, read: Result<T, String>) -> Result<T, Refusal> {
-    read.map_err(|why| Refusal::Tool(format!("error unmarshaling {what} '{text}': {why}")))
+    read.map_err(|why| {
+        let text = secret::excerpt(text);
+        Refusal::Tool(format!("error unmarshaling {what} '{text}': {why}"))
+    })
 }
 
 fn formats(text: &str) -> Result<Vec<Format>, Refusal> {

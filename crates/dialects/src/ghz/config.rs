@@ -169,7 +169,8 @@ fn json_of(value: toml::Value) -> Value {
 
 fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
     serde_saphyr::from_str(text).map_err(|error| {
-        let error = error.to_string();
+        // Lines of the file may hold secrets.
+        let error = error.without_snippet().to_string();
         match error.contains("DuplicateKeyPolicy") {
             true => "a key stands twice; leave one of the two".to_owned(),
             false => error,

@@ -7,6 +7,7 @@ use crate::go_text::{open_failed, quoted};
 use crate::grammar::go_json;
 use drumfire_compile::Host;
 use drumfire_plan::document::{Payload, Text, Tls};
+use drumfire_plan::secret;
 
 /// Where standard input is found.
 const STDIN: &str = "/dev/stdin";
@@ -121,8 +122,10 @@ pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> 
         None => Ok(Given::Nothing),
         Some(args::STDIN) => {
             let text = text(STDIN)?;
-            go_json::check(&text)
-                .map_err(|why| format!("error unmarshaling data '{}': {why}", text.trim_end()))?;
+            go_json::check(&text).map_err(|why| {
+                let text = secret::excerpt(text.trim_end());
+                format!("error unmarshaling data '{text}': {why}")
+            })?;
             Ok(Given::Json(text))
         }
         Some(text) => Ok(Given::Json(text.to_owned())),

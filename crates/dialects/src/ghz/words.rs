@@ -5,6 +5,7 @@ use super::setup::{Given, GivenMetadata};
 use crate::grammar::go_json;
 use drumfire_compile::{Diagnostic, is_go_template};
 use drumfire_plan::document::Place;
+use drumfire_plan::secret;
 
 /// The parts of the command line that occur in the words.
 pub(super) struct Words<'a> {
@@ -50,6 +51,7 @@ impl Words<'_> {
         let path = &self.options.data_file;
         let prefix = format!("{path}: ");
         let why = message.strip_prefix(&prefix).unwrap_or(message);
+        let text = secret::excerpt(text);
         format!("Error creating message from data. Data: '{text}' Error: {why}")
     }
 
@@ -57,7 +59,8 @@ impl Words<'_> {
         match self.metadata {
             GivenMetadata::Raw(text) => match go_json::text_map(text) {
                 Err(why) if !is_go_template(text) => {
-                    format!("error unmarshaling metadata '{}': {why}", text.trim())
+                    let text = secret::excerpt(text.trim());
+                    format!("error unmarshaling metadata '{text}': {why}")
                 }
                 _ => of_field(message),
             },

@@ -3,6 +3,7 @@
 use super::errors::ErrorCounts;
 use crate::go_text::duration;
 use drumfire_measure::Summary;
+use drumfire_plan::secret;
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
 
@@ -46,7 +47,9 @@ impl Presentation {
     pub(crate) fn banner(&self) -> String {
         format!(
             "Running {}s test @ {}\n  {} goroutine(s) running concurrently\n",
-            self.seconds, self.target, self.users
+            self.seconds,
+            secret::url(&self.target),
+            self.users
         )
     }
 

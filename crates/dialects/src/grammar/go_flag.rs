@@ -3,6 +3,7 @@
 //! Prints the package's own messages, to the byte, when a command line is wrong.
 
 use crate::go_text::quoted;
+use drumfire_plan::secret;
 use std::fmt::Write as _;
 
 /// The type of a flag's value; decides how it is read and listed.
@@ -143,7 +144,12 @@ fn read_flag<'a, A>(
         },
     };
     (flag.set)(into, value).map_err(|why| {
-        let (value, why) = (quoted(value), why.words());
+        // A value of a wrong form may be a secret that stands in the wrong place.
+        let shown = match why {
+            BadValue::Form(_) => secret::line_without_colon(value),
+            BadValue::Syntax | BadValue::Range => secret::excerpt(value),
+        };
+        let (value, why) = (quoted(&shown), why.words());
         Failure::Mistake(format!(
             "invalid {prefix} {value} for {suffix}-{name}: {why}"
         ))
