@@ -58,6 +58,10 @@ impl Failure {
 /// The outcome of a failure outside of a response.
 pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
     let outcome = match (&error, during) {
+        // The connection was open: the kernel gave it up.
+        (IoError::Refused | IoError::TimedOut | IoError::Unreachable, During::Send) => {
+            Outcome::Reset
+        }
         (IoError::Refused, _) => Outcome::ConnectRefused,
         (IoError::TimedOut, _) => Outcome::ConnectTimeout,
         (IoError::Unreachable, _) => Outcome::ConnectUnreachable,
@@ -79,10 +83,12 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::Reset, During::Send) => Outcome::Reset,
         (_, During::Send) => Outcome::Send,
     };
-    Failure {
-        outcome,
-        detail: io_detail(error),
-    }
+    let detail = match (&error, during) {
+        (IoError::TimedOut, During::Send) => Some("its segments were not acknowledged".to_owned()),
+        (IoError::Unreachable, During::Send) => Some("there is no way to its peer".to_owned()),
+        _ => io_detail(error),
+    };
+    Failure { outcome, detail }
 }
 
 /// The detail of an I/O error, beyond its class.
@@ -203,6 +209,16 @@ pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
 mod tests {
     use super::*;
     use drumfire_measure::{GRPC_STATUS, status_name};
+
+    #[test]
+    fn an_open_connection_does_not_fail_to_open() {
+        for error in [IoError::Refused, IoError::TimedOut, IoError::Unreachable] {
+            let failed = |during| io_failure(error.clone(), during).outcome;
+            assert_eq!(failed(During::Send), Outcome::Reset, "{error:?}");
+            let while_opened = failed(During::Connect).name();
+            assert!(while_opened.starts_with("connect:"), "{while_opened}");
+        }
+    }
 
     #[test]
     fn details_say_what_the_outcome_does_not() {
