@@ -1,6 +1,7 @@
 //! `.proto` files and their imports.
 
 use crate::assemble::{IMPORT_DEPTH_MAX, too_deep};
+use crate::fit::Fitting;
 use crate::{SchemaError, edition, google};
 use miette::Diagnostic;
 use prost_reflect::DescriptorPool;
@@ -57,6 +58,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
             read: self.read,
             google: GoogleFileResolver::new(),
             importing: RefCell::default(),
+            fitting: RefCell::default(),
         };
         let mut compiler = Compiler::with_file_resolver(resolver);
         for (name, path) in &roots {
@@ -177,6 +179,8 @@ struct Resolver<R> {
     read: R,
     google: GoogleFileResolver,
     importing: RefCell<Importing>,
+    /// What all files together may hold.
+    fitting: RefCell<Fitting>,
 }
 
 /// The files whose imports are being opened, from a root on: the imports of each.
@@ -204,6 +208,10 @@ impl Importing {
 impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
         let file = self.find(name)?;
+        // The compiler's library keeps names in full, and takes other harm, as with descriptors.
+        let mut looked_at = file.file_descriptor_proto().clone();
+        let fits = self.fitting.borrow_mut().fit(&mut looked_at);
+        fits.map_err(|what| protox::Error::new(format!("{name}: {what}")))?;
         let imports = &file.file_descriptor_proto().dependency;
         if self.importing.borrow_mut().open(name, imports) > IMPORT_DEPTH_MAX {
             let message = format!("{name}: {}", too_deep());

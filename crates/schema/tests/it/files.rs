@@ -417,3 +417,20 @@ fn files_import_each_other_to_a_bounded_depth() {
         .collect();
     assert!(compile(&files, &[]).is_ok());
 }
+
+/// Every part of a name is kept with all parts before it.
+#[test]
+fn names_in_files_have_a_bounded_length() {
+    let package = vec!["p"; 100_000].join(".");
+    let nested = format!("message {} {{", "M".repeat(40)).repeat(28) + &"}".repeat(28);
+    for text in [
+        format!("syntax = \"proto3\"; package {package};"),
+        format!("syntax = \"proto3\"; message {} {{}}", "M".repeat(2000)),
+        format!("syntax = \"proto3\"; package p; {nested}"),
+    ] {
+        let files = [("long.proto", text.as_str())];
+        let error = compile(&files, &[]).map(drop).unwrap_err().to_string();
+        assert!(error.starts_with("long.proto: "), "{error}");
+        assert!(error.contains("more than 1000 bytes"), "{error}");
+    }
+}
