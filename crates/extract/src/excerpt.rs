@@ -1,5 +1,7 @@
-//! A server's bytes in a message: their beginning, without anything that acts on a terminal.
+//! A server's bytes in a message: their beginning, without anything that acts on a terminal, up to
+//! the first word that speaks of a secret.
 
+use drumfire_plan::secret;
 use std::fmt::Write as _;
 
 /// More characters are not shown.
@@ -8,14 +10,18 @@ const CHARACTERS_MAX: usize = 60;
 /// The first characters between backticks, those escaped that are neither letters, digits, signs
 /// nor blanks.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    format!("`{}`", secret::excerpt(&beginning(bytes)))
+}
+
+fn beginning(bytes: &[u8]) -> String {
     // A character has at most 4 bytes, and one cut in two at the end is not shown.
     let start = &bytes[..bytes.len().min(4 * (CHARACTERS_MAX + 1))];
-    let mut out = String::from("`");
+    let mut out = String::new();
     let mut shown = 0;
     for chunk in start.utf8_chunks() {
         for c in chunk.valid().chars() {
             if shown == CHARACTERS_MAX {
-                out.push_str("…`");
+                out.push('…');
                 return out;
             }
             shown += 1;
@@ -34,11 +40,9 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
             debug_assert!(written.is_ok(), "a String takes any text");
         }
     }
-    out.push_str(if start.len() < bytes.len() {
-        "…`"
-    } else {
-        "`"
-    });
+    if start.len() < bytes.len() {
+        out.push('…');
+    }
     out
 }
 
@@ -56,6 +60,8 @@ mod tests {
             ("gpj.\u{202e}exe".as_bytes(), "`gpj.\\u{202e}exe`"),
             ("größe".as_bytes(), "`größe`"),
             (b"\xff\xfeA", "`\\xff\\xfeA`"),
+            (b"{\"access_token\":\"CANARY\"}", "`{\"access_token…`"),
+            (b"http://me:CANARY@h/", "`http://***@h/`"),
         ] {
             assert_eq!(excerpt(bytes), shown);
         }

@@ -2,7 +2,7 @@
 
 use crate::excerpt::excerpt;
 use crate::{Check, Extractor};
-use drumfire_plan::{Mismatch, MismatchKind, Response};
+use drumfire_plan::{Mismatch, MismatchKind, Response, secret};
 
 /// What a response is expected to have.
 #[derive(Clone, Debug)]
@@ -37,6 +37,10 @@ impl Expectation {
         let Self { subject, check, .. } = self;
         if check.holds(value) {
             return Ok(());
+        }
+        if secret::is_secret(&subject.to_string()) {
+            let reason = format!("{subject} is not as expected; it may be a secret");
+            return Err(self.mismatch(reason));
         }
         let found = excerpt(value);
         Err(self.mismatch(format!("{subject} is {found}, expected `{check}`")))

@@ -104,3 +104,27 @@ fn a_mismatch_says_what_came_and_what_was_expected() {
     let reason = given.expect_err("a page can't be looked into").reason;
     assert!(reason.contains("the body is not JSON"), "{reason}");
 }
+
+/// What a login gives is in no report.
+#[test]
+fn a_mismatch_shows_no_secret() {
+    let login = Reply::new(r#"{"token":"CANARY"}"#).with("set-cookie", "session=CANARY; Path=/");
+    for (subject, wanted) in [
+        ("json $.token", "equals CANARY2"),
+        ("cookie session", "equals CANARY2"),
+        ("body", "equals CANARY2"),
+        ("regex /^(.*)$/", "contains x"),
+        ("json $.id", "exists"),
+        ("regex /id=/", "exists"),
+    ] {
+        let expectation = Expectation {
+            subject: Extractor::parse(subject).expect(subject),
+            check: Check::parse(wanted).expect(wanted),
+            kind: MismatchKind::Body,
+        };
+        let given = expectation.judge(&login.response(), &mut String::new());
+        let reason = given.expect_err(subject).reason;
+        let shown = reason.replace(&format!("`{wanted}`"), "");
+        assert!(!shown.contains("CANARY"), "{subject}: {reason}");
+    }
+}
