@@ -1,7 +1,7 @@
 //! From what went wrong below to the one outcome of an exchange.
 
 use drumfire_coding as coding;
-use drumfire_grpc::{Code, Status};
+use drumfire_grpc::{Code, Status, Violation};
 use drumfire_http1 as http1;
 use drumfire_http2 as http2;
 use drumfire_measure::Outcome;
@@ -176,7 +176,11 @@ fn limit_outcome(limit: http2::Limit) -> Outcome {
 
 /// How a call ended, by its status.
 pub(crate) fn call_verdict(status: Status) -> Failure {
-    let outcome = Outcome::grpc(status.code.number());
+    let outcome = match status.violation {
+        // The limit is the plan's, and the server's word for it would be the same.
+        Some(Violation::MessageTooLong) => Outcome::LimitMessage,
+        _ => Outcome::grpc(status.code.number()),
+    };
     let said = status.message.map(String::from);
     let wrong = status.violation.map(|wrong| wrong.to_string());
     Failure {
@@ -194,6 +198,7 @@ pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
         | Outcome::LimitHead
         | Outcome::LimitHeaderCount
         | Outcome::LimitInterim
+        | Outcome::LimitMessage
         | Outcome::LimitBody => Code::RESOURCE_EXHAUSTED,
         Outcome::TimeoutPing => Code::UNAVAILABLE,
         outcome if outcome.is_timeout() => Code::DEADLINE_EXCEEDED,
@@ -222,8 +227,7 @@ mod tests {
 
     #[test]
     fn details_say_what_the_outcome_does_not() {
-        let Failure { outcome, detail } =
-            call_verdict(drumfire_grpc::Violation::HttpStatus(502).into());
+        let Failure { outcome, detail } = call_verdict(Violation::HttpStatus(502).into());
         assert_eq!(outcome, Outcome::GrpcUnavailable);
         assert_eq!(detail.as_deref(), Some("HTTP status 502, not a gRPC reply"));
         assert_eq!(

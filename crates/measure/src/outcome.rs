@@ -119,6 +119,7 @@ outcomes! {
     LimitInterim "limit:interim" Target "more interim responses than the limit",
     LimitChunkExtension "limit:chunk_ext" Target "chunk extensions larger than the limit",
     LimitBody "limit:body" Target "the body is larger than the limit",
+    LimitMessage "limit:message" Plan "a message of the reply is longer than the plan's limit",
     LimitDecoded "limit:decoded" Target "the decoded body is larger than the limit",
     Decode "decode" Target "the body does not decode",
     RedirectLimit "redirect_limit" Plan "more redirects than the plan follows",

@@ -86,9 +86,7 @@ pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
             "counted in the latency as at least this long; --timeout sets the limit, in gRPC \
              --deadline"
         }
-        Outcome::GrpcResourceExhausted => {
-            "where a message was too long for this side, --max-receive sets the limit"
-        }
+        Outcome::LimitMessage => "raise --max-receive, or ask for less",
         Outcome::TimeoutPing => {
             "the connection was dead or the server stood still; --ping-timeout sets the patience"
         }

@@ -237,7 +237,7 @@ fn statuses_have_their_names_and_words() {
             unary,
             wide.into(),
             "RESOURCE_EXHAUSTED",
-            "grpc:resource_exhausted",
+            "limit:message",
             "",
         ),
     ];

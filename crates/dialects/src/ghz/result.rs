@@ -204,6 +204,7 @@ fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
         Outcome::TimeoutPing => "keepalive ping failed to receive ACK within timeout".to_owned(),
         Outcome::GrpcDeadlineExceeded if detail.is_none() => "context deadline exceeded".to_owned(),
         outcome if outcome.is_timeout() => "context deadline exceeded".to_owned(),
+        Outcome::LimitMessage => detail.unwrap_or_default().to_owned(),
         outcome if outcome.name().starts_with("grpc:") => detail.unwrap_or_default().to_owned(),
         outcome => match detail {
             Some(detail) => format!("{}: {detail}", outcome.words()),

@@ -169,7 +169,7 @@ fn replies_that_are_none_have_an_outcome() {
             Reply::call()
                 .data(&[0, 0xff, 0xff, 0xff, 0xff])
                 .trailers("0", ""),
-            Outcome::GrpcResourceExhausted,
+            Outcome::LimitMessage,
         ),
         (
             Reply::call().data(&[1, 0, 0, 0, 1, 1]).trailers("0", ""),

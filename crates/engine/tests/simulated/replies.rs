@@ -123,7 +123,7 @@ fn compressed(encoding: &str, body: &[u8]) -> Reply {
 #[test]
 fn what_can_not_be_decompressed_is_a_failure() {
     let internal = (Outcome::GrpcInternal, INTERNAL);
-    let exhausted = (Outcome::GrpcResourceExhausted, RESOURCE_EXHAUSTED);
+    let exhausted = (Outcome::LimitMessage, RESOURCE_EXHAUSTED);
     let bomb = gzip(&vec![0; 16 << 20]);
     assert!(bomb.len() < 32_000, "{}", bomb.len());
     for (name, reply, (outcome, status)) in [
