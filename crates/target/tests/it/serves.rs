@@ -4,7 +4,7 @@ use crate::client::{Client, Reply, start};
 use drumfire_target::{ArrivalLog, Listen, Options};
 use flate2::read::GzDecoder;
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv6Addr, Shutdown, SocketAddr, TcpStream};
+use std::net::{Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 
 #[test]
@@ -237,19 +237,35 @@ fn several_workers_share_one_port() {
 }
 
 #[test]
-fn unix_sockets_and_ipv6_serve_as_well() {
+fn unix_sockets_serve_as_well() {
     let path = std::env::temp_dir().join(format!("drumfire-{}.socket", std::process::id()));
-    let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
     let server = drumfire_target::Server::start(Options {
-        listen: vec![Listen::Unix(path.clone()), Listen::Tcp(v6)],
+        listen: vec![Listen::Unix(path.clone())],
         threads: 2,
         ..Options::default()
     })
     .unwrap();
     let mut local = Client::over(UnixStream::connect(&path).unwrap());
     assert_eq!(local.get("/").status, 200);
+    assert_eq!(server.stop().requests, 1);
+    assert!(!path.exists());
+}
+
+#[test]
+fn ipv6_serves_as_well() {
+    let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+    if let Err(error) = TcpListener::bind(v6) {
+        // Nothing can be installed against it, so that it is no failure in CI either.
+        eprintln!("skipped: this machine has no IPv6 on the loopback: {error}");
+        return;
+    }
+    let server = drumfire_target::Server::start(Options {
+        listen: vec![Listen::Tcp(v6)],
+        threads: 2,
+        ..Options::default()
+    })
+    .unwrap();
     assert!(server.tcp().unwrap().is_ipv6());
     assert_eq!(Client::connect(&server).get("/").status, 200);
-    assert_eq!(server.stop().requests, 2);
-    assert!(!path.exists());
+    assert_eq!(server.stop().requests, 1);
 }
