@@ -114,7 +114,8 @@ impl FromStr for Nanos {
     /// Parses `10s`, `1m30s`, `1.5h`, `250us`; `0` needs no unit.
     ///
     /// # Errors
-    /// When a number lacks its unit, a unit is unknown, or the sum exceeds [`Nanos::MAX`].
+    /// When a number lacks its unit, a unit is unknown, the sum exceeds [`Nanos::MAX`], or it is
+    /// more than nothing and less than a nanosecond: 0 often means "for ever".
     fn from_str(text: &str) -> Result<Self, ParseNanosError> {
         let fail = || ParseNanosError {
             text: text.chars().take(64).collect(),
@@ -140,8 +141,12 @@ impl FromStr for Nanos {
                 .iter()
                 .find(|(name, _)| *name == suffix)
                 .ok_or_else(fail)?;
-            total += decimal_times(number, scale).ok_or_else(fail)?;
+            let part = decimal_times(number, scale).ok_or_else(fail)?;
+            total = total.checked_add(part).ok_or_else(fail)?;
             rest = tail;
+        }
+        if total == 0 && text.contains(|c| matches!(c, '1'..='9')) {
+            return Err(fail());
         }
         u64::try_from(total).map(Self).map_err(|_| fail())
     }
@@ -198,6 +203,7 @@ mod tests {
             assert_eq!(text.parse::<Nanos>().unwrap().to_string(), text);
         }
         assert_eq!("1.5s".parse::<Nanos>(), Ok(Nanos::from_millis(1500)));
+        assert_eq!("0.0s".parse::<Nanos>(), Ok(Nanos::ZERO));
         assert_eq!("1d".parse::<Nanos>(), Ok(Nanos::from_secs(86_400)));
     }
 
@@ -215,6 +221,9 @@ mod tests {
             "1e3s",
             "999999999h",
             ".s",
+            "0.1ns",
+            "0.000000000000000001h",
+            &"999999999999999999d".repeat(100),
         ] {
             assert!(text.parse::<Nanos>().is_err(), "{text}");
         }
