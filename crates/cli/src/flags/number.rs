@@ -21,6 +21,9 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         }
         _ => (text, 1),
     };
+    if digits.starts_with('_') || digits.ends_with('_') || digits.contains("__") {
+        return wrong();
+    }
     let digits = digits.replace('_', "");
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return wrong();
@@ -67,6 +70,10 @@ mod tests {
             "99999999999999999G",
             "5m",
             "+5",
+            "_1",
+            "1_",
+            "1__0",
+            "_",
         ] {
             assert!(count(text).is_err(), "{text}");
         }
