@@ -111,3 +111,6 @@ pub const DETAIL_BYTES: usize = 256;
 
 /// Bytes of it that are kept with a sample, where samples are kept.
 pub const KEPT_DETAIL_BYTES: usize = 8_192;
+
+/// Bytes of all of them in one interval of a thread; further ones are cut to [`DETAIL_BYTES`].
+pub const KEPT_DETAILS_BYTES: usize = 16 << 20;

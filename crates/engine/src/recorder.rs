@@ -8,7 +8,7 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 use crate::id::PoolId;
-use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES};
+use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES, KEPT_DETAILS_BYTES};
 
 /// The series of a pool.
 pub(crate) struct Series {
@@ -49,6 +49,8 @@ pub(crate) struct Recorder<S> {
     samples: Samples,
     /// Those of the current interval.
     kept: Vec<Kept>,
+    /// Bytes of their details, which come from servers.
+    kept_bytes: usize,
     /// The thread's times when the current interval began.
     times: ThreadTimes,
 }
@@ -73,6 +75,7 @@ impl<S: Sink> Recorder<S> {
             measure_from: plan.generator().warmup,
             samples,
             kept: Vec::new(),
+            kept_bytes: 0,
             times,
         }
     }
@@ -127,7 +130,13 @@ impl<S: Sink> Recorder<S> {
         if self.samples == Samples::Keep
             && let Some(kept) = self.kept.last_mut()
         {
-            kept.detail = Some(start(text, KEPT_DETAIL_BYTES).into());
+            let bytes = match self.kept_bytes < KEPT_DETAILS_BYTES {
+                true => KEPT_DETAIL_BYTES,
+                false => DETAIL_BYTES,
+            };
+            let detail = start(text, bytes);
+            self.kept_bytes += detail.len();
+            kept.detail = Some(detail.into());
         }
     }
 
@@ -163,6 +172,7 @@ impl<S: Sink> Recorder<S> {
     }
 
     fn hand_over_kept(&mut self) {
+        self.kept_bytes = 0;
         if !self.kept.is_empty() {
             self.sink.kept(std::mem::take(&mut self.kept));
         }

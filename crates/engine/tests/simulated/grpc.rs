@@ -1,8 +1,8 @@
 //! gRPC calls: messages exactly as many and when they should be, and every status its outcome.
 
 use crate::{failures, ms, run, secs, us};
-use drumfire_measure::{GRPC_STATUS, Outcome};
-use drumfire_plan::{CallKind, Streaming};
+use drumfire_measure::{GRPC_STATUS, Kept, Outcome, RunEvent};
+use drumfire_plan::{CallKind, Samples, Streaming};
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server,
     Simulated, World, closed,
@@ -121,6 +121,34 @@ fn what_varies_is_made_for_each_call() {
         .filter_map(|number| number.parse().ok())
         .collect();
     assert!(numbers.into_iter().eq(0..1000));
+}
+
+/// A server that fails every call at length fills no memory where every sample is kept.
+#[test]
+fn details_of_samples_are_bounded() {
+    const LIMIT: usize = 16 << 20;
+    let message = "x".repeat(8000);
+    let plan = calls(100, 5000, CallKind::Unary, Said::once()).with(|plan| {
+        plan.samples = Samples::Keep;
+    });
+    let result = run(plan, says(Reply::trailers_only("13", &message)));
+    let kept = result.events.iter().filter_map(|event| match event {
+        RunEvent::Kept(kept) => Some(kept),
+        _ => None,
+    });
+    let lengths = |kept: &Vec<Kept>| -> Vec<usize> {
+        let details = kept.iter().map(|kept| kept.detail.as_deref());
+        details.map(|detail| detail.map_or(0, str::len)).collect()
+    };
+    let lengths: Vec<Vec<usize>> = kept.map(lengths).collect();
+    assert_eq!(lengths.iter().flatten().count(), 5000);
+    assert!(lengths.iter().flatten().any(|length| *length == 8000));
+    for interval in lengths {
+        let sum: usize = interval.iter().sum();
+        let cut = interval.iter().filter(|length| **length == 256).count();
+        assert!(sum <= LIMIT + 8000 + 256 * cut, "{sum}");
+        assert!(sum < LIMIT || cut > 0, "{sum}");
+    }
 }
 
 #[test]
