@@ -3,9 +3,11 @@
 use crate::cookie;
 use crate::digest::Algorithm;
 use crate::excerpt::excerpt;
+use crate::html::CssSelector;
 use crate::json::JsonPath;
 use crate::pattern::Pattern;
 use crate::pick::{Pick, push, write_text};
+use crate::xml::XPath;
 use crate::{NoValue, ParseError};
 use drumfire_plan::{Response, suggestion};
 use drumfire_units::Nanos;
@@ -18,6 +20,8 @@ use std::fmt;
 /// | | takes |
 /// |---|---|
 /// | `json $.token` | the value at a path (RFC 9535, whole): a string without its quotes, a number with the digits that it has, an object or array as compact JSON |
+/// | `xml //order/@id` | the text of a node, by an XPath 1.0 expression, or the expression's value; a name matches in every namespace, so prefixes are left out |
+/// | `css a.next`, `css a.next @href` | the text of an element of an HTML body, with single blanks, or an attribute of it |
 /// | `regex /id=(\d+)/` | the first group of a regular expression's match in the body, or the match where it has no group; the flags `i`, `m` and `s` may follow |
 /// | `header Location` | a header field |
 /// | `cookie session` | the value that a response gives to a cookie; where it gives several, the last, as it is the one that stays |
@@ -28,7 +32,8 @@ use std::fmt;
 /// | `fnv1a64`, `xxh3`, `sha256` | a digest of the decoded body in hexadecimal |
 ///
 /// Of several values it takes the first. `json#2`, `json#last`, `json#count` and `json#all` (a JSON
-/// array) pick others; so do they with `regex`, `header` and `cookie`.
+/// array) pick others; so do they with `xml`, `css`, `regex`, `header`
+/// and `cookie`.
 #[derive(Clone, Debug)]
 pub struct Extractor {
     text: Box<str>,
@@ -40,6 +45,8 @@ pub struct Extractor {
 #[derive(Clone, Debug)]
 enum Source {
     Json(JsonPath),
+    Xml(Box<XPath>),
+    Css(Box<CssSelector>),
     Regex(Pattern),
     Header(Box<str>),
     Cookie(Box<str>),
@@ -51,9 +58,9 @@ enum Source {
 }
 
 /// The kinds of extractors.
-const KINDS: [&str; 11] = [
-    "json", "regex", "header", "cookie", "status", "body", "size", "time", "fnv1a64", "xxh3",
-    "sha256",
+const KINDS: [&str; 13] = [
+    "json", "xml", "css", "regex", "header", "cookie", "status", "body", "size", "time", "fnv1a64",
+    "xxh3", "sha256",
 ];
 
 impl Extractor {
@@ -75,6 +82,11 @@ impl Extractor {
         let in_argument = |error: ParseError| error.behind(argument_at);
         let source = match kind {
             "json" => Source::Json(JsonPath::parse(argument).map_err(in_argument)?),
+            "xml" => Source::Xml(Box::new(XPath::parse(argument).map_err(in_argument)?)),
+            "css" => {
+                let selector = CssSelector::parse(argument).map_err(in_argument)?;
+                Source::Css(Box::new(selector))
+            }
             "regex" => Source::Regex(Pattern::parse(argument).map_err(in_argument)?),
             "header" => Source::Header(header_name(argument).map_err(in_argument)?),
             "cookie" => Source::Cookie(cookie_name(argument).map_err(in_argument)?),
@@ -119,6 +131,8 @@ impl Extractor {
     pub const fn reads_body(&self) -> bool {
         match self.source {
             Source::Json(_)
+            | Source::Xml(_)
+            | Source::Css(_)
             | Source::Regex(_)
             | Source::Body { .. }
             | Source::Size
@@ -152,6 +166,8 @@ impl Extractor {
         let body = response.body;
         match &self.source {
             Source::Json(path) => return path.write(self.pick, body, out),
+            Source::Xml(path) => return path.write(self.pick, body, out),
+            Source::Css(selector) => return selector.write(self.pick, body, out),
             Source::Regex(pattern) => return pattern.write(self.pick, body, out),
             Source::Header(name) => return self.write_header(name, response, out),
             Source::Cookie(name) => return self.write_cookie(name, response, out),
@@ -237,7 +253,12 @@ impl Source {
     const fn may_be_many(&self) -> bool {
         matches!(
             self,
-            Self::Json(_) | Self::Regex(_) | Self::Header(_) | Self::Cookie(_)
+            Self::Json(_)
+                | Self::Xml(_)
+                | Self::Css(_)
+                | Self::Regex(_)
+                | Self::Header(_)
+                | Self::Cookie(_)
         )
     }
 }

@@ -11,6 +11,7 @@ mod digest;
 mod excerpt;
 mod expectation;
 mod extractor;
+mod html;
 mod json;
 mod no_value;
 mod number;
@@ -18,6 +19,7 @@ mod parse_error;
 mod pattern;
 mod pick;
 mod rules;
+mod xml;
 
 pub use check::Check;
 pub use expectation::Expectation;

@@ -59,17 +59,82 @@ fn searches_for_all_matches_have_a_bound() {
     reply.check("regex /.*[^a-z]|[a-z]/", Ok("a"));
 }
 
+/// A page that takes a browser's parser time by the square of its length.
+fn page(text: impl Fn(usize) -> String) -> Reply {
+    Reply::new((0..50_000).map(text).collect::<String>())
+}
+
+#[test]
+fn pages_have_bounds() {
+    let check = |text: fn(usize) -> String, reason| page(text).check("css div", Err(reason));
+    check(|_| "<div>".into(), "nested deeper than 512");
+    check(|_| "<table><td>".into(), "nested deeper than 512");
+    check(
+        |i| format!("<font a{i}>"),
+        "too many elements such as `font` unclosed",
+    );
+    check(
+        |i| format!("<font a{i}><p>"),
+        "too many elements such as `font` unclosed",
+    );
+    check(
+        |_| "<b></i>".into(),
+        "too many elements such as `b` unclosed",
+    );
+    check(|_| "<b><div></b>".into(), "nested deeper than 512");
+    check(|_| "<p><q></q><br>".into(), "more than 100000 elements");
+    check(
+        |i| {
+            if i == 0 {
+                "<p ".into()
+            } else {
+                format!("a{i} ")
+            }
+        },
+        "too much work",
+    );
+    check(
+        |i| {
+            if i < 400 {
+                "<div>".into()
+            } else {
+                "</p>".into()
+            }
+        },
+        "too much work",
+    );
+    let siblings = page(|_| "<a></a>".into());
+    siblings.check("css a ~ div", Err("more than 5000 elements"));
+    siblings.check("css body:has(a ~ div)", Err("more than 5000 elements"));
+    siblings.check("css#count a", Ok("50000"));
+}
+
+#[test]
+fn xml_texts_have_bounds() {
+    let check = |body: String, reason| Reply::new(body).check("xml //a", Err(reason));
+    check("<a>".repeat(10_000), "nesting exceeds maximum depth");
+    let attributes: String = (0..3000).map(|i| format!(" a{i}=''")).collect();
+    check(format!("<a{attributes}/>"), "more than 2,000 attributes");
+    let entities = r#"<!DOCTYPE a [<!ENTITY b "x"><!ENTITY c "&b;&b;">]><a>&c;</a>"#;
+    check(entities.into(), "not allowed");
+    let wide = Reply::new(format!("<a>{}</a>", "<b/>".repeat(3000)));
+    wide.check("xml //b[preceding::b]", Err("exceeded maximum node visit"));
+    wide.check("xml count(//b)", Ok("3000"));
+}
+
 proptest! {
     #[test]
     fn nothing_panics(
         body in prop::collection::vec(any::<u8>(), 0..200),
         noise in r#"[\[\]{}:,"\\a0-9.eu \-]{0,60}"#,
+        tags in r#"(</?[abp](\s?[ac]=?['"]?x){0,2}/?>?|<!--|-->|<!\[CDATA\[|&[a-z]{2};|x){0,20}"#,
     ) {
-        for body in [body, noise.into_bytes()] {
+        for body in [body, noise.into_bytes(), tags.into_bytes()] {
             let reply = Reply::new(body.clone()).with("set-cookie", &body).with("x", &body);
             for text in [
                 "json $", "json $.a", "json#all $..*", "json $[0].a", "json $[-1]", "json#last $.*",
                 "regex#all /a.*?(e|0)/", "regex#count /x*/", "cookie a", "header#all x",
+                "xml#all //a/@c", "xml //p", "css#all a", "css b > p @a",
                 "body", "body 7", "size", "xxh3", "sha256", "fnv1a64",
             ] {
                 let given = reply.take(text);

@@ -4,6 +4,7 @@ mod checks;
 mod filters;
 mod hostile;
 mod json;
+mod markup;
 mod mistakes;
 mod reply;
 mod rules;

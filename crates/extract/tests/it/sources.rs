@@ -103,6 +103,8 @@ fn a_response_as_a_whole() {
 fn an_extractor_says_what_it_reads() {
     for (text, header, reads_body) in [
         ("json $.a", None, true),
+        ("xml //a", None, true),
+        ("css a @href", None, true),
         ("regex /a/", None, true),
         ("body", None, true),
         ("size", None, true),
