@@ -388,7 +388,15 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     let at = scan.at();
     let text = scan.take_while(|c| !c.is_whitespace());
     let shown = excerpt(text);
-    let (value, right) = match unit_of(metric) {
+    let unit = unit_of(metric);
+    if matches!(unit, Unit::Share) && decimal(text).is_some_and(|share| (1.0..=100.0).contains(&share)) {
+        let message = format!(
+            "`{shown}` could be {shown} % or a share, of which 1 is all; write {shown}%, or a \
+             share below 1, such as 0.01"
+        );
+        return fail(at, message);
+    }
+    let (value, right) = match unit {
         Unit::Time => (
             text.parse().ok().map(|Nanos(ns)| ns as f64),
             "a duration with its unit, such as 50ms",
@@ -397,7 +405,6 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
         Unit::Share => (
             match text.strip_suffix('%') {
                 Some(digits) => share(digits).filter(|share| *share <= 1.0),
-                // A bare 1 would be all of them, but is meant as 1 %.
                 None => decimal(text).filter(|share| *share < 1.0),
             },
             "a percentage such as 0.1%, or a share below 1",
