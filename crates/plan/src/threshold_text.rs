@@ -389,7 +389,9 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     let text = scan.take_while(|c| !c.is_whitespace());
     let shown = excerpt(text);
     let unit = unit_of(metric);
-    if matches!(unit, Unit::Share) && decimal(text).is_some_and(|share| (1.0..=100.0).contains(&share)) {
+    if matches!(unit, Unit::Share)
+        && decimal(text).is_some_and(|share| (1.0..=100.0).contains(&share))
+    {
         let message = format!(
             "`{shown}` could be {shown} % or a share, of which 1 is all; write {shown}%, or a \
              share below 1, such as 0.01"
