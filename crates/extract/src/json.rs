@@ -12,6 +12,7 @@ use crate::excerpt::excerpt;
 use crate::pick::Pick;
 use crate::{NoValue, ParseError};
 use children::{Children, find};
+use drumfire_plan::secret;
 use path::{Path, Segment, Selector};
 use scan::{Broken, Scanner};
 use std::ops::ControlFlow;
@@ -79,7 +80,11 @@ impl JsonPath {
         let mut place = String::from("$");
         for selector in self.steps() {
             let Some(value) = find(&mut scanner, at, selector)? else {
-                let instead = describe(&mut scanner, at)?;
+                let instead = if secret::is_secret(&place) {
+                    String::from("whose value may be a secret")
+                } else {
+                    describe(&mut scanner, at)?
+                };
                 return Ok(format!("there is no {selector} in `{place}`, {instead}"));
             };
             at = value;

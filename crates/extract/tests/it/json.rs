@@ -100,6 +100,8 @@ fn without_a_value_it_says_how_far_the_path_leads() {
         Err("there is no 'nothing' in `$`, which has `token`, `n`, `big`, `yes`, …"),
     );
     check("json $.items[0].a", Err("which has `id`, `tags`"));
+    let secret = Err("there is no 'x' in `$['token']`, whose value may be a secret");
+    check("json $.token.x", secret);
 }
 
 #[test]
