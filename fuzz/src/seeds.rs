@@ -35,6 +35,34 @@ const TEMPLATES: [&str; 9] = [
     "{{urlParse \"http://u:p@h:1/a%20b?c#d\"}} {{snakecase \"FooBar1x\"}} {{divf 1 3}} {{wrap 3 \"a b c\"}}",
 ];
 
+const EXTRACTORS: [&str; 12] = [
+    "json $.token",
+    "json#all $..book[?@.price < 10 && match(@.author, '[A-M].*')]['a',\"b\"]",
+    "json#last $[-1:0:-2].*[0, 1]",
+    "xml#count //order[@id='7' and position() < last()]/@sku",
+    "css#2 ul#menu > li.open:not(.a) a[href^='/'] @href",
+    r"regex#all /id=(\d+)/ims",
+    "header#1 Set-Cookie",
+    "cookie session",
+    "body 100",
+    "not contains x",
+    "matches /^a|b$/",
+    "<=10kB",
+];
+
+const JSON_BODIES: [&str; 4] = [
+    r#"{"a":[1,-2.50E+3,"x\u00e4\ud83d\ude00\n",null,{"b":[true,{}]}],"b":{"a":"y"},"":false}"#,
+    r#" [ { "a" : { "b" : "c" } } , "[a-c]" , [ ] , 12345678901234567890 ] "#,
+    r#"{"a":{"x":1,"y":[1,2.0]},"b":{"y":[1,2],"x":1}}"#,
+    "\"ab\"",
+];
+
+const MARKUP_BODIES: [&str; 3] = [
+    "<?xml version='1.0'?><a b='1'><!-- c --><c>x&amp;</c><n:c xmlns:n='u'><![CDATA[y]]></n:c></a>",
+    "<!DOCTYPE html><table><tr><td>1<td><a class=b href=/c>&eacute;</a></table><p>x<br><b><p>y</b>",
+    "a=b; Path=/; id=5 aabbc",
+];
+
 /// Scalars, messages in messages, packed numbers, an unknown group, a map.
 const MESSAGES: [&[u8]; 5] = [
     b"\x08\x01\x10\x02\x1d\0\0\0\0\x21\0\0\0\0\0\0\0\0\x2a\x01a\x32\x01\xff\x38\x01",
@@ -158,6 +186,9 @@ fn main() -> io::Result<()> {
         }
     }
     for (target, texts) in [
+        ("extract_json", &JSON_BODIES[..]),
+        ("extract_markup", &MARKUP_BODIES[..]),
+        ("extractor", &EXTRACTORS[..]),
         ("gotemplate", &TEMPLATES[..]),
         ("sequence", &SEQUENCES[..]),
         ("threshold", &THRESHOLDS[..]),
