@@ -1,5 +1,6 @@
 //! What is taken from responses, and how they are checked.
 
+mod allocation;
 mod checks;
 mod filters;
 mod hostile;

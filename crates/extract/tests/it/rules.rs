@@ -5,7 +5,8 @@ use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
 use drumfire_plan::{Inspection, MismatchKind, Taken, VariableId};
 use drumfire_units::ByteSize;
 
-fn rules(expected: &[(&str, &str, MismatchKind)], taken: &[&str]) -> Rules {
+/// Rules with at most 1,000 bytes of a body.
+pub(crate) fn rules(expected: &[(&str, &str, MismatchKind)], taken: &[&str]) -> Rules {
     let expectations = expected.iter().map(|(subject, check, kind)| Expectation {
         subject: Extractor::parse(subject).expect(subject),
         check: Check::parse(check).expect(check),
