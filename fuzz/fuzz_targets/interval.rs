@@ -4,6 +4,7 @@
 #![no_main]
 
 use drumfire_measure::{Interval, Model, PoolInfo, RunInfo};
+use drumfire_plan::Growth;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ fn pool(steps: usize) -> PoolInfo {
         steps: (0..steps).map(|n| Arc::from(n.to_string())).collect(),
         intended_rate: None,
         connections: 1,
+        growth: Growth::Ahead,
         streams: 1,
         users: None,
         iterations: steps > 1,
