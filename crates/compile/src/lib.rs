@@ -15,6 +15,7 @@ pub mod form;
 mod go_template;
 mod host;
 mod load;
+mod looks;
 mod metadata;
 mod names;
 mod proxy;

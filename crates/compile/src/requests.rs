@@ -1,5 +1,6 @@
 //! HTTP requests: their targets and their contents.
 
+use crate::looks::looks;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
@@ -45,6 +46,11 @@ pub(crate) fn requests(pool: &Pool, templates: &TemplateScope, scope: &mut Scope
     let mut requests = Requests::new(pool, scope);
     requests.common = Some(requests.common(templates, scope));
     for request in &pool.requests {
+        if let Some(take) = request.take.first() {
+            let message = "`take` is for the steps of a scenario: a list of requests has no later \
+                           step that could read the value";
+            scope.found.add(&take.name.place, message);
+        }
         requests.add(request, templates, &mut made, scope);
     }
     made
@@ -126,6 +132,7 @@ impl<'a> Requests<'a> {
         let content = own_content(request, &templates, &fields, scope);
         let content = content.unwrap_or_else(|| common.content.clone());
         check(request, &mut fields, &content, scope);
+        let looks = looks(request, self.pool, &may_read.sources, scope);
         let Some(method) = method else {
             return;
         };
@@ -147,8 +154,8 @@ impl<'a> Requests<'a> {
                 },
                 data: (!data.is_fixed()).then_some(data),
                 call: None,
-                expect: None,
-                inspection: None,
+                expect: looks.expect,
+                inspection: looks.inspection.clone(),
                 method: method.clone(),
                 headers: fields.fixed.clone(),
                 body: content.body.clone(),

@@ -46,13 +46,14 @@ pub(crate) fn scenario(
                 } else {
                     add(&step.request, &templates, &mut made, scope);
                 }
+                let takes = templates.take(&step.request.take);
                 let on_failure = on_failure(step.on_fail.as_ref(), scope);
                 if made.requests.len() > next {
                     let request = next as u32;
                     steps.push(Step::Request {
                         request,
                         on_failure,
-                        takes: Arc::default(),
+                        takes,
                     });
                 }
             }

@@ -6,6 +6,10 @@ use drumfire_plan::document::{Field, Step as Written};
 use drumfire_plan::{RequestContext, Step, Value as _, VariableId, Variables};
 use std::sync::Arc;
 
+/// The text with which templates are tried that read what a response gives: it may stand in a URL,
+/// and is a number.
+const TRIED: &str = "1";
+
 /// What templates may read at some place of a pool: the feeds, and the variables that the steps
 /// before it set.
 #[derive(Clone, Debug)]
@@ -32,8 +36,10 @@ impl TemplateScope {
         let mut sources = (*self.sources).clone();
         let mut count = 0;
         for step in scenario {
-            let Written::Set(fields) = step else {
-                continue;
+            let fields = match step {
+                Written::Set(fields) => fields,
+                Written::Request(step) => &step.request.take,
+                Written::Pause(_) => continue,
             };
             for field in fields {
                 let declared = sources.declare(&field.name.value);
@@ -67,6 +73,23 @@ impl TemplateScope {
             variable,
             value: Arc::new(value),
         })
+    }
+
+    /// The variables that a request takes from its response, which templates behind it may read.
+    pub(crate) fn take(&mut self, fields: &[Field]) -> Arc<[VariableId]> {
+        let names = fields.iter().map(|field| &field.name.value);
+        let taken: Vec<VariableId> = names
+            .filter_map(|name| self.sources.declared(name))
+            .collect();
+        for variable in &taken {
+            if !self.sources.is_set(*variable) {
+                self.sources = Arc::new(self.sources.with_set(*variable));
+            }
+            if let Some(variables) = &mut self.first.variables {
+                Arc::make_mut(variables).set(*variable, Ok(TRIED));
+            }
+        }
+        taken.into()
     }
 
     /// The value of a variable, and its text for the first request.

@@ -45,8 +45,6 @@ fn request(flags: &GrpcFlags) -> Result<Option<Request>, Failure> {
     };
     let data = flags.data.as_ref();
     Ok(Some(Request {
-        ask: Ask::Call(text("call", method)),
-        name: None,
         fields: Fields::Listed(fields("metadata", &flags.metadata)?),
         data: Data {
             payload: data.map(|data| payload("data", data)).transpose()?,
@@ -74,5 +72,6 @@ fn request(flags: &GrpcFlags) -> Result<Option<Request>, Failure> {
             max_send: some("max_send", flags.max_send.as_ref()),
             reply_check: switch("reply_check", flags.no_reply_check, false),
         },
+        ..Request::new(Ask::Call(text("call", method)))
     }))
 }

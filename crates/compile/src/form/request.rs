@@ -6,8 +6,8 @@ use super::payload::CallPayload;
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{
-    Ask, CallOptions, Count, Data, Field, Fields as Carried, Payload, Place, Placed, Request,
-    Stream, Switch, Text,
+    Ask, CallOptions, Count, Data, Expect, Field, Fields as Carried, Payload, Place, Placed,
+    Request, Stream, Switch, Text,
 };
 
 /// The name of a mapping in messages.
@@ -29,6 +29,8 @@ pub(super) struct Keys {
     data: CallPayload,
     coding: Coding,
     options: CallOptions,
+    expect: Expect,
+    take: Vec<Field>,
 }
 
 /// Methods that are keys; others are written with `method` and `url`.
@@ -86,6 +88,8 @@ fields!(Keys [verbs] {
     "headers" => headers,
     "metadata" => metadata,
     "metadata_file" => metadata_file,
+    "expect" => expect,
+    "take" => take,
 } [body, data, coding, options]);
 
 impl Verbs {
@@ -154,6 +158,8 @@ impl Keys {
             misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
             let body = ["body", "body_file", "body_base64", "body_lines"];
             misplaced(&body, "for HTTP requests; a call has `data`");
+            let looks = ["expect", "take"];
+            misplaced(&looks, "for HTTP requests; a call has `reply_check`");
         } else {
             misplaced(&["metadata", "metadata_file"], "for calls; write `headers`");
             let data = ["data", "data_file", "data_base64"];
@@ -205,6 +211,8 @@ impl Keys {
             },
             stream,
             options: self.options,
+            expect: self.expect,
+            take: self.take,
         })
     }
 
@@ -222,6 +230,8 @@ impl Keys {
                 stream: request.stream.clone(),
             },
             options: request.options.clone(),
+            expect: request.expect.clone(),
+            take: request.take.clone(),
             ..Self::default()
         };
         let is_call = matches!(request.ask, Ask::Call(_));

@@ -61,6 +61,14 @@ fields!(Http {
 
 fields!(Expect {
     "status" => status,
+    "time" => time,
+    "header" => header,
+    "body" => body,
+    "body_size" => body_size,
+    "body_hash" => body_hash,
+    "json" => json,
+    "xml" => xml,
+    "css" => css,
 });
 
 fields!(Connections {

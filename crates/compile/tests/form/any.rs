@@ -85,11 +85,19 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn expect()(status in some(), time in some(), header in listed(), body in texts(),
+                body_size in some(), body_hash in some(), json in listed(), xml in listed(),
+                css in listed())
+        -> Expect {
+            Expect { status, time, header, body, body_size, body_hash, json, xml, css }
+        }
+}
+
+prop_compose! {
     fn http()(http in some(), compressed in some(), max_decoded in some(), redirects in some(),
-              expect_continue in switch(), status in some())
+              expect_continue in switch(), expect in expect())
         -> Http {
-            Http { http, compressed, max_decoded, redirects, expect_continue,
-                   expect: Expect { status } }
+            Http { http, compressed, max_decoded, redirects, expect_continue, expect }
         }
 }
 
@@ -169,20 +177,33 @@ fn http_request() -> impl Strategy<Value = Request> {
         true => Ask::List { method, file: url },
         false => Ask::Url { method, url },
     });
-    (ask, some(), listed(), payload(), some(), switch(), some()).prop_map(
-        |(ask, name, fields, payload, templates, lines, order)| Request {
-            name,
-            fields: Fields::Listed(fields),
-            data: Data {
-                payload,
-                templates,
-                lines,
-                order,
-                ..Data::default()
-            },
-            ..Request::new(ask)
-        },
+    let looks = (expect(), listed());
+    (
+        ask,
+        some(),
+        listed(),
+        payload(),
+        some(),
+        switch(),
+        some(),
+        looks,
     )
+        .prop_map(
+            |(ask, name, fields, payload, templates, lines, order, (expect, take))| Request {
+                name,
+                expect,
+                take,
+                fields: Fields::Listed(fields),
+                data: Data {
+                    payload,
+                    templates,
+                    lines,
+                    order,
+                    ..Data::default()
+                },
+                ..Request::new(ask)
+            },
+        )
 }
 
 fn call() -> impl Strategy<Value = Request> {
@@ -209,6 +230,8 @@ fn call() -> impl Strategy<Value = Request> {
             data,
             stream,
             options,
+            expect: Expect::default(),
+            take: Vec::new(),
         },
     )
 }

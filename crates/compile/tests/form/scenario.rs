@@ -179,6 +179,91 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_place() {
     }
 }
 
+const TAKING: &str = "\
+expect: { status: 200, time: <1s }
+rate: 5
+scenario:
+- { post: /login, expect: { time: <2s, json: { $.ok: equals true } }, take: { token: json $.token, next: header Location } }
+- { get: '{{ next }}', headers: { X-Token: '{{ token }}' }, take: { token: cookie session } }
+- { get: /end, expect: { status: 404, body: [ contains a, not contains b ] } }
+";
+
+#[test]
+fn what_is_expected_and_taken_becomes_an_inspection() {
+    let plan = plan(&TAKING.replace("'{{ next }}'", "'/{{ next }}'")).expect("a plan");
+    let pool = plan.first();
+    let takes = pool.program.steps().iter().map(|step| match step {
+        Step::Request { takes, .. } => takes.to_vec(),
+        _ => Vec::new(),
+    });
+    let (token, next) = (VariableId(0), VariableId(1));
+    let expected = [vec![token, next], vec![token], vec![]];
+    assert_eq!(takes.collect::<Vec<_>>(), expected);
+    let wanted = pool.requests.iter().map(|request| {
+        let inspection = request
+            .inspection
+            .as_ref()
+            .expect("the pool expects a time");
+        (
+            inspection.fields().join(" "),
+            inspection.body_max().is_some(),
+        )
+    });
+    let expected = [("location", true), ("set-cookie", false), ("", true)];
+    let expected = expected.map(|(fields, body)| (fields.to_owned(), body));
+    assert_eq!(wanted.collect::<Vec<_>>(), expected);
+    assert!(!pool.expect.accepts(404));
+    let own = pool.requests[2].expect.expect("its own");
+    assert!(own.accepts(404) && !own.accepts(200));
+}
+
+#[test]
+fn what_is_wrong_with_looks_is_said_with_its_place() {
+    for (pool, expected) in [
+        (
+            "requests: [ { get: /, take: { a: status } } ]\nrate: 1",
+            &["p:5:35: `take` is for the steps of a scenario"][..],
+        ),
+        (
+            "scenario:\n- { get: '/{{ a }}', take: { a: status } }\nrate: 1",
+            &["p:6:14: get: the variable `a` is read before any step sets it"],
+        ),
+        (
+            "scenario:\n- { call: a.B/C, expect: { status: 200 } }\nrate: 1",
+            &["p:6:7: scenario: `expect` is for HTTP requests; a call has `reply_check`"],
+        ),
+        (
+            "scenario:\n- { get: /, expect: { states: 200 } }\nrate: 1",
+            &["p:6:27: `expect` has no key `states`; did you mean `status`?"],
+        ),
+        (
+            "scenario:\n- { get: /, expect: { body_hash: abc, time: soon, status: ok } }\nrate: 1",
+            &[
+                "p:6:49: time: `soon` is no check",
+                "p:6:38: body_hash: a hash is an algorithm and a digest",
+                "p:6:63: status: `ok` is neither a status from 100 to 599",
+            ],
+        ),
+        (
+            "scenario:\n- { get: /, take: { uuid: status, b: jsn $.a, c: 'json $.a[' } }\nrate: 1",
+            &[
+                "p:6:25: templates have `uuid` already; choose another name",
+                "p:6:42: b: nothing is taken by `jsn`; did you mean `json`?",
+                "p:6:54: c: write a name in quotes, an index or `*`",
+            ],
+        ),
+    ] {
+        let found = plan(pool).expect_err(pool);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let is_as_expected = found.len() == expected.len()
+            && found
+                .iter()
+                .zip(expected)
+                .all(|(found, expected)| found.starts_with(expected));
+        assert!(is_as_expected, "{pool}\n{found:#?}");
+    }
+}
+
 #[test]
 fn variables_belong_to_one_pool() {
     let text = "drumfire: 1\npools:\n  a:\n    rate: 1\n    scenario: [ set: { x: 1 }, get: 'http://h/{{ x }}' ]\n  b:\n    rate: 1\n    requests: [ get: 'http://h/{{ x }}' ]\n";

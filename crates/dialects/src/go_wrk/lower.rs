@@ -193,6 +193,7 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
                 }),
                 expect: Expect {
                     status: Some(TOOL.text("", &EXPECT)),
+                    ..Expect::default()
                 },
                 ..Http::default()
             },

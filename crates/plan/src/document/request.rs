@@ -1,6 +1,6 @@
 //! Requests as they were written.
 
-use super::{CallOptions, Count, Text};
+use super::{CallOptions, Count, Expect, Text};
 
 /// A request, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,10 @@ pub struct Request {
     pub stream: Stream,
     /// The options of its call.
     pub options: CallOptions,
+    /// When its response is ok.
+    pub expect: Expect,
+    /// The variables whose values are taken from its response, each with the value's place.
+    pub take: Vec<Field>,
 }
 
 impl Request {
@@ -30,6 +34,8 @@ impl Request {
             data: Data::default(),
             stream: Stream::default(),
             options: CallOptions::default(),
+            expect: Expect::default(),
+            take: Vec::new(),
         }
     }
 }

@@ -1,0 +1,129 @@
+//! From what a request expects of its response, and takes from it, to an inspection.
+
+use crate::scope::Scope;
+use drumfire_data::Sources;
+use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
+use drumfire_plan::document::{Expect as Written, Field, Place, Pool, Request, Text};
+use drumfire_plan::{Expect, Inspection, MismatchKind};
+use drumfire_units::ByteSize;
+use std::sync::Arc;
+
+/// How much of a decoded body is looked at, where the plan bounds no decoded bodies. A longer one
+/// fails its request.
+const LOOK_MAX: ByteSize = ByteSize(1_000_000);
+
+/// How the response of a request is looked at.
+#[derive(Default)]
+pub(crate) struct Looks {
+    /// The statuses that are ok, where those are not the pool's.
+    pub(crate) expect: Option<Expect>,
+    pub(crate) inspection: Option<Arc<dyn Inspection>>,
+}
+
+/// How the response of a request is looked at, whose variables are declared in the sources. What
+/// the pool expects holds where the request expects nothing else.
+pub(crate) fn looks(
+    request: &Request,
+    pool: &Pool,
+    sources: &Sources,
+    scope: &mut Scope<'_>,
+) -> Looks {
+    let http = &pool.settings.http;
+    let mut written = request.expect.clone();
+    let own_status = written.status.take();
+    crate::form::fields::Fields::fill(&mut written, &http.expect);
+    let expectations = expectations(&written, scope);
+    let takes: Vec<Take> = request
+        .take
+        .iter()
+        .filter_map(|field| take(field, sources, scope))
+        .collect();
+    let is_needed = !expectations.is_empty() || !takes.is_empty();
+    let most = scope.found.parse(http.max_decoded.as_ref());
+    let rules = Rules::new(expectations, takes, most.unwrap_or(LOOK_MAX));
+    Looks {
+        expect: scope.found.parse(own_status.as_ref()),
+        inspection: is_needed.then(|| Arc::new(rules) as Arc<dyn Inspection>),
+    }
+}
+
+/// Everything but the status.
+fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
+    let mut all = Vec::new();
+    let single = [
+        (&written.time, "time", MismatchKind::Time),
+        (&written.body_size, "size", MismatchKind::Body),
+    ];
+    for (text, subject, kind) in single {
+        if let Some(text) = text {
+            all.extend(expectation(subject, &text.place, text, kind, scope));
+        }
+    }
+    for field in &written.header {
+        let subject = format!("header {}", field.name.value);
+        let (place, kind) = (&field.name.place, MismatchKind::Header);
+        all.extend(expectation(&subject, place, &field.value, kind, scope));
+    }
+    for text in &written.body {
+        let kind = MismatchKind::Body;
+        all.extend(expectation("body", &text.place, text, kind, scope));
+    }
+    if let Some(text) = &written.body_hash {
+        all.extend(hash(text, scope));
+    }
+    let kinds = [
+        ("json", &written.json),
+        ("xml", &written.xml),
+        ("css", &written.css),
+    ];
+    for (kind, fields) in kinds {
+        for field in fields {
+            let subject = format!("{kind} {}", field.name.value);
+            let (place, kind) = (&field.name.place, MismatchKind::Body);
+            all.extend(expectation(&subject, place, &field.value, kind, scope));
+        }
+    }
+    all
+}
+
+fn expectation(
+    subject: &str,
+    place: &Place,
+    check: &Text,
+    kind: MismatchKind,
+    scope: &mut Scope<'_>,
+) -> Option<Expectation> {
+    let subject = scope.found.ok(place, Extractor::parse(subject));
+    let check = scope.found.ok(&check.place, Check::parse(&check.value));
+    Some(Expectation {
+        subject: subject?,
+        check: check?,
+        kind,
+    })
+}
+
+/// `sha256 9f86…`: an algorithm and the digest that it must give.
+fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Expectation> {
+    let Some((algorithm, digest)) = text.value.trim().split_once(' ') else {
+        let message = "a hash is an algorithm and a digest, as `sha256 9f86…`";
+        scope.found.add(&text.place, message);
+        return None;
+    };
+    let check = Text::new(
+        format!("equals {}", digest.trim().to_ascii_lowercase()),
+        text.place.clone(),
+    );
+    let kind = MismatchKind::Body;
+    expectation(algorithm, &text.place, &check, kind, scope)
+}
+
+fn take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take> {
+    let extractor = Extractor::parse(&field.value.value);
+    let extractor = scope.found.ok(&field.value.place, extractor)?;
+    // A name that can't be one was noted.
+    let variable = sources.declared(&field.name.value)?;
+    Some(Take {
+        variable,
+        extractor,
+    })
+}
