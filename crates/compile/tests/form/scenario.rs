@@ -249,7 +249,7 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
             &[
                 "p:6:25: templates have `uuid` already; choose another name",
                 "p:6:42: b: nothing is taken by `jsn`; did you mean `json`?",
-                "p:6:54: c: write a name in quotes, an index or `*`",
+                "p:6:54: c: write a name in quotes, an index, a slice",
             ],
         ),
     ] {
