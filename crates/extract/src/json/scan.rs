@@ -160,7 +160,7 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         loop {
             let rest = &self.body[self.at..];
-            match memchr::memchr2(b'"', b'\\', rest) {
+            match quote_or_backslash(rest) {
                 Some(length) if rest[length] == b'"' => {
                     let end = self.at + length;
                     self.at = end + 1;
@@ -202,28 +202,35 @@ impl<'a> Scanner<'a> {
 
     fn skip_nested(&mut self, open: u8) -> Result<(), Broken> {
         let mut depth = 0_usize;
-        while let Some(byte) = self.peek() {
-            match CLASSES[usize::from(byte)] {
-                Class::Other => self.at += 1,
+        // In a register, not in the scanner: this loop is most of the work.
+        let mut at = self.at;
+        while let Some(byte) = self.body.get(at) {
+            match CLASSES[usize::from(*byte)] {
+                Class::Other => at += 1,
                 Class::Quote => {
+                    self.at = at;
                     self.string()?;
+                    at = self.at;
                 }
                 Class::Open => {
                     depth += 1;
-                    self.at += 1;
+                    at += 1;
+                }
+                Class::Close if depth > 1 => {
+                    depth -= 1;
+                    at += 1;
                 }
                 Class::Close => {
-                    depth -= 1;
-                    if depth == 0 && byte != open + 2 {
+                    self.at = at;
+                    if *byte != open + 2 {
                         return Err(self.broken("the closing bracket is of another kind"));
                     }
                     self.at += 1;
-                    if depth == 0 {
-                        return Ok(());
-                    }
+                    return Ok(());
                 }
             }
         }
+        self.at = self.body.len();
         Err(self.broken("an object or array is cut off"))
     }
 
@@ -279,6 +286,48 @@ impl<'a> Scanner<'a> {
             None => Err(self.broken("it is cut off")),
             Some(b',' | b'}' | b']') if !is_root => Ok(()),
             Some(_) => Err(self.broken("nothing should follow the value")),
+        }
+    }
+}
+
+/// Where the first `"` or `\` is. Most strings are so short that a call of `memchr` costs more than
+/// they do: the first bytes are looked at eight at a time.
+fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
+    const WORDS_MAX: usize = 4;
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut at = 0;
+    for word in words.iter().take(WORDS_MAX) {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ each(b'"')) | zeros(word ^ each(b'\\'));
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    Some(at + memchr::memchr2(b'"', b'\\', &bytes[at..])?)
+}
+
+/// Eight times the same byte.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The highest bit of each byte that is zero, up to the first such byte; above it bits may be wrong
+/// (Warren, Hacker's Delight, section 6-1).
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(each(0x01)) & !word & each(0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote_or_backslash;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_first_is_found(bytes in prop::collection::vec(prop_oneof![9 => any::<u8>(), 1 => Just(b'"')], 0..80)) {
+            let first = bytes.iter().position(|b| matches!(b, b'"' | b'\\'));
+            prop_assert_eq!(quote_or_backslash(&bytes), first);
         }
     }
 }
