@@ -4,6 +4,7 @@
 
 use drumfire_data::{Feed, Order, Sources, Template, Text, TextTemplate};
 use drumfire_plan::RequestContext;
+use proptest::prelude::*;
 use std::sync::Arc;
 
 fn call(number: u64) -> RequestContext {
@@ -321,5 +322,74 @@ fn what_is_set_is_what_was_written() {
     ] {
         let found = render(source, Text::Plain, &call(1), 0);
         assert_eq!(found.as_deref(), Ok(text), "{source}");
+    }
+}
+
+/// Pieces of which much of the language can be made.
+const PIECES: [&str; 40] = [
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    "{%-",
+    "-%}",
+    " ",
+    "\n",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    ".",
+    "|",
+    "=",
+    "-",
+    "+",
+    "~",
+    "not ",
+    " if ",
+    " else ",
+    "elif ",
+    "endif ",
+    "set ",
+    "ns",
+    "namespace()",
+    "raw ",
+    "endraw ",
+    "for a in ",
+    "endfor ",
+    "\"\\é",
+    "'x'",
+    "é",
+    "range(3)",
+];
+
+proptest! {
+    #[test]
+    fn any_text_is_a_template_or_an_error(text in ".{0,100}") {
+        let _any = render(&text, Text::Json, &call(0), 0);
+    }
+
+    #[test]
+    fn any_pieces_are_a_template_or_an_error(
+        pieces in prop::collection::vec(prop::sample::select(PIECES.as_slice()), 0..40),
+    ) {
+        let _any = render(&pieces.concat(), Text::Plain, &call(0), 0);
+    }
+
+    /// What a template sets is neither more nor less than what was written.
+    #[test]
+    fn setting_changes_no_value(value in "[a-z]{1,8}", number in 0..1000, text in "[a-z =|.']{0,8}") {
+        let text = text.replace('\'', "");
+        let source = format!(
+            "{{% set a = '{value}' ~ '{text}' %}}{{% set n = namespace(b={number}) %}}{{% set n.b = n.b + 1 %}}{{{{ a }}}}{{{{ n.b }}}}"
+        );
+        let found = render(&source, Text::Plain, &call(0), 0);
+        prop_assert_eq!(found, Ok(format!("{value}{text}{}", number + 1)));
     }
 }
