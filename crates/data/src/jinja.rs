@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Steps that one rendering may take; a loop without an end is then an error and not a hang.
 const STEPS_MAX: u64 = 10_000_000;
 /// Bytes that one rendering may make.
-const RENDERED_MAX: usize = 64 << 20;
+pub(crate) const RENDERED_MAX: usize = 64 << 20;
 /// The functions that we add to the language.
 pub(crate) const FUNCTIONS: [&str; 5] = [
     "new_uuid",
@@ -198,6 +198,11 @@ fn describe(error: &Error) -> String {
     text
 }
 
+/// The refusal of a text longer than [`RENDERED_MAX`].
+pub(crate) fn too_long() -> String {
+    format!("the text is longer than {RENDERED_MAX} bytes")
+}
+
 /// Runs with the rendering under way.
 fn with_rendering<T>(use_it: impl FnOnce(&mut Rendering) -> T) -> Result<T, Error> {
     RENDERING.with(|cell| match cell.borrow_mut().as_mut() {
@@ -239,8 +244,7 @@ struct Sink<'a>(&'a mut String);
 impl io::Write for Sink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > RENDERED_MAX {
-            let message = format!("the text is longer than {RENDERED_MAX} bytes");
-            return Err(io::Error::other(message));
+            return Err(io::Error::other(too_long()));
         }
         // The interpreter writes whole strings.
         let text = std::str::from_utf8(bytes).map_err(io::Error::other)?;

@@ -2,7 +2,7 @@
 //! random values and feeds.
 
 use crate::expression::Simple;
-use crate::jinja::{FUNCTIONS, Jinja, in_template};
+use crate::jinja::{FUNCTIONS, Jinja, RENDERED_MAX, in_template, too_long};
 use crate::split::{Part, Split, split};
 use crate::tags;
 use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
@@ -206,7 +206,12 @@ impl Template {
                 return self.language.jinja()?.whole(WHOLE, place, context, out);
             }
         };
+        let begun = out.len();
         for piece in pieces {
+            // A variable may be set to itself, twice.
+            if out.len() - begun > RENDERED_MAX {
+                return Err(DataError(too_long()));
+            }
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Expression(expression) => {

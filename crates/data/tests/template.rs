@@ -285,6 +285,8 @@ fn values_have_a_bounded_size() {
         ("{{ ['a' * 10000000] * 100000 }}", LARGE),
     ];
     refused(&cases.map(|(source, error)| (source.to_owned(), error)));
+    let texts = "{{ random_string(1048576) }}".repeat(66);
+    refused(&[(texts, "the text is longer than 67108864 bytes")]);
     let doubled = "{% set a = a ~ a %}".repeat(60);
     refused(&[(format!("{{% set a = 'ab' %}}{doubled}"), LARGE)]);
 }
