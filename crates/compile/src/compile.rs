@@ -24,8 +24,8 @@ use crate::transport;
 use crate::{check, descriptors, feeds};
 use drumfire_plan::document::{Ask, Document, Generator as WrittenGenerator, Place, Pool, Text};
 use drumfire_plan::{
-    Expect, Generator, HttpRequest, HttpVersion, Plan, PlanParts, Program, Samples, Spin,
-    Threshold, Url,
+    Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program, Samples,
+    Spin, Threshold, Url,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -104,6 +104,11 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
         scope.found.add(&Place::Nowhere, message);
     }
     let mut pools = document.pools.clone();
+    if let Some(pool) = pools.get(POOLS_MAX) {
+        let message = format!("a plan has at most {POOLS_MAX} pools");
+        scope.found.add(&pool.name.place, message);
+        pools.truncate(POOLS_MAX);
+    }
     for pool in &mut pools {
         pool.settings.fill(&document.defaults);
         pool.stop.fill(&document.stop);

@@ -11,6 +11,8 @@ use std::fmt;
 
 /// A shorter interval would cost more than what it shows: each has histograms for every step.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
+/// Pools of a plan; each has figures of its own on every thread.
+pub const POOLS_MAX: usize = 256;
 /// Users of a pool; each takes memory when it begins.
 const USERS_MAX: u32 = 10_000_000;
 /// Streams of a connection at a time.
@@ -78,6 +80,11 @@ pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
     let PlanParts {
         pools, generator, ..
     } = parts;
+    found.note_if(
+        pools.len() > POOLS_MAX,
+        "pools",
+        &format!("a plan has at most {POOLS_MAX} pools"),
+    );
     found.note_if(
         pools.is_empty(),
         "pools",

@@ -29,7 +29,7 @@ mod url;
 mod users;
 
 pub use call::{Call, CallKind, MessageCompression, ReplyCheck, ReplyError, Streaming};
-pub use check::Flaw;
+pub use check::{Flaw, POOLS_MAX};
 pub use command::{Change, Command, StopReason};
 pub use data::{DataError, RenderedFields, RequestContext, RequestData, Varying};
 pub use expect::{Expect, ParseExpectError};
