@@ -10,8 +10,8 @@ use drumfire_plan::document::{
 };
 use drumfire_plan::{
     Affinity, Compressed, Connections, ExpectContinue, HttpOptions, HttpVersion, KeepAlive,
-    KeepAliveHints, Ping, Reach, Redirects, Resolve, Resumption, ReusedClosed, Spread, Timeouts,
-    Tls, Unresolved, Url, Verify,
+    KeepAliveHints, Ping, Reach, RedirectStyle, Redirects, Resolve, Resumption, ReusedClosed,
+    Spread, Timeouts, Tls, Unresolved, Url, Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::net::IpAddr;
@@ -40,6 +40,7 @@ pub(crate) fn http(
         version,
         compressed: compressed(settings, scope),
         redirects: redirects(http.redirects.as_ref(), scope),
+        redirect_style: redirect_style(http.redirect_style.as_ref(), scope),
         expect_continue: match is_on(&http.expect_continue) {
             true => ExpectContinue::Wait(CONTINUE_WAIT),
             false => ExpectContinue::No,
@@ -100,6 +101,14 @@ fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
             Redirects::Report
         }
     }
+}
+
+/// The request that a redirect leads to.
+fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
+    let words = [("fetch", RedirectStyle::Fetch), ("go", RedirectStyle::Go)];
+    scope
+        .word(text, &words, "no style of redirects")
+        .unwrap_or_default()
 }
 
 /// The settings for https targets, checked also where no target speaks TLS.

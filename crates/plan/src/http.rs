@@ -196,6 +196,8 @@ pub struct HttpOptions {
     pub compressed: Compressed,
     /// The treatment of a redirect.
     pub redirects: Redirects,
+    /// The request that a redirect leads to.
+    pub redirect_style: RedirectStyle,
     /// Whether to send `Expect: 100-continue` before a body.
     pub expect_continue: ExpectContinue,
 }
@@ -208,7 +210,7 @@ pub enum Compressed {
     AsSent,
     /// Ask for gzip, deflate, br and zstd, and decode at most this many bytes per body.
     Decode(ByteSize),
-    /// Ask for gzip only and decode at most this many bytes per body.
+    /// Ask for gzip only and decode at most this many bytes per body; other codings stay as sent.
     DecodeGzip(ByteSize),
 }
 
@@ -232,6 +234,18 @@ pub enum Redirects {
     Follow(u32),
     /// A redirect with a Location is an error.
     Refuse,
+}
+
+/// The request that a redirect leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RedirectStyle {
+    /// As browsers have it: 303 makes GET of every method but HEAD, 301 and 302 make GET of POST
+    /// (Fetch, section 4.4).
+    #[default]
+    Fetch,
+    /// As Go's client has it: 301, 302 and 303 make GET of every method but HEAD, and `Referer`
+    /// names the URL of the request before.
+    Go,
 }
 
 /// How many connections there are and how long they live.

@@ -35,8 +35,8 @@ pub use data::{DataError, RenderedFields, RequestContext, RequestData, Varying};
 pub use expect::{Expect, ParseExpectError};
 pub use http::{
     Affinity, Body, Compressed, Connections, ExpectContinue, Growth, Header, HeaderError,
-    HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Method, Ping, Redirects,
-    ReusedClosed, Spread, Timeouts,
+    HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Method, Ping, RedirectStyle,
+    Redirects, ReusedClosed, Spread, Timeouts,
 };
 pub use law_text::ReadTrace;
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};

@@ -55,6 +55,7 @@ fields!(Http {
     "compressed" => compressed,
     "max_decoded" => max_decoded,
     "redirects" => redirects,
+    "redirect_style" => redirect_style,
     "expect_continue" => expect_continue,
     "expect" => expect,
 });

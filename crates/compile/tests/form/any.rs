@@ -95,9 +95,10 @@ prop_compose! {
 
 prop_compose! {
     fn http()(http in some(), compressed in some(), max_decoded in some(), redirects in some(),
-              expect_continue in switch(), expect in expect())
+              redirect_style in some(), expect_continue in switch(), expect in expect())
         -> Http {
-            Http { http, compressed, max_decoded, redirects, expect_continue, expect }
+            Http { http, compressed, max_decoded, redirects, redirect_style, expect_continue,
+                   expect }
         }
 }
 

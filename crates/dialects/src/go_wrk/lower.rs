@@ -191,6 +191,7 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
                     true => TOOL.text("-redir", &REDIRECTS),
                     false => TOOL.text("-redir", &"refuse"),
                 }),
+                redirect_style: Some(TOOL.text("-redir", &"go")),
                 expect: Expect {
                     status: Some(TOOL.text("", &EXPECT)),
                     ..Expect::default()

@@ -7,7 +7,9 @@ use crate::prepare::Message;
 use crate::wire::Fields;
 use drumfire_measure::Outcome;
 use drumfire_plan::secret::is_secret;
-use drumfire_plan::{Body, Header, HttpRequest, JoinError, Method, Pool, Redirects, Scheme, Url};
+use drumfire_plan::{
+    Body, Header, HttpRequest, JoinError, Method, Pool, RedirectStyle, Redirects, Scheme, Url,
+};
 
 /// The redirects of an exchange, beyond its own request.
 #[derive(Debug, Default)]
@@ -24,6 +26,8 @@ pub(super) struct Hop {
     pub(super) request: HttpRequest,
     /// Which redirect of the exchange this is, from 1.
     number: u32,
+    /// Whether the original request has a `Referer`, which then stays.
+    own_referer: bool,
     /// The request; `None` until its origin has been looked up.
     pub(super) message: Option<Message>,
 }
@@ -67,24 +71,43 @@ impl Exchanges {
             .follow
             .as_ref()
             .and_then(|follow| follow.current.as_ref());
-        let (request, number) = match (hop, &own) {
-            (Some(hop), _) => (&hop.request, hop.number),
-            (None, Some(own)) => (own, 0),
-            (None, None) => (original, 0),
+        let previous = match hop {
+            Some(hop) => Previous {
+                request: &hop.request,
+                number: hop.number,
+                own_referer: hop.own_referer,
+            },
+            None => Previous::original(own.as_ref().unwrap_or(original)),
         };
         let location = || fields.find("location");
-        if let Some(next) = after_redirect(pool, request, number, status, location) {
+        if let Some(next) = after_redirect(pool, &previous, status, location) {
             exchange.follow.get_or_insert_default().next = Some(next);
         }
     }
 }
 
-/// Decides on the response to a request that is `number` redirects away from the plan's own. Only
-/// 3xx statuses come here. `location` finds the field of that name.
+/// The request that was redirected.
+struct Previous<'r> {
+    request: &'r HttpRequest,
+    /// How many redirects it is away from the plan's own.
+    number: u32,
+    own_referer: bool,
+}
+
+impl<'r> Previous<'r> {
+    fn original(request: &'r HttpRequest) -> Self {
+        Self {
+            request,
+            number: 0,
+            own_referer: request.headers.iter().any(|header| header.is("referer")),
+        }
+    }
+}
+
+/// Decides on the response to a request. Only 3xx statuses come here. `location` finds the field of that name.
 fn after_redirect<'h>(
     pool: &Pool,
-    request: &HttpRequest,
-    number: u32,
+    previous: &Previous<'_>,
     status: u16,
     location: impl FnOnce() -> Option<&'h [u8]>,
 ) -> Option<Next> {
@@ -93,17 +116,23 @@ fn after_redirect<'h>(
         (_, 301 | 302 | 303 | 307 | 308) => location()?,
         _ => return None,
     };
+    // Go takes an empty one for none; it is a reference to the same URL.
+    if pool.http.redirect_style == RedirectStyle::Go && location.is_empty() {
+        return None;
+    }
     let Redirects::Follow(limit) = pool.http.redirects else {
         return Some(Next::Refused(Failure::of(Outcome::RedirectBlocked)));
     };
-    if number >= limit {
+    if previous.number >= limit {
         let reason = format!("after {limit}");
         return Some(Next::Refused(Failure::with(Outcome::RedirectLimit, reason)));
     }
-    Some(match redirected(request, status, location) {
+    let style = pool.http.redirect_style;
+    Some(match redirected(previous, status, location, style) {
         Ok(request) => Next::Hop(Box::new(Hop {
             request,
-            number: number + 1,
+            number: previous.number + 1,
+            own_referer: previous.own_referer,
             message: None,
         })),
         Err(reason) => Next::Refused(Failure::with(Outcome::RedirectBlocked, reason)),
@@ -112,7 +141,13 @@ fn after_redirect<'h>(
 
 /// The request that a redirect asks for (RFC 9110 section 15.4). Credentials stay with the origin
 /// that they were given for, and nothing sent under TLS goes on without.
-fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<HttpRequest, String> {
+fn redirected(
+    previous: &Previous<'_>,
+    status: u16,
+    location: &[u8],
+    style: RedirectStyle,
+) -> Result<HttpRequest, String> {
+    let request = previous.request;
     let mut url: Url = request.url.join(location).map_err(|error| match error {
         JoinError::Scheme(scheme) => format!("to the scheme {}", scheme.escape_default()),
         other => other.to_string(),
@@ -126,23 +161,17 @@ fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<Htt
     if request.url.origin.scheme == Scheme::Https && url.origin.scheme == Scheme::Http {
         return Err("from https to http".to_owned());
     }
-    let method = request.method.as_str();
-    let becomes_get = match status {
-        303 => method != "HEAD",
-        301 | 302 => method == "POST",
-        _ => false,
-    };
+    let becomes_get = becomes_get(request.method.as_str(), status, style);
     let keeps = |header: &&Header| {
         let is_private = |header: &Header| is_secret(header.name()) || header.is("host");
-        let of_body = [
-            "content-type",
-            "content-length",
-            "content-encoding",
-            "expect",
-        ];
         (same || !is_private(header))
-            && (!becomes_get || !of_body.iter().any(|name| header.is(name)))
+            && (!becomes_get || !OF_BODY.iter().any(|name| header.is(name)))
     };
+    let mut headers: Vec<Header> = request.headers.iter().filter(keeps).cloned().collect();
+    if style == RedirectStyle::Go && !previous.own_referer {
+        headers.retain(|header| !header.is("referer"));
+        headers.extend(referer(request));
+    }
     Ok(HttpRequest {
         url,
         method: if becomes_get {
@@ -150,7 +179,7 @@ fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<Htt
         } else {
             request.method.clone()
         },
-        headers: request.headers.iter().filter(keeps).cloned().collect(),
+        headers,
         body: if becomes_get {
             Body::default()
         } else {
@@ -162,4 +191,28 @@ fn redirected(request: &HttpRequest, status: u16, location: &[u8]) -> Result<Htt
         expect: request.expect,
         inspection: request.inspection.clone(),
     })
+}
+
+/// Fields that describe a body, which go with it.
+const OF_BODY: [&str; 6] = [
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "content-language",
+    "content-location",
+    "expect",
+];
+
+/// Whether the redirected request is a GET without a body.
+fn becomes_get(method: &str, status: u16, style: RedirectStyle) -> bool {
+    match (status, style) {
+        (303, _) | (301 | 302, RedirectStyle::Go) => method != "HEAD",
+        (301 | 302, RedirectStyle::Fetch) => method == "POST",
+        _ => false,
+    }
+}
+
+/// `Referer` with the URL of a request, without user and fragment (RFC 9110 section 10.1.3).
+fn referer(request: &HttpRequest) -> Option<Header> {
+    Header::new("Referer", request.url.to_string().as_bytes()).ok()
 }

@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, us};
 use drumfire_measure::Outcome;
-use drumfire_plan::{Header, Redirects};
+use drumfire_plan::{Header, Method, RedirectStyle, Redirects, Url};
 use drumfire_testkit::{Answer, Draft, Law, Request, Server, World, closed};
 
 /// A plan that follows a number of redirects, and has credentials.
@@ -114,7 +114,7 @@ fn two_origins(status: u16) -> World {
 fn credentials_stay_with_their_origin() {
     let mut plan = following(3, "http://sut/start");
     let mut second = plan.requests[0].clone();
-    second.url = drumfire_plan::Url::parse("http://other/direct").unwrap();
+    second.url = Url::parse("http://other/direct").unwrap();
     plan.requests.push(second);
     let result = run(plan, two_origins(302));
     failures(&result.summary, &[]);
@@ -164,6 +164,35 @@ fn a_post_becomes_a_get_where_the_status_says_so() {
             assert_eq!(seen.body, if method == "GET" { 0 } else { 9 });
             assert_eq!(seen.head.contains("Content-Length"), method == "POST");
         }
+    }
+}
+
+#[test]
+fn in_gos_style_every_method_becomes_get_and_the_referer_is_named() {
+    for (status, method, lands) in [
+        (301, "PUT", "GET"),
+        (302, "DELETE", "GET"),
+        (303, "PUT", "GET"),
+        (307, "PUT", "PUT"),
+    ] {
+        let plan = following(3, "http://sut/2").with(|plan| {
+            plan.http.redirect_style = RedirectStyle::Go;
+            plan.requests[0].url = Url::parse("http://u:p@sut/2").unwrap();
+            plan.requests[0].method = Method::parse(method).unwrap();
+        });
+        let result = run(plan, World::of(countdown(status)).keeps_requests());
+        failures(&result.summary, &[]);
+        for (path, referer) in [("/1", "http://sut/2"), ("/0", "http://sut/1")] {
+            let mut seen = result.log.seen.iter();
+            let first = seen.find(|seen| seen.head.contains(&format!(" {path} ")));
+            let head = &first.unwrap().head;
+            assert!(head.starts_with(lands), "{status}: {head}");
+            assert_eq!(head.matches("Referer").count(), 1, "{head}");
+            assert!(head.contains(&format!("Referer: {referer}\r\n")), "{head}");
+        }
+        let is_first = |head: &str| head.contains(" /2 ");
+        let mut seen = result.log.seen.iter();
+        assert!(!seen.any(|seen| is_first(&seen.head) && seen.head.contains("Referer")));
     }
 }
 

@@ -81,6 +81,8 @@ pub struct Http {
     pub max_decoded: Option<Text>,
     /// A number of redirects to follow, or `refuse`.
     pub redirects: Option<Text>,
+    /// `fetch` or `go`: the request that a redirect leads to.
+    pub redirect_style: Option<Text>,
     /// Whether a body waits for `100 Continue`.
     pub expect_continue: Option<Switch>,
     /// When a response is ok.
