@@ -11,7 +11,18 @@ pub(crate) const IMPORT_DEPTH_MAX: usize = 500;
 /// Ways from file to file through public imports that are gone to find what each file sees.
 const IMPORT_WAYS_MAX: usize = 100_000_000;
 
-/// A pool of these files, and of protobuf's and Google's own where they are imported and missing.
+/// protobuf's own files, whose messages an `Any` may hold though no file imports them.
+const WELL_KNOWN: [&str; 7] = [
+    "google/protobuf/any.proto",
+    "google/protobuf/duration.proto",
+    "google/protobuf/empty.proto",
+    "google/protobuf/field_mask.proto",
+    "google/protobuf/struct.proto",
+    "google/protobuf/timestamp.proto",
+    "google/protobuf/wrappers.proto",
+];
+
+/// A pool of these files, of Google's own where they are imported and missing, and of protobuf's.
 pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, SchemaError> {
     let names: Vec<String> = files.iter().map(|file| file.name().to_owned()).collect();
     let mut known: HashMap<String, State> = HashMap::new();
@@ -28,6 +39,10 @@ pub(crate) fn assemble(files: Vec<FileDescriptorProto>) -> Result<DescriptorPool
     };
     for name in names {
         builder.add(&name)?;
+    }
+    for name in WELL_KNOWN {
+        // Where a file of another name has these messages, they are there.
+        let _there = builder.add(name);
     }
     Ok(builder.pool)
 }

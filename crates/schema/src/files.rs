@@ -1,6 +1,6 @@
 //! `.proto` files and their imports.
 
-use crate::assemble::{IMPORT_DEPTH_MAX, too_deep};
+use crate::assemble::{self, IMPORT_DEPTH_MAX, too_deep};
 use crate::fit::Fitting;
 use crate::{SchemaError, edition, google};
 use miette::Diagnostic;
@@ -61,6 +61,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
             fitting: RefCell::default(),
         };
         let mut compiler = Compiler::with_file_resolver(resolver);
+        compiler.include_imports(true);
         for (name, path) in &roots {
             compiler.open_file(name).map_err(|error| {
                 // Its own word for a root that is not there speaks of include paths.
@@ -74,7 +75,8 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>> + 'static> Files<R> {
                 SchemaError(text)
             })?;
         }
-        Ok(compiler.descriptor_pool())
+        // The compiler's own pool has fields as they were before options were read: none is packed.
+        assemble::assemble(compiler.file_descriptor_set().file)
     }
 
     /// Where imports were looked for, for an error.
@@ -250,8 +252,8 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
                 return Err(protox::Error::new(format!("can't read {path}: {error}")));
             }
         };
-        let source = String::from_utf8(bytes)
-            .map_err(|_| protox::Error::new(format!("{path} is not UTF-8")))?;
+        // Comments in Latin-1 or another code have no part in the schema.
+        let source = String::from_utf8_lossy(&bytes);
         // Editors put a byte order mark before the text, which protoc skips.
         let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
         if let Some((edition, line, column)) = edition::of_source(source) {

@@ -524,6 +524,40 @@ fn binary_data_is_delimited_or_single() {
     );
 }
 
+/// Elements are packed where their file says so.
+#[test]
+fn packing_is_what_the_schema_says() {
+    for (syntax, option, bytes) in [
+        ("proto2", "", &b"before\x08\x01\x08\x02"[..]),
+        ("proto2", "[packed = true]", b"before\x0a\x02\x01\x02"),
+        ("proto3", "", b"before\x0a\x02\x01\x02"),
+        ("proto3", "[packed = false]", b"before\x08\x01\x08\x02"),
+    ] {
+        let text = format!(
+            "syntax = \"{syntax}\"; message M {{ repeated int32 r = 1 {option}; }} \
+             service S {{ rpc Do(M) returns (M); }}"
+        );
+        let schema = fixture::compile(&[("p.proto", &text)], &[]).unwrap();
+        let method = schema.method("S/Do").unwrap();
+        let input = Input::json(&method, "{\"r\":[1,2]}").unwrap();
+        let mut out = b"before".to_vec();
+        input.message(&call(0), 0, &mut out).unwrap();
+        assert_eq!(out, bytes, "{syntax} {option}");
+    }
+}
+
+/// protobuf's own messages are known to every schema.
+#[test]
+fn an_any_holds_what_no_file_imports() {
+    let text = "syntax = \"proto3\"; package g; import \"google/protobuf/any.proto\"; \
+        message M { google.protobuf.Any a = 1; } service S { rpc Do(M) returns (M); }";
+    let schema = fixture::compile(&[("g.proto", text)], &[]).unwrap();
+    let method = schema.method("g.S/Do").unwrap();
+    let json = r#"{"a":{"@type":"x/google.protobuf.Duration","value":"1s"}}"#;
+    let input = Input::json(&method, json).unwrap();
+    assert_eq!(shown(&method, &input, &call(0), 0).as_deref(), Ok(json));
+}
+
 /// What Go's dynamic messages take beyond protobuf's JSON mapping, as ghz does.
 #[test]
 fn a_lenient_reading_takes_what_go_takes() {
