@@ -55,9 +55,41 @@ pub fn escape_json(text: &str, out: &mut String) {
     out.push_str(&text[plain..]);
 }
 
+/// A JSON text with U+FFFD for each escape of half a surrogate pair.
+#[must_use]
+pub fn without_lone_surrogates(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match (unit(rest), rest.get(6..).and_then(unit)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                out.push('\u{fffd}');
+                rest = &rest[6..];
+                continue;
+            }
+            (Some(_), _) => 6,
+            // An escape of one character, which may be of several bytes where it is a mistake.
+            (None, _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The UTF-16 unit whose escape a text begins with.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{JsonPlace, escape_json};
+    use super::{JsonPlace, escape_json, without_lone_surrogates};
     use proptest::prelude::*;
 
     #[test]
@@ -88,6 +120,21 @@ mod tests {
             prop_assert!(place.in_string());
             json.push('"');
             prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        for (text, whole) in [
+            (r"\ud83d\ude00", r"\ud83d\ude00"),
+            (r"a\ud800b", "a\u{fffd}b"),
+            (r"\udc00\ud800", "\u{fffd}\u{fffd}"),
+            (r"\ud800\ud83d\ude00", "\u{fffd}\\ud83d\\ude00"),
+            (r"\\ud800", r"\\ud800"),
+            ("\\é", "\\é"),
+            ("\\", "\\"),
+        ] {
+            assert_eq!(without_lone_surrogates(text), whole, "{text}");
         }
     }
 }

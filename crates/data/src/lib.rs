@@ -24,7 +24,7 @@ mod text;
 pub use date::rfc3339;
 pub use drumfire_plan::Random;
 pub use feed::{Feed, FeedError};
-pub use json_text::{JsonPlace, escape_json};
+pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
 pub use order::Order;
 pub use render_context::RenderContext;
 pub use request::{Bodies, FieldTemplate, RequestTemplates};

@@ -5,8 +5,9 @@
 use super::field;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_data::without_lone_surrogates;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, Value};
-use serde_json::Value as Json;
+use serde_json::{Number, Value as Json};
 use std::collections::HashMap;
 
 const DURATION: &str = "google.protobuf.Duration";
@@ -49,37 +50,6 @@ pub(super) fn parse(descriptor: &MessageDescriptor, text: &str) -> Option<Dynami
     message(descriptor, &json)
 }
 
-/// The text with U+FFFD for each escape of half a surrogate pair.
-fn without_lone_surrogates(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let length = match (unit(rest), rest.get(6..).and_then(unit)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => {
-                out.push('\u{fffd}');
-                rest = &rest[6..];
-                continue;
-            }
-            (Some(_), _) => 6,
-            // An escape of one character, which may be of several bytes where it is a mistake.
-            (None, _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
-        };
-        out.push_str(&rest[..length]);
-        rest = &rest[length..];
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The UTF-16 unit whose escape a text begins with.
-fn unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    u16::from_str_radix(digits, 16).ok()
-}
-
 fn message(descriptor: &MessageDescriptor, json: &Json) -> Option<DynamicMessage> {
     let name = descriptor.full_name();
     if name == DURATION
@@ -87,13 +57,13 @@ fn message(descriptor: &MessageDescriptor, json: &Json) -> Option<DynamicMessage
     {
         return span(descriptor, text);
     }
+    if json.is_null() && name != "google.protobuf.Value" {
+        return Some(DynamicMessage::new(descriptor.clone()));
+    }
     if OWN_FORM.contains(&name) {
         return DynamicMessage::deserialize(descriptor.clone(), json.clone()).ok();
     }
     let mut made = DynamicMessage::new(descriptor.clone());
-    if json.is_null() {
-        return Some(made);
-    }
     for (name, json) in json.as_object()? {
         let field = field(descriptor, name)?;
         match value(&field, json)? {
@@ -182,7 +152,7 @@ fn element(kind: &Kind, json: &Json) -> Option<Value> {
     }
     // A number as a text is a number, and the reverse is not.
     let number = match json {
-        Json::Number(number) => number.to_string(),
+        Json::Number(number) => in_digits(number),
         Json::String(text) => text.clone(),
         _ => String::new(),
     };
@@ -206,6 +176,16 @@ fn element(kind: &Kind, json: &Json) -> Option<Value> {
         Kind::Bytes => Value::Bytes(STANDARD.decode(json.as_str()?).ok()?.into()),
         Kind::Message(_) => return None,
     })
+}
+
+/// A number as Go writes it once it is read: a whole one without a fraction, whatever its form.
+fn in_digits(number: &Number) -> String {
+    match number.as_f64() {
+        Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < 1e21 => {
+            format!("{value:.0}")
+        }
+        _ => number.to_string(),
+    }
 }
 
 /// A span as Go writes it: `500ms`, `1m30s`, `-1.5h`.

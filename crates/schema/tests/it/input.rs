@@ -561,12 +561,13 @@ fn an_any_holds_what_no_file_imports() {
 /// What Go's dynamic messages take beyond protobuf's JSON mapping, as ghz does.
 #[test]
 fn a_lenient_reading_takes_what_go_takes() {
-    let text = "syntax = \"proto3\"; package g; import \"google/protobuf/duration.proto\"; \
-        import \"google/protobuf/field_mask.proto\"; import \"google/protobuf/struct.proto\"; \
+    let text = "syntax = \"proto3\"; package g; import \"google/protobuf/any.proto\"; import \"google/protobuf/timestamp.proto\"; \
+        import \"google/protobuf/duration.proto\"; import \"google/protobuf/field_mask.proto\"; import \"google/protobuf/struct.proto\"; \
         enum E { A = 0; B = 2; } \
         message M { google.protobuf.Duration d = 1; google.protobuf.FieldMask m = 2; bool b = 3; \
         E e = 4; repeated int32 i = 5; oneof o { string x = 6; M y = 7; } string s = 8; \
-        float f = 9; map<string, int32> k = 10; google.protobuf.Value v = 11; } \
+        float f = 9; map<string, int32> k = 10; google.protobuf.Value v = 11; \
+        repeated google.protobuf.Timestamp t = 12; google.protobuf.Any a = 13; } \
         service S { rpc Do(M) returns (M); }";
     let schema = fixture::compile(&[("g.proto", text)], &[]).unwrap();
     let method = schema.method("g.S/Do").unwrap();
@@ -582,6 +583,13 @@ fn a_lenient_reading_takes_what_go_takes() {
         (r#"{"m": {"paths": ["a", "b_c"]}}"#, Some(r#"{"m":"a,bC"}"#)),
         (r#"{"b": "true"}"#, Some(r#"{"b":true}"#)),
         (r#"{"b": "yes"}"#, None),
+        (r#"{"e": 2.0}"#, Some(r#"{"e":"B"}"#)),
+        (r#"{"e": 2.5}"#, None),
+        (r#"{"i": 2e0, "b": "true"}"#, Some(r#"{"b":true,"i":[2]}"#)),
+        (
+            r#"{"t": ["1970-01-01T00:00:00Z", null]}"#,
+            Some(r#"{"t":["1970-01-01T00:00:00Z","1970-01-01T00:00:00Z"]}"#),
+        ),
         (r#"{"e": "2"}"#, Some(r#"{"e":"B"}"#)),
         (r#"{"e": "C"}"#, None),
         (r#"{"i": 1}"#, Some(r#"{"i":[1]}"#)),
