@@ -256,10 +256,9 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
         let source = String::from_utf8_lossy(&bytes);
         // Editors put a byte order mark before the text, which protoc skips.
         let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
-        if let Some((edition, line, column)) = edition::of_source(source) {
-            let place = format!("{path}:{line}:{column}");
-            return Err(protox::Error::new(edition::refusal(&place, edition)));
+        match edition::parse(name, path, source)? {
+            Some(file) => Ok(Some(File::from_file_descriptor_proto(file))),
+            None => File::from_source(name, source).map(Some),
         }
-        File::from_source(name, source).map(Some)
     }
 }

@@ -5,7 +5,7 @@
 //! protobuf's own files come with the compiler.
 
 /// Names and texts.
-const SOURCES: [(&str, &str); 21] = [
+const SOURCES: [(&str, &str); 24] = [
     (
         "google/api/annotations.proto",
         include_str!("google/api/annotations.proto"),
@@ -42,6 +42,10 @@ const SOURCES: [(&str, &str); 21] = [
         "google/api/visibility.proto",
         include_str!("google/api/visibility.proto"),
     ),
+    // Features of generated code, which files in an edition import and no message has.
+    ("google/protobuf/cpp_features.proto", FEATURES),
+    ("google/protobuf/go_features.proto", FEATURES),
+    ("google/protobuf/java_features.proto", FEATURES),
     (
         "google/rpc/code.proto",
         include_str!("google/rpc/code.proto"),
@@ -91,6 +95,8 @@ const SOURCES: [(&str, &str); 21] = [
         include_str!("google/type/timeofday.proto"),
     ),
 ];
+
+const FEATURES: &str = "syntax = \"proto2\"; package pb;";
 
 /// The text of a file by the name that imports have.
 pub(crate) fn source(name: &str) -> Option<&'static str> {

@@ -71,7 +71,7 @@ impl Intake {
     /// The files of a serialised `FileDescriptorSet`.
     ///
     /// # Errors
-    /// In words: when the bytes are none, a file is in an edition, or there is too much.
+    /// In words: when the bytes are none, a file is in an unknown edition, or there is too much.
     pub(crate) fn set(&mut self, bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, String> {
         let none = |reason: Reason| {
             format!(
@@ -103,10 +103,10 @@ impl Intake {
                 Excess::Parts => format!("the descriptors have more than {PARTS_MAX} parts"),
             })?;
         let bytes = without_source(bytes);
-        let file = FileDescriptorProto::decode(bytes.as_ref())
+        let mut file = FileDescriptorProto::decode(bytes.as_ref())
             .map_err(|error| format!("a file descriptor can't be read: {error}"))?;
         if let Ok(edition) = edition::File::decode(bytes.as_ref()) {
-            edition.check().map_err(|error| error.0)?;
+            edition.lower(&mut file).map_err(|error| error.0)?;
         }
         Ok(file)
     }

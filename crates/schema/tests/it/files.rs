@@ -73,30 +73,6 @@ fn wrong_names_get_the_nearest() {
 }
 
 #[test]
-fn a_file_in_an_edition_is_named() {
-    let new = "// of today\nedition = \"2023\";\npackage a;\nmessage A {}\n";
-    let old = "syntax = \"proto3\";\nimport \"new.proto\";\n";
-    for files in [
-        vec![("new.proto", new)],
-        vec![("old.proto", old), ("new.proto", new)],
-    ] {
-        let error = compile(&files, &[]).unwrap_err().to_string();
-        assert!(
-            error.starts_with("new.proto:2:1: edition 2023 is not understood, "),
-            "{error}"
-        );
-    }
-    // `FileDescriptorSet` with one file: its name, its syntax, and the edition in field 14.
-    let file = b"\x0a\x09new.proto\x62\x08editions\x70\xe7\x07";
-    let set = [&[0x0a, file.len() as u8], &file[..]].concat();
-    let error = Schema::from_protoset(&set).unwrap_err().to_string();
-    assert!(
-        error.starts_with("new.proto: edition number 999 is not understood, "),
-        "{error}"
-    );
-}
-
-#[test]
 fn errors_name_the_file_and_the_line() {
     let head = "syntax = \"proto3\";\n";
     for (name, text, error) in [

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod allocation;
+mod editions;
 mod files;
 mod fixture;
 mod hostile;

@@ -243,24 +243,21 @@ fn a_misspelt_symbol_gets_the_nearest_of_all_that_the_services_lead_to() {
 }
 
 #[test]
-fn a_file_in_an_edition_is_named() {
-    // `edition` is a field that the crate's own descriptors do not have.
-    let mut bytes = FileDescriptorProto {
-        name: Some("new.proto".to_owned()),
-        syntax: Some("editions".to_owned()),
-        ..Default::default()
-    }
-    .encode_to_vec();
-    bytes.extend_from_slice(&[14 << 3, 0xe8, 0x07]);
-    let (schema, _) = converse(zoo_wanted(), |_| Answer {
-        files: Some(Files {
-            files: vec![bytes.clone()],
-        }),
-        ..Answer::default()
-    });
-    let error = schema.map(drop).unwrap_err();
+fn a_file_in_an_edition_is_taken() {
+    let ask = |edition: i32| {
+        let wanted = Wanted::call("e.S/Do").unwrap();
+        let (schema, _) = converse(wanted, |_| Answer {
+            files: Some(Files {
+                files: vec![crate::editions::described(edition)],
+            }),
+            ..Answer::default()
+        });
+        schema
+    };
+    assert!(ask(1000).unwrap().method("e.S/Do").is_ok());
+    let error = ask(9999).map(drop).unwrap_err();
     assert!(
-        error.contains("new.proto: edition 2023 is not understood, "),
+        error.contains("e.proto: edition number 9999 is not understood, "),
         "{error}"
     );
 }
