@@ -97,7 +97,16 @@ fn refused(found: &[Diagnostic], args: &Args, banner: &str) -> LastWords {
     let Some(first) = found.first() else {
         return mistake(String::new());
     };
-    if matches!(first.place, Place::Dialect { name: "-cert", .. }) {
+    let of_pair = |mistake: &&Diagnostic| {
+        matches!(
+            mistake.place,
+            Place::Dialect {
+                name: "-cert" | "-key",
+                ..
+            }
+        )
+    };
+    if let Some(first) = found.iter().find(of_pair) {
         let why = match first.message.contains("KeyMismatch") {
             true => "tls: private key does not match public key",
             false => &first.message,
@@ -240,7 +249,8 @@ fn presentation(
         seconds: args.seconds,
         users: args.users,
         target: targets.title(urls),
-        host: one_host(urls),
+        // A redirect may lead to any host.
+        host: one_host(urls).filter(|_| !args.redirects),
         notes: notes(args, targets, urls, parts),
     }
 }

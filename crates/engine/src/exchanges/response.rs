@@ -35,6 +35,9 @@ impl BodyUse {
         let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = compressed else {
             return Ok(Self::Discard);
         };
+        if matches!(compressed, Compressed::DecodeGzip(_)) && !is_gzip(fields) {
+            return Ok(Self::Discard);
+        }
         let decoder = decoder(fields, limit.0)?;
         Ok(decoder.map_or(Self::Discard, Self::Decode))
     }
@@ -115,6 +118,12 @@ fn decoder(fields: &Fields<'_>, limit: u64) -> Result<Option<Box<Decoder>>, Fail
     };
     let decoder = Decoder::new(coding, limit).map_err(|error| failure(&error))?;
     Ok(decoder.map(Box::new))
+}
+
+/// Whether a body is coded by gzip alone.
+fn is_gzip(fields: &Fields<'_>) -> bool {
+    let coding = fields.find("content-encoding");
+    coding.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"gzip"))
 }
 
 fn failure(error: &Error) -> Failure {
