@@ -32,10 +32,15 @@ fn whole(text: &str) -> Result<u64, Refusal> {
 /// A whole number with a sign. ghz reads it by way of a fraction, which is cut off; here a
 /// fraction is a mistake.
 fn signed(text: &str) -> Result<i64, Refusal> {
-    crate::grammar::go_number::integer(text).map_err(|_| {
+    let wrong = || {
         let text = crate::go_text::quoted(text);
-        parser(format!("strconv.ParseInt: parsing {text}: invalid syntax"))
-    })
+        parser(format!(
+            "strconv.ParseFloat: parsing {text}: invalid syntax"
+        ))
+    };
+    let number: f64 = text.parse().map_err(|_| wrong())?;
+    let fits = number.fract() == 0.0 && number.abs() < 1e15;
+    fits.then_some(number as i64).ok_or_else(wrong)
 }
 
 fn span(text: &str) -> Result<Nanos, Refusal> {

@@ -60,8 +60,7 @@ pub(super) fn apply(host: &dyn Host, options: &mut Options) -> Result<(), String
     let bytes = host
         .read(&path)
         .map_err(|error| open_failed(&path, &error))?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not valid UTF-8"))?;
-    let file = read(&path, &text)?;
+    let file = read(&path, &bytes)?;
     for (key, value) in &file.values {
         set(&file, &path, key, value, options)?;
     }
@@ -99,6 +98,16 @@ impl File {
         }
     }
 
+    /// A value where a whole number is wanted: in YAML, one with the fraction 0 is one.
+    fn whole(&self, value: &Value) -> Value {
+        match (self.format, value.as_f64()) {
+            (Format::Yaml, Some(number)) if value.is_f64() && is_whole(number) => {
+                Value::from(number as i64)
+            }
+            _ => value.clone(),
+        }
+    }
+
     /// The same with the values of an object.
     fn texts(&self, value: &Value) -> Value {
         match value {
@@ -112,9 +121,14 @@ impl File {
     }
 }
 
+/// Whether a double is a whole number and all such are exact in its range.
+fn is_whole(number: f64) -> bool {
+    number.fract() == 0.0 && number.abs() < 1e15
+}
+
 /// The file's keys and values, in the format of its extension; otherwise each format is tried. An
 /// empty file sets nothing.
-fn read(path: &str, text: &str) -> Result<File, String> {
+fn read(path: &str, bytes: &[u8]) -> Result<File, String> {
     let extension = path.rsplit_once('.').map(|(_, extension)| extension);
     let formats: &[Format] = match extension.map(str::to_ascii_lowercase).as_deref() {
         Some("json") => &[Format::Json],
@@ -123,12 +137,14 @@ fn read(path: &str, text: &str) -> Result<File, String> {
         _ => &[Format::Toml, Format::Json, Format::Yaml],
     };
     let mut why = String::new();
+    let text = || str::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned());
     for &format in formats {
         let read = match format {
-            _ if text.trim().is_empty() => Ok(Map::new()),
-            Format::Json => of_json(text),
-            Format::Toml => of_toml(text),
-            Format::Yaml => of_yaml(text),
+            _ if bytes.trim_ascii().is_empty() => Ok(Map::new()),
+            // Go's JSON has U+FFFD for what is no UTF-8.
+            Format::Json => of_json(&String::from_utf8_lossy(bytes)),
+            Format::Toml => text().and_then(of_toml),
+            Format::Yaml => text().and_then(of_yaml),
         };
         match read {
             Ok(values) => return Ok(File { format, values }),
@@ -139,8 +155,16 @@ fn read(path: &str, text: &str) -> Result<File, String> {
 }
 
 fn of_json(text: &str) -> Result<Map<String, Value>, String> {
-    go_json::check(text)?;
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    match go_json::read(text)? {
+        Value::Null => Ok(Map::new()),
+        Value::Object(values) => Ok(values),
+        other => {
+            let kind = go_json::kind(&other);
+            Err(format!(
+                "json: cannot unmarshal {kind} into Go value of type runner.Config"
+            ))
+        }
+    }
 }
 
 fn of_toml(text: &str) -> Result<Map<String, Value>, String> {
@@ -206,6 +230,7 @@ fn set(
     let value = match form(flag) {
         Form::Text => file.text(value),
         Form::Texts => file.texts(value),
+        Form::Whole | Form::Signed => file.whole(value),
         _ => value.clone(),
     };
     for text in texts_of(flag, &value)? {
@@ -235,8 +260,11 @@ fn texts_of(flag: &Flag<Options>, value: &Value) -> Result<Vec<String>, String> 
         Form::Switch => return Err(mismatch(key, value, "bool")),
         Form::Data => data_of(value)?,
         Form::Texts => {
-            go_json::map_of(value)?;
-            value.to_string()
+            let texts = go_json::map_of(value).map_err(|unfit| {
+                let go_json::Unfit { kind, .. } = unfit;
+                unmarshal(kind, key, "map[string]string")
+            })?;
+            Value::from_iter(texts).to_string()
         }
         Form::List => {
             let parts = value.as_array();
@@ -262,9 +290,13 @@ fn text_of(key: &str, value: &Value, wanted: &str) -> Result<String, String> {
 /// Go's error for a value of another type.
 fn mismatch(key: &str, value: &Value, wanted: &str) -> String {
     let kind = match value {
-        Value::Number(number) => format!("number {number}"),
+        Value::Number(number) if wanted.ends_with("int") => format!("number {number}"),
         other => go_json::kind(other).to_owned(),
     };
+    unmarshal(&kind, key, wanted)
+}
+
+fn unmarshal(kind: &str, key: &str, wanted: &str) -> String {
     format!("json: cannot unmarshal {kind} into Go struct field Config.{key} of type {wanted}")
 }
 
@@ -287,6 +319,31 @@ mod tests {
 
     #[derive(Debug)]
     struct One(&'static str);
+
+    /// A file of bytes that are no text.
+    #[derive(Debug)]
+    struct Bytes(&'static [u8]);
+
+    impl Host for Bytes {
+        fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
+            Ok(self.0.to_vec())
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_one_in_json_alone() {
+        let load = |name: &str, bytes| {
+            let mut options = Options::of_config();
+            name.clone_into(&mut options.config);
+            apply(&Bytes(bytes), &mut options).map(|()| options.name)
+        };
+        let json = load("c.json", b"{\"name\": \"caf\xe9 \\ud800\"}");
+        assert_eq!(json.as_deref(), Ok("caf\u{fffd} \u{fffd}"));
+        for name in ["c.toml", "c.yaml"] {
+            let refused = load(name, b"name: \xe9");
+            assert_eq!(refused, Err(format!("{name}: not valid UTF-8")));
+        }
+    }
 
     impl Host for One {
         fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
@@ -335,6 +392,12 @@ mod tests {
         assert_eq!(tags(&yaml, "build").as_deref(), Some("17"));
         assert_eq!(tags(&yaml, "ok").as_deref(), Some("true"));
         assert_eq!(yaml.metadata.unwrap()["k"], "5");
+        let yaml = load("c.yaml", "total: 1e3\nload-step: -2.0\n").unwrap();
+        assert_eq!((yaml.total, yaml.load.step), (1000, -2));
+        assert!(load("c.yaml", "total: 3.7").is_err());
+        assert!(load("c.json", r#"{"total": 1e3}"#).is_err());
+        let empty = load("c.json", r#"{"metadata": {"k": null}, "tags": null}"#).unwrap();
+        assert_eq!(empty.metadata.unwrap()["k"], "");
         let date = load("c.toml", "[data]\nts = 2024-01-01T00:00:00Z\n").unwrap();
         assert_eq!(
             date.data.as_deref(),
@@ -396,7 +459,7 @@ mod tests {
             (r#"{"data": [1]}"#, "data array contains unsupported type"),
             (
                 r#"{"max-recv-message-size": 5}"#,
-                "json: cannot unmarshal number 5 into Go struct field Config.max-recv-message-size of type string",
+                "json: cannot unmarshal number into Go struct field Config.max-recv-message-size of type string",
             ),
             (
                 "{bad",

@@ -268,7 +268,13 @@ fn is_reserved(key: &str) -> bool {
     key.starts_with(':') || key.starts_with("grpc-") || RESERVED.contains(&&*key)
 }
 
-/// The metadata of calls. A file stays one unless it has keys that are dropped.
+/// Whether a text is an object of texts in any reader's JSON.
+fn is_plain(text: &str) -> bool {
+    serde_json::from_str::<std::collections::BTreeMap<String, String>>(text).is_ok()
+}
+
+/// The metadata of calls. A file stays one unless it has keys that are dropped, or says something
+/// in Go's JSON alone.
 fn fields(options: &Options, metadata: &GivenMetadata) -> Fields {
     let listed = |flag: &'static str, texts: &Texts| {
         let texts = texts.iter().filter(|(key, _)| !is_reserved(key));
@@ -282,7 +288,9 @@ fn fields(options: &Options, metadata: &GivenMetadata) -> Fields {
     };
     match go_json::text_map(text) {
         _ if text.trim().is_empty() => Fields::default(),
-        Ok(texts) if texts.keys().any(|key| is_reserved(key)) => listed("--metadata-file", &texts),
+        Ok(texts) if texts.keys().any(|key| is_reserved(key)) || !is_plain(text) => {
+            listed("--metadata-file", &texts)
+        }
         _ => Fields::File(TOOL.text("--metadata-file", &options.metadata_file)),
     }
 }

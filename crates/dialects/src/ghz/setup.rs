@@ -44,7 +44,10 @@ pub(super) fn check(options: &Options) -> Result<(), String> {
         !timed(options) && options.total > 0 && options.skip_first > options.total,
         "you cannot skip more requests than those run",
     )?;
-    named("duration stop", &options.duration_stop, &STOPS)?;
+    // A blank one is the default, as a script has it whose variable is empty.
+    if !options.duration_stop.is_empty() {
+        named("duration stop", &options.duration_stop, &STOPS)?;
+    }
     named("load balancing strategy", &options.lb_strategy, &STRATEGIES)?;
     wrong(
         options.concurrency > schedule::WORKERS_MAX,
@@ -181,7 +184,8 @@ pub(super) fn metadata(options: &Options, host: &dyn Host) -> Result<GivenMetada
         ));
     }
     let bytes = host.read(path).map_err(|error| open_failed(path, &error))?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not valid UTF-8"))?;
+    // Go's JSON has U+FFFD for what is no UTF-8.
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(GivenMetadata::Raw(text))
 }
 

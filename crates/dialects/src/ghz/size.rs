@@ -1,7 +1,7 @@
 //! Sizes as people write them: `5B`, `42 MB`, `2000mib`.
 
 /// Bytes by unit, in small letters.
-const UNITS: [(&str, u64); 14] = [
+const UNITS: [(&str, u64); 26] = [
     ("", 1),
     ("b", 1),
     ("kb", 1_000),
@@ -16,6 +16,18 @@ const UNITS: [(&str, u64); 14] = [
     ("mi", 1 << 20),
     ("gib", 1 << 30),
     ("gi", 1 << 30),
+    ("tb", 1_000_000_000_000),
+    ("t", 1_000_000_000_000),
+    ("tib", 1 << 40),
+    ("ti", 1 << 40),
+    ("pb", 1_000_000_000_000_000),
+    ("p", 1_000_000_000_000_000),
+    ("pib", 1 << 50),
+    ("pi", 1 << 50),
+    ("eb", 1_000_000_000_000_000_000),
+    ("e", 1_000_000_000_000_000_000),
+    ("eib", 1 << 60),
+    ("ei", 1 << 60),
 ];
 
 /// The largest message that gRPC's libraries speak of, which is ghz's default.
@@ -59,6 +71,8 @@ mod tests {
             ("1.5k", 1_500),
             ("", LARGEST),
             ("99GB", LARGEST),
+            ("0.000001TB", 1_000_000),
+            ("1eib", LARGEST),
         ] {
             assert_eq!(parse("recv", text), Ok(bytes), "{text}");
         }

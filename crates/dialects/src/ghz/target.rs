@@ -22,6 +22,9 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
         Url::parse(&format!("{scheme}://{authority}{path}")).map_err(|error| error.to_string())
     };
     if let Some(socket) = socket(host) {
+        if socket.is_empty() {
+            return Err(format!("`{host}` names no socket; write unix:///path"));
+        }
         return Ok(Target {
             url: at("localhost")?,
             unix_socket: Some(PathBuf::from(socket)),
@@ -37,20 +40,44 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
             ));
         }
     };
-    let name = match name.strip_prefix(':') {
-        Some(port) => format!("localhost:{port}"),
-        None => name.to_owned(),
-    };
-    let after_brackets = name.rsplit(']').next().unwrap_or_default();
-    let name = if after_brackets.contains(':') {
-        name
-    } else {
-        format!("{name}:{PORT}")
-    };
+    // A URL's other parts have no place in a host.
+    if let Some(c) = name.chars().find(|c| "/?#@".contains(*c)) {
+        let host = host.escape_debug();
+        return Err(format!("`{c}` in host `{host}`: write host:port"));
+    }
     Ok(Target {
-        url: at(&name)?,
+        url: at(&authority(name)?)?,
         unix_socket: None,
     })
+}
+
+/// The authority of a URL for a name with a port or without one.
+fn authority(name: &str) -> Result<String, String> {
+    let after_brackets = name.rfind(']').map_or(0, |at| at + 1);
+    let (host, port) = match name[after_brackets..].rsplit_once(':') {
+        Some((rest, port)) => (&name[..after_brackets + rest.len()], Some(port)),
+        None => (name, None),
+    };
+    let number = |port: &str| port.parse::<u16>().ok().filter(|number| *number > 0);
+    let port = match port {
+        None => PORT,
+        Some(port) => number(port).ok_or_else(|| {
+            let port = port.escape_debug();
+            format!(
+                "`{port}` is not a port; write a number from 1 to 65535, or leave it away for {PORT}"
+            )
+        })?,
+    };
+    // Go's dialer takes brackets around any address.
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let host = match bare {
+        Some(bare) if !bare.contains(':') => bare,
+        _ if host.is_empty() => "localhost",
+        _ => host,
+    };
+    Ok(format!("{host}:{port}"))
 }
 
 /// The path of a Unix socket.
@@ -68,7 +95,7 @@ pub(super) fn is_resolved_by_grpc(host: &str) -> bool {
 /// A resolver's name before a single colon.
 fn resolver(host: &str) -> Option<(&str, &str)> {
     host.split_once(':')
-        .filter(|(name, _)| ["dns", "passthrough", "xds"].contains(name))
+        .filter(|(name, _)| ["dns", "passthrough", "xds", "unix-abstract"].contains(name))
 }
 
 #[cfg(test)]
@@ -87,6 +114,7 @@ mod tests {
             ("dns:api.test:5", "http://api.test:5/s/m"),
             ("passthrough:///api.test:5", "http://api.test:5/s/m"),
             (":5", "http://localhost:5/s/m"),
+            ("[127.0.0.1]:5", "http://127.0.0.1:5/s/m"),
         ] {
             let target = parse(host, "http", "/s/m").unwrap();
             assert_eq!(target.url, Url::parse(url).unwrap(), "{host}");
@@ -96,7 +124,25 @@ mod tests {
             let target = parse(host, "http", "/s/m").unwrap();
             assert_eq!(target.unix_socket, Some(PathBuf::from(path)));
         }
-        assert!(parse("xds:///a", "http", "/").is_err());
-        assert!(parse("a b:1", "http", "/").is_err());
+        for (host, error) in [
+            ("xds:///a", "there is no resolver `xds`; "),
+            ("unix-abstract:a", "there is no resolver `unix-abstract`; "),
+            ("unix:", "`unix:` names no socket; "),
+            ("a b:1", "byte 8 of URL "),
+            ("user@a:1", "`@` in host `user@a:1`: "),
+            ("a:1/b", "`/` in host `a:1/b`: "),
+            ("https://a:1", "`/` in host `https://a:1`: "),
+            ("dns://a/b:1", "`/` in host `dns://a/b:1`: "),
+            ("a:http", "`http` is not a port; "),
+            ("a:", "`` is not a port; "),
+            (
+                "a:0",
+                "`0` is not a port; write a number from 1 to 65535, or leave it away for 443",
+            ),
+            ("::1:5", "write the IPv6 address in brackets: "),
+        ] {
+            let found = parse(host, "http", "/").map(drop).unwrap_err();
+            assert!(found.starts_with(error), "{host}: {found}");
+        }
     }
 }

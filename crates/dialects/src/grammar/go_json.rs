@@ -1,5 +1,6 @@
 //! JSON as Go reads and writes it: its words for a mistake, its escapes, its numbers, its indents.
 
+use drumfire_data::without_lone_surrogates;
 use drumfire_report::untrusted::is_dangerous;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -24,22 +25,39 @@ pub(crate) fn check(text: &str) -> Result<(), Mistake> {
     }
 }
 
+/// Reads a value; half a surrogate pair is U+FFFD.
+///
+/// # Errors
+/// In Go's words.
+pub(crate) fn read(text: &str) -> Result<Value, Mistake> {
+    check(text)?;
+    // What is left that Go takes for JSON and this reader does not is nested too deep for it.
+    serde_json::from_str(&without_lone_surrogates(text)).map_err(|error| error.to_string())
+}
+
 /// Reads an object of texts, sorted by key.
 ///
 /// # Errors
 /// In Go's words.
 pub(crate) fn text_map(text: &str) -> Result<BTreeMap<String, String>, Mistake> {
-    check(text)?;
-    // What Go takes for JSON and this reader does not: lone surrogates, great depth.
-    let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    map_of(&value)
+    map_of(&read(text)?).map_err(|unfit| {
+        let Unfit { kind, wanted } = unfit;
+        format!("json: cannot unmarshal {kind} into Go value of type {wanted}")
+    })
 }
 
-/// The same of a value that has been read.
-pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, Mistake> {
-    let wrong = |value: &Value, wanted: &str| {
-        let kind = kind(value);
-        format!("json: cannot unmarshal {kind} into Go value of type {wanted}")
+/// A value of another type than is wanted, in Go's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    pub(crate) kind: &'static str,
+    pub(crate) wanted: &'static str,
+}
+
+/// The texts of an object that has been read; null is none, and an empty text.
+pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, Unfit> {
+    let wrong = |value: &Value, wanted| Unfit {
+        kind: kind(value),
+        wanted,
     };
     let entries = match value {
         Value::Null => return Ok(BTreeMap::new()),
@@ -48,6 +66,7 @@ pub(crate) fn map_of(value: &Value) -> Result<BTreeMap<String, String>, Mistake>
     };
     let text = |(key, value): (&String, &Value)| match value {
         Value::String(text) => Ok((key.clone(), text.clone())),
+        Value::Null => Ok((key.clone(), String::new())),
         other => Err(wrong(other, "string")),
     };
     entries.iter().map(text).collect()
@@ -401,6 +420,8 @@ mod tests {
     fn a_map_holds_texts() {
         let entry = ("a".to_owned(), "b".to_owned());
         assert_eq!(text_map(r#"{"a":"b"}"#), Ok(BTreeMap::from([entry])));
+        let entries = text_map(r#"{"a":null,"b":"x\ud800"}"#).unwrap();
+        assert_eq!((&*entries["a"], &*entries["b"]), ("", "x\u{fffd}"));
         let number = "json: cannot unmarshal number into Go value of type string";
         assert_eq!(text_map(r#"{"a":1}"#), Err(number.to_owned()));
         let array = "json: cannot unmarshal array into Go value of type map[string]string";
