@@ -2,28 +2,42 @@
 //! requests, the errors, and the first request as it arrived. The records stand in
 //! `conformance/dialects/go-wrk-beside/cases.txt`, and so does the reason of every difference.
 //!
+//! The reason of a difference is a line of `docs/dialects/go-wrk.md`.
+//!
 //! With `GO_WRK` in the environment, the path of go-wrk's program (commit 806f06b), the original is
 //! run once more and its records are written anew; where ours differ they are written too, for a
 //! person to give the reason.
 
 use crate::support::program::{LIMIT, neutral, words};
 use crate::support::script::Peer;
-use crate::support::{Process, Run, Script, drumfire, lab};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::support::{Process, Run, Script, drumfire, lab, side_by_side};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::Duration;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// Runs last a second each, and mostly wait.
-const SIDE_BY_SIDE: usize = 6;
+const SIDE_BY_SIDE: usize = 16;
 
 /// What the server sends for each request, by the behaviour's name; `None` where it is not as
-/// simple as that.
+/// simple as that. `status CODE` is a status, `moved CODE LOCATION` a redirect of `/`.
 fn reply(behaviour: &str, head: &str) -> Option<String> {
+    let mut words = behaviour.splitn(3, ' ');
+    match (words.next(), words.next(), words.next()) {
+        (Some("status"), Some(code), None) => {
+            return Some(format!("HTTP/1.1 {code} X\r\nContent-Length: 0\r\n\r\n"));
+        }
+        (Some("moved"), Some(code), Some(location)) if head.split(' ').nth(1) == Some("/") => {
+            return Some(format!(
+                "HTTP/1.1 {code} X\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
+            ));
+        }
+        (Some("moved"), Some(_), Some(_)) => return Some(OK.to_owned()),
+        _ => {}
+    }
     let status = |line: &str| format!("HTTP/1.1 {line}\r\nContent-Length: 0\r\n\r\n");
     let hop = || -> u32 {
         let path = head.split(' ').nth(1).unwrap_or_default();
@@ -75,6 +89,15 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             }
             continue;
         }
+        // The bytes themselves, before the end of the connection.
+        if let Some(raw) = behaviour.strip_prefix("raw ") {
+            peer.send(
+                raw.replace("\\r", "\r")
+                    .replace("\\n", "\n")
+                    .replace("\\0", "\0"),
+            );
+            return peer.end();
+        }
         match behaviour {
             "closes-second" => {
                 peer.send(bare(OK.to_owned()));
@@ -120,8 +143,9 @@ fn serve(behaviour: &str, peer: &mut Peer) {
 /// A record: what is compared of a run, a line each.
 type Record = Vec<String>;
 
-/// The end of a run against a server, of which `host` is masked.
-fn record(run: &Run, first: Option<String>, host: &str) -> Record {
+/// The end of a run against a server, of which `host` is masked. `heads` are those of the requests:
+/// the first is recorded, and the second where it is of another path.
+fn record(run: &Run, heads: &[String], host: &str) -> Record {
     let mut lines = vec![format!("exit {}", run.code.unwrap_or(-1))];
     let texts = run.stdout.lines();
     for line in texts.clone().take(2) {
@@ -144,11 +168,20 @@ fn record(run: &Run, first: Option<String>, host: &str) -> Record {
             .into_iter()
             .map(|text| format!("error {}", masked(text, host))),
     );
-    if let Some(head) = first {
+    let target = |head: &String| head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let first = heads.first();
+    let second = heads
+        .get(1)
+        .filter(|head| Some(target(head)) != first.map(target));
+    for (verb, head) in first
+        .map(|head| ("sent", head))
+        .into_iter()
+        .chain(second.map(|head| ("then", head)))
+    {
         let mut fields = head.lines().filter(|line| !line.is_empty());
-        lines.extend(fields.next().map(|line| format!("sent {line}")));
+        lines.extend(fields.next().map(|line| format!("{verb} {line}")));
         let fields: BTreeSet<String> = fields.map(|line| line.replace(host, "HOST")).collect();
-        lines.extend(fields.into_iter().map(|line| format!("sent {line}")));
+        lines.extend(fields.into_iter().map(|line| format!("{verb} {line}")));
     }
     lines
 }
@@ -173,9 +206,13 @@ fn run(mut command: Command, behaviour: &str, line: &str) -> Record {
         .trim_start_matches("http://")
         .trim_end_matches('/')
         .to_owned();
-    command.args(words(&line.replace("URL", &url)));
+    let files = lab::repository().join("conformance/dialects/go-wrk-beside/files");
+    let line = line.replace("URL", &url).replace("HOST", &host);
+    let port = host.rsplit(':').next().unwrap_or_default();
+    let line = line.replace("PORT", port);
+    command.args(words(&line)).current_dir(files);
     let run = Process::start(&mut command).finish(LIMIT);
-    record(&run, script.heads().into_iter().next(), &host)
+    record(&run, &script.heads(), &host)
 }
 
 /// One case: the server, the line, the original's record, and ours with a reason where it differs.
@@ -234,25 +271,6 @@ fn print(head: &str, cases: &[Case]) -> String {
     out
 }
 
-/// Does the work for every case, some at a time.
-fn each(cases: &[Case], work: impl Fn(&Case) -> Case + Sync) -> Vec<Case> {
-    let next = Mutex::new(cases.iter().enumerate());
-    let done = Mutex::new(BTreeMap::new());
-    std::thread::scope(|scope| {
-        for _ in 0..SIDE_BY_SIDE {
-            scope.spawn(|| {
-                loop {
-                    let taken = next.lock().expect("no panic").next();
-                    let Some((at, case)) = taken else { return };
-                    let case = work(case);
-                    done.lock().expect("no panic").insert(at, case);
-                }
-            });
-        }
-    });
-    done.into_inner().expect("no panic").into_values().collect()
-}
-
 fn ours(case: &Case) -> Record {
     run(drumfire(["go-wrk"]), &case.behaviour, &case.line)
 }
@@ -261,8 +279,9 @@ fn ours(case: &Case) -> Record {
 fn lines_end_as_recorded() {
     let text = std::fs::read_to_string(path()).expect("the records");
     let (head, cases) = read(&text);
-    if let Some(original) = std::env::var_os("GO_WRK") {
-        let again = each(&cases, |case| {
+    let original = std::env::var_os("GO_WRK").filter(|path| !path.is_empty());
+    if let Some(original) = original {
+        let again = side_by_side(SIDE_BY_SIDE, &cases, |case| {
             let recorded = run(
                 neutral(Command::new(&original)),
                 &case.behaviour,
@@ -282,32 +301,41 @@ fn lines_end_as_recorded() {
         });
         return std::fs::write(path(), print(&head, &again)).expect("the records");
     }
-    for case in &cases {
-        if let Some((reason, record)) = &case.ours {
-            let has_reason = head.contains(&format!("\nreason {reason}: "));
-            assert!(has_reason, "no reason `{reason}`: {}", case.line);
-            assert_ne!(*record, case.original, "{} differs in nothing", case.line);
-        }
-    }
-    let wrong = Mutex::new(Vec::new());
-    each(&cases, |case| {
+    check_reasons(&head, &cases);
+    let found = side_by_side(SIDE_BY_SIDE, &cases, |case| {
         let expected = case
             .ours
             .as_ref()
             .map_or(&case.original, |(_, record)| record);
         let found = ours(case);
-        if found != *expected {
-            let (server, line) = (&case.behaviour, &case.line);
-            let told = format!("{server} | {line}\n  expected {expected:?}\n  found    {found:?}");
-            wrong.lock().expect("no panic").push(told);
-        }
-        case.clone()
+        let (server, line) = (&case.behaviour, &case.line);
+        let told = format!("{server} | {line}\n  expected {expected:?}\n  found    {found:?}");
+        (found != *expected).then_some(told)
     });
-    let wrong = wrong.into_inner().expect("no panic");
-    assert!(
-        wrong.is_empty(),
-        "{} lines:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    let wrong: Vec<String> = found.into_iter().flatten().collect();
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{count} lines:\n{}", wrong.join("\n"));
+}
+
+/// Each difference has a reason, and each reason a difference and its line on the dialect's page.
+fn check_reasons(head: &str, cases: &[Case]) {
+    let page = lab::repository().join("docs/dialects/go-wrk.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let reasons = head.lines().filter_map(|line| line.strip_prefix("reason "));
+    let mut unused = BTreeSet::new();
+    for reason in reasons {
+        let (name, line) = reason.split_once(": ").expect(reason);
+        assert!(page.contains(line), "{name}: `{line}` is not on the page");
+        unused.insert(name);
+    }
+    let named = unused.clone();
+    for case in cases {
+        if let Some((reason, record)) = &case.ours {
+            let (reason, line) = (reason.as_str(), &case.line);
+            assert!(named.contains(reason), "no reason `{reason}`: {line}");
+            assert_ne!(*record, case.original, "{line} differs in nothing");
+            unused.remove(reason);
+        }
+    }
+    assert!(unused.is_empty(), "reasons without a line: {unused:?}");
 }

@@ -1,12 +1,12 @@
 //! Hundreds of command lines, each with what the two tools must have in common. The lines stand in
-//! `conformance/dialects/ghz-beside/cases.txt`, and so does the reason of every difference.
+//! `conformance/dialects/ghz-beside/cases.txt`, and so does the reason of every difference, which is
+//! a line of `docs/dialects/ghz.md`.
 
 use super::{original, run};
-use crate::support::{Run, Serve, lab};
+use crate::support::{Folder, Run, Serve, lab, side_by_side};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 
 /// How many lines run at a time.
 const SIDE_BY_SIDE: usize = 3;
@@ -51,8 +51,11 @@ impl<'a> Table<'a> {
         Self { reasons, lines }
     }
 
-    /// Each difference has a reason, and each reason a difference.
-    fn check(&self) {
+    /// Each difference has a reason, and each reason a difference and its line on the page.
+    fn check(&self, page: &str) {
+        for (name, line) in &self.reasons {
+            assert!(page.contains(line), "{name}: `{line}` is not on the page");
+        }
         let named: BTreeSet<&str> = self.reasons.keys().copied().collect();
         let mut used = BTreeSet::new();
         for (expected, line) in &self.lines {
@@ -67,9 +70,29 @@ impl<'a> Table<'a> {
 }
 
 fn folder() -> PathBuf {
-    let folder = lab::repository().join("conformance/dialects/ghz-beside");
-    // ghz shows the shortest path to a file.
-    folder.canonicalize().expect("the folder")
+    lab::repository().join("conformance/dialects/ghz-beside")
+}
+
+/// The files that lines name, in a folder of their own: those of the repository, and what an editor
+/// makes of one, with a byte order mark before it.
+fn files() -> Folder {
+    let files = Folder::new();
+    copy(&folder().join("files"), files.path());
+    let source = std::fs::read(files.at("beside.proto")).expect("the schema");
+    files.write("bom.proto", [b"\xef\xbb\xbf", &source[..]].concat());
+    files
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("the files") {
+        let entry = entry.expect("a file");
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &to),
+            false => drop(std::fs::copy(&path, &to).expect("a copy")),
+        }
+    }
 }
 
 /// The end of one tool, as far as it is compared.
@@ -100,9 +123,8 @@ impl End {
 }
 
 /// What is wrong with a line, if anything is.
-fn check(expected: Expected<'_>, line: &str, host: &str) -> Option<String> {
-    let files = folder().join("files");
-    let mut words = line.replace("DIR", files.to_str().expect("a path of text"));
+fn check(expected: Expected<'_>, line: &str, host: &str, files: &str) -> Option<String> {
+    let mut words = line.replace("DIR", files);
     if ![" -O", " -o"].iter().any(|flag| words.contains(flag)) {
         words.push_str(" -O json");
     }
@@ -125,31 +147,20 @@ fn check(expected: Expected<'_>, line: &str, host: &str) -> Option<String> {
 fn every_line_ends_as_the_table_says() {
     let text = std::fs::read_to_string(folder().join("cases.txt")).expect("the table");
     let table = Table::read(&text);
-    table.check();
+    let page = lab::repository().join("docs/dialects/ghz.md");
+    table.check(&std::fs::read_to_string(page).expect("the page"));
     if original().is_none() {
         return;
     }
     let server = Serve::new("--grpc");
-    let host = server.address().to_string();
-    let rest = Mutex::new(table.lines.iter());
-    let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..SIDE_BY_SIDE {
-            scope.spawn(|| {
-                loop {
-                    let next = rest.lock().expect("no panic").next();
-                    let Some((expected, line)) = next else { return };
-                    let found = check(*expected, line, &host);
-                    wrong.lock().expect("no panic").extend(found);
-                }
-            });
-        }
+    let (host, files) = (server.address().to_string(), files());
+    // ghz shows the shortest path to a file.
+    let folder = files.path().canonicalize().expect("the folder");
+    let folder = folder.to_str().expect("a path of text");
+    let found = side_by_side(SIDE_BY_SIDE, &table.lines, |(expected, line)| {
+        check(*expected, line, &host, folder)
     });
-    let wrong = wrong.into_inner().expect("no panic");
-    assert!(
-        wrong.is_empty(),
-        "{} lines:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    let wrong: Vec<String> = found.into_iter().flatten().collect();
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{count} lines:\n{}", wrong.join("\n"));
 }
