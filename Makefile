@@ -15,7 +15,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk
 
-.PHONY: demo install test peers suites platforms format lint unit bench fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites platforms format lint unit dialects bench fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile builds in half
 # the time of a release, which measures no better at this rate.
@@ -66,6 +66,12 @@ suites:
 
 unit:
 	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast
+
+# drumfire beside the tools that it stands in for. ghz comes from Go's module proxy. GO_WRK is the
+# path of a go-wrk program, commit 806f06b: with it, the records of what go-wrk did are renewed.
+dialects: suites
+	GO_WRK=$(abspath $(GO_WRK)) cargo test --package drumfire --locked --test it -- --nocapture ghz_ go_wrk
+	git --no-pager diff --stat -- conformance/dialects
 
 # The laws of the code alone, with the advice that fails no test.
 tidy:
