@@ -174,17 +174,17 @@ fn calls(
 }
 
 /// Requests that take turns.
-const fn in_turn(made: requests::Made) -> Scenario {
+fn in_turn(made: requests::Made) -> Scenario {
     Scenario {
         made,
-        program: Program::Turns,
+        program: Program::default(),
     }
 }
 
 /// Data that are used once bound the number of requests, or that of a scenario's iterations.
 fn ask_at_most(count: Option<u64>, pool: &mut drumfire_plan::Pool) {
     let bound = match pool.program {
-        Program::Turns => &mut pool.stop.requests,
+        Program::Requests(_) => &mut pool.stop.requests,
         Program::Steps(_) => &mut pool.stop.iterations,
     };
     *bound = (*bound).into_iter().chain(count).min();
@@ -237,7 +237,7 @@ fn made_of(
         timeouts: transport::timeouts(&settings.timeouts, scope),
         stop: load::stop(&pool.stop, &loaded, scope),
         requests,
-        program: Program::Turns,
+        program: Program::default(),
         load: loaded.load,
         users: loaded.users,
         connections,

@@ -20,7 +20,7 @@ pub(crate) use whole::WholeLoad;
 use crate::id::{Shard, UserId};
 use crate::limits::HEED_WITHIN;
 use closed::Closed;
-use drumfire_plan::{Change, Command, Pool, Program, StopReason};
+use drumfire_plan::{Change, Command, Pool, StopReason};
 use drumfire_schedule::CourseChange;
 use drumfire_units::Nanos;
 use open::Open;
@@ -39,10 +39,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     fn of(pool: &Pool) -> Self {
         let stop = &pool.stop;
-        let length = match pool.program {
-            Program::Turns => pool.requests.len() as u64,
-            Program::Steps(_) => 1,
-        };
+        let length = pool.program.round(pool.requests.len());
         let rounds = stop.iterations.map(|n| n.saturating_mul(length));
         Self {
             end: stop.duration.unwrap_or(Nanos::MAX),
@@ -273,11 +270,11 @@ impl Arrivals {
 
     /// Hands over the requests that were due before the stop and neither taken nor dropped, in
     /// portions: the last arrival of each, which has waited least, and how many it stands for.
-    /// There are `requests` in the list.
-    pub(crate) fn pending(&self, requests: u64, hand_over: impl FnMut(Arrival, u64)) {
+    /// Which request each takes recurs after `round` of them.
+    pub(crate) fn pending(&self, round: u64, hand_over: impl FnMut(Arrival, u64)) {
         // Users ask for their requests themselves, so that none is due before it is taken.
         if let Model::Open(open) = &self.model {
-            open.pending(requests, hand_over);
+            open.pending(round, hand_over);
         }
     }
 

@@ -747,8 +747,8 @@ impl PoolRun {
         for arrival in self.waiting.drain_arrivals() {
             unsent.arrival(arrival, stopped_at);
         }
-        let turns = self.users.turns();
-        self.arrivals.pending(turns, |last, count| {
+        let round = self.users.round();
+        self.arrivals.pending(round, |last, count| {
             unsent.arrivals(last, count, stopped_at)
         });
     }

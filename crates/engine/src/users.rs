@@ -15,7 +15,7 @@ pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 use crate::arrivals::Arrival;
 use crate::id::{Generation, Shard, UserId};
 use drumfire_measure::Outcome;
-use drumfire_plan::{Affinity, Pool, Taken, Users as UserCount, Variables};
+use drumfire_plan::{Affinity, Choice, Pool, Program, Taken, Users as UserCount, Variables};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -33,8 +33,11 @@ pub(crate) struct Users {
     /// How many are at an iteration.
     busy: u32,
     limit: UserLimit,
-    /// How many requests there are that take turns; 1 where the program has steps.
-    turns: u64,
+    /// How many requests the pool's list has, which one an arrival takes, and with which seed that
+    /// is drawn.
+    requests: u64,
+    choice: Choice,
+    seed: u64,
     /// The iterations of a program with steps.
     iterations: Option<Iterations>,
 }
@@ -96,10 +99,12 @@ impl Users {
     pub(crate) fn new(law: Option<UserCount>, shard: Shard, pool: &Pool, seed: u64) -> Self {
         let iterations = Iterations::of(&pool.program, seed);
         Self {
-            turns: match iterations {
-                None => pool.requests.len() as u64,
-                Some(_) => 1,
+            requests: pool.requests.len() as u64,
+            choice: match &pool.program {
+                Program::Requests(choice) => choice.clone(),
+                Program::Steps(_) => Choice::default(),
             },
+            seed,
             iterations,
             shard,
             list: Vec::new(),
@@ -145,20 +150,20 @@ impl Users {
         self.limit.next_change()
     }
 
-    /// How many requests take turns: a request's number modulo this is its place in the list. 1
-    /// where an iteration has steps.
-    #[inline]
-    pub(crate) const fn turns(&self) -> u64 {
-        self.turns
+    /// After how many arrivals it recurs which request each sends first.
+    pub(crate) fn round(&self) -> u64 {
+        match &self.iterations {
+            None => self.choice.round(self.requests),
+            Some(_) => 1,
+        }
     }
 
     /// Which request of the list an arrival's iteration sends first.
     #[inline]
     pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
-        match (&self.iterations, self.turns) {
-            (None, 1) => 0,
-            (None, turns) => (arrival.index % turns) as u32,
-            (Some(iterations), _) => iterations.first_request(),
+        match &self.iterations {
+            None => self.choice.of(arrival.index, self.requests, self.seed),
+            Some(iterations) => iterations.first_request(),
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod call;
 mod check;
+mod choice;
 mod command;
 mod data;
 pub mod document;
@@ -30,6 +31,7 @@ mod users;
 
 pub use call::{Call, CallKind, MessageCompression, ReplyCheck, ReplyError, Streaming};
 pub use check::{Flaw, POOLS_MAX};
+pub use choice::{Choice, Pick, Shares};
 pub use command::{Change, Command, StopReason};
 pub use data::{DataError, RenderedFields, RequestContext, RequestData, Varying};
 pub use expect::{Expect, ParseExpectError};

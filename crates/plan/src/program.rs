@@ -1,16 +1,15 @@
 //! Programs: the steps of one iteration of a user.
 
-use crate::{DataError, RequestContext};
+use crate::{Choice, DataError, RequestContext};
 use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
 
 /// The steps of one iteration of a user.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub enum Program {
-    /// One request: those of the pool take turns by the arrivals' numbers.
-    #[default]
-    Turns,
+    /// One request of the pool's list, which the arrival's number chooses.
+    Requests(Choice),
     /// These steps, one after the other. At least one is a request.
     Steps(Arc<[Step]>),
 }
@@ -127,13 +126,28 @@ impl Variables {
     }
 }
 
+impl Default for Program {
+    fn default() -> Self {
+        Self::Requests(Choice::default())
+    }
+}
+
 impl Program {
-    /// The steps; none where requests take turns.
+    /// The steps; none where an iteration is one request.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         match self {
-            Self::Turns => &[],
+            Self::Requests(_) => &[],
             Self::Steps(steps) => steps,
+        }
+    }
+
+    /// How many arrivals go through a list of `requests` once; 1 where an iteration has steps.
+    #[must_use]
+    pub fn round(&self, requests: usize) -> u64 {
+        match self {
+            Self::Requests(choice) => choice.round(requests as u64),
+            Self::Steps(_) => 1,
         }
     }
 
@@ -159,7 +173,7 @@ impl Program {
     #[must_use]
     pub fn requests(&self) -> u64 {
         match self {
-            Self::Turns => 1,
+            Self::Requests(_) => 1,
             Self::Steps(steps) => {
                 let is_request = |step: &&Step| matches!(step, Step::Request { .. });
                 steps.iter().filter(is_request).count() as u64
@@ -167,7 +181,8 @@ impl Program {
         }
     }
 
-    /// The first request among the steps; `None` where there is none, or requests take turns.
+    /// The first request among the steps; `None` where there is none, or an iteration is one
+    /// request.
     #[must_use]
     pub fn first_request(&self) -> Option<u32> {
         self.steps().iter().find_map(|step| match step {

@@ -69,7 +69,7 @@ fn draft(load: Load) -> Draft {
     let pool = Pool {
         name: "main".to_owned(),
         requests: vec![get("http://sut/")],
-        program: Program::Turns,
+        program: Program::default(),
         load,
         users: None,
         stop: Stop::default(),

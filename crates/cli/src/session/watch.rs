@@ -159,7 +159,8 @@ impl Watch {
 /// How many requests end a pool's load, where their number does.
 fn requests(pool: &Pool) -> Option<u64> {
     let rounds = pool.stop.iterations;
-    let rounds = rounds.map(|rounds| rounds.saturating_mul(pool.requests.len() as u64));
+    let round = pool.program.round(pool.requests.len());
+    let rounds = rounds.map(|rounds| rounds.saturating_mul(round));
     [pool.stop.requests, rounds].into_iter().flatten().min()
 }
 

@@ -208,11 +208,11 @@ impl Open {
 
     /// Hands over the arrivals that were due before the end and still wait, in some
     /// [`PENDING_PORTIONS`] portions at most: the last arrival of each and how many it stands for.
-    /// The portions' last arrivals take turns at the list of `requests` as all arrivals do.
-    pub(crate) fn pending(&self, requests: u64, mut hand_over: impl FnMut(Arrival, u64)) {
+    /// The portions' last arrivals take turns at what recurs after `round` as all arrivals do.
+    pub(crate) fn pending(&self, round: u64, mut hand_over: impl FnMut(Arrival, u64)) {
         let waiting = self.counted.saturating_sub(self.following) / self.of;
         let portion = (waiting / PENDING_PORTIONS + 1..)
-            .find(|portion| are_coprime(*portion, requests))
+            .find(|portion| are_coprime(*portion, round))
             .unwrap_or(1);
         let mut rest = self.course.clone();
         let mut number = self.following;

@@ -35,7 +35,7 @@ fn pool() -> Pool {
     Pool {
         name: "main".to_owned(),
         requests: vec![request()],
-        program: Program::Turns,
+        program: Program::default(),
         load: open("500/s"),
         users: None,
         stop: Stop {
