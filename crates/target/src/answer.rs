@@ -74,6 +74,21 @@ pub(crate) struct Answer {
     pub(crate) afterwards: Afterwards,
 }
 
+impl Answer {
+    /// An answer with no fields of its own, sent whole and at once.
+    pub(crate) fn new(status: u16, body: Body) -> Self {
+        Self {
+            status,
+            fields: Vec::new(),
+            body,
+            content: Content::Sent,
+            chunked: None,
+            drip: None,
+            afterwards: Afterwards::Stay,
+        }
+    }
+}
+
 /// Whether a body follows the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {

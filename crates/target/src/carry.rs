@@ -6,6 +6,7 @@ use crate::connection::{Chunks, Closing, Connection, Held, Manner, Pace, Phase, 
 use crate::drive::Driver;
 use crate::http1::{self, CONTINUE, Head, HeadRead, Persistence, Refusal, parse_head};
 use crate::http2::{Opening, opening};
+use crate::request::RequestBody;
 use drumfire_units::Nanos;
 
 /// The largest body that is copied behind its head, so that one write takes several answers.
@@ -84,15 +85,15 @@ impl Driver {
             },
         };
         if head.body.is_complete() {
-            let plan = self.desk.plan(intent, 0);
+            let plan = self.desk.plan(intent, &RequestBody::default());
             return self.schedule(connection, work, plan, manner, bytes);
         }
         if head.expects_continue && rest.is_empty() {
             work.plain.extend_from_slice(CONTINUE);
         }
         work.receiving = Some(Receiving {
+            body: head.body.keeping(intent.kept_max()),
             intent,
-            body: head.body,
             manner,
         });
         Step::Onward
@@ -107,7 +108,7 @@ impl Driver {
         else {
             return Step::Starved;
         };
-        let plan = self.desk.plan(intent, body.received());
+        let plan = self.desk.plan(intent, &body.finish());
         self.schedule(connection, work, plan, manner, &[])
     }
 

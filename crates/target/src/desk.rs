@@ -5,8 +5,9 @@ use crate::clock;
 use crate::options::{Discipline, Options};
 use crate::planner::{BadParameter, CallPlan, Intent, Planner};
 use crate::random::Random;
-use crate::request::RequestHead;
+use crate::request::{RequestBody, RequestHead};
 use crate::shared::{Shared, WorkerShared};
+use crate::shop::Shop;
 use drumfire_units::Nanos;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -55,13 +56,18 @@ impl Desk {
     }
 
     /// The plan for a request, once its body is here.
-    pub(crate) fn plan(&self, intent: Intent, body_length: u64) -> Plan {
-        self.planner.borrow_mut().plan(intent, body_length)
+    pub(crate) fn plan(&self, intent: Intent, body: &RequestBody) -> Plan {
+        self.planner.borrow_mut().plan(intent, body)
     }
 
     /// The plan for a gRPC call with wishes of its own, in the form of a query.
     pub(crate) fn plan_call(&self, words: &str) -> Result<CallPlan, BadParameter> {
         self.planner.borrow_mut().plan_call(words)
+    }
+
+    /// The shop, if there is one.
+    pub(crate) fn shop(&self) -> Option<&Shop> {
+        self.shared.shop.as_ref()
     }
 
     /// Whether requests are served one at a time.

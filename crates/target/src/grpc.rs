@@ -1,4 +1,4 @@
-//! gRPC: a greeter, a service whose requests describe their replies, and reflection.
+//! gRPC: a greeter, a service whose requests describe their replies, the shop, and reflection.
 //!
 //! Written on the `h2` crate alone, so that a call can go wrong in every way that a client should
 //! survive. `call` is one call, `inlet` its requests, `outlet` its answer.
@@ -11,6 +11,7 @@ mod messages;
 mod outlet;
 mod reflection;
 mod schema;
+mod shop;
 mod status;
 mod test_service;
 
@@ -19,6 +20,7 @@ pub(crate) use status::Code;
 
 use crate::answer::Counting;
 use crate::error::StartError;
+use crate::options::Storefront;
 use http::HeaderMap;
 use prost_reflect::DescriptorPool;
 
@@ -30,8 +32,8 @@ pub(crate) struct Grpc {
 
 impl Grpc {
     /// Compiles the services' schema.
-    pub(crate) fn new() -> Result<Self, StartError> {
-        let pool = schema::compile().map_err(|error| StartError::Schema {
+    pub(crate) fn new(storefront: Storefront) -> Result<Self, StartError> {
+        let pool = schema::compile(storefront).map_err(|error| StartError::Schema {
             reason: error.to_string(),
         })?;
         Ok(Self { pool })

@@ -18,6 +18,7 @@
 //! | `/cases` | the names of the malformed and odd responses, one a line |
 //! | `?case=NAME` on any path | one of these, byte for byte |
 //! | `/arrivals` | the arrival log: a line of nanoseconds for each request |
+//! | `/shop/…` | a shop, if it is open: pages that need a login, and `/shop/stats` |
 //! | any other | a body of [`Behaviour::size`] bytes |
 //!
 //! Inside, behaviour and protocol are apart: `planner` turns a request into a plan, whatever
@@ -49,6 +50,7 @@ mod random;
 mod request;
 mod server;
 mod shared;
+mod shop;
 mod slots;
 mod timers;
 mod tls;
@@ -60,7 +62,7 @@ pub use fault::{Chance, CodeOdds, Drip, ParseFaultError, Stall, StatusOdds};
 pub use law::{Law, ParseLawError};
 pub use options::{
     ArrivalLog, Behaviour, ClientCertificate, Discipline, Exposure, Listen, Options, Services,
-    TlsOptions,
+    Storefront, TlsOptions,
 };
 pub use server::{Running, Server};
 pub use tls::TlsMaterial;

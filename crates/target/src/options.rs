@@ -31,6 +31,8 @@ pub struct Options {
     pub arrival_log: ArrivalLog,
     /// `--grpc`: offer gRPC services.
     pub services: Services,
+    /// `--shop`: a small shop under `/shop`, and as a gRPC service.
+    pub storefront: Storefront,
     /// `--max-streams N`: SETTINGS_MAX_CONCURRENT_STREAMS of every HTTP/2 connection.
     pub max_streams: u32,
     /// `--goaway-after N`: after its N-th request an HTTP/2 connection gets a GOAWAY that names
@@ -52,6 +54,7 @@ impl Default for Options {
             discipline: Discipline::Concurrent,
             arrival_log: ArrivalLog::Off,
             services: Services::None,
+            storefront: Storefront::Closed,
             max_streams: 1_000,
             goaway_after: None,
         }
@@ -114,8 +117,19 @@ pub enum Services {
     /// Nothing.
     #[default]
     None,
-    /// gRPC: `helloworld.Greeter`, `drumfire.test.v1.TestService`, and server reflection.
+    /// gRPC: `helloworld.Greeter`, `drumfire.test.v1.TestService`, and server reflection; where
+    /// there is a shop, `drumfire.shop.v1.Shop` as well.
     Grpc,
+}
+
+/// Whether there is a shop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Storefront {
+    /// There is none: `/shop` is a path as any other.
+    #[default]
+    Closed,
+    /// There is.
+    Open,
 }
 
 /// Transport security.

@@ -8,8 +8,9 @@ use crate::fault::Chance;
 use crate::grpc::Code;
 use crate::options::Behaviour;
 use crate::random::Random;
-use crate::request::{RequestHead, encode};
+use crate::request::{RequestBody, RequestHead, encode};
 use crate::shared::Shared;
+use crate::shop::{ENTRY_MAX, Shop, ShopRequest};
 use drumfire_corpus::StreamEnd;
 use drumfire_units::Nanos;
 use flate2::Compression;
@@ -51,22 +52,34 @@ enum Route {
     Redirect {
         location: String,
     },
+    Shop(Box<ShopRequest>),
+    ShopStats,
 }
 
 impl Intent {
     /// Whether the request belongs to the load or only asks about it.
     pub(crate) fn counting(&self) -> Counting {
         match self.route {
-            Route::Arrivals | Route::Counters => Counting::Uncounted,
+            Route::Arrivals | Route::Counters | Route::ShopStats => Counting::Uncounted,
             _ => Counting::Counted,
         }
     }
 
     /// The part of requests by which their answers differ.
     pub(crate) fn keying(&self) -> Keying {
-        match self.route {
+        match &self.route {
             Route::Filler | Route::Plaintext | Route::Redirect { .. } => Keying::Target,
+            Route::Shop(request) if request.is_constant() => Keying::Target,
             _ => Keying::Head,
+        }
+    }
+
+    /// Bytes of the body that the answer depends on.
+    pub(crate) fn kept_max(&self) -> usize {
+        match self.route {
+            // One more, by which a longer body is known.
+            Route::Shop(_) => ENTRY_MAX + 1,
+            _ => 0,
         }
     }
 }
@@ -119,7 +132,7 @@ impl Planner {
         let behaviour = behaviour(&self.defaults, head)?;
         let route = match case(head, &behaviour)? {
             Some(raw) => Route::Case(raw),
-            None => route(head)?,
+            None => self.route(head)?,
         };
         let made = matches!(route, Route::Gzip) || behaviour.chunked.is_some();
         if made && behaviour.size > MADE_BODY_MAX {
@@ -138,10 +151,23 @@ impl Planner {
         })
     }
 
+    /// The route of a request.
+    fn route(&self, head: &RequestHead<'_>) -> Result<Route, BadParameter> {
+        if self.shared.shop.is_some() {
+            if head.path() == "/shop/stats" {
+                return Ok(Route::ShopStats);
+            }
+            if let Some(request) = ShopRequest::read(head) {
+                return Ok(Route::Shop(Box::new(request)));
+            }
+        }
+        route(head)
+    }
+
     /// The plan for a request, once its body is here.
     ///
     /// Draws in a fixed order: delay, reset, hangup, status, close, cut.
-    pub(crate) fn plan(&mut self, intent: Intent, body_length: u64) -> Plan {
+    pub(crate) fn plan(&mut self, intent: Intent, body: &RequestBody) -> Plan {
         let counting = intent.counting();
         let Intent {
             route,
@@ -151,7 +177,11 @@ impl Planner {
         if counting == Counting::Uncounted {
             return self.report(&route, content);
         }
-        let repeats = !matches!(route, Route::Echo(_) | Route::Case(_));
+        let repeats = match &route {
+            Route::Echo(_) | Route::Case(_) => false,
+            Route::Shop(request) => request.is_constant(),
+            _ => true,
+        };
         let constancy = if behaviour.is_constant() && repeats {
             Constancy::Constant
         } else {
@@ -166,9 +196,17 @@ impl Planner {
             }),
             (None, Route::Case(raw)) => Act::Raw(raw),
             (None, route) => {
-                let mut answer = answer(route, &behaviour, body_length);
+                let status = behaviour.status.and_then(|odds| odds.draw(random));
+                let afterwards = afterwards(&behaviour, random);
+                let mut answer = match (route, status, &self.shared.shop) {
+                    (Route::Shop(request), None, Some(shop)) => shop.answer(&request, &body.kept),
+                    (route, _, _) => answer(route, &behaviour, body.length),
+                };
+                answer.status = status.unwrap_or(answer.status);
+                answer.drip = behaviour.drip;
+                answer.chunked = behaviour.chunked;
                 answer.content = content;
-                chance(&mut answer, &behaviour, random);
+                answer.afterwards = afterwards;
                 Act::Answer(answer)
             }
         };
@@ -220,6 +258,10 @@ impl Planner {
     fn report(&self, route: &Route, content: Content) -> Plan {
         let (kind, text) = match route {
             Route::Arrivals => ("text/plain", arrivals::print(&self.shared.arrivals())),
+            Route::ShopStats => {
+                let stats = self.shared.shop.as_ref().map(Shop::stats);
+                ("application/json", stats.unwrap_or_default())
+            }
             _ => ("application/json", self.shared.counters().to_json()),
         };
         let mut answer = plain(200, kind, Body::bytes(text));
@@ -296,6 +338,7 @@ fn cases() -> String {
         .collect()
 }
 
+/// The route of a request that is not the shop's.
 fn route(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(match head.path() {
         "/arrivals" => Route::Arrivals,
@@ -347,14 +390,6 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     Ok(Route::Redirect { location })
 }
 
-/// Applies random faults to an answer.
-fn chance(answer: &mut Answer, behaviour: &Behaviour, random: &mut Random) {
-    if let Some(status) = behaviour.status.and_then(|odds| odds.draw(random)) {
-        answer.status = status;
-    }
-    answer.afterwards = afterwards(behaviour, random);
-}
-
 /// The fault in place of an answer.
 fn end(behaviour: &Behaviour, random: &mut Random) -> Option<RawEnd> {
     let ends = [
@@ -377,10 +412,14 @@ fn afterwards(behaviour: &Behaviour, random: &mut Random) -> Afterwards {
 
 /// The answer of a route, before random faults.
 fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
-    let mut answer = match route {
-        Route::Arrivals | Route::Case(_) | Route::Counters | Route::Filler => {
-            plain(200, "text/plain", Body::filler(behaviour.size))
-        }
+    match route {
+        // Of the shop, an answer whose status was drawn: nothing was done for it.
+        Route::Arrivals
+        | Route::Case(_)
+        | Route::Counters
+        | Route::Filler
+        | Route::Shop(_)
+        | Route::ShopStats => plain(200, "text/plain", Body::filler(behaviour.size)),
         Route::Cases => plain(200, "text/plain", Body::bytes(cases())),
         Route::Echo(head) => {
             let text = format!("{head}body-length: {body_length}\n");
@@ -403,22 +442,13 @@ fn answer(route: Route, behaviour: &Behaviour, body_length: u64) -> Answer {
             answer.fields.push(("Location", location));
             answer
         }
-    };
-    answer.drip = behaviour.drip;
-    answer.chunked = behaviour.chunked;
-    answer
+    }
 }
 
 fn plain(status: u16, kind: &str, body: Body) -> Answer {
-    Answer {
-        status,
-        fields: vec![("Content-Type", kind.into())],
-        body,
-        content: Content::Sent,
-        chunked: None,
-        drip: None,
-        afterwards: Afterwards::Stay,
-    }
+    let mut answer = Answer::new(status, body);
+    answer.fields.push(("Content-Type", kind.into()));
+    answer
 }
 
 /// Filler of this size, compressed.

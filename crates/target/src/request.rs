@@ -45,14 +45,37 @@ impl<'a> RequestHead<'a> {
     }
 
     /// The query's parameters, decoded.
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> {
-        let query = self.target.split_once('?').map_or("", |(_, query)| query);
-        query
-            .split('&')
-            .filter(|pair| !pair.is_empty())
-            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-            .map(|(name, value)| (decode(name), decode(value)))
+    pub(crate) fn parameters(
+        &self,
+    ) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)> + use<'a> {
+        pairs(self.target.split_once('?').map_or("", |(_, query)| query))
     }
+}
+
+/// A request's body, once it is here.
+#[derive(Debug, Default)]
+pub(crate) struct RequestBody {
+    pub(crate) length: u64,
+    /// Its beginning, as far as its intent wants it.
+    pub(crate) kept: Vec<u8>,
+}
+
+impl RequestBody {
+    /// Counts the next bytes, and keeps those up to `kept_max`.
+    pub(crate) fn take(&mut self, bytes: &[u8], kept_max: usize) {
+        self.length += bytes.len() as u64;
+        let room = kept_max.saturating_sub(self.kept.len());
+        self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+/// The pairs of a query or a form, decoded.
+pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+    query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(name, value)| (decode(name), decode(value)))
 }
 
 /// Undoes `%41` and `+`. An incomplete escape stands for itself; bytes that are not UTF-8 become

@@ -40,7 +40,7 @@ impl Server {
         };
         let grpc = match options.services {
             Services::None => None,
-            Services::Grpc => Some(Arc::new(Grpc::new()?)),
+            Services::Grpc => Some(Arc::new(Grpc::new(options.storefront)?)),
         };
         let listeners = options
             .listen
@@ -49,7 +49,7 @@ impl Server {
             .collect::<Result<Vec<_>, _>>()?;
         let mut running = Running {
             addresses: listeners.iter().map(|l| l.listen.clone()).collect(),
-            shared: Arc::new(Shared::new(options.threads, options.arrival_log)),
+            shared: Arc::new(Shared::new(&options)),
             material,
             workers: Vec::with_capacity(options.threads),
         };

@@ -2,15 +2,18 @@
 
 use crate::arrivals::Arrivals;
 use crate::counters::{Counters, Tallies};
-use crate::options::ArrivalLog;
+use crate::options::{ArrivalLog, Options, Storefront};
+use crate::shop::Shop;
 use drumfire_units::Nanos;
 use std::sync::atomic::AtomicBool;
 
-/// One server's common ground. Each worker writes its own part only.
+/// One server's common ground. Each worker writes its own part only; the shop has locks.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Set once, when the server is to end.
     pub(crate) stopping: AtomicBool,
+    /// The shop, if there is one.
+    pub(crate) shop: Option<Shop>,
     workers: Vec<WorkerShared>,
 }
 
@@ -22,8 +25,9 @@ pub(crate) struct WorkerShared {
 }
 
 impl Shared {
-    pub(crate) fn new(workers: usize, log: ArrivalLog) -> Self {
-        let capacity = match log {
+    pub(crate) fn new(options: &Options) -> Self {
+        let workers = options.threads;
+        let capacity = match options.arrival_log {
             ArrivalLog::Off => 0,
             ArrivalLog::First(capacity) => capacity.div_ceil(workers),
         };
@@ -33,6 +37,7 @@ impl Shared {
         };
         Self {
             stopping: AtomicBool::new(false),
+            shop: (options.storefront == Storefront::Open).then(|| Shop::new(options.seed)),
             workers: (0..workers).map(|_| worker()).collect(),
         }
     }

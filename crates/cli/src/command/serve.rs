@@ -5,7 +5,7 @@ use crate::flags::ServeFlags;
 use crate::{output, session};
 use drumfire_target::{
     ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Options,
-    Running, Server, Services, TlsOptions,
+    Running, Server, Services, Storefront, TlsOptions,
 };
 use drumfire_units::ByteSize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -99,6 +99,11 @@ fn options(flags: &ServeFlags) -> Result<Options, Failure> {
             Services::Grpc
         } else {
             Services::None
+        },
+        storefront: if flags.shop {
+            Storefront::Open
+        } else {
+            Storefront::Closed
         },
         max_streams: flags.max_streams,
         goaway_after: flags.goaway_after,

@@ -37,6 +37,9 @@ pub(crate) struct ServeFlags {
     /// Offer gRPC: helloworld.Greeter, drumfire.test.v1.TestService, and reflection
     #[arg(long)]
     pub(crate) grpc: bool,
+    /// Open a shop under /shop: log in, list, cart, pay (with --grpc also as a service)
+    #[arg(long)]
+    pub(crate) shop: bool,
     /// Seed of every delay and chance
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

@@ -5,11 +5,12 @@ use super::coding::Encoding;
 use super::inlet::Inlet;
 use super::outlet::Outlet;
 use super::status::{Code, Status};
-use super::{greeter, reflection, test_service};
+use super::{greeter, reflection, shop, test_service};
 use crate::answer::{Afterwards, Counting, RawEnd};
 use crate::clock;
 use crate::http2::{Gone, Hub, Visit};
 use crate::planner::CallPlan;
+use crate::shop::Shop;
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use h2::server::SendResponse;
@@ -121,8 +122,13 @@ impl Call {
         }
     }
 
+    /// The shop, if there is one.
+    pub(crate) fn shop(&self) -> Option<&Shop> {
+        self.hub.desk.shop()
+    }
+
     /// Carries the plan's delay and faults out, before anything is sent.
-    async fn begin(&mut self) -> Result<(), Ended> {
+    pub(crate) async fn begin(&mut self) -> Result<(), Ended> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
@@ -191,6 +197,7 @@ async fn dispatch(call: &mut Call, path: &str) -> Result<(), Ended> {
         .unwrap_or((path, ""));
     let result = match service {
         greeter::NAME => greeter::dispatch(call, method).await,
+        shop::NAME if call.shop().is_some() => shop::dispatch(call, method).await,
         test_service::NAME => test_service::dispatch(call, method).await,
         reflection::V1 | reflection::V1_ALPHA if method == reflection::METHOD => {
             reflection::answer(call).await

@@ -121,3 +121,61 @@ pub(crate) struct Metadata {
     #[prost(bytes = "bytes", tag = "2")]
     pub(crate) value: Bytes,
 }
+
+/// Opens a session of the shop.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct LoginRequest {
+    #[prost(string, tag = "1")]
+    pub(crate) user: String,
+    #[prost(string, tag = "2")]
+    pub(crate) password: String,
+}
+
+/// The proof of a session.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct LoginReply {
+    #[prost(string, tag = "1")]
+    pub(crate) token: String,
+}
+
+/// Adds to a cart.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AddRequest {
+    #[prost(uint64, tag = "1")]
+    pub(crate) product: u64,
+    #[prost(uint64, optional, tag = "2")]
+    pub(crate) count: Option<u64>,
+}
+
+/// A cart's contents, summed up.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Cart {
+    #[prost(uint64, tag = "1")]
+    pub(crate) count: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) total: u64,
+}
+
+/// Pays a cart.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct PlaceRequest {
+    #[prost(uint64, optional, tag = "1")]
+    pub(crate) amount: Option<u64>,
+}
+
+/// A paid cart.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Order {
+    #[prost(uint64, tag = "1")]
+    pub(crate) id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) total: u64,
+}
+
+/// Ends a session.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct LogoutRequest {}
+
+/// The session has ended.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct LogoutReply {}

@@ -1,11 +1,12 @@
 //! The schema of the services, compiled from `proto/` at the start.
 
+use crate::options::Storefront;
 use prost_reflect::DescriptorPool;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 
 /// The files with services, by the name that an import would give them.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     (
         "helloworld/greeter.proto",
         include_str!("../../proto/helloworld/greeter.proto"),
@@ -15,10 +16,15 @@ const FILES: [(&str, &str); 3] = [
         include_str!("../../proto/drumfire/test/v1/test.proto"),
     ),
     (
+        SHOP,
+        include_str!("../../proto/drumfire/shop/v1/shop.proto"),
+    ),
+    (
         REFLECTION,
         include_str!("../../proto/grpc/reflection/v1/reflection.proto"),
     ),
 ];
+const SHOP: &str = "drumfire/shop/v1/shop.proto";
 const REFLECTION: &str = "grpc/reflection/v1/reflection.proto";
 /// The same with another package.
 const REFLECTION_ALPHA: &str = "grpc/reflection/v1alpha/reflection.proto";
@@ -45,14 +51,15 @@ impl FileResolver for Embedded {
     }
 }
 
-/// Compiles them with their imports.
-pub(crate) fn compile() -> Result<DescriptorPool, protox::Error> {
+/// Compiles those that are offered, with their imports.
+pub(crate) fn compile(storefront: Storefront) -> Result<DescriptorPool, protox::Error> {
     let mut resolver = ChainFileResolver::new();
     resolver.add(Embedded);
     resolver.add(GoogleFileResolver::new());
     let mut compiler = Compiler::with_file_resolver(resolver);
     compiler.include_imports(true);
-    for (name, _) in FILES {
+    let offered = |name: &str| name != SHOP || storefront == Storefront::Open;
+    for (name, _) in FILES.iter().filter(|(name, _)| offered(name)) {
         compiler.open_file(name)?;
     }
     compiler.open_file(REFLECTION_ALPHA)?;

@@ -32,9 +32,13 @@ impl Code {
     pub(crate) const OK: Self = Self(0);
     pub(crate) const INVALID_ARGUMENT: Self = Self(3);
     pub(crate) const DEADLINE_EXCEEDED: Self = Self(4);
+    pub(crate) const NOT_FOUND: Self = Self(5);
+    pub(crate) const PERMISSION_DENIED: Self = Self(7);
     pub(crate) const RESOURCE_EXHAUSTED: Self = Self(8);
+    pub(crate) const FAILED_PRECONDITION: Self = Self(9);
     pub(crate) const UNIMPLEMENTED: Self = Self(12);
     pub(crate) const INTERNAL: Self = Self(13);
+    pub(crate) const UNAUTHENTICATED: Self = Self(16);
 
     /// The code of this name or number.
     pub(crate) fn parse(text: &str) -> Option<Self> {

@@ -1,6 +1,7 @@
-//! Request bodies: counted and thrown away.
+//! Request bodies: counted, and thrown away but for a beginning that is asked for.
 
 use super::{BODY_MAX, Refusal};
+use crate::request::RequestBody;
 
 /// A chunk's size line with its extensions, and each trailer field, are at most this long.
 const LINE_MAX: u32 = 4 * 1024;
@@ -19,7 +20,8 @@ const MALFORMED: Refusal = Refusal::bad("the chunked body is malformed");
 #[derive(Debug)]
 pub(crate) struct BodyReader {
     state: State,
-    received: u64,
+    body: RequestBody,
+    kept_max: usize,
 }
 
 /// Where in a body we are.
@@ -82,7 +84,19 @@ impl BodyReader {
     }
 
     const fn new(state: State) -> Self {
-        Self { state, received: 0 }
+        Self {
+            state,
+            body: RequestBody {
+                length: 0,
+                kept: Vec::new(),
+            },
+            kept_max: 0,
+        }
+    }
+
+    /// The same, keeping that many bytes of the content.
+    pub(crate) fn keeping(self, kept_max: usize) -> Self {
+        Self { kept_max, ..self }
     }
 
     /// Whether the body's end has come.
@@ -90,9 +104,9 @@ impl BodyReader {
         self.state == State::Complete
     }
 
-    /// Bytes of content so far, without any framing.
-    pub(crate) fn received(&self) -> u64 {
-        self.received
+    /// The content, without any framing.
+    pub(crate) fn finish(self) -> RequestBody {
+        self.body
     }
 
     /// Reads on; returns how many bytes belonged to the body.
@@ -100,16 +114,14 @@ impl BodyReader {
         let mut at = 0;
         while at < input.len() && !self.is_complete() {
             at += match self.state {
-                State::Length(rest) => self.content(rest, input.len() - at, |rest| match rest {
+                State::Length(rest) => self.content(rest, &input[at..], |rest| match rest {
                     0 => State::Complete,
                     rest => State::Length(rest),
                 })?,
-                State::Data { rest } => {
-                    self.content(rest, input.len() - at, |rest| match rest {
-                        0 => State::DataCr,
-                        rest => State::Data { rest },
-                    })?
-                }
+                State::Data { rest } => self.content(rest, &input[at..], |rest| match rest {
+                    0 => State::DataCr,
+                    rest => State::Data { rest },
+                })?,
                 state => {
                     self.state = step(state, input[at])?;
                     1
@@ -119,16 +131,16 @@ impl BodyReader {
         Ok(at)
     }
 
-    /// Counts content: at most `available` of the `rest` bytes that are to come.
+    /// Takes content: the part of `input` that belongs to the `rest` bytes that are to come.
     fn content(
         &mut self,
         rest: u64,
-        available: usize,
+        input: &[u8],
         next: impl Fn(u64) -> State,
     ) -> Result<usize, Refusal> {
-        let taken = usize::try_from(rest).map_or(available, |rest| rest.min(available));
-        self.received += taken as u64;
-        if self.received > BODY_MAX {
+        let taken = usize::try_from(rest).map_or(input.len(), |rest| rest.min(input.len()));
+        self.body.take(&input[..taken], self.kept_max);
+        if self.body.length > BODY_MAX {
             return Err(TOO_LARGE);
         }
         self.state = next(rest - taken as u64);
@@ -194,7 +206,7 @@ mod tests {
             taken += reader.read(piece).map_err(|refusal| refusal.status)?;
         }
         if reader.is_complete() {
-            Ok((reader.received(), taken))
+            Ok((reader.finish().length, taken))
         } else {
             Err(0)
         }
@@ -210,6 +222,19 @@ mod tests {
         }
         assert_eq!(read(BodyReader::empty(), "GET", 3), Ok((0, 0)));
         assert_eq!(read(BodyReader::chunked(), "0\r\n\r\n", 9), Ok((0, 5)));
+    }
+
+    #[test]
+    fn a_beginning_is_kept_if_it_is_wanted() {
+        let chunked = b"5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n";
+        for (kept_max, expected) in [(0, ""), (3, "hel"), (6, "hello!"), (99, "hello!")] {
+            let mut reader = BodyReader::chunked().keeping(kept_max);
+            for byte in chunked {
+                reader.read(&[*byte]).unwrap();
+            }
+            let body = reader.finish();
+            assert_eq!((body.length, &body.kept[..]), (6, expected.as_bytes()));
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::respond::{self, Rendered, sleep_unless_gone};
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
 use crate::grpc;
 use crate::planner::{Intent, Keying};
-use crate::request::{Field, RequestHead};
+use crate::request::{Field, RequestBody, RequestHead};
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use h2::server::SendResponse;
@@ -119,7 +119,7 @@ impl Exchange {
             return hub.tasks.spawn(exchange.take_body(intent, body));
         }
         let keyed = head.method == Method::GET && intent.keying() == Keying::Target;
-        let plan = hub.desk.plan(intent, 0);
+        let plan = hub.desk.plan(intent, &RequestBody::default());
         let due = hub.desk.due(plan.delay, plan.counting);
         let constant = plan.constancy == Constancy::Constant && !hub.desk.is_serial();
         let key = (keyed && constant).then_some(target);
@@ -151,16 +151,17 @@ impl Exchange {
 
     /// Takes the request's body, and answers.
     async fn take_body(self, intent: Intent, mut body: RecvStream) {
-        let mut length = 0;
+        let mut received = RequestBody::default();
+        let kept_max = intent.kept_max();
         while let Some(data) = poll_fn(|cx| body.poll_data(cx)).await {
             let Ok(data) = data else {
                 return;
             };
-            length += data.len() as u64;
+            received.take(&data, kept_max);
             // It fails only for bytes that were never received.
             let _ = body.flow_control().release_capacity(data.len());
         }
-        let plan = self.visit.hub.desk.plan(intent, length);
+        let plan = self.visit.hub.desk.plan(intent, &received);
         let due = self.visit.hub.desk.due(plan.delay, plan.counting);
         self.carry_out(plan, due).await;
     }

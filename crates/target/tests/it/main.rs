@@ -8,4 +8,5 @@ mod grpc;
 mod http2;
 mod refuses;
 mod serves;
+mod shop;
 mod tls;
