@@ -16,6 +16,7 @@ mod answers;
 mod c_core;
 mod conservation_and_arrivals;
 mod docs;
+mod examples;
 mod faults;
 mod first_use;
 mod ghz;

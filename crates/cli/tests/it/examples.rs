@@ -1,0 +1,133 @@
+//! The plans of `examples/` run as they stand, but for the server's address and their length.
+
+use crate::docs::{LIMIT, Line, commands_side_by_side, page};
+use crate::support::script::get;
+use crate::support::{Folder, Process, Report, Serve, drumfire};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The length of each run here: enough samples for each of their rules.
+const LENGTH: &str = "after: 4s";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// The files with these endings, with their contents.
+fn files(endings: &[&str]) -> Vec<Line> {
+    let entries = fs::read_dir(folder()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names
+        .filter(|name| endings.iter().any(|ending| name.ends_with(ending)))
+        .collect();
+    names.sort();
+    let read = |name: String| Line {
+        text: fs::read_to_string(folder().join(&name)).unwrap(),
+        place: name,
+    };
+    names.into_iter().map(read).collect()
+}
+
+/// The servers for which the plans are written.
+struct Stage {
+    folder: Folder,
+    plain: Serve,
+    sealed: Serve,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let plain = Serve::new("--shop --grpc");
+        let sealed = Serve::new(&format!("--tls --tls-ca {}", folder.at("ca.pem")));
+        for file in files(&[".csv", ".txt", ".jsonl", ".js", ".json"]) {
+            folder.write(&file.place, &file.text);
+        }
+        Self {
+            folder,
+            plain,
+            sealed,
+        }
+    }
+
+    /// A plan for these servers, over soon, with bounds that every machine keeps.
+    fn adapted(&self, plan: &str) -> String {
+        let plan = plan
+            .replace(":8080", &format!(":{}", self.plain.port()))
+            .replace(":8443", &format!(":{}", self.sealed.port()));
+        let lines = plan.lines().map(|line| {
+            let line = ["<500ms", "<1s", "<2s", "<5s"]
+                .iter()
+                .fold(line.to_owned(), |line, bound| line.replace(bound, "<60s"));
+            match line.split_once("after: ") {
+                Some((before, after)) => {
+                    let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+                    format!("{before}{LENGTH}{rest}\n")
+                }
+                None => format!("{line}\n"),
+            }
+        });
+        lines.collect()
+    }
+
+    /// What is wrong with a plan's run, if anything is.
+    fn judge(&self, Line { place, text }: &Line) -> Option<String> {
+        let plan = self.folder.write(place, self.adapted(text));
+        let json = self.folder.at(&format!("{place}.json"));
+        let mut command = drumfire(["run", &plan, "--json", &json, "--no-tui"]);
+        let run = Process::start(&mut command).finish(LIMIT);
+        if run.code != Some(0) {
+            return Some(format!("{place}: exit code {:?}\n{run:?}", run.code));
+        }
+        let report = Report::read(&json);
+        report.balances();
+        let unsent = report.at("steps").as_array().unwrap().iter();
+        let unsent: Vec<_> = unsent
+            .filter(|step| step["sent"].as_u64() == Some(0))
+            .collect();
+        let is_good = report.n("requests.failed") == 0 && unsent.is_empty();
+        (!is_good).then(|| format!("{place}: {unsent:?}\n{}", run.stdout))
+    }
+
+    fn stats(&self) -> Value {
+        let text = get(self.plain.address(), "/shop/stats").unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+#[test]
+fn every_example_runs_and_nobody_is_confused() {
+    let stage = Stage::new();
+    let plans = files(&[".yaml"]);
+    assert!(plans.len() >= 10, "{plans:?}");
+    let wrong = commands_side_by_side(&plans, |plan| stage.judge(plan));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let stats = stage.stats();
+    assert!(stats["orders"].as_u64() > Some(0), "{stats}");
+    let mistakes = stats["mistakes"].as_object().unwrap();
+    assert!(mistakes.values().all(|count| count == 0), "{stats}");
+}
+
+#[test]
+fn every_example_has_a_head_and_a_row() {
+    let (_, readme) = page("examples/README.md");
+    let plans = files(&[".yaml"]);
+    for Line { place, text } in &plans {
+        assert!(
+            readme.contains(&format!("| [{place}]({place}) | ")),
+            "{place}"
+        );
+        let head: Vec<&str> = text
+            .lines()
+            .take_while(|line| line.starts_with('#'))
+            .collect();
+        let named = format!("drumfire run examples/{place}");
+        assert!(head.iter().any(|line| line.contains(&named)), "{place}");
+        assert!(
+            head.iter().any(|line| line.contains("drumfire serve")),
+            "{place}"
+        );
+    }
+    assert_eq!(readme.matches(".yaml](").count(), plans.len());
+}
