@@ -1,10 +1,12 @@
 //! One file for each subcommand.
 
+pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod dialect;
 pub(crate) mod grpc;
 pub(crate) mod http;
 pub(crate) mod install;
+mod plan_file;
 mod results;
 pub(crate) mod run;
 pub(crate) mod serve;

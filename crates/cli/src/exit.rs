@@ -63,7 +63,15 @@ impl Failure {
 
     /// Everything that is wrong with a document, one a line.
     pub(crate) fn of(diagnostics: &[Diagnostic]) -> Self {
-        let lines: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        Self::of_lines(diagnostics.iter().map(ToString::to_string), diagnostics)
+    }
+
+    /// The same, each in words of its own.
+    pub(crate) fn of_lines(
+        lines: impl IntoIterator<Item = String>,
+        diagnostics: &[Diagnostic],
+    ) -> Self {
+        let lines: Vec<String> = lines.into_iter().collect();
         let message = lines.join("\ndrumfire: ");
         match diagnostics.iter().any(|found| found.fault == Fault::World) {
             true => Self::failed(message),

@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Grpc(Box<GrpcFlags>),
     /// Run a plan that was written down, by a person or by --print-plan
     Run(Box<RunFlags>),
+    /// Say everything that is wrong with a plan, or draw the load that it makes
+    Check(CheckFlags),
     /// Start the built-in server to fire at
     Serve(Box<ServeFlags>),
     /// Start a server, run a load against it for 10 s, and explain the report
@@ -169,6 +171,25 @@ pub(crate) struct RunFlags {
     /// Print the plan as it would be run, and end
     #[arg(long, help_heading = "Output")]
     pub(crate) print_plan: bool,
+}
+
+/// Flags of `check`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Nothing is sent, except that a server is asked for the schema of calls that
+come without one. Exit codes: 0 the plan can be run, 1 a server did not answer, 2 it is wrong"
+)]
+pub(crate) struct CheckFlags {
+    /// The plan as YAML; - reads it from stdin
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: String,
+    /// Say only what is wrong
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
+    /// When the text has colour: auto, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: ColorChoice,
 }
 
 /// Flags of `demo`.

@@ -94,6 +94,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Http(flags) => command::http::run(&flags),
         Command::Grpc(flags) => command::grpc::run(&flags),
         Command::Run(flags) => command::run::run(&flags),
+        Command::Check(flags) => command::check::run(&flags),
         Command::Serve(flags) => command::serve::run(&flags),
         Command::Demo(flags) => command::demo::run(&flags),
         Command::Completions { shell } => command::install::completions(shell),

@@ -10,7 +10,8 @@
 //! A server is asked only where there were none before.
 
 use crate::call::{Calls, ReadOptions, silent};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Findings};
+use crate::form::Draft;
 use crate::form::fields::Fields as _;
 use crate::host::Host;
 use crate::load::{self, Multiplexing};
@@ -42,7 +43,34 @@ const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 /// # Errors
 /// Everything that keeps it from being run.
 pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
+    compile_in(document, Scope::new(host))
+}
+
+/// The plan that a text describes: its form and its meaning are checked at once.
+///
+/// # Errors
+/// Everything that keeps it from being run, in the order of its lines.
+pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
+    if draft.found.is_empty() {
+        return compile(&draft.document, host);
+    }
+    if !draft.is_checkable {
+        return Err(draft.found.clone());
+    }
     let mut scope = Scope::new(host);
+    scope.found = draft.found.clone().into();
+    let first = scope.found.len();
+    let plan = compile_in(&draft.document, scope);
+    plan.map_err(|found| {
+        let mut found = Findings::from(found);
+        found.keep_values_from(first);
+        let mut found = found.into_inner();
+        found.sort_by_key(|found| found.place.line());
+        found
+    })
+}
+
+fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Diagnostic>> {
     let sources = feeds::sources(&document.feeds, &mut scope);
     let generator = generator(&document.generator, &mut scope);
     let thresholds = thresholds(&document.thresholds, &mut scope);

@@ -18,12 +18,23 @@ pub enum Fault {
 pub struct Diagnostic {
     /// Where it was written.
     pub place: Place,
-    /// The mistake, and what would be right.
+    /// The mistake, and what would be right; below it, with a mark, the text that has it.
     pub message: String,
+    /// Where in that text it is, if a mark stands under it.
+    pub mark: Option<Mark>,
     /// The remedy, in words of this program's own command line; it follows the message.
     pub remedy: String,
     /// The cause.
     pub fault: Fault,
+}
+
+/// A place within a text of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The text.
+    pub text: String,
+    /// How many of its characters stand before the mistake.
+    pub column: usize,
 }
 
 impl Diagnostic {
@@ -33,8 +44,23 @@ impl Diagnostic {
         Self {
             place: place.clone(),
             message: message.to_string(),
+            mark: None,
             remedy: String::new(),
             fault: Fault::Document,
+        }
+    }
+
+    /// The same on one line, without the marked text: for a reader that is shown the document's own
+    /// line below.
+    #[must_use]
+    pub fn on_one_line(&self) -> String {
+        match &self.mark {
+            None => self.to_string(),
+            Some(_) => {
+                let first = self.message.lines().next().unwrap_or_default();
+                let message = format!("{first}{}", self.remedy);
+                Self::new(&self.place, message).to_string()
+            }
         }
     }
 }
@@ -54,6 +80,12 @@ impl fmt::Display for Diagnostic {
 /// Diagnostics, as they are found.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(Vec<Diagnostic>);
+
+impl From<Vec<Diagnostic>> for Findings {
+    fn from(found: Vec<Diagnostic>) -> Self {
+        Self(found)
+    }
+}
 
 impl Findings {
     /// Notes a mistake at a place.
@@ -105,10 +137,29 @@ impl Findings {
         let column = before.map_or(0, |before| before.chars().count());
         let plain = |c: char| if c.is_control() { '?' } else { c };
         let shown: String = text.value.chars().map(plain).collect();
-        self.add(
-            &text.place,
-            format!("{message}\n  {shown}\n  {:column$}^", ""),
-        );
+        let message = format!("{message}\n  {shown}\n  {:column$}^", "");
+        self.push(Diagnostic {
+            mark: Some(Mark {
+                text: text.value.clone(),
+                column,
+            }),
+            ..Diagnostic::new(&text.place, message)
+        });
+    }
+
+    /// How many were found.
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Leaves those from `first` on that are of a value that was written: what seems to be missing
+    /// may stand in a part that could not be read.
+    pub(crate) fn keep_values_from(&mut self, first: usize) {
+        let mut n = 0;
+        self.0.retain(|found| {
+            n += 1;
+            n <= first || matches!(&found.place, Place::File { key, .. } if !key.is_empty())
+        });
     }
 
     /// Whether nothing was found.

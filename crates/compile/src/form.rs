@@ -16,16 +16,39 @@ mod tree;
 use crate::Diagnostic;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{
-    Document, Expect, Generator, Outputs, Placed, Pool, Reflection, Stop, Stream, Tls,
+    Document, Expect, Generator, Outputs, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
 };
-use fields::{Fields as _, Known};
+use fields::{Fields as _, fields};
 use node::Node;
 use tree::Tree;
 
-/// The key that a document begins with.
-const VERSION_KEY: &str = "drumfire";
 /// The version of the form.
 const VERSION: &str = "1";
+
+/// A document as far as its text could be read, and all that is wrong with the text.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// The document; what could not be read is absent.
+    pub document: Document,
+    /// The mistakes.
+    pub found: Vec<Diagnostic>,
+    /// Whether what could be read can be checked, too: the parts that others name were read.
+    pub(crate) is_checkable: bool,
+}
+
+/// A document's mapping: its version, and its keys.
+#[derive(Default)]
+struct Root {
+    version: Option<Text>,
+    document: Document,
+}
+
+fields!(Root [] {
+    "drumfire" => version,
+} [document]);
+
+/// The parts of a document whose names the others use.
+const NAMED_BY_OTHERS: [&str; 1] = ["feeds"];
 
 /// Reads a document; `name` is the file's, for places.
 ///
@@ -33,34 +56,59 @@ const VERSION: &str = "1";
 /// Where the text is no YAML, the first thing that is wrong with it; otherwise every key that
 /// there is not, and every value of a kind that its key does not take.
 pub fn read(text: &str, name: &str) -> Result<Document, Vec<Diagnostic>> {
-    let root = node::read(text, name).map_err(|diagnostic| vec![diagnostic])?;
-    let mut found = Findings::default();
-    let mut document = Document::default();
-    let mut version = None;
-    for (key, value) in fields::entries(&root, "a plan", &mut found) {
-        if key.value == VERSION_KEY {
-            version = Some(value);
-        } else if document.set(&key.value, value, &mut found) == Known::No {
-            let mut known = vec![VERSION_KEY];
-            Document::keys(&mut known);
-            fields::unknown(key, "a plan", &known, &mut found);
+    let draft = draft(text, name);
+    match draft.found.is_empty() {
+        true => Ok(draft.document),
+        false => Err(draft.found),
+    }
+}
+
+/// Reads a document as far as it can be read; `name` is the file's, for places.
+#[must_use]
+pub fn draft(text: &str, name: &str) -> Draft {
+    let root = match node::read(text, name) {
+        Ok(root) => root,
+        Err(diagnostic) => {
+            return Draft {
+                found: vec![*diagnostic],
+                ..Draft::default()
+            };
         }
+    };
+    let mut found = Findings::default();
+    let read: Root = fields::read_fields(&root, "a plan", &mut found);
+    check_version(read.version.as_ref(), &root, &mut found);
+    let found = found.into_inner();
+    let is_checkable = match &root.value {
+        Node::Map(entries) => NAMED_BY_OTHERS
+            .iter()
+            .all(|part| !found.iter().any(|found| lies_in(found, part, entries))),
+        _ => false,
+    };
+    Draft {
+        document: read.document,
+        found,
+        is_checkable,
     }
-    check_version(version, &root, &mut found);
-    if found.is_empty() {
-        Ok(document)
-    } else {
-        Err(found.into_inner())
-    }
+}
+
+/// Whether a mistake lies in a part of the root's mapping, by its line.
+fn lies_in(found: &Diagnostic, part: &str, entries: &[(Placed<String>, Placed<Node>)]) -> bool {
+    let Some(at) = entries.iter().position(|(key, _)| key.value == part) else {
+        return false;
+    };
+    let start = entries[at].0.place.line();
+    let end = entries.get(at + 1).map(|(key, _)| key.place.line());
+    (start..=end.unwrap_or(u64::MAX)).contains(&found.place.line())
 }
 
 /// The form's version is required, so that a later version of the program knows how to read the
 /// text.
-fn check_version(version: Option<&Placed<Node>>, root: &Placed<Node>, found: &mut Findings) {
-    match version.map(|version| (&version.value, &version.place)) {
-        Some((Node::Number(number) | Node::Text(number), _)) if number == VERSION => {}
-        Some((_, place)) => found.add(
-            place,
+fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findings) {
+    match version {
+        Some(version) if version.value == VERSION => {}
+        Some(version) => found.add(
+            &version.place,
             format!("this program reads plans of version {VERSION}; write `drumfire: {VERSION}`"),
         ),
         None => found.add(
@@ -73,8 +121,8 @@ fn check_version(version: Option<&Placed<Node>>, root: &Placed<Node>, found: &mu
 /// Every key that a document may have somewhere, sorted.
 #[must_use]
 pub fn keys() -> Vec<&'static str> {
-    let mut keys = vec![VERSION_KEY];
-    Document::keys(&mut keys);
+    let mut keys = Vec::new();
+    Root::keys(&mut keys);
     Pool::keys(&mut keys);
     request::Keys::keys(&mut keys);
     scenario::StepKeys::keys(&mut keys);
@@ -94,7 +142,7 @@ pub fn keys() -> Vec<&'static str> {
 /// Prints a document; equal documents have equal texts.
 #[must_use]
 pub fn print(document: &Document) -> String {
-    let mut entries = vec![(VERSION_KEY.to_owned(), Tree::Scalar(VERSION.to_owned()))];
+    let mut entries = vec![("drumfire".to_owned(), Tree::Scalar(VERSION.to_owned()))];
     document.show(&mut entries);
     Tree::Map(entries).print()
 }

@@ -28,8 +28,8 @@ mod template_scope;
 mod templates;
 mod transport;
 
-pub use compile::{compile, schema_of};
-pub use diagnostic::{Diagnostic, Fault};
+pub use compile::{compile, compile_draft, schema_of};
+pub use diagnostic::{Diagnostic, Fault, Mark};
 pub use drumfire_gotemplate::ZoneTime;
 pub use go_template::is_go_template;
 pub use host::{Bare, Found, Host, HostError, SchemaQuestion, TlsFault};

@@ -1,4 +1,4 @@
-//! Summaries and events to bytes: text for people, JSON and CSV for programs.
+//! Plans, summaries and events to bytes: text for people, JSON and CSV for programs.
 //!
 //! Knows how results look. Must not know I/O, clocks or the engine: every function is pure, and the
 //! caller writes its result. Text from outside passes [`untrusted::Untrusted`], secrets pass
@@ -7,9 +7,11 @@
 mod bar;
 mod calendar;
 pub mod csv;
+mod excerpt;
 pub mod json;
 mod line;
 pub mod live;
+mod outlook;
 mod page;
 mod quantity;
 mod remedy;
@@ -20,4 +22,6 @@ pub mod text;
 pub mod untrusted;
 
 pub use drumfire_plan::secret;
+pub use excerpt::{Spot, excerpt};
+pub use outlook::outlook;
 pub use remedy::{remedy, sentence};

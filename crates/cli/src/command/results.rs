@@ -8,6 +8,7 @@ use crate::session::{self, Shown, Watch};
 use crate::terminal;
 use drumfire_compile::{Host, compile, form};
 use drumfire_measure::Summary;
+use drumfire_plan::Plan;
 use drumfire_plan::document::{Outputs, Switch, Text};
 use drumfire_report::{csv, json, text};
 use std::path::Path;
@@ -21,8 +22,18 @@ pub(crate) fn of(
     print_plan: bool,
     color: ColorChoice,
 ) -> Result<Exit, Failure> {
+    let plan = compile(&written.document, host).map_err(|found| Failure::of(&found))?;
+    of_plan(plan, written, print_plan, color)
+}
+
+/// The same of a document that was compiled.
+pub(crate) fn of_plan(
+    plan: Plan,
+    written: &Written,
+    print_plan: bool,
+    color: ColorChoice,
+) -> Result<Exit, Failure> {
     let document = &written.document;
-    let plan = compile(document, host).map_err(|found| Failure::of(&found))?;
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
     if print_plan {

@@ -14,6 +14,7 @@
 
 mod answers;
 mod c_core;
+mod check;
 mod conservation_and_arrivals;
 mod docs;
 mod examples;

@@ -7,7 +7,7 @@ use super::node::Node;
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{Count, Field, Place, Placed, Switch, Text};
-use drumfire_plan::suggestion;
+use drumfire_plan::nearest;
 
 /// The value of a key, as a field holds it.
 pub(crate) trait Entry: Sized {
@@ -143,27 +143,51 @@ pub(crate) fn items(node: &Placed<Node>) -> &[Placed<Node>] {
     }
 }
 
-/// Notes a key that there is not.
-pub(crate) fn unknown(key: &Text, what: &str, known: &[&str], found: &mut Findings) {
-    let near = suggestion(&key.value, known.iter().copied());
-    let near = match near.is_empty() {
-        true => format!("; its keys are {}", known.join(", ")),
-        false => near,
+/// Notes a key that there is not; the known key that was probably meant, if there is one.
+pub(crate) fn unknown<'a>(
+    key: &Text,
+    what: &str,
+    known: &[&'a str],
+    found: &mut Findings,
+) -> Option<&'a str> {
+    let near = nearest(&key.value, known.iter().copied());
+    let advice = match near {
+        None => format!("; its keys are {}", known.join(", ")),
+        Some(near) => format!("; did you mean `{near}`?"),
     };
     let name = key.value.escape_debug();
-    found.add(&key.place, format!("{what} has no key `{name}`{near}"));
+    found.add(&key.place, format!("{what} has no key `{name}`{advice}"));
+    near
+}
+
+/// Sets the values of the keys of a mapping. A misspelt key is read as the one that was probably
+/// meant, so that nothing else is found wrong for its sake.
+pub(crate) fn set_fields<T: Fields>(
+    value: &mut T,
+    entries: &[(Placed<String>, Placed<Node>)],
+    what: &str,
+    found: &mut Findings,
+) {
+    let is_written = |name: &str| entries.iter().any(|(key, _)| key.value == name);
+    for (key, node) in entries {
+        if value.set(&key.value, node, found) == Known::Yes {
+            continue;
+        }
+        let mut known = Vec::new();
+        T::keys(&mut known);
+        if let Some(meant) = unknown(key, what, &known, found)
+            && !is_written(meant)
+        {
+            value.set(meant, node, found);
+        }
+    }
 }
 
 /// Reads a mapping whose keys are those of one struct.
 pub(crate) fn read_fields<T: Fields>(node: &Placed<Node>, what: &str, found: &mut Findings) -> T {
     let mut value = T::default();
-    for (key, node) in entries(node, what, found) {
-        if value.set(&key.value, node, found) == Known::No {
-            let mut known = Vec::new();
-            T::keys(&mut known);
-            unknown(key, what, &known, found);
-        }
-    }
+    let entries = entries(node, what, found);
+    set_fields(&mut value, entries, what, found);
     value
 }
 

@@ -46,7 +46,7 @@ impl Node {
 ///
 /// # Errors
 /// Reads a text as YAML; the error is its first mistake.
-pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Diagnostic> {
+pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnostic>> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_events: 2 * VALUES_MAX,
@@ -68,7 +68,8 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Diagnostic> {
         Ok(raw) => Ok(reader.node(raw, &"".into())),
         Err(error) => {
             let place = reader.place(error.location().unwrap_or(Location::UNKNOWN), &"".into());
-            Err(Diagnostic::new(&place, first_line(&error.to_string())))
+            let words = first_line(&error.to_string());
+            Err(Box::new(Diagnostic::new(&place, words)))
         }
     }
 }

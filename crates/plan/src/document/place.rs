@@ -45,6 +45,15 @@ impl Place {
     pub const fn is_flag(&self) -> bool {
         matches!(self, Self::Flag { .. } | Self::Stdin { .. } | Self::Nowhere)
     }
+
+    /// The line of a file, from 1; 0 elsewhere.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        match self {
+            Self::File { line, .. } => *line,
+            _ => 0,
+        }
+    }
 }
 
 impl fmt::Display for Place {

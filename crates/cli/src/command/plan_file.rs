@@ -1,0 +1,113 @@
+//! The file of a plan, and what is wrong in it.
+
+use crate::exit::Failure;
+use crate::flags::ColorChoice;
+use crate::host::{Machine, folder_of};
+use crate::{input, terminal};
+use drumfire_compile::form::{self, Draft};
+use drumfire_compile::{Diagnostic, Host};
+use drumfire_plan::document::Place;
+use drumfire_report::{Spot, excerpt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The name that stands for standard input.
+const STDIN: &str = "-";
+
+/// A plan's file.
+pub(crate) struct PlanFile {
+    /// Its name in messages.
+    pub(crate) name: String,
+    /// Where its paths lead from.
+    folder: PathBuf,
+    text: String,
+}
+
+impl PlanFile {
+    /// Reads it; `-` is standard input.
+    pub(crate) fn read(given: &str) -> Result<Self, Failure> {
+        let (bytes, name) = match given {
+            STDIN => (input::stdin("the plan")?, "stdin"),
+            name => {
+                let wrong = |error| Failure::usage(format!("can't read {name}: {error}"));
+                (input::read(Path::new(name)).map_err(wrong)?, name)
+            }
+        };
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Failure::usage(format!("{name}: the plan is not valid UTF-8")))?;
+        Ok(Self {
+            name: name.to_owned(),
+            folder: match given {
+                STDIN => PathBuf::new(),
+                name => folder_of(Path::new(name)),
+            },
+            text,
+        })
+    }
+
+    /// The machine, as seen from the file.
+    pub(crate) fn host(&self) -> Arc<dyn Host> {
+        Machine::in_folder(self.folder.clone())
+    }
+
+    /// The document, as far as it can be read.
+    pub(crate) fn draft(&self) -> Draft {
+        form::draft(&self.text, &self.name)
+    }
+
+    /// Everything that is wrong with it: a line for each mistake, and below it the line of the file
+    /// with a mark.
+    pub(crate) fn failure(&self, found: &[Diagnostic]) -> Failure {
+        let shown: Vec<String> = found.iter().map(|found| self.shown(found)).collect();
+        let failure = Failure::of_lines(shown, found);
+        failure.with_remedy(foreign(&self.name, &self.text))
+    }
+
+    fn shown(&self, found: &Diagnostic) -> String {
+        let Place::File {
+            name, line, column, ..
+        } = &found.place
+        else {
+            return found.to_string();
+        };
+        if **name != *self.name {
+            return found.to_string();
+        }
+        let spot = Spot {
+            source: &self.text,
+            line: *line,
+            column: *column,
+            within: found.mark.as_ref().map(|mark| (&*mark.text, mark.column)),
+        };
+        // Messages are printed without control characters, so without colour.
+        let excerpt = excerpt(&spot, &terminal::stderr_style(ColorChoice::Never));
+        match excerpt.is_empty() {
+            true => found.to_string(),
+            false => format!(
+                "{}\n{}",
+                found.on_one_line(),
+                excerpt.trim_end_matches('\n')
+            ),
+        }
+    }
+}
+
+/// The remedy where the file is another tool's.
+fn foreign(name: &str, text: &str) -> &'static str {
+    let has_key = |key: &str| {
+        let mut lines = text.lines();
+        lines.any(|line| line.trim_start_matches([' ', '-']).starts_with(key))
+    };
+    let extension = Path::new(name).extension().and_then(|e| e.to_str());
+    match extension {
+        Some("js" | "ts" | "lua" | "py" | "scala" | "jmx") => {
+            "\ndrumfire: scripts are not run; `drumfire http FLAGS URL --print-plan` prints a plan \
+             to begin with"
+        }
+        _ if has_key("gun:") && has_key("ammo:") => {
+            "\ndrumfire: this is Pandora's form of a plan; `drumfire http FLAGS URL --print-plan` \
+             prints one of drumfire's"
+        }
+        _ => "",
+    }
+}

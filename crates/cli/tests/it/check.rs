@@ -1,0 +1,148 @@
+//! `drumfire check`: everything that is wrong with a plan, or what it will do.
+
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Run, drumfire};
+
+/// Checks a plan, with these flags.
+fn check(folder: &Folder, text: &str, flags: &[&str]) -> Run {
+    folder.write("plan.yaml", text);
+    let mut command = drumfire(["check", "plan.yaml"].iter().chain(flags));
+    Process::start(command.current_dir(folder.at("."))).finish(LIMIT)
+}
+
+const WRONG: &str = "\
+drumfire: 1
+defaults: { target: \"http://127.0.0.1:9\", timeot: 5x }
+pools:
+  browse:
+    rate: lin(5,50,2m) const(50,3m)
+    headers: { Authorization: [ { a: 1 } ], X-Secret: CANARY }
+    requests:
+      - get: /{{ uid }}
+  buy:
+    users: 5
+    request:
+      - { post: /echo }
+stop: { after: 5 }
+thresholds: [ 'p99<<1s' ]
+";
+
+/// A line for each mistake that programs can read, and below it the file's line with a mark. What
+/// the form lacks hides nothing of what its values have.
+#[test]
+fn every_mistake_is_shown_with_its_line() {
+    let run = check(&Folder::new(), WRONG, &[]);
+    assert_eq!((run.code, &*run.stdout), (Some(2), ""));
+    assert_eq!(
+        run.stderr,
+        "\
+drumfire: plan.yaml:2:43: `defaults` has no key `timeot`; did you mean `timeout`?
+   2 │ defaults: { target: \"http://127.0.0.1:9\", timeot: 5x }
+     │                                           ^
+drumfire: plan.yaml:2:51: timeot: `5x` is not a duration; write a number with a unit, such as 10s, 1m30s, 500ms, 250us or 2h
+   2 │ defaults: { target: \"http://127.0.0.1:9\", timeot: 5x }
+     │                                                   ^
+drumfire: plan.yaml:5:11: rate: `lin` is not a law; did you mean `line`? The laws are const, line, once, sine, stairs, step, trace, unlimited
+   5 │     rate: lin(5,50,2m) const(50,3m)
+     │           ^
+drumfire: plan.yaml:6:33: Authorization: a single value is wanted, not a mapping
+   6 │     headers: { Authorization…
+     │                             ^
+drumfire: plan.yaml:8:14: get: templates have no variable `uid`; did you mean `uuid`?; `templates: none` sends it as it is
+   8 │       - get: /{{ uid }}
+     │              ^
+drumfire: plan.yaml:11:5: a pool has no key `request`; did you mean `requests`?
+  11 │     request:
+     │     ^
+drumfire: plan.yaml:13:16: after: `5` is not a duration; write a number with a unit, such as 10s, 1m30s, 500ms, 250us or 2h
+  13 │ stop: { after: 5 }
+     │                ^
+drumfire: plan.yaml:14:15: thresholds: `<1s` can't be the bound; write a duration with its unit, such as 50ms
+  14 │ thresholds: [ 'p99<<1s' ]
+     │                    ^
+"
+    );
+}
+
+const RIGHT: &str = "\
+drumfire: 1
+defaults: { target: \"http://127.0.0.1:9\", timeout: 5s }
+pools:
+  browse:
+    rate: line(0,50,2m) const(50,2m)
+    connections: 20
+    requests: [ { get: / }, { get: /b } ]
+  buy:
+    users: step(10,40,10,1m)
+    think: 100ms
+    scenario:
+      - get: /
+      - pause: 1s
+      - get: /pay
+  last:
+    connections: 2
+    requests: [ { get: \"http://127.0.0.1:10\" } ]
+    stop: { requests: 50 }
+stop: { after: 4m }
+thresholds: [ 'failed<1%' ]
+generator: { threads: 1, warmup: 5s }
+";
+
+/// Without a terminal the drawing is ASCII.
+#[test]
+fn what_a_plan_will_do_is_drawn() {
+    let folder = Folder::new();
+    let run = check(&folder, RIGHT, &[]);
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let expected = "\
+plan.yaml can be run, 3 pools, 4m00s, 1 thread, the first 5 s not measured
+1 threshold
+
+browse
+  open model: 0/s to 50/s, 9,000 requests intended, in 4m00s
+  20 connections, time limit 5 s
+  2 requests in turn, to http://127.0.0.1:9
+     50/s |                           _..-==###################################
+          |                    _..--=##########################################
+          |              ..--==################################################
+          |       _.--==#######################################################
+          |_..-==##############################################################
+      0/s +--------------------------------------------------------------------
+           0                                 2m00s                        4m00s
+
+buy
+  closed model: 10 to 40 users, pauses of 100 ms
+  as many iterations as are answered, in 4m00s
+  40 connections, time limit 5 s
+  a scenario with 2 requests, to http://127.0.0.1:9
+       40 |                                                   #################
+          |                                  =================#################
+          |                 -----------------##################################
+          |.................###################################################
+          |####################################################################
+        0 +--------------------------------------------------------------------
+           0                                 2m00s                        4m00s
+
+last
+  closed model: 2 users, 50 requests intended, within 4m00s
+  2 connections, time limit 5 s
+  1 request, to http://127.0.0.1:10
+";
+    assert_eq!(run.stdout, expected);
+    assert!(
+        run.stdout.is_ascii() && !run.stdout.contains('\u{1b}'),
+        "{}",
+        run.stdout
+    );
+    let quiet = check(&folder, RIGHT, &["-q"]);
+    assert_eq!(
+        (quiet.code, quiet.stdout, quiet.stderr),
+        (Some(0), String::new(), String::new())
+    );
+    let colored = check(&folder, RIGHT, &["--color", "always"]);
+    assert!(
+        colored.stdout.contains("\u{1b}[1mbrowse"),
+        "{}",
+        colored.stdout
+    );
+}

@@ -1,0 +1,193 @@
+//! The line of a file in which something is wrong, with a mark under it.
+
+use crate::line::{Ink, Line};
+use crate::style::Style;
+use crate::untrusted::is_dangerous;
+use drumfire_plan::secret;
+use unicode_width::UnicodeWidthChar as _;
+
+/// Columns of a line's number, at least.
+const NUMBER: usize = 4;
+/// A tab is shown as this many spaces.
+const TAB: usize = 2;
+
+/// A place in a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot<'a> {
+    /// The text of the whole file.
+    pub source: &'a str,
+    /// The line, from 1.
+    pub line: u64,
+    /// The column in characters, from 1; 0 where the whole line is meant.
+    pub column: u64,
+    /// The value that begins there and how many of its characters stand before the mistake, if
+    /// that is known.
+    pub within: Option<(&'a str, usize)>,
+}
+
+/// The line with its number and a mark under the place; nothing where there is no such line. What
+/// may be a secret is cut off, and control characters are replaced.
+#[must_use]
+pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
+    let index = usize::try_from(spot.line).unwrap_or(usize::MAX);
+    let Some(line) = index
+        .checked_sub(1)
+        .and_then(|index| spot.source.lines().nth(index))
+    else {
+        return String::new();
+    };
+    let number = spot.line.to_string();
+    let gutter = number.len().max(NUMBER);
+    let cut = secret::excerpt(line);
+    let at = mark(line, spot).map(|at| at.min(cut.chars().count().saturating_sub(1)));
+    let room = style.width().saturating_sub(gutter + 3).max(10);
+    let (shown, before) = window(&cut, at.unwrap_or(0), room, style);
+    let bar = style.glyph("│", "|");
+    let mut out = String::new();
+    Line::of(format!("{number:>gutter$} {bar} "), Ink::Dim)
+        .with(shown, Ink::Plain)
+        .print(style, &mut out);
+    if at.is_some() {
+        Line::of(format!("{:>gutter$} {bar} ", ""), Ink::Dim)
+            .with(" ".repeat(before), Ink::Plain)
+            .with("^", Ink::Bad)
+            .print(style, &mut out);
+    }
+    out
+}
+
+/// How many characters of the line stand before the mistake.
+fn mark(line: &str, spot: &Spot<'_>) -> Option<usize> {
+    let column = usize::try_from(spot.column).ok()?.checked_sub(1)?;
+    let rest: String = line.chars().skip(column).collect();
+    let Some((text, at)) = spot.within else {
+        return Some(column);
+    };
+    // A value that is written in another way than it reads, as a block or with escapes, is marked
+    // where it begins.
+    let unquoted = rest.strip_prefix(['"', '\'']);
+    match unquoted {
+        Some(unquoted) if unquoted.starts_with(text) => Some(column + 1 + at),
+        None if rest.starts_with(text) => Some(column + at),
+        _ => Some(column),
+    }
+}
+
+/// As much of the line as there is room for, around the character with this number; and how many
+/// columns stand before that.
+fn window(line: &str, at: usize, room: usize, style: &Style) -> (String, usize) {
+    let cells: Vec<String> = line.chars().map(cell).collect();
+    let width = |cells: &[String]| -> usize { cells.iter().map(|cell| columns(cell)).sum() };
+    let ellipsis = style.glyph("…", "...");
+    let at = at.min(cells.len());
+    let mut from = 0;
+    while from < at && width(&cells[from..at]) > room / 2 && width(&cells) > room {
+        from += 1;
+    }
+    let head = if from > 0 { ellipsis } else { "" };
+    let mut shown = head.to_owned();
+    let mut left = room.saturating_sub(2 * columns(ellipsis));
+    let mut cells_left = cells[from..].iter();
+    for cell in cells_left.by_ref() {
+        if columns(cell) > left {
+            shown.push_str(ellipsis);
+            break;
+        }
+        left -= columns(cell);
+        shown.push_str(cell);
+    }
+    (shown, columns(head) + width(&cells[from..at]))
+}
+
+/// A character as it is shown.
+fn cell(c: char) -> String {
+    match c {
+        '\t' => " ".repeat(TAB),
+        c if is_dangerous(c) => "?".to_owned(),
+        c => c.to_string(),
+    }
+}
+
+/// How many columns a text takes.
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Spot, excerpt};
+    use crate::style::{Color, Style, Unicode};
+
+    /// The excerpt of the second of three lines.
+    fn shown(line: &str, column: u64, within: Option<(&str, usize)>, width: u16) -> String {
+        let spot = Spot {
+            source: &format!("a: 1\n{line}\nb: 2\n"),
+            line: 2,
+            column,
+            within,
+        };
+        excerpt(&spot, &Style::new(width, Color::Off, Unicode::Off))
+    }
+
+    #[test]
+    fn the_mark_stands_under_the_place() {
+        for (line, column, within, expected) in [
+            ("  rate: x", 9, None, "   2 |   rate: x\n     |         ^\n"),
+            (
+                "  rate: 5/x",
+                9,
+                Some(("5/x", 2)),
+                "   2 |   rate: 5/x\n     |           ^\n",
+            ),
+            (
+                "  rate: '5/x'",
+                9,
+                Some(("5/x", 2)),
+                "   2 |   rate: '5/x'\n     |            ^\n",
+            ),
+            (
+                "  rate: \"5\\x2fx\"",
+                9,
+                Some(("5/x", 2)),
+                "   2 |   rate: \"5\\x2fx\"\n     |         ^\n",
+            ),
+            (
+                "\tä: 日x",
+                5,
+                Some(("日x", 1)),
+                "   2 |   ä: 日x\n     |        ^\n",
+            ),
+            ("x", 0, None, "   2 | x\n"),
+            ("a\u{1b}[31m", 2, None, "   2 | a?[31m\n     |  ^\n"),
+            ("", 1, None, "   2 |\n     | ^\n"),
+        ] {
+            assert_eq!(shown(line, column, within, 80), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_place() {
+        let line = format!("a: {}!{}", "x".repeat(100), "y".repeat(100));
+        let text = shown(&line, 104, None, 40);
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines[1].find('^').expect("a mark");
+        assert_eq!(&lines[0][at..=at], "!", "{text}");
+        assert!(lines.iter().all(|line| line.len() <= 40), "{text}");
+        assert!(
+            lines[0].contains("...x") && lines[0].ends_with("y..."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_secret_is_cut_off() {
+        let text = shown(
+            "  headers: { Authorization: Bearer CANARY, x: }",
+            45,
+            None,
+            80,
+        );
+        assert!(!text.contains("CANARY"), "{text}");
+        assert!(text.contains("Authorization"), "{text}");
+    }
+}

@@ -1,0 +1,439 @@
+//! What a run will do, before it is made: its pools with their load over time.
+
+use crate::bar::spark;
+use crate::line::{Ink, Line, flow};
+use crate::page::{Explain, Page};
+use crate::quantity::{count, counted, enumerated, rate, span};
+use crate::style::Style;
+use crate::untrusted::Untrusted;
+use drumfire_plan::{Arrivals, Growth, Law, Load, Plan, Pool, Sequence, Spin, Users, secret};
+use drumfire_schedule::{Schedule, ScheduleError};
+use drumfire_units::Nanos;
+use std::fmt;
+
+/// Rows of a drawing.
+const ROWS: usize = 5;
+/// Columns of the axis' numbers.
+const AXIS: usize = 9;
+/// A drawing is no wider than this: more columns tell no more.
+const COLUMNS_MAX: usize = 72;
+/// The height of a column for whatever is above zero, as a share of a row.
+const LEAST: f64 = 0.125;
+/// Targets that are named.
+const TARGETS_NAMED: usize = 3;
+
+/// The plan in words and drawings; `name` is its file's.
+///
+/// # Errors
+/// When a pool's load can't be computed.
+pub fn outlook(plan: &Plan, name: &str, style: &Style) -> Result<String, ScheduleError> {
+    let pools = plan.pools().iter().map(Outlook::of);
+    let pools: Vec<Outlook<'_>> = pools.collect::<Result<_, _>>()?;
+    let mut page = Page::new(style, Explain::No);
+    let name = Untrusted::new(name).escaped(style.unicode);
+    let verdict = Line::of(format!("{name} can be run"), Ink::Good);
+    let facts = facts(plan, &pools, style).into_iter().map(Line::plain);
+    let items = std::iter::once(verdict).chain(facts).collect();
+    page.lines(flow(items, style.glyph(" · ", ", "), style.width()));
+    for pool in &pools {
+        page.gap();
+        pool.print(&mut page);
+    }
+    Ok(page.finish())
+}
+
+/// The facts of the whole run.
+fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
+    let mut facts = vec![counted(pools.len() as u64, "pool")];
+    let ends: Option<Vec<Nanos>> = pools.iter().map(|pool| pool.end).collect();
+    let longest = ends.and_then(|ends| ends.into_iter().max());
+    facts.extend(longest.map(|end| span(end, style.unicode)));
+    let generator = plan.generator();
+    facts.push(counted(u64::from(generator.threads), "thread"));
+    if generator.warmup > Nanos::ZERO {
+        let warmup = span(generator.warmup, style.unicode);
+        facts.push(format!("the first {warmup} not measured"));
+    }
+    if generator.spin == Spin::Yes {
+        facts.push("busy waiting".to_owned());
+    }
+    if !plan.thresholds().is_empty() {
+        facts.push(counted(plan.thresholds().len() as u64, "threshold"));
+    }
+    facts
+}
+
+/// A pool, and what its load comes to.
+struct Outlook<'a> {
+    pool: &'a Pool,
+    /// The law of an open load, without what is random in it.
+    schedule: Option<Schedule>,
+    /// When nothing starts any more, where that is known.
+    end: Option<Nanos>,
+    /// How many requests, or iterations of a scenario, start; where that is known.
+    starts: Option<u64>,
+}
+
+impl<'a> Outlook<'a> {
+    fn of(pool: &'a Pool) -> Result<Self, ScheduleError> {
+        let most = most(pool);
+        let Load::Open { rate: law, .. } = &pool.load else {
+            return Ok(Self {
+                pool,
+                schedule: None,
+                end: pool.stop.duration,
+                starts: most,
+            });
+        };
+        let schedule = Schedule::new(law, Arrivals::Constant, 0)?;
+        let Ends { end, starts } = Ends::of(law, &schedule, pool.stop.duration, most);
+        Ok(Self {
+            pool,
+            schedule: Some(schedule),
+            end,
+            starts,
+        })
+    }
+
+    fn print(&self, page: &mut Page<'_>) {
+        let style = page.style;
+        let separator = style.glyph(" · ", ", ");
+        let name = Untrusted::new(&self.pool.name).escaped(style.unicode);
+        let facts = [self.load(style), self.carriers(style), self.requests(style)];
+        let rows = facts.into_iter().flat_map(|facts| {
+            let facts = facts.into_iter().map(Line::plain).collect();
+            flow(facts, separator, page.block_room())
+        });
+        let rows: Vec<Line> = rows.collect();
+        page.block(Line::of(name, Ink::Bold), rows);
+        page.lines(self.drawing(style));
+    }
+
+    /// When requests start, and how many.
+    fn load(&self, style: &Style) -> Vec<String> {
+        let noun = match self.pool.program.has_steps() {
+            true => "iteration",
+            false => "request",
+        };
+        let mut facts = Vec::new();
+        let mut about = "";
+        match &self.pool.load {
+            Load::Open { rate, arrivals, .. } => {
+                facts.push(format!("open model: {}", Rates::of(rate)));
+                if *arrivals == Arrivals::Poisson {
+                    facts.push("random arrivals".to_owned());
+                    about = "about ";
+                }
+            }
+            Load::Closed { users, think_time } => {
+                facts.push(format!("closed model: {}", self.users(*users)));
+                if *think_time > Nanos::ZERO {
+                    facts.push(format!("pauses of {}", span(*think_time, style.unicode)));
+                }
+            }
+        }
+        facts.push(match self.starts {
+            Some(starts) => format!("{about}{} intended", counted(starts, noun)),
+            None => format!("as many {noun}s as are answered"),
+        });
+        let within = match (&self.pool.load, self.starts) {
+            (Load::Closed { .. }, Some(_)) => "within",
+            _ => "in",
+        };
+        let end = self.end.map(|end| span(end, style.unicode));
+        facts.extend(end.map(|end| format!("{within} {end}")));
+        facts
+    }
+
+    /// The users of a closed load.
+    fn users(&self, most: u32) -> String {
+        let changes = self
+            .pool
+            .users
+            .as_ref()
+            .map(Users::changes)
+            .unwrap_or_default();
+        match changes.iter().map(|(_, count)| *count).min() {
+            Some(least) if least < most => {
+                let least = count(u64::from(least));
+                format!("{least} to {} users", count(u64::from(most)))
+            }
+            _ => counted(u64::from(most), "user"),
+        }
+    }
+
+    /// What carries the requests.
+    fn carriers(&self, style: &Style) -> Vec<String> {
+        let connections = &self.pool.connections;
+        let number = counted(u64::from(connections.count), "connection");
+        let mut facts = vec![match connections.growth {
+            Growth::Ahead => number,
+            Growth::AsNeeded => format!("up to {number}, opened as they are needed"),
+        }];
+        if connections.streams > 1 {
+            let streams = count(u64::from(connections.streams));
+            facts.push(format!("{streams} requests at a time on each"));
+        }
+        if let (Some(users), Load::Open { .. }) = (&self.pool.users, &self.pool.load) {
+            facts.push(counted(u64::from(users.most()), "user"));
+        }
+        let timeout = self.pool.timeouts.total;
+        if timeout > Nanos::ZERO && timeout < Nanos::MAX {
+            facts.push(format!("time limit {}", span(timeout, style.unicode)));
+        }
+        facts
+    }
+
+    /// What is sent, and where.
+    fn requests(&self, style: &Style) -> Vec<String> {
+        let pool = self.pool;
+        let number = counted(pool.requests.len() as u64, "request");
+        let mut facts = vec![match pool.program.has_steps() {
+            true => format!("a scenario with {number}"),
+            false if pool.requests.len() > 1 => format!("{number} in turn"),
+            false => number,
+        }];
+        let mut targets: Vec<String> = Vec::new();
+        for request in &pool.requests {
+            let target = request.url.origin.to_string();
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+            if targets.len() > TARGETS_NAMED {
+                break;
+            }
+        }
+        let more = targets.len() > TARGETS_NAMED;
+        targets.truncate(TARGETS_NAMED);
+        if more {
+            targets.push("others".to_owned());
+        }
+        let named = secret::url(&enumerated(&targets));
+        facts.push(format!(
+            "to {}",
+            Untrusted::new(&named).escaped(style.unicode)
+        ));
+        facts
+    }
+
+    /// The load over time; nothing where there is no time to draw it over.
+    fn drawing(&self, style: &Style) -> Vec<Line> {
+        let is_bound = self.schedule.is_none() && self.starts.is_some();
+        let Some(end) = self.end.filter(|end| *end > Nanos::ZERO && !is_bound) else {
+            return Vec::new();
+        };
+        let columns = style.width().saturating_sub(AXIS + 3).min(COLUMNS_MAX);
+        let edge =
+            |column: usize| Nanos((u128::from(end.0) * column as u128 / columns as u128) as u64);
+        let ranges = (0..columns).map(|column| (edge(column), edge(column + 1)));
+        match (&self.schedule, &self.pool.load) {
+            (Some(schedule), Load::Open { rate: law, .. }) => {
+                let values: Vec<f64> = ranges.map(|(a, b)| rate_between(schedule, a, b)).collect();
+                let chart = Chart {
+                    top: Rates::of(law).most.unwrap_or(0.0),
+                    unit: rate,
+                    end,
+                };
+                chart.lines(&values, style)
+            }
+            (_, Load::Closed { users, .. }) => {
+                let constant = Users::constant(*users);
+                let users = self.pool.users.as_ref().unwrap_or(&constant);
+                let values: Vec<f64> = ranges.map(|(a, _)| f64::from(users_at(users, a))).collect();
+                let chart = Chart {
+                    top: f64::from(users.most()),
+                    unit: |users| count(users.round() as u64),
+                    end,
+                };
+                chart.lines(&values, style)
+            }
+            (None, Load::Open { .. }) => Vec::new(),
+        }
+    }
+}
+
+/// How many requests of a list, or iterations of a scenario, a pool starts at most.
+fn most(pool: &Pool) -> Option<u64> {
+    let list = match pool.program.has_steps() {
+        true => 1,
+        false => pool.requests.len() as u64,
+    };
+    let passes = pool
+        .stop
+        .iterations
+        .map(|passes| passes.saturating_mul(list));
+    pool.stop.requests.into_iter().chain(passes).min()
+}
+
+/// When an open load ends, and how much of it there is.
+struct Ends {
+    end: Option<Nanos>,
+    starts: Option<u64>,
+}
+
+impl Ends {
+    fn of(law: &Sequence, schedule: &Schedule, limit: Option<Nanos>, most: Option<u64>) -> Self {
+        let end = limit.into_iter().chain(schedule.duration()).min();
+        if law.0.iter().any(|law| matches!(law, Law::Unlimited { .. })) {
+            return Self { end, starts: most };
+        }
+        let within = match (limit, schedule.total()) {
+            (None, total) => total,
+            (Some(limit), _) => Some(schedule.count_before(limit)),
+        };
+        match (within, most) {
+            (within, Some(most)) if within.is_none_or(|within| most <= within) => Self {
+                end: most.checked_sub(1).and_then(|last| schedule.start_of(last)),
+                starts: Some(most),
+            },
+            (within, _) => Self {
+                end,
+                starts: within,
+            },
+        }
+    }
+}
+
+/// The lowest and the highest rate of a law.
+#[derive(Default)]
+struct Rates {
+    least: Option<f64>,
+    most: Option<f64>,
+    /// What is no rate.
+    others: Vec<String>,
+}
+
+impl Rates {
+    fn of(law: &Sequence) -> Self {
+        let mut rates = Self::default();
+        for law in &law.0 {
+            match law {
+                Law::Const { rate, .. } => rates.add(&[rate.as_per_second()]),
+                Law::Line { from, to, .. } | Law::Step { from, to, .. } => {
+                    rates.add(&[from.as_per_second(), to.as_per_second()]);
+                }
+                Law::Sine {
+                    mean, amplitude, ..
+                } => {
+                    let (mean, amplitude) = (mean.as_per_second(), amplitude.as_per_second());
+                    rates.add(&[mean - amplitude, mean + amplitude]);
+                }
+                Law::Stairs { steps } => {
+                    let steps: Vec<f64> = steps.iter().map(|(r, _)| r.as_per_second()).collect();
+                    rates.add(&steps);
+                }
+                Law::Once { count: n } => rates.others.push(format!("{} at once", count(*n))),
+                Law::Unlimited { .. } => {
+                    rates.others.push("as fast as answers come".to_owned());
+                }
+                Law::Trace { .. } => rates.others.push("the times of a trace".to_owned()),
+            }
+        }
+        rates.others.dedup();
+        rates
+    }
+
+    fn add(&mut self, values: &[f64]) {
+        for value in values {
+            self.least = Some(self.least.map_or(*value, |least| least.min(*value)));
+            self.most = Some(self.most.map_or(*value, |most| most.max(*value)));
+        }
+    }
+}
+
+impl fmt::Display for Rates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of_rates = match (self.least, self.most) {
+            (Some(least), Some(most)) if least < most => {
+                Some(format!("{} to {}", rate(least), rate(most)))
+            }
+            (_, most) => most.map(rate),
+        };
+        let all: Vec<String> = of_rates.into_iter().chain(self.others.clone()).collect();
+        f.write_str(&enumerated(&all))
+    }
+}
+
+/// The rate in the middle of a span, or the mean where many come at once.
+fn rate_between(schedule: &Schedule, from: Nanos, to: Nanos) -> f64 {
+    let seconds = (to.0 - from.0) as f64 / 1e9;
+    let middle = schedule.rate_at(Nanos(from.0 + (to.0 - from.0) / 2));
+    let counted = schedule.count_before(to) - schedule.count_before(from);
+    // A rate as such gives one more at most, by where the span begins.
+    match middle.is_finite() && counted as f64 > middle * seconds + 1.5 {
+        true => counted as f64 / seconds,
+        false => middle,
+    }
+}
+
+/// How many users there are at a time.
+fn users_at(users: &Users, at: Nanos) -> u32 {
+    let after = users.changes().partition_point(|(from, _)| *from <= at);
+    users.changes()[..after]
+        .last()
+        .map_or(0, |(_, count)| *count)
+}
+
+/// Values over time as columns.
+struct Chart {
+    /// The value of a full column, at least.
+    top: f64,
+    unit: fn(f64) -> String,
+    /// The end of the time.
+    end: Nanos,
+}
+
+impl Chart {
+    fn lines(&self, values: &[f64], style: &Style) -> Vec<Line> {
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        let top = finite.fold(self.top, f64::max);
+        let top = if top > 0.0 { top } else { 1.0 };
+        let bar = style.glyph("┤", "|");
+        let mut lines: Vec<Line> = (0..ROWS)
+            .rev()
+            .map(|row| {
+                let label = match row + 1 {
+                    ROWS => (self.unit)(top),
+                    _ => String::new(),
+                };
+                let axis = if row + 1 == ROWS {
+                    bar
+                } else {
+                    style.glyph("│", "|")
+                };
+                Line::of(format!("{label:>AXIS$} {axis}"), Ink::Dim)
+                    .with(layer(values, top, row, style), Ink::Good)
+            })
+            .collect();
+        let corner = style.glyph("└", "+");
+        let axis = style.glyph("─", "-").repeat(values.len());
+        let zero = (self.unit)(0.0);
+        lines.push(Line::of(format!("{zero:>AXIS$} {corner}{axis}"), Ink::Dim));
+        let middle = span(Nanos(self.end.0 / 2), style.unicode);
+        let end = span(self.end, style.unicode);
+        let (half, rest) = (values.len() / 2, values.len() - values.len() / 2);
+        let times = format!("{:AXIS$}  {:<half$}{middle:<}", "", "0");
+        let times = format!(
+            "{times}{end:>0$}",
+            rest.saturating_sub(middle.chars().count())
+        );
+        lines.push(Line::of(times, Ink::Dim));
+        lines
+    }
+}
+
+/// A row of a chart, counted from below.
+fn layer(values: &[f64], top: f64, row: usize, style: &Style) -> String {
+    let filled = values.iter().map(|value| {
+        let height = if value.is_finite() {
+            value / top * ROWS as f64
+        } else {
+            ROWS as f64
+        };
+        // Something is seen of whatever there is.
+        let least = if *value > 0.0 && row == 0 { LEAST } else { 0.0 };
+        (height - row as f64).clamp(least, 1.0)
+    });
+    let filled: Vec<f64> = filled.collect();
+    spark(&filled, 1.0, style)
+}
