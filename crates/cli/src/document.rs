@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Diagnostic, flag};
 use drumfire_plan::document::{
-    Count, Document, Feed, FeedForm, Field, Generator, Outputs, Payload, Place, Placed, Pool,
+    Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
     Switch, Text,
 };
 use drumfire_plan::secret;
@@ -129,6 +129,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
         let message = format!("`{shown}` is not NAME=FILE, such as users=users.csv");
         return Err(Failure::usage(Diagnostic::new(&flag("feeds"), message)));
     };
+    let file = text("feeds", &path);
     let extension = Path::new(path).extension().and_then(|e| e.to_str());
     let (order, at_end) = match order {
         None | Some("turn") => (None, None),
@@ -143,13 +144,14 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     };
     Ok(Feed {
         name: text("feeds", &name),
-        form: match extension {
-            Some("jsonl" | "ndjson" | "json") => FeedForm::JsonLines,
-            _ => FeedForm::Csv,
+        rows: match extension {
+            Some("jsonl" | "ndjson") => FeedRows::JsonLines(file),
+            Some("json") => FeedRows::Json(file),
+            _ => FeedRows::Csv(file),
         },
-        file: text("feeds", &path),
         order,
         at_end,
+        ..Feed::default()
     })
 }
 

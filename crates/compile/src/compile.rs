@@ -10,6 +10,7 @@
 //! A server is asked only where there were none before.
 
 use crate::call::{Calls, ReadOptions, silent};
+use crate::dealer::Dealer;
 use crate::diagnostic::{Diagnostic, Findings};
 use crate::form::Draft;
 use crate::form::fields::Fields as _;
@@ -71,17 +72,19 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
 }
 
 fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Diagnostic>> {
-    let sources = feeds::sources(&document.feeds, &mut scope);
     let generator = generator(&document.generator, &mut scope);
+    let sources = feeds::sources(&document.feeds, generator.seed, &mut scope);
     let thresholds = thresholds(&document.thresholds, &mut scope);
     let written = pools_of(document, &mut scope);
+    let mut dealer = Dealer::new(&document.feeds, &sources, &written);
     let mut pools = Vec::with_capacity(written.len());
     for pool in &written {
-        let templates = TemplateScope::new(&sources, generator.seed);
+        let templates = TemplateScope::new(&dealer.sources(), generator.seed);
         let made = match is_of_calls(pool, &mut scope) {
             true => calls(document, pool, templates, generator, &mut scope),
             false => Some(http(pool, templates, &mut scope)),
         };
+        dealer.made(made.as_ref(), &mut scope);
         pools.extend(made);
     }
     if let Some(limit) = scope.host.connections_max() {

@@ -1,25 +1,19 @@
-//! The sources of templates: feeds, read from their files.
+//! The sources of templates: feeds, from files or from the plan itself.
 
 use crate::scope::Scope;
-use drumfire_data::{Feed, Order, Sources};
-use drumfire_plan::document::{Feed as Written, FeedForm};
+use drumfire_data::{
+    AtEnd, CsvForm, Feed, FeedError, FeedOrder, Generated, Kind, Order, Range, Sources,
+};
+use drumfire_plan::document::{Feed as Written, FeedRows, Field, Place, Text};
 use std::sync::Arc;
 
 /// Every feed of a document.
-pub(crate) fn sources(feeds: &[Written], scope: &mut Scope<'_>) -> Arc<Sources> {
+pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Arc<Sources> {
     let mut sources = Sources::new();
     for written in feeds {
+        check(written, scope);
         let order = order(written, scope);
-        let Some(bytes) = scope.file(&written.file) else {
-            continue;
-        };
-        let feed = match written.form {
-            FeedForm::Csv => Feed::from_csv(&bytes),
-            FeedForm::JsonLines => Feed::from_json_lines(&bytes),
-        };
-        let path = &written.file;
-        let feed = feed.map_err(|error| format!("{}: {error}", path.value));
-        if let Some(feed) = scope.found.ok(&path.place, feed) {
+        if let Some(feed) = feed(written, seed, scope) {
             let added = sources.add(&written.name.value, feed, order);
             scope.found.ok(&written.name.place, added);
         }
@@ -27,21 +21,200 @@ pub(crate) fn sources(feeds: &[Written], scope: &mut Scope<'_>) -> Arc<Sources> 
     Arc::new(sources)
 }
 
-/// In which order requests go through a feed, and what becomes of those beyond its end.
-fn order(written: &Written, scope: &mut Scope<'_>) -> Order {
-    let orders = [("in_order", false), ("random", true)];
-    let ends = [("wrap", false), ("stop", true)];
-    let random = scope.word(written.order.as_ref(), &orders, "no order");
-    let stops = scope.word(written.at_end.as_ref(), &ends, "nothing to do at the end");
-    match (random.unwrap_or_default(), stops.unwrap_or_default()) {
-        (false, false) => Order::InTurn,
-        (false, true) => Order::OnceEach,
-        (true, stops) => {
-            if let (true, Some(text)) = (stops, &written.at_end) {
-                let message = "a feed that is drawn from at random has no end";
-                scope.found.add(&text.place, message);
-            }
-            Order::Random
+/// A feed with its rows.
+fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
+    match &written.rows {
+        FeedRows::Csv(file) => {
+            let form = csv_form(written, scope)?;
+            of_file(file, |bytes| Feed::from_csv(bytes, &form), scope)
+        }
+        FeedRows::Json(file) => of_file(file, Feed::from_json, scope),
+        FeedRows::JsonLines(file) => of_file(file, Feed::from_json_lines, scope),
+        FeedRows::Lines(file) => of_file(file, Feed::from_lines, scope),
+        FeedRows::Inline(rows) => {
+            let fields: Vec<String> = names(&written.fields);
+            scope
+                .found
+                .ok(&rows.place, Feed::from_inline(&rows.value, &fields))
+        }
+        FeedRows::Range(range) => {
+            let range: Range = scope.found.parse(Some(range))?;
+            Some(Feed::from_range(range))
+        }
+        FeedRows::Generated(columns) => generated(written, columns, seed, scope),
+    }
+}
+
+/// A feed of a file, whose mistakes are said with the file's line.
+fn of_file(
+    file: &Text,
+    read: impl FnOnce(&[u8]) -> Result<Feed, FeedError>,
+    scope: &mut Scope<'_>,
+) -> Option<Feed> {
+    let bytes = scope.file(file)?;
+    let read = read(&bytes).map_err(|error| in_file(&file.value, &error));
+    scope.found.ok(&file.place, read)
+}
+
+/// A mistake with the file and the line that have it.
+fn in_file(file: &str, error: &FeedError) -> String {
+    match error.line {
+        0 => format!("{file}: {}", error.message),
+        line => format!("{file}:{line}: {}", error.message),
+    }
+}
+
+fn names(texts: &[Text]) -> Vec<String> {
+    texts.iter().map(|text| text.value.clone()).collect()
+}
+
+/// How a feed's CSV is written.
+fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
+    let usual = CsvForm::default();
+    let fields = names(&written.fields);
+    let header = match &written.header {
+        None => fields.is_empty(),
+        Some(header) => {
+            let message = "without a line of names CSV needs `fields`, the names of its columns";
+            let nameless = !header.value && fields.is_empty();
+            scope.found.add_if(nameless, &header.place, message);
+            header.value
+        }
+    };
+    let delimiter = match &written.delimiter {
+        None => Some(usual.delimiter),
+        Some(text) => mark(text, &[("tab", b'\t'), ("\\t", b'\t')], scope),
+    };
+    let quote = match &written.quote {
+        None => Some(usual.quote),
+        Some(text) if text.value == "none" => Some(None),
+        Some(text) => mark(text, &[], scope).map(Some),
+    };
+    Some(CsvForm {
+        fields,
+        delimiter: delimiter?,
+        quote: quote?,
+        header,
+    })
+}
+
+/// A character of ASCII, or the name of one.
+fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> {
+    let named = names.iter().find(|(name, _)| *name == text.value);
+    let mark = match (named, text.value.as_bytes()) {
+        (Some((_, mark)), _) => Ok(*mark),
+        (None, &[mark]) if mark.is_ascii() && mark != b'\n' && mark != b'\r' => Ok(mark),
+        _ => {
+            let shown = text.value.escape_default();
+            Err(format!("`{shown}` is not a single character such as `;`"))
+        }
+    };
+    scope.found.ok(&text.place, mark)
+}
+
+/// Rows that are made up.
+fn generated(
+    written: &Written,
+    columns: &[Field],
+    seed: u64,
+    scope: &mut Scope<'_>,
+) -> Option<Feed> {
+    let mut kinds: Vec<(String, Kind)> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let name = &column.name.value;
+        if kinds.iter().any(|(known, _)| known == name) {
+            let message = format!("two columns are named `{name}`");
+            scope.found.add(&column.name.place, message);
+        }
+        let kind: Kind = scope.found.parse(Some(&column.value))?;
+        kinds.push((name.clone(), kind));
+    }
+    let place = &written.name.place;
+    let message = "generated rows need a column, such as `generated: { who: name }`";
+    scope.found.add_if(kinds.is_empty(), place, message);
+    let rows = written.count.as_ref();
+    if let Some(rows) = rows {
+        let message = "the feed has no rows; write 1 or more";
+        scope.found.add_if(rows.value == 0, &rows.place, message);
+    }
+    let rows = rows.map_or(u64::MAX, |rows| rows.value.max(1));
+    let seed = written.seed.as_ref().map_or(seed, |seed| seed.value);
+    (!kinds.is_empty()).then(|| Feed::from_generated(Generated::new(kinds, rows, seed)))
+}
+
+/// Notes keys that have no effect on these rows.
+fn check(written: &Written, scope: &mut Scope<'_>) {
+    let is_csv = matches!(written.rows, FeedRows::Csv(_));
+    let has_fields = is_csv || matches!(written.rows, FeedRows::Inline(_));
+    let is_generated = matches!(written.rows, FeedRows::Generated(_));
+    let text = |text: &Option<Text>| text.as_ref().map(|text| text.place.clone());
+    let count = |count: &Option<drumfire_plan::document::Count>| {
+        count.as_ref().map(|count| count.place.clone())
+    };
+    let switch = |switch: &Option<drumfire_plan::document::Switch>| {
+        switch.as_ref().map(|switch| switch.place.clone())
+    };
+    let fields = written.fields.first().map(|field| field.place.clone());
+    let keys: [(&str, Option<Place>, bool, &str); 6] = [
+        ("fields", fields, has_fields, "`csv` and `inline`"),
+        ("delimiter", text(&written.delimiter), is_csv, "`csv`"),
+        ("quote", text(&written.quote), is_csv, "`csv`"),
+        ("header", switch(&written.header), is_csv, "`csv`"),
+        ("rows", count(&written.count), is_generated, "`generated`"),
+        ("seed", count(&written.seed), is_generated, "`generated`"),
+    ];
+    for (key, place, has_effect, of) in keys {
+        if let Some(place) = place.filter(|_| !has_effect) {
+            scope
+                .found
+                .add(&place, format!("`{key}` is for feeds of {of}"));
         }
     }
+}
+
+/// In which order requests go through a feed, and what becomes of those beyond its end.
+fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
+    #[derive(Clone, Copy)]
+    enum End {
+        Wrap,
+        Stop,
+        Fail,
+    }
+    let orders = [
+        ("in_order", FeedOrder::InTurn),
+        ("random", FeedOrder::Random),
+        ("unique", FeedOrder::PerUser),
+        ("once", FeedOrder::from(Order::OnceEach)),
+    ];
+    let ends = [
+        ("wrap", End::Wrap),
+        ("stop", End::Stop),
+        ("fail", End::Fail),
+    ];
+    let order = scope.word(written.order.as_ref(), &orders, "no order");
+    let order = order.unwrap_or_default();
+    let end = scope.word(written.at_end.as_ref(), &ends, "nothing to do at the end");
+    let message = match (order, end) {
+        (order, None) | (order @ FeedOrder::InTurn, Some(End::Wrap)) => return order,
+        (FeedOrder::InTurn | FeedOrder::Once(_), Some(End::Stop)) => {
+            return FeedOrder::Once(AtEnd::Stop);
+        }
+        (FeedOrder::InTurn | FeedOrder::Once(_), Some(End::Fail)) => {
+            return FeedOrder::Once(AtEnd::Fail);
+        }
+        (FeedOrder::PerUser, Some(End::Fail)) => return order,
+        (FeedOrder::Random, Some(End::Wrap)) => return order,
+        (FeedOrder::Random, Some(_)) => "a feed that is drawn from at random has no end",
+        (FeedOrder::PerUser, Some(_)) => {
+            "a user keeps its row, and one that finds none fails; write `at_end: fail`, or leave \
+             it out"
+        }
+        (FeedOrder::Once(_), Some(End::Wrap)) => {
+            "rows that are used once do not begin again; write `order: in_order`"
+        }
+    };
+    if let Some(text) = &written.at_end {
+        scope.found.add(&text.place, message);
+    }
+    order
 }

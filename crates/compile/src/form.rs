@@ -4,14 +4,15 @@
 //! tables of its keys, and a document is printed by the same tables. So a key stands in one place,
 //! and everything that is printed reads back.
 
+mod feeds;
 pub(crate) mod fields;
-mod named;
 mod node;
 mod payload;
+mod pools;
 mod request;
 mod scenario;
 mod tables;
-mod tree;
+pub(crate) mod tree;
 
 use crate::Diagnostic;
 use crate::diagnostic::Findings;
@@ -126,7 +127,7 @@ pub fn keys() -> Vec<&'static str> {
     Pool::keys(&mut keys);
     request::Keys::keys(&mut keys);
     scenario::StepKeys::keys(&mut keys);
-    named::FeedKeys::keys(&mut keys);
+    feeds::Keys::keys(&mut keys);
     Stop::keys(&mut keys);
     Outputs::keys(&mut keys);
     Generator::keys(&mut keys);

@@ -8,6 +8,7 @@ mod call;
 mod check;
 mod compile;
 mod data;
+mod dealer;
 mod descriptors;
 mod diagnostic;
 mod feeds;

@@ -9,14 +9,45 @@ const SECONDS_PER_DAY: u64 = 86_400;
 pub fn rfc3339(unix_time: u64, out: &mut String) {
     let seconds = unix_time / NANOS_PER_SECOND;
     let millis = unix_time % NANOS_PER_SECOND / 1_000_000;
-    let (year, month, day) = civil(seconds / SECONDS_PER_DAY);
+    push_date(seconds / SECONDS_PER_DAY, out);
     let of_day = seconds % SECONDS_PER_DAY;
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     // Writing to a string does not fail.
-    let _ = write!(
-        out,
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
-    );
+    let _ = write!(out, "T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
+}
+
+/// Appends a day, counted from 1970-01-01.
+pub(crate) fn push_date(days: u64, out: &mut String) {
+    let (year, month, day) = civil(days);
+    // Writing to a string does not fail.
+    let _ = write!(out, "{year:04}-{month:02}-{day:02}");
+}
+
+/// The day of a date such as `2024-02-29`, counted from 1970-01-01; from then on to 9999.
+pub(crate) fn day_of(text: &str) -> Option<u64> {
+    let mut parts = text.splitn(3, '-').map(|part| match part.len() {
+        2 | 4 => part.parse::<u64>().ok(),
+        _ => None,
+    });
+    let mut part = || parts.next().flatten();
+    let (year, month, day) = (part()?, part()?, part()?);
+    let days = days_before(year, month)? + day.checked_sub(1)?;
+    // A day that its month lacks comes back as one of the next.
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
+/// The days from 1970-01-01 to the first of a month: the inverse of [`civil`].
+pub(crate) fn days_before(year: u64, month: u64) -> Option<u64> {
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    let (march_year, march_month) = match month {
+        1 | 2 => (year - 1, month + 9),
+        _ => (year, month - 3),
+    };
+    let of_year = (153 * march_month + 2) / 5;
+    let leap_days = march_year / 4 - march_year / 100 + march_year / 400;
+    Some(365 * march_year + leap_days + of_year - 719_468)
 }
 
 /// Year, month and day of a day counted from 1970-01-01.
@@ -42,7 +73,27 @@ fn civil(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::rfc3339;
+    use super::{civil, day_of, rfc3339};
+
+    #[test]
+    fn dates_are_read_as_they_are_written() {
+        for days in (0..40_000).chain((0..2_900_000).step_by(997)) {
+            let (year, month, day) = civil(days);
+            let text = format!("{year:04}-{month:02}-{day:02}");
+            assert_eq!(day_of(&text), Some(days), "{text}");
+        }
+        for text in [
+            "2023-02-29",
+            "2024-13-01",
+            "2024-00-01",
+            "2024-1-1",
+            "x",
+            "1969-12-31",
+            "",
+        ] {
+            assert_eq!(day_of(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn times_are_those_of_the_calendar() {

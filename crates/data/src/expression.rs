@@ -1,10 +1,10 @@
 //! The expressions that most templates are made of, without an interpreter.
 
+use crate::integer::push_integer;
 use crate::render_context::RenderContext;
 use crate::{Sources, rfc3339};
 use drumfire_plan::{DataError, VariableId};
 use minijinja::Value;
-use std::fmt::Write;
 
 /// A random string is at most this long.
 pub(crate) const LETTERS_MAX: u64 = 1 << 20;
@@ -61,11 +61,9 @@ impl Simple {
         if let Some(variable) = sources.variable(text) {
             return Some(Self::Kept(variable));
         }
-        if let Some((feed, column)) = text.split_once('.') {
-            let at = sources.find(feed)?;
-            let feed = sources.feed(at)?;
-            let column = feed.column(column)?;
-            return feed.is_plain(column).then_some(Self::Cell(at, column));
+        if let Some((feed, column)) = sources.column(text) {
+            let is_plain = sources.feed(feed)?.is_plain(column);
+            return is_plain.then_some(Self::Cell(feed, column));
         }
         let (function, rest) = text.split_once('(')?;
         let arguments: Vec<&str> = rest.strip_suffix(')')?.split(',').map(str::trim).collect();
@@ -76,6 +74,14 @@ impl Simple {
                 let length = u64::try_from(integer(length)?).ok()?;
                 (length <= LETTERS_MAX).then_some(Self::RandomString(length))
             }
+            _ => None,
+        }
+    }
+
+    /// The feed that it reads.
+    pub(crate) const fn feed(&self) -> Option<usize> {
+        match self {
+            Self::Cell(feed, _) => Some(*feed),
             _ => None,
         }
     }
@@ -109,10 +115,7 @@ impl Simple {
             }
             // The length was checked to be at most LETTERS_MAX.
             Self::RandomString(length) => context.random().letters(length as usize, out),
-            Self::Cell(feed, column) => {
-                let cell = sources.cell(feed, column, call)?;
-                push_value(cell, out)?;
-            }
+            Self::Cell(feed, column) => sources.push(feed, column, call, out)?,
             Self::Kept(variable) => out.push_str(context.kept(variable)?),
         }
         Ok(())
@@ -150,44 +153,18 @@ fn integer(text: &str) -> Option<i64> {
     (decimal && canonical).then(|| text.parse().ok()).flatten()
 }
 
-fn push_value(value: &Value, out: &mut String) -> Result<(), DataError> {
-    if value.is_undefined() {
-        let message = "the feed's row for this request lacks the value";
-        return Err(DataError(message.to_owned()));
-    }
-    match value.as_str() {
-        Some(text) => out.push_str(text),
-        // Writing to a string does not fail.
-        None => drop(write!(out, "{value}")),
-    }
-    Ok(())
-}
-
-/// Appends a decimal number; several times as fast as formatting it.
-fn push_integer(mut number: u64, out: &mut String) {
-    let mut digits = [b'0'; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Simple, push_integer};
-    use crate::{Feed, Order, Sources};
+    use super::Simple;
+    use crate::{CsvForm, Feed, Order, Sources};
 
     #[test]
     fn simple_forms_are_known_and_others_left_to_the_interpreter() {
         let mut sources = Sources::new();
-        let feed = Feed::from_csv(b"name,age\na,1\n").unwrap();
+        let feed = Feed::from_csv(b"name,age\na,1\n", &CsvForm::default()).unwrap();
         sources.add("users", feed, Order::InTurn).unwrap();
+        let feed = Feed::from_lines(b"a\nb\n").unwrap();
+        sources.add("skus", feed, Order::InTurn).unwrap();
         for (text, simple) in [
             ("request_number", Some(Simple::RequestNumber)),
             ("uuid", Some(Simple::Uuid)),
@@ -195,6 +172,9 @@ mod tests {
             ("random_int(-1, 6)", Some(Simple::RandomInt(-1, 6))),
             ("random_string(8)", Some(Simple::RandomString(8))),
             ("users.age", Some(Simple::Cell(0, 1))),
+            ("users", None),
+            ("skus", Some(Simple::Cell(1, 0))),
+            ("skus.value", Some(Simple::Cell(1, 0))),
             ("random_string(9999999)", None),
             ("random_int(01, 2)", None),
             ("random_int(1)", None),
@@ -204,15 +184,6 @@ mod tests {
             ("new_uuid() ~ '('", None),
         ] {
             assert_eq!(Simple::parse(text, &sources), simple, "{text}");
-        }
-    }
-
-    #[test]
-    fn integers_are_written_in_full() {
-        for number in [0, 7, 10, 999, u64::MAX] {
-            let mut out = String::from("x");
-            push_integer(number, &mut out);
-            assert_eq!(out, format!("x{number}"));
         }
     }
 }

@@ -49,7 +49,7 @@ struct Rendering {
 /// Compiled templates by name.
 pub(crate) struct Jinja {
     environment: Environment<'static>,
-    context: Value,
+    context: Context,
     /// How each template begins, as it was written.
     beginnings: HashMap<String, String>,
 }
@@ -78,7 +78,10 @@ impl Jinja {
         environment.add_function("choose", choose);
         environment.add_filter("urlencode", urlencode);
         growth::bound(&mut environment);
-        let context = Value::from_object(Context(Arc::clone(sources)));
+        let context = Context {
+            sources: Arc::clone(sources),
+            by_column: Vec::new(),
+        };
         Self {
             environment,
             context,
@@ -93,6 +96,11 @@ impl Jinja {
             .environment
             .add_template_owned(name.to_owned(), prepared.to_owned());
         added.map_err(|error| self.explain(name, &error))
+    }
+
+    /// A feed of one column is read as an object, by the column's name, and not as a value.
+    pub(crate) fn read_by_column(&mut self, feed: usize) {
+        self.context.by_column.push(feed);
     }
 
     /// An error, behind the template's beginning.
@@ -156,7 +164,7 @@ impl Jinja {
             .map_err(|error| describe(&error))
             .and_then(|template| {
                 template
-                    .render_captured_to(self.context.clone(), Sink(out))
+                    .render_captured_to(Value::from_object(self.context.clone()), Sink(out))
                     .map(drop)
                     .map_err(|error| self.explain(name, &error))
             });
@@ -263,8 +271,12 @@ impl io::Write for Sink<'_> {
 }
 
 /// The variables of a rendering.
-#[derive(Debug)]
-struct Context(Arc<Sources>);
+#[derive(Clone, Debug)]
+struct Context {
+    sources: Arc<Sources>,
+    /// The feeds of one column that are read by the column's name.
+    by_column: Vec<usize>,
+}
 
 impl Object for Context {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
@@ -279,7 +291,7 @@ impl Object for Context {
         if let Some(variable) = Simple::variable(name) {
             return with_rendering(|rendering| variable.value(&mut rendering.context)).ok();
         }
-        if let Some(variable) = self.0.variable(name) {
+        if let Some(variable) = self.sources.variable(name) {
             let kept = with_rendering(|rendering| {
                 let kept = rendering.context.kept(variable);
                 kept.map(Value::from)
@@ -288,11 +300,16 @@ impl Object for Context {
             let kept = kept.and_then(|kept| kept.map_err(failed));
             return Some(kept.unwrap_or_else(Value::from));
         }
-        let feed = self.0.find(name)?;
-        Some(Value::from_object(Row {
-            sources: Arc::clone(&self.0),
+        let feed = self.sources.find(name)?;
+        let row = Arc::new(Row {
+            sources: Arc::clone(&self.sources),
             feed,
-        }))
+        });
+        let is_value = self.sources.feed(feed)?.is_single() && !self.by_column.contains(&feed);
+        Some(match is_value {
+            true => row.cell(0).unwrap_or_default(),
+            false => Value::from_dyn_object(row),
+        })
     }
 }
 
@@ -305,12 +322,20 @@ struct Row {
 
 impl Object for Row {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        let column = self.sources.feed(self.feed)?.column(key.as_str()?)?;
-        let call = with_rendering(|rendering| rendering.context.call.clone()).ok()?;
-        match self.sources.cell(self.feed, column, &call) {
-            Ok(cell) => Some(cell.clone()),
-            Err(error) => Some(Error::new(ErrorKind::InvalidOperation, error.0).into()),
-        }
+        self.cell(self.sources.feed(self.feed)?.column(key.as_str()?)?)
+    }
+}
+
+impl Row {
+    /// The value in a column.
+    fn cell(&self, column: usize) -> Option<Value> {
+        let taken = with_rendering(|rendering| {
+            let request = &rendering.context.call;
+            self.sources.value(self.feed, column, request)
+        });
+        let failed = |error: DataError| Error::new(ErrorKind::InvalidOperation, error.0);
+        let value = taken.ok()?.map_err(failed);
+        Some(value.unwrap_or_else(Value::from))
     }
 }
 

@@ -8,7 +8,9 @@
 mod date;
 mod expression;
 mod feed;
+mod feed_order;
 mod growth;
+mod integer;
 mod jinja;
 mod json_text;
 mod order;
@@ -23,7 +25,8 @@ mod text;
 
 pub use date::rfc3339;
 pub use drumfire_plan::Random;
-pub use feed::{Feed, FeedError};
+pub use feed::{CsvForm, Feed, FeedError, Generated, KINDS, Kind, Range, VALUE};
+pub use feed_order::{AtEnd, Deal, FeedOrder};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
 pub use order::Order;
 pub use render_context::RenderContext;

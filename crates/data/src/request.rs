@@ -113,7 +113,7 @@ impl Bodies {
         let once = self.order == Order::OnceEach;
         let templates = self.list.iter().filter_map(|body| match body {
             BodyText::Fixed(_) => None,
-            BodyText::Template(template) => template.sources().count(),
+            BodyText::Template(template) => template.count(),
         });
         let own = once.then_some(self.list.len() as u64);
         own.into_iter().chain(templates).min()
@@ -189,7 +189,7 @@ impl RequestTemplates {
     pub fn count(&self) -> Option<u64> {
         let fields = self.fields.iter().map(|field| &field.template);
         let templates = self.target.iter().chain(fields);
-        let feeds = templates.filter_map(|template| template.sources().count());
+        let feeds = templates.filter_map(Template::count);
         let body = self.body.as_ref().and_then(|body| body.count());
         feeds.chain(body).min()
     }
@@ -235,13 +235,14 @@ impl RequestData for RequestTemplates {
 #[cfg(test)]
 mod tests {
     use super::{Bodies, FieldTemplate, RequestTemplates};
-    use crate::{Feed, Order, Sources, Template, Text};
+    use crate::{CsvForm, Feed, Order, Sources, Template, Text};
     use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
     use std::sync::Arc;
 
     fn sources(order: Order) -> Arc<Sources> {
         let mut sources = Sources::new();
-        let feed = Feed::from_csv(b"name\nAda\nGrace \"G\"\n").expect("a feed");
+        let feed =
+            Feed::from_csv(b"name\nAda\nGrace \"G\"\n", &CsvForm::default()).expect("a feed");
         sources.add("people", feed, order).expect("a name");
         Arc::new(sources)
     }

@@ -1,6 +1,6 @@
 //! The sources of templates beside the request itself: feeds with names.
 
-use crate::{Feed, Order, VARIABLES};
+use crate::{Deal, Feed, FeedOrder, VARIABLES};
 use drumfire_plan::{DataError, RequestContext, VariableId};
 use minijinja::Value;
 use std::fmt;
@@ -48,6 +48,8 @@ const LANGUAGE: [&str; 31] = [
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     feeds: Vec<Arc<Source>>,
+    /// What the pool takes of each feed; all of those beyond the list's end.
+    deals: Arc<[Deal]>,
     variables: Vec<Variable>,
     asked_for: AskedFor,
 }
@@ -74,7 +76,7 @@ enum AskedFor {
 struct Source {
     name: String,
     feed: Feed,
-    order: Order,
+    order: FeedOrder,
 }
 
 /// Why a feed could not be added.
@@ -109,21 +111,22 @@ impl std::error::Error for SourceError {}
 impl Sources {
     /// No feeds.
     #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            feeds: Vec::new(),
-            variables: Vec::new(),
-            asked_for: AskedFor::Requests,
-        }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Adds a feed; a template writes `{{ name.column }}`.
     ///
     /// # Errors
     /// When the name can't be used.
-    pub fn add(&mut self, name: &str, feed: Feed, order: Order) -> Result<(), SourceError> {
+    pub fn add(
+        &mut self,
+        name: &str,
+        feed: Feed,
+        order: impl Into<FeedOrder>,
+    ) -> Result<(), SourceError> {
         self.check_name(name)?;
-        let name = name.to_owned();
+        let (name, order) = (name.to_owned(), order.into());
         self.feeds.push(Arc::new(Source { name, feed, order }));
         Ok(())
     }
@@ -208,15 +211,34 @@ impl Sources {
         self.asked_for == AskedFor::Values && ["connection", "message_number"].contains(&name)
     }
 
-    /// For how many requests there is data: the length of the shortest feed that is gone through
-    /// once. `None` when no feed ends.
+    /// The same sources for a pool that takes these parts of the feeds, in their order.
     #[must_use]
-    pub fn count(&self) -> Option<u64> {
-        let once = self
-            .feeds
-            .iter()
-            .filter(|source| source.order == Order::OnceEach);
-        once.map(|source| source.feed.rows()).min()
+    pub fn dealt(&self, deals: Vec<Deal>) -> Self {
+        Self {
+            deals: deals.into(),
+            ..self.clone()
+        }
+    }
+
+    /// How many rows a feed has of which each user keeps one; `None` if it is none such.
+    #[must_use]
+    pub fn rows_kept(&self, name: &str) -> Option<u64> {
+        let source = self.feeds.get(self.find(name)?)?;
+        (source.order == FeedOrder::PerUser).then(|| source.feed.rows())
+    }
+
+    fn deal(&self, at: usize) -> Deal {
+        self.deals.get(at).copied().unwrap_or_default()
+    }
+
+    /// For how many requests there are rows of these feeds: of the shortest that ends the run.
+    /// `None` when none does.
+    pub(crate) fn count(&self, feeds: &[usize]) -> Option<u64> {
+        let counts = feeds.iter().filter_map(|&at| {
+            let source = self.feeds.get(at)?;
+            source.order.count(self.deal(at), source.feed.rows())
+        });
+        counts.min()
     }
 
     /// The names of the variables that are set.
@@ -240,26 +262,59 @@ impl Sources {
         self.feeds.get(at).map(|source| &source.feed)
     }
 
+    /// The feed and the column that a name stands for: `feed.column`, or `feed` where that has one
+    /// column.
+    pub(crate) fn column(&self, name: &str) -> Option<(usize, usize)> {
+        let (feed, column) = match name.split_once('.') {
+            Some((feed, column)) => (feed, Some(column)),
+            None => (name, None),
+        };
+        let at = self.find(feed)?;
+        let feed = self.feed(at)?;
+        let column = match column {
+            Some(column) => feed.column(column)?,
+            None => feed.is_single().then_some(0)?,
+        };
+        Some((at, column))
+    }
+
     /// The value that a request takes from a feed; undefined if its row lacks it.
-    pub(crate) fn cell(
+    pub(crate) fn value(
         &self,
         at: usize,
         column: usize,
-        call: &RequestContext,
-    ) -> Result<&Value, DataError> {
+        request: &RequestContext,
+    ) -> Result<Value, DataError> {
         let Some(source) = self.feeds.get(at) else {
-            return Ok(&Value::UNDEFINED);
+            return Ok(Value::UNDEFINED);
         };
-        let rows = source.feed.rows();
+        let row = self.row(at, source, request)?;
+        Ok(source.feed.value(row, column))
+    }
+
+    /// Appends the text that a request takes from a plain column of a feed.
+    pub(crate) fn push(
+        &self,
+        at: usize,
+        column: usize,
+        request: &RequestContext,
+        out: &mut String,
+    ) -> Result<(), DataError> {
+        let Some(source) = self.feeds.get(at) else {
+            return Ok(());
+        };
+        let row = self.row(at, source, request)?;
+        source.feed.push(row, column, out)
+    }
+
+    /// The row of a feed that a request takes.
+    fn row(&self, at: usize, source: &Source, request: &RequestContext) -> Result<u64, DataError> {
         // Feeds must not take their rows in step with each other.
-        let seed = call.seed.wrapping_add(at as u64);
-        match source.order.index(seed, call.arrival, rows) {
-            Some(row) => Ok(source.feed.cell(row, column)),
-            None => Err(DataError(format!(
-                "the feed `{}` has {rows} rows and is gone through once; request {} finds none",
-                source.name, call.arrival
-            ))),
-        }
+        let seed = request.seed.wrapping_add(at as u64);
+        let row = source
+            .order
+            .row(self.deal(at), seed, request, source.feed.rows());
+        row.map_err(|error| DataError(format!("the feed `{}` {}", source.name, error.0)))
     }
 }
 
@@ -274,11 +329,11 @@ fn is_identifier(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{SourceError, Sources};
-    use crate::{Feed, Order};
+    use crate::{CsvForm, Feed, Order};
 
     #[test]
     fn names_are_identifiers_and_stand_once() {
-        let feed = || Feed::from_csv(b"a\n1\n2\n").unwrap();
+        let feed = || Feed::from_csv(b"a\n1\n2\n", &CsvForm::default()).unwrap();
         let mut sources = Sources::new();
         for name in ["users", "_u2"] {
             assert_eq!(sources.add(name, feed(), Order::InTurn), Ok(()));
@@ -299,9 +354,10 @@ mod tests {
         assert_eq!(sources.declare("order"), Ok(()));
         let error = SourceError::Taken("order".to_owned());
         assert_eq!(sources.add("order", feed(), Order::InTurn), Err(error));
-        assert_eq!(sources.count(), None);
+        assert_eq!(sources.count(&[0, 1]), None);
         sources.add("once", feed(), Order::OnceEach).unwrap();
-        assert_eq!(sources.count(), Some(2));
+        assert_eq!(sources.count(&[0, 2]), Some(2));
+        assert_eq!(sources.count(&[0]), None);
     }
     #[test]
     fn a_variable_is_known_behind_the_step_that_sets_it() {

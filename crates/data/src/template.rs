@@ -59,6 +59,8 @@ pub struct Template {
 #[derive(Debug)]
 struct Language {
     sources: Arc<Sources>,
+    /// The feeds that its expressions read.
+    feeds: Vec<usize>,
     /// There is none where every expression is of a simple form: a list of ten thousand URLs has a
     /// template each.
     jinja: Option<Jinja>,
@@ -133,19 +135,18 @@ impl Template {
         text: Text,
         sources: &Arc<Sources>,
     ) -> Result<Self, TemplateError> {
-        let mut jinja = None;
+        let mut compiler = Compiler::new(sources);
         let prepared =
             tags::prepare(source).map_err(|error| TemplateError(in_template(source, &error)))?;
         let body = match split(source) {
             Split::Static => Body::Pieces(vec![Piece::Text(source.to_owned())]),
-            Split::Parts(parts) => Body::Pieces(pieces(&parts, sources, &mut jinja)?),
+            Split::Parts(parts) => Body::Pieces(compiler.pieces(&parts)?),
             Split::Whole => {
-                add(&mut jinja, WHOLE, source, &prepared, sources)?;
+                compiler.add(WHOLE, source, &prepared)?;
                 Body::Whole
             }
         };
-        let sources = Arc::clone(sources);
-        let language = Arc::new(Language { sources, jinja });
+        let language = Arc::new(compiler.language());
         Ok(Self {
             text,
             first_place: 0,
@@ -183,10 +184,11 @@ impl Template {
         }
     }
 
-    /// The sources of the template.
+    /// For how many requests its feeds have rows: those of the shortest that ends the run. `None`
+    /// when none does.
     #[must_use]
-    pub fn sources(&self) -> &Sources {
-        &self.language.sources
+    pub fn count(&self) -> Option<u64> {
+        self.language.sources.count(&self.language.feeds)
     }
 
     /// Appends the template's text.
@@ -291,65 +293,119 @@ fn escape_from(start: usize, out: &mut String) {
     }
 }
 
-/// Compiles the parts of a template without blocks.
-fn pieces(
-    parts: &[Part<'_>],
-    sources: &Arc<Sources>,
-    jinja: &mut Option<Jinja>,
-) -> Result<Vec<Piece>, TemplateError> {
-    let mut json = JsonPlace::default();
-    let mut place = 0;
-    let mut pieces = Vec::with_capacity(parts.len());
-    for part in parts {
-        pieces.push(match part {
-            Part::Text(text) => {
-                json.read(text);
-                Piece::Text((*text).to_owned())
-            }
-            Part::Expression(text) => {
-                let how = match Simple::parse(text, sources) {
-                    Some(simple) => How::Simple(simple),
-                    None => interpreted(text, place, sources, jinja)?,
-                };
-                let in_string = json.in_string();
-                place += 1;
-                Piece::Expression(Expression {
-                    place: place - 1,
-                    in_string,
-                    how,
-                })
-            }
-        });
-    }
-    Ok(pieces)
+/// Compiles the expressions of one template.
+struct Compiler<'a> {
+    sources: &'a Arc<Sources>,
+    feeds: Vec<usize>,
+    jinja: Option<Jinja>,
 }
 
-fn interpreted(
-    text: &str,
-    place: u64,
-    sources: &Arc<Sources>,
-    jinja: &mut Option<Jinja>,
-) -> Result<How, TemplateError> {
-    let name = place.to_string();
-    let source = format!("{{{{ {text} }}}}");
-    add(jinja, &name, &source, &source, sources)?;
-    Ok(How::Interpreted(name))
+impl<'a> Compiler<'a> {
+    const fn new(sources: &'a Arc<Sources>) -> Self {
+        Self {
+            sources,
+            feeds: Vec::new(),
+            jinja: None,
+        }
+    }
+
+    fn language(mut self) -> Language {
+        self.feeds.sort_unstable();
+        self.feeds.dedup();
+        Language {
+            sources: Arc::clone(self.sources),
+            feeds: self.feeds,
+            jinja: self.jinja,
+        }
+    }
+
+    /// Compiles the parts of a template without blocks.
+    fn pieces(&mut self, parts: &[Part<'_>]) -> Result<Vec<Piece>, TemplateError> {
+        let mut json = JsonPlace::default();
+        let mut place = 0;
+        let mut pieces = Vec::with_capacity(parts.len());
+        for part in parts {
+            pieces.push(match part {
+                Part::Text(text) => {
+                    json.read(text);
+                    Piece::Text((*text).to_owned())
+                }
+                Part::Expression(text) => {
+                    let how = match Simple::parse(text, self.sources) {
+                        Some(simple) => {
+                            self.feeds.extend(simple.feed());
+                            How::Simple(simple)
+                        }
+                        None => {
+                            check_whole(text, self.sources)?;
+                            self.interpreted(text, place)?
+                        }
+                    };
+                    let in_string = json.in_string();
+                    place += 1;
+                    Piece::Expression(Expression {
+                        place: place - 1,
+                        in_string,
+                        how,
+                    })
+                }
+            });
+        }
+        Ok(pieces)
+    }
+
+    fn interpreted(&mut self, text: &str, place: u64) -> Result<How, TemplateError> {
+        let name = place.to_string();
+        let source = format!("{{{{ {text} }}}}");
+        self.add(&name, &source, &source)?;
+        Ok(How::Interpreted(name))
+    }
+
+    /// Compiles one template, which was written as `source`, and checks the variables that it
+    /// uses.
+    fn add(&mut self, name: &str, source: &str, prepared: &str) -> Result<(), TemplateError> {
+        let sources = self.sources;
+        let jinja = self.jinja.get_or_insert_with(|| Jinja::new(sources));
+        jinja.add(name, source, prepared).map_err(TemplateError)?;
+        let variables = jinja.free_variables(name);
+        for variable in &variables {
+            check_variable(variable, sources)?;
+            let (feed, column) = match variable.split_once('.') {
+                Some((feed, column)) => (feed, Some(column)),
+                None => (variable.as_str(), None),
+            };
+            let Some(feed_at) = sources.find(feed) else {
+                continue;
+            };
+            self.feeds.push(feed_at);
+            if column.is_some() {
+                jinja.read_by_column(feed_at);
+                if variables.iter().any(|other| other == feed) {
+                    let message = format!("write one of `{feed}` and `{variable}`");
+                    return Err(TemplateError(message));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Compiles one template, which was written as `source`, and checks the variables that it uses.
-fn add(
-    jinja: &mut Option<Jinja>,
-    name: &str,
-    source: &str,
-    prepared: &str,
-    sources: &Arc<Sources>,
-) -> Result<(), TemplateError> {
-    let jinja = jinja.get_or_insert_with(|| Jinja::new(sources));
-    jinja.add(name, source, prepared).map_err(TemplateError)?;
-    for variable in jinja.free_variables(name) {
-        check_variable(&variable, sources)?;
+/// Whether an expression is no more than the name of a feed that has several columns.
+fn check_whole(text: &str, sources: &Sources) -> Result<(), TemplateError> {
+    let feed = sources.find(text).and_then(|at| sources.feed(at));
+    match feed.filter(|feed| !feed.is_single()) {
+        None => Ok(()),
+        Some(feed) => {
+            let all: Vec<String> = feed
+                .columns()
+                .map(|name| format!("{text}.{name}"))
+                .collect();
+            let all = all.join(" or ");
+            Err(TemplateError(format!(
+                "the feed `{text}` has several columns; write {all}"
+            )))
+        }
     }
-    Ok(())
 }
 
 /// Whether a variable exists, and if it is a column of a feed, that column.
@@ -385,12 +441,12 @@ fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError
             "templates have no variable `{name}`{near}"
         )));
     };
+    let all = || feed.columns().collect::<Vec<_>>().join(", ");
     match column.filter(|column| feed.column(column).is_none()) {
         None => Ok(()),
         Some(column) => {
-            let known = feed.columns().iter().map(String::as_str);
-            let near = match drumfire_plan::suggestion(column, known) {
-                none if none.is_empty() => format!("; it has {}", feed.columns().join(", ")),
+            let near = match drumfire_plan::suggestion(column, feed.columns()) {
+                none if none.is_empty() => format!("; it has {}", all()),
                 near => near,
             };
             Err(TemplateError(format!(

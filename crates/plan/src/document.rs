@@ -9,11 +9,13 @@
 //! A pool's absent values are those of the document's `defaults`; a request's are those of its
 //! pool.
 
+mod feed;
 mod place;
 mod request;
 mod scenario;
 mod settings;
 
+pub use feed::{Feed, FeedRows};
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use request::{Ask, Data, Field, Fields, Payload, Request, Stream};
 pub use scenario::{RequestStep, Step};
@@ -94,30 +96,6 @@ pub struct Stop {
     pub iterations: Option<Count>,
     /// `wait`, `close` or `ignore`: the treatment of requests in flight at the end.
     pub drain: Option<Text>,
-}
-
-/// A table that templates draw on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Feed {
-    /// Its name in templates.
-    pub name: Text,
-    /// The format of its file.
-    pub form: FeedForm,
-    /// Its file.
-    pub file: Text,
-    /// `in_order` or `random`.
-    pub order: Option<Text>,
-    /// `wrap` or `stop`.
-    pub at_end: Option<Text>,
-}
-
-/// The format of a feed's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedForm {
-    /// Comma-separated values with a line of names.
-    Csv,
-    /// A JSON object a line.
-    JsonLines,
 }
 
 /// Where results go, and how they are shown.

@@ -143,12 +143,13 @@ impl Input {
         }
         let template = Template::compile(text, Text::Json, sources)
             .map_err(|error| DataError(error.to_string()))?;
+        let count = template.count();
         let body = match elements::of_template(&method.input(), &template, first)? {
             Some(elements) => Body::Elements(elements),
             None => Body::Rendered(Rendered::new(Arc::new(template), Reading::Protobuf)),
         };
         let mut input = Self::new(method, body);
-        input.feeds = sources.count();
+        input.feeds = count;
         input.check(first)?;
         Ok(input)
     }

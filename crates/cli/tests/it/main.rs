@@ -19,6 +19,7 @@ mod conservation_and_arrivals;
 mod docs;
 mod examples;
 mod faults;
+mod feeds;
 mod first_use;
 mod ghz;
 mod ghz_differential;

@@ -4,7 +4,7 @@ use super::fields::{Fields, Known, text};
 use super::node::Node;
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_plan::document::{Payload, Place, Placed};
+use drumfire_plan::document::{Payload, Place, Placed, Text};
 use serde::{Serialize, Serializer};
 use serde_json::Number;
 
@@ -47,13 +47,9 @@ impl PayloadKeys {
         if !self.names().contains(&key) {
             return Known::No;
         }
-        let given = match &node.value {
-            Node::List(_) | Node::Map(_) if key == DATA.text => {
-                let json = serde_json::to_string(&Json(&node.value));
-                let json = found.ok(&node.place, json);
-                json.map(|json| Placed::new(json, node.place.clone()))
-            }
-            _ => text(node, found),
+        let given = match key == DATA.text {
+            true => json_text(node, found),
+            false => text(node, found),
         };
         let Some(text) = given else {
             return Known::Yes;
@@ -81,6 +77,16 @@ impl PayloadKeys {
         };
         out.push((key.to_owned(), Tree::Scalar(text.value.clone())));
     }
+}
+
+/// A text, or the JSON that a tree stands for.
+pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
+    if !matches!(node.value, Node::List(_) | Node::Map(_)) {
+        return text(node, found);
+    }
+    let json = serde_json::to_string(&Json(&node.value));
+    let json = found.ok(&node.place, json);
+    json.map(|json| Placed::new(json, node.place.clone()))
 }
 
 /// Data that is written as a tree, as the JSON that it stands for; keys keep their order.

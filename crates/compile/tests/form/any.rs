@@ -265,14 +265,31 @@ fn pool(name: String) -> BoxedStrategy<Pool> {
 }
 
 fn feed(name: String) -> impl Strategy<Value = Feed> {
-    let form = prop::sample::select(vec![FeedForm::Csv, FeedForm::JsonLines]);
-    (form, text(), some(), some()).prop_map(move |(form, file, order, at_end)| Feed {
-        name: placed(name.clone()),
-        form,
-        file,
-        order,
-        at_end,
-    })
+    let rows = prop_oneof![
+        text().prop_map(FeedRows::Csv),
+        text().prop_map(FeedRows::Json),
+        text().prop_map(FeedRows::JsonLines),
+        text().prop_map(FeedRows::Lines),
+        text().prop_map(FeedRows::Inline),
+        text().prop_map(FeedRows::Range),
+        listed().prop_map(FeedRows::Generated),
+    ];
+    let csv = (texts(), some(), some(), switch());
+    let generated = (count(), count());
+    (rows, csv, generated, some(), some()).prop_map(
+        move |(rows, (fields, delimiter, quote, header), (count, seed), order, at_end)| Feed {
+            name: placed(name.clone()),
+            rows,
+            fields,
+            delimiter,
+            quote,
+            header,
+            count,
+            seed,
+            order,
+            at_end,
+        },
+    )
 }
 
 /// A few names, none of them twice.

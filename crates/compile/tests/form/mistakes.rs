@@ -69,9 +69,9 @@ fn every_mistake_is_said_with_its_place() {
         (
             "drumfire: 1\nfeeds: { a: {}, b: { csv: x, jsonl: y }, c: { csv: x, xyz: y } }\n",
             &[
-                "p:2:10: a feed has one of `csv` and `jsonl`",
-                "p:2:17: a feed has one of `csv` and `jsonl`",
-                "p:2:55: a feed has no key `xyz`; its keys are csv, jsonl, order, at_end",
+                "p:2:10: a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
+                "p:2:17: a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
+                "p:2:55: a feed has no key `xyz`; its keys are csv, json, jsonl, lines, inline, range, generated, fields, delimiter, quote, header, rows, seed, order, at_end",
             ],
         ),
     ] {

@@ -42,11 +42,9 @@ impl Metadata {
         Header::new(&key, b"").map_err(|error| DataError(error.to_string()))?;
         let template = Template::compile(value, Text::Plain, sources)
             .map_err(|error| DataError(format!("metadata {key}: {error}")))?;
+        let count = template.count();
         let form = Form::Native(key, Box::new(template));
-        Ok(Self {
-            form,
-            count: sources.count(),
-        })
+        Ok(Self { form, count })
     }
 
     /// Any template language, for the value of one key.

@@ -1,7 +1,7 @@
 //! The messages of calls: fixed, templated, in turn, as streams.
 
 use crate::fixture::{self, zoo};
-use drumfire_data::{Feed, Order, Sources, TextTemplate};
+use drumfire_data::{CsvForm, Feed, Order, Sources, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
 use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use std::sync::Arc;
@@ -32,7 +32,11 @@ fn shown(method: &Method, input: &Input, call: &RequestContext, n: u64) -> Resul
 
 fn sources() -> Arc<Sources> {
     let mut sources = Sources::new();
-    let users = Feed::from_csv(b"name,age\nann,1\n\"b \"\"q\"\"\",2\nc\\d,3\n").unwrap();
+    let users = Feed::from_csv(
+        b"name,age\nann,1\n\"b \"\"q\"\"\",2\nc\\d,3\n",
+        &CsvForm::default(),
+    )
+    .unwrap();
     sources.add("users", users, Order::InTurn).unwrap();
     Arc::new(sources)
 }
@@ -329,7 +333,7 @@ fn what_can_be_shown_ends() {
 #[test]
 fn feeds_that_end_tell_when() {
     let mut sources = Sources::new();
-    let feed = || Feed::from_csv(b"a\n1\n2\n").unwrap();
+    let feed = || Feed::from_csv(b"a\n1\n2\n", &CsvForm::default()).unwrap();
     sources.add("f", feed(), Order::OnceEach).unwrap();
     let method = zoo("Show");
     let sources = Arc::new(sources);

@@ -2,7 +2,7 @@
 
 use super::Program;
 use crate::{Schema, json};
-use drumfire_data::{Feed, Order, RenderContext, Sources, Template, Text};
+use drumfire_data::{CsvForm, Feed, Order, RenderContext, Sources, Template, Text};
 use drumfire_plan::RequestContext;
 use proptest::prelude::*;
 use prost_reflect::MessageDescriptor;
@@ -36,7 +36,11 @@ fn template(text: &str) -> Template {
     let feed = "a,b\n1,0\n7,x\n\"q\"\"\\\",-7\n,2147483648\nONE,0\nMINUS,0.5\n1e3,NaN\ninf,+4\n\u{1},\u{e000}\n";
     let mut sources = Sources::new();
     sources
-        .add("f", Feed::from_csv(feed.as_bytes()).unwrap(), Order::InTurn)
+        .add(
+            "f",
+            Feed::from_csv(feed.as_bytes(), &CsvForm::default()).unwrap(),
+            Order::InTurn,
+        )
         .unwrap();
     Template::compile(text, Text::Json, &Arc::new(sources)).unwrap()
 }

@@ -1,0 +1,130 @@
+//! The parts of shared feeds that each pool takes.
+//!
+//! A row that is used once, or that a user keeps, must not be taken by two pools. So the pools that
+//! read such a feed take its rows in turns, or each takes the rows behind those of the users of the
+//! pools before it.
+
+use crate::form::fields::show_fields;
+use crate::form::tree::Tree;
+use crate::scope::Scope;
+use drumfire_data::{Deal, Sources};
+use drumfire_plan::document::{Feed, Pool};
+use drumfire_plan::{Load, Users};
+use std::sync::Arc;
+
+/// The keys whose values are files that templates may stand in.
+const FILES: [&str; 5] = ["body_file", "data_file", "metadata_file", "list", "ammo"];
+
+/// What pools take of feeds.
+pub(crate) struct Dealer<'a> {
+    feeds: &'a [Feed],
+    sources: &'a Arc<Sources>,
+    /// For each pool, which feeds it reads.
+    reads: Vec<Vec<bool>>,
+    /// How many users the pools have that were made so far; `None` where nothing bounds them.
+    users: Vec<Option<u32>>,
+}
+
+impl<'a> Dealer<'a> {
+    /// The feeds of a document with its pools.
+    pub(crate) fn new(feeds: &'a [Feed], sources: &'a Arc<Sources>, pools: &[Pool]) -> Self {
+        let of_pool = |pool: &Pool| {
+            let tree = show_fields(pool);
+            let reads = |feed: &Feed| {
+                let tree = tree.as_ref();
+                tree.is_some_and(|tree| reads(tree, &feed.name.value))
+            };
+            feeds.iter().map(reads).collect()
+        };
+        Self {
+            feeds,
+            sources,
+            reads: pools.iter().map(of_pool).collect(),
+            users: Vec::new(),
+        }
+    }
+
+    /// The sources of the next pool.
+    pub(crate) fn sources(&self) -> Arc<Sources> {
+        let deals = (0..self.feeds.len()).map(|feed| self.deal(feed));
+        Arc::new(self.sources.dealt(deals.collect()))
+    }
+
+    /// What the next pool takes of a feed.
+    fn deal(&self, feed: usize) -> Deal {
+        let reads = |pool: &usize| self.reads[*pool][feed];
+        let next = self.users.len();
+        let before = (0..next).filter(reads);
+        let users = before.clone().filter_map(|pool| self.users[pool]);
+        Deal {
+            pools: (0..self.reads.len()).filter(reads).count().max(1) as u32,
+            pool: before.count() as u32,
+            users_before: users.fold(0, u32::saturating_add),
+        }
+    }
+
+    /// Notes how many users a pool has, which was made just now.
+    pub(crate) fn made(&mut self, pool: Option<&drumfire_plan::Pool>, scope: &mut Scope<'_>) {
+        let users = pool.and_then(|pool| match (&pool.users, &pool.load) {
+            (Some(users), _) => Some(Users::most(users)),
+            (None, Load::Closed { users, .. }) => Some(*users),
+            (None, Load::Open { .. }) => None,
+        });
+        if pool.is_some() {
+            for feed in 0..self.feeds.len() {
+                self.check(feed, users, scope);
+            }
+        }
+        self.users.push(users);
+    }
+
+    /// Notes users that would find no row of their own.
+    fn check(&self, feed: usize, users: Option<u32>, scope: &mut Scope<'_>) {
+        let written = &self.feeds[feed];
+        let pool = self.users.len();
+        let kept = self.sources.rows_kept(&written.name.value);
+        let (true, Some(rows)) = (self.reads[pool][feed], kept) else {
+            return;
+        };
+        let place = written
+            .order
+            .as_ref()
+            .map_or(&written.name.place, |order| &order.place);
+        let deal = self.deal(feed);
+        let Some(users) = users else {
+            if deal.pools > 1 {
+                let message = "pools that share a feed of which each user keeps a row need a \
+                               number of `users`";
+                scope.found.add(place, message);
+            }
+            return;
+        };
+        let wanted = u64::from(deal.users_before) + u64::from(users);
+        if wanted > rows && written.at_end.is_none() {
+            let message = format!(
+                "{wanted} users keep a row each, and the feed has {rows}; give it more rows, or \
+                 write `at_end: fail`"
+            );
+            scope.found.add(place, message);
+        }
+    }
+}
+
+/// Whether a template in a tree may read a feed. Of files it is not known, so they may.
+fn reads(tree: &Tree, feed: &str) -> bool {
+    match tree {
+        Tree::Switch(_) => false,
+        Tree::Scalar(text) => names(text, feed),
+        Tree::List(items) => items.iter().any(|item| reads(item, feed)),
+        Tree::Map(entries) => entries
+            .iter()
+            .any(|(key, value)| FILES.contains(&key.as_str()) || reads(value, feed)),
+    }
+}
+
+/// Whether a text has tags and names a feed.
+fn names(text: &str, feed: &str) -> bool {
+    let is_word = |c: char| c == '_' || c.is_alphanumeric();
+    (text.contains("{{") || text.contains("{%"))
+        && text.split(|c| !is_word(c)).any(|word| word == feed)
+}

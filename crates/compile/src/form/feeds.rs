@@ -1,0 +1,184 @@
+//! Feeds: a mapping of names that the user gives to where the rows come from.
+
+use super::fields::{Entry, entries, fields, items, read_fields, show_fields, text};
+use super::node::Node;
+use super::payload::json_text;
+use super::tree::Tree;
+use crate::diagnostic::Findings;
+use drumfire_plan::document::{Count, Feed, FeedRows, Field, Place, Placed, Switch, Text};
+
+/// A feed's keys, as they stand in a mapping.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    csv: Option<Text>,
+    json: Option<Text>,
+    jsonl: Option<Text>,
+    lines: Option<Text>,
+    inline: Inline,
+    range: Option<Text>,
+    generated: Columns,
+    fields: Vec<Text>,
+    delimiter: Option<Text>,
+    quote: Option<Text>,
+    header: Option<Switch>,
+    rows: Option<Count>,
+    seed: Option<Count>,
+    order: Option<Text>,
+    at_end: Option<Text>,
+}
+
+fields!(Keys {
+    "csv" => csv,
+    "json" => json,
+    "jsonl" => jsonl,
+    "lines" => lines,
+    "inline" => inline,
+    "range" => range,
+    "generated" => generated,
+    "fields" => fields,
+    "delimiter" => delimiter,
+    "quote" => quote,
+    "header" => header,
+    "rows" => rows,
+    "seed" => seed,
+    "order" => order,
+    "at_end" => at_end,
+});
+
+/// Rows in the plan, as JSON.
+#[derive(Debug, Default)]
+struct Inline(Option<Text>);
+
+impl Entry for Inline {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        Self(json_text(node, found))
+    }
+
+    fn show(&self) -> Option<Tree> {
+        self.0.show()
+    }
+
+    fn fill(&mut self, _: &Self) {}
+
+    fn place(&self) -> Option<&Place> {
+        self.0.place()
+    }
+}
+
+/// The columns of generated rows: a mapping of names to kinds, or a list of kinds, each of which
+/// names its column.
+#[derive(Debug, Default)]
+struct Columns(Option<Vec<Field>>);
+
+impl Entry for Columns {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let mut fields = Vec::new();
+        for item in items(node) {
+            if matches!(item.value, Node::Map(_)) {
+                fields.extend(Vec::<Field>::read(item, found));
+            } else if let Some(kind) = text(item, found) {
+                let name = kind.value.split(' ').next().unwrap_or_default();
+                let name = Placed::new(name.to_owned(), kind.place.clone());
+                fields.push(Field { name, value: kind });
+            }
+        }
+        Self(Some(fields))
+    }
+
+    fn show(&self) -> Option<Tree> {
+        let fields = self.0.as_ref()?;
+        Some(fields.show().unwrap_or_else(|| Tree::Map(Vec::new())))
+    }
+
+    fn fill(&mut self, _: &Self) {}
+
+    fn place(&self) -> Option<&Place> {
+        self.0.as_ref().and_then(Entry::place)
+    }
+}
+
+impl Keys {
+    /// Where the keys say that the rows come from; there is one such key.
+    fn rows(&mut self, name: &Text, found: &mut Findings) -> Option<FeedRows> {
+        let mut all = Vec::new();
+        all.extend(self.csv.take().map(FeedRows::Csv));
+        all.extend(self.json.take().map(FeedRows::Json));
+        all.extend(self.jsonl.take().map(FeedRows::JsonLines));
+        all.extend(self.lines.take().map(FeedRows::Lines));
+        all.extend(self.inline.0.take().map(FeedRows::Inline));
+        all.extend(self.range.take().map(FeedRows::Range));
+        all.extend(self.generated.0.take().map(FeedRows::Generated));
+        if all.len() != 1 {
+            let message = "a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` \
+                           and `generated`";
+            found.add(&name.place, message);
+            return None;
+        }
+        all.pop()
+    }
+
+    /// The feed that the keys make.
+    fn feed(mut self, name: Text, found: &mut Findings) -> Option<Feed> {
+        Some(Feed {
+            rows: self.rows(&name, found)?,
+            name,
+            fields: self.fields,
+            delimiter: self.delimiter,
+            quote: self.quote,
+            header: self.header,
+            count: self.rows,
+            seed: self.seed,
+            order: self.order,
+            at_end: self.at_end,
+        })
+    }
+
+    /// The keys that make a feed.
+    fn of(feed: &Feed) -> Self {
+        let mut keys = Self {
+            fields: feed.fields.clone(),
+            delimiter: feed.delimiter.clone(),
+            quote: feed.quote.clone(),
+            header: feed.header.clone(),
+            rows: feed.count.clone(),
+            seed: feed.seed.clone(),
+            order: feed.order.clone(),
+            at_end: feed.at_end.clone(),
+            ..Self::default()
+        };
+        match feed.rows.clone() {
+            FeedRows::Csv(file) => keys.csv = Some(file),
+            FeedRows::Json(file) => keys.json = Some(file),
+            FeedRows::JsonLines(file) => keys.jsonl = Some(file),
+            FeedRows::Lines(file) => keys.lines = Some(file),
+            FeedRows::Inline(rows) => keys.inline = Inline(Some(rows)),
+            FeedRows::Range(range) => keys.range = Some(range),
+            FeedRows::Generated(columns) => keys.generated = Columns(Some(columns)),
+        }
+        keys
+    }
+}
+
+impl Entry for Vec<Feed> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let mut feeds = Self::new();
+        for (name, node) in entries(node, "`feeds`", found) {
+            let keys: Keys = read_fields(node, "a feed", found);
+            feeds.extend(keys.feed(name.clone(), found));
+        }
+        feeds
+    }
+
+    fn show(&self) -> Option<Tree> {
+        let feeds = self.iter().filter_map(|feed| {
+            show_fields(&Keys::of(feed)).map(|tree| (feed.name.value.clone(), tree))
+        });
+        (!self.is_empty()).then(|| Tree::Map(feeds.collect()))
+    }
+
+    fn fill(&mut self, _: &Self) {}
+
+    fn place(&self) -> Option<&Place> {
+        self.first().map(|feed| &feed.name.place)
+    }
+}

@@ -1,0 +1,33 @@
+//! Pools: a mapping whose keys are names that the user gives.
+
+use super::fields::{Entry, entries, read_fields, show_fields};
+use super::node::Node;
+use super::tree::Tree;
+use crate::diagnostic::Findings;
+use drumfire_plan::document::{Place, Placed, Pool};
+
+impl Entry for Vec<Pool> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let entries = entries(node, "`pools`", found).iter();
+        entries
+            .map(|(name, node)| Pool {
+                name: name.clone(),
+                ..read_fields(node, "a pool", found)
+            })
+            .collect()
+    }
+
+    fn show(&self) -> Option<Tree> {
+        let pools = self.iter().map(|pool| {
+            let tree = show_fields(pool).unwrap_or_else(|| Tree::Map(Vec::new()));
+            (pool.name.value.clone(), tree)
+        });
+        (!self.is_empty()).then(|| Tree::Map(pools.collect()))
+    }
+
+    fn fill(&mut self, _: &Self) {}
+
+    fn place(&self) -> Option<&Place> {
+        self.first().map(|pool| &pool.name.place)
+    }
+}

@@ -1,0 +1,219 @@
+//! Where the values of a file of JSON begin and end: the elements of its one array, or values one
+//! after the other.
+//!
+//! Brackets and quotes are followed; what stands between them is checked by the reader of a value.
+
+/// A cut of a text into values. It may be given in windows, each of which begins where the last
+/// value ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct JsonValues(State);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Nothing was found yet.
+    #[default]
+    Start,
+    /// Values stand one after the other.
+    Stream,
+    /// Behind an element of an array.
+    Array,
+    /// Behind the array.
+    Closed,
+}
+
+/// What follows in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A value.
+    Value { start: usize, end: usize },
+    /// The window ends before the next value does.
+    More,
+    /// There is no further value.
+    End,
+    /// A mistake.
+    Broken { at: usize, message: &'static str },
+}
+
+impl JsonValues {
+    /// The next value of a window; `is_last` says that nothing follows the window.
+    pub(crate) fn next(&mut self, window: &[u8], is_last: bool) -> Next {
+        let mut at = blanks(window, 0);
+        let mut state = self.0;
+        let missing = |at, message| match is_last {
+            true => Next::Broken { at, message },
+            false => Next::More,
+        };
+        let ended = || match is_last {
+            true => Next::End,
+            false => Next::More,
+        };
+        match (state, window.get(at)) {
+            (State::Array, None) => return missing(at, "the array is not closed"),
+            (_, None) => return ended(),
+            (State::Start, Some(b'[')) => {
+                at = blanks(window, at + 1);
+                match window.get(at) {
+                    None => return missing(at, "the array is not closed"),
+                    Some(b']') => state = State::Closed,
+                    Some(_) => state = State::Array,
+                }
+                at += usize::from(state == State::Closed);
+            }
+            (State::Array, Some(b']')) => {
+                state = State::Closed;
+                at += 1;
+            }
+            (State::Array, Some(b',')) => at = blanks(window, at + 1),
+            (State::Array, Some(_)) => {
+                let message = "a comma or the array's end is missing here";
+                return Next::Broken { at, message };
+            }
+            (State::Start | State::Stream, Some(_)) => state = State::Stream,
+            (State::Closed, Some(_)) => {}
+        }
+        if state == State::Closed {
+            at = blanks(window, at);
+            let message = "something follows the array's end";
+            return match window.get(at) {
+                Some(_) => Next::Broken { at, message },
+                None => ended(),
+            };
+        }
+        if at == window.len() {
+            return missing(at, "the array is not closed");
+        }
+        match value_end(window, at) {
+            Some(end) if end < window.len() || is_last || is_closed(window[at]) => {
+                self.0 = state;
+                Next::Value { start: at, end }
+            }
+            Some(_) => Next::More,
+            None => missing(at, "the value is not closed"),
+        }
+    }
+}
+
+/// Whether a value that begins so has an end of its own.
+const fn is_closed(first: u8) -> bool {
+    matches!(first, b'{' | b'[' | b'"')
+}
+
+/// The first place from `at` on that is not blank.
+fn blanks(window: &[u8], at: usize) -> usize {
+    let rest = window.get(at..).unwrap_or_default();
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    at + rest.iter().take_while(|byte| blank(byte)).count()
+}
+
+/// Where the value ends that begins in a place; `None` if the window ends within it.
+fn value_end(window: &[u8], start: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut at = start;
+    while let Some(&byte) = window.get(at) {
+        match byte {
+            b'"' => {
+                at = string_end(window, at)?;
+                if depth == 0 {
+                    return Some(at);
+                }
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth <= 1 => {
+                // A scalar ends before the bracket that closes what it stands in.
+                let own = usize::from(depth == 1 || at == start);
+                return Some(at + own);
+            }
+            b'}' | b']' => depth -= 1,
+            b',' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => {
+                return Some(at.max(start + 1));
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (depth == 0).then_some(at)
+}
+
+/// Where the string ends that begins in a place.
+fn string_end(window: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match window.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JsonValues, Next};
+    use proptest::prelude::*;
+
+    /// The values of a text, cut into windows that grow by `step`.
+    fn values(text: &str, step: usize) -> Result<Vec<String>, &'static str> {
+        let (mut from, mut to) = (0, step.min(text.len()));
+        let mut cut = JsonValues::default();
+        let mut found = Vec::new();
+        loop {
+            match cut.next(&text.as_bytes()[from..to], to == text.len()) {
+                Next::Value { start, end } => {
+                    found.push(text[from + start..from + end].to_owned());
+                    from += end;
+                }
+                Next::More => to = (to + step).min(text.len()),
+                Next::End => return Ok(found),
+                Next::Broken { message, .. } => return Err(message),
+            }
+        }
+    }
+
+    #[test]
+    fn arrays_and_streams_are_cut_into_values_in_any_window() {
+        let right = [
+            "{\"a\": [1, {}]}",
+            "\"x ] \\\" ,\"",
+            "-1.5",
+            "null",
+            "[2, 3]",
+            "{}",
+        ];
+        let array = format!(" [ {} ] \n", right.join(" ,\n"));
+        let stream = right.join("\n");
+        for step in 1..40 {
+            assert_eq!(
+                values(&array, step).as_deref(),
+                Ok(&right.map(str::to_owned)[..])
+            );
+            assert_eq!(
+                values(&stream, step).as_deref(),
+                Ok(&right.map(str::to_owned)[..])
+            );
+            for (text, error) in [
+                ("[1 2]", "a comma or the array's end is missing here"),
+                ("[1, 2", "the array is not closed"),
+                ("[1,", "the array is not closed"),
+                ("[", "the array is not closed"),
+                ("[1] 2", "something follows the array's end"),
+                ("[] []", "something follows the array's end"),
+                ("{\"a\": \"", "the value is not closed"),
+            ] {
+                assert_eq!(values(text, step), Err(error), "{text} {step}");
+            }
+            assert_eq!(values("[]", step), Ok(vec![]));
+            assert_eq!(values(" ", step), Ok(vec![]));
+            assert_eq!(values("{}{}[]", step).map(|found| found.len()), Ok(3));
+        }
+    }
+
+    proptest! {
+        /// Any bytes end, and what is found lies in the text, one behind the other.
+        #[test]
+        fn any_text_ends(text in "[\\[\\]{}\",: \\\\a1\n]{0,40}", step in 1_usize..9) {
+            let whole = values(&text, text.len() + 1);
+            prop_assert_eq!(values(&text, step), whole);
+        }
+    }
+}
