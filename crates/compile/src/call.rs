@@ -100,6 +100,7 @@ impl<'a> Calls<'a> {
         let mut made = Made::default();
         for request in &self.pool.requests {
             self.add(request, templates, &mut made, scope);
+            made.weigh(request.weight.as_ref());
         }
         made
     }

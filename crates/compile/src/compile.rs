@@ -16,15 +16,17 @@ use crate::form::Draft;
 use crate::form::fields::Fields as _;
 use crate::host::Host;
 use crate::load::{self, Multiplexing};
-use crate::requests::{self, Requests};
-use crate::scenario::{Scenario, scenario};
+use crate::requests::{self, Made, Requests};
+use crate::scenario::{Scenario, choice, scenario};
 use crate::schema;
 use crate::scope::{Scope, is_on};
 use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::transport;
 use crate::{check, descriptors, feeds};
-use drumfire_plan::document::{Ask, Document, Generator as WrittenGenerator, Place, Pool, Text};
+use drumfire_plan::document::{
+    Ask, Count, Document, Generator as WrittenGenerator, Place, Pool, Text,
+};
 use drumfire_plan::{
     Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program, Samples,
     Spin, Threshold, Url,
@@ -166,8 +168,8 @@ fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
 fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
     // They have no effect here, and are not taken for right when they are wrong.
     let _unused = ReadOptions::of(&pool.settings.options, scope);
-    let all = if pool.scenario.is_empty() {
-        in_turn(requests::requests(pool, &templates, scope))
+    let all = if is_list(pool) {
+        listed(requests::requests(pool, &templates, scope), pool, scope)
     } else {
         let mut requests = Requests::new(pool, scope);
         scenario(pool, templates, scope, |request, may_read, made, scope| {
@@ -190,8 +192,8 @@ fn calls(
 ) -> Option<drumfire_plan::Pool> {
     let reach = reach(document, pool, generator, scope)?;
     let mut calls = Calls::new(pool, &reach);
-    let all = if pool.scenario.is_empty() {
-        in_turn(calls.requests(&templates, scope))
+    let all = if is_list(pool) {
+        listed(calls.requests(&templates, scope), pool, scope)
     } else {
         scenario(pool, templates, scope, |request, may_read, made, scope| {
             calls.add(request, may_read, made, scope);
@@ -204,11 +206,18 @@ fn calls(
     Some(made)
 }
 
-/// Requests that take turns.
-fn in_turn(made: requests::Made) -> Scenario {
+/// Whether a pool's iterations are requests of a list.
+const fn is_list(pool: &Pool) -> bool {
+    pool.scenario.is_empty() && pool.scenarios.is_empty()
+}
+
+/// Requests of which an arrival takes one.
+fn listed(made: Made, pool: &Pool, scope: &mut Scope<'_>) -> Scenario {
+    let weights: Vec<Option<&Count>> = made.weights.iter().map(Option::as_ref).collect();
+    let choice = choice(&weights, pool.mix.as_ref(), scope);
     Scenario {
+        program: Program::Requests(choice),
         made,
-        program: Program::default(),
     }
 }
 

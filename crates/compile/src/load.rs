@@ -3,7 +3,7 @@
 use crate::names;
 use crate::scope::Scope;
 use drumfire_plan::document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
-use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Sequence, Stop, Users};
+use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Pause, Sequence, Stop, Users};
 use drumfire_units::Nanos;
 
 /// The default load: gentle, so that a first try does no harm.
@@ -96,10 +96,12 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
             Asked::Nothing | Asked::AsNeeded => None,
         };
         let present = most.or(carried).unwrap_or(1);
-        let think_time = scope.found.parse(written.think.as_ref());
+        let think: Option<Pause> = scope.found.parse(written.think.as_ref());
+        let pace: Option<Nanos> = scope.found.parse(written.pace.as_ref());
         let load = Load::Closed {
             users: present,
-            think_time: think_time.unwrap_or_default(),
+            think: think.unwrap_or(Pause::NONE),
+            pace: pace.unwrap_or_default(),
         };
         (load, Carriers::ahead(present.div_ceil(streams.max(1))))
     } else {
@@ -193,10 +195,10 @@ const fn unlimited(http: Multiplexing) -> u32 {
 
 /// Arrivals by a law.
 fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
-    if let Some(think) = &written.think {
-        let rate = names::name(&think.place, "rate");
-        let message = format!("a user thinks in the closed model only; leave it out, or {rate}");
-        scope.found.add(&think.place, message);
+    for text in [&written.think, &written.pace].into_iter().flatten() {
+        let rate = names::name(&text.place, "rate");
+        let message = format!("a user rests in the closed model only; leave it out, or {rate}");
+        scope.found.add(&text.place, message);
     }
     let rate = written.rate.as_ref();
     let rate = rate.and_then(|text| sequence(text, scope));

@@ -5,7 +5,7 @@ use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
 use drumfire_data::RequestTemplates;
-use drumfire_plan::document::{Ask, Fields, Place, Pool, Request, Text};
+use drumfire_plan::document::{Ask, Count, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{HttpRequest, Method, RequestData, Url};
 use std::sync::Arc;
 
@@ -16,9 +16,16 @@ pub(crate) struct Made {
     /// The number of requests, or of iterations of a scenario, that there is data for, when
     /// something is gone through once.
     pub(crate) count: Option<u64>,
+    /// The share of each request of a list, as far as it was written.
+    pub(crate) weights: Vec<Option<Count>>,
 }
 
 impl Made {
+    /// The requests that were added last have this weight.
+    pub(crate) fn weigh(&mut self, weight: Option<&Count>) {
+        self.weights.resize(self.requests.len(), weight.cloned());
+    }
+
     /// Adds a request that has data for so many.
     pub(crate) fn add(&mut self, request: HttpRequest, count: Option<u64>) {
         self.requests.push(request);
@@ -52,6 +59,7 @@ pub(crate) fn requests(pool: &Pool, templates: &TemplateScope, scope: &mut Scope
             scope.found.add(&take.name.place, message);
         }
         requests.add(request, templates, &mut made, scope);
+        made.weigh(request.weight.as_ref());
     }
     made
 }

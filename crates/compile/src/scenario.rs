@@ -1,12 +1,28 @@
-//! From the steps of a scenario to a program.
+//! From the steps of scenarios to a program: conditions and loops become jumps.
 
 use crate::form::fields::Fields as _;
 use crate::requests::Made;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
-use drumfire_plan::document::{Ask, Pool, Request, Step as Written, Text};
-use drumfire_plan::{OnFailure, Pause, Program, Step};
+use drumfire_data::Condition;
+use drumfire_plan::document::{
+    Ask, Branch, Count, Loop, Pool, Request, RequestStep, Scenario as WrittenScenario,
+    Step as Written, Text,
+};
+use drumfire_plan::{
+    Choice, CounterId, GIVEN_PASSES_MAX, OnFailure, Passes, Pause, Program, Retry, STEPS_MAX,
+    Scenarios, Shares, Step,
+};
+use drumfire_units::Nanos;
 use std::sync::Arc;
+
+/// Weights that share no divisor add up to this at most, so that their cycle fits into memory;
+/// drawn ones have no such bound.
+const CYCLE_MAX: u64 = 100_000;
+/// How often a failed request is sent again at most.
+const RETRIES_MAX: u32 = 100;
+/// How deep conditions and loops may be nested.
+const NESTED_MAX: u32 = 16;
 
 /// A pool's program with its requests.
 pub(crate) struct Scenario {
@@ -14,74 +30,369 @@ pub(crate) struct Scenario {
     pub(crate) program: Program,
 }
 
-/// The program of a pool's scenario. `add` adds what a step asks for to the requests made so
-/// far, where templates may read what the steps before it have set.
+/// The program of a pool's scenarios. `add` adds what a step asks for to the requests made so far,
+/// where templates may read what the steps before it have set.
 pub(crate) fn scenario(
     pool: &Pool,
     mut templates: TemplateScope,
     scope: &mut Scope<'_>,
-    mut add: impl FnMut(&Request, &TemplateScope, &mut Made, &mut Scope<'_>),
+    add: impl FnMut(&Request, &TemplateScope, &mut Made, &mut Scope<'_>),
 ) -> Scenario {
-    if let (Some(first), false) = (pool.place("scenario"), pool.requests.is_empty()) {
+    check(pool, scope);
+    let place = pool.place("scenario").unwrap_or(&pool.name.place);
+    let single = WrittenScenario {
+        name: Text::new(pool.name.value.clone(), place.clone()),
+        weight: None,
+        steps: pool.scenario.clone(),
+    };
+    let written = match pool.scenarios.as_slice() {
+        [] => std::slice::from_ref(&single),
+        several => several,
+    };
+    for scenario in written {
+        templates.declare(&scenario.steps, scope);
+    }
+    let mut builder = Builder {
+        add,
+        made: Made::default(),
+        steps: Vec::new(),
+        counters: 0,
+        nested: 0,
+        scope,
+    };
+    let (mut starts, mut is_sound) = (Vec::new(), true);
+    for scenario in written {
+        starts.push(builder.place());
+        let first = builder.made.requests.len();
+        builder.steps(&scenario.steps, &mut templates.clone());
+        builder.steps.push(Step::End);
+        let message = "there is nothing to send; give at least one request";
+        let found = &mut builder.scope.found;
+        let silent = builder.made.requests.len() == first && found.is_empty();
+        found.add_if(silent, &scenario.name.place, message);
+        is_sound &= !silent;
+    }
+    let Builder { made, steps, .. } = builder;
+    let weights: Vec<Option<&Count>> = written.iter().map(|one| one.weight.as_ref()).collect();
+    let choice = choice(&weights, pool.mix.as_ref(), scope);
+    let scenarios = Scenarios::new(steps, starts, choice);
+    let message = "an iteration would go through more than 1,000,000 steps; repeat less";
+    let long = scenarios.extent().steps > STEPS_MAX;
+    scope.found.add_if(long, &written[0].name.place, message);
+    let program = match is_sound {
+        true => Program::Steps(Arc::new(scenarios)),
+        // What is wrong with it was said, and is not said again of the plan.
+        false => Program::default(),
+    };
+    Scenario { made, program }
+}
+
+/// Notes a pool that says twice what its users do.
+fn check(pool: &Pool, scope: &mut Scope<'_>) {
+    let first = pool.place("scenario").or_else(|| pool.place("scenarios"));
+    if let (Some(first), false) = (first, pool.requests.is_empty()) {
         let message = "a pool has either `requests` or a `scenario`; give each a pool of its own";
         scope.found.add(first, message);
     }
-    templates.declare(&pool.scenario, scope);
-    let mut made = Made::default();
-    let mut steps = Vec::new();
-    for step in &pool.scenario {
-        match step {
-            Written::Pause(text) => steps.extend(pause(text, scope).map(Step::Pause)),
-            Written::Set(fields) => {
-                for field in fields {
-                    let number = steps.len() as u32;
-                    steps.extend(templates.set(field, number, scope));
+    if let (Some(first), Some(_)) = (pool.place("scenarios"), pool.scenario.first()) {
+        let message = "a pool has either `scenario` or `scenarios`; give the one a name among the \
+                       others";
+        scope.found.add(first, message);
+    }
+}
+
+/// Which one of a list with weights an arrival takes.
+pub(crate) fn choice(
+    weights: &[Option<&Count>],
+    mix: Option<&Text>,
+    scope: &mut Scope<'_>,
+) -> Choice {
+    let words = [("spread", 0), ("blocks", 1), ("random", 2)];
+    let mix = scope.word(mix, &words, "no order of weights").unwrap_or(0);
+    let Some(first) = weights.iter().copied().flatten().next() else {
+        let equal = vec![1; weights.len()];
+        return match Shares::new(&equal).filter(|_| mix == 2) {
+            Some(shares) => Choice::Drawn(shares),
+            None => Choice::InTurn,
+        };
+    };
+    let numbers: Vec<u64> = weights
+        .iter()
+        .map(|weight| weight.map_or(1, |weight| weight.value))
+        .collect();
+    let choice = match mix {
+        0 => Choice::spread(&numbers, CYCLE_MAX),
+        1 => Choice::blocks(&numbers, CYCLE_MAX),
+        _ => Shares::new(&numbers).map(Choice::Drawn),
+    };
+    choice.unwrap_or_else(|| {
+        let message = match numbers.iter().all(|weight| *weight == 0) {
+            true => "every weight is 0, so that nothing is sent".to_owned(),
+            false => format!(
+                "the weights, without their common divisor, add up to more than {CYCLE_MAX}; write \
+                 smaller ones, or `mix: random`"
+            ),
+        };
+        scope.found.add(&first.place, message);
+        Choice::InTurn
+    })
+}
+
+/// The steps of scenarios on their way to a program.
+struct Builder<'a, 's, Add> {
+    /// Adds a request to those that were made.
+    add: Add,
+    made: Made,
+    steps: Vec<Step>,
+    /// How many loops there are.
+    counters: u16,
+    nested: u32,
+    scope: &'a mut Scope<'s>,
+}
+
+impl<'s, Add> Builder<'_, 's, Add>
+where
+    Add: FnMut(&Request, &TemplateScope, &mut Made, &mut Scope<'s>),
+{
+    /// The place of the next step.
+    const fn place(&self) -> u32 {
+        self.steps.len() as u32
+    }
+
+    fn steps(&mut self, written: &[Written], templates: &mut TemplateScope) {
+        for step in written {
+            match step {
+                Written::Pause(text) => self.pause(text),
+                Written::Set(fields) => {
+                    for field in fields {
+                        let number = self.place();
+                        self.steps.extend(templates.set(field, number, self.scope));
+                    }
                 }
-            }
-            Written::Request(step) => {
-                let next = made.requests.len();
-                if let Ask::List { file, .. } = &step.request.ask {
-                    let message = "a list of URLs is no step; write its requests one by one";
-                    scope.found.add(&file.place, message);
-                } else {
-                    add(&step.request, &templates, &mut made, scope);
+                Written::Request(step) => self.request(step, templates),
+                Written::If(branch) => {
+                    let place = &branch.condition.place;
+                    self.within(place, |all| all.branch(branch, templates));
                 }
-                let takes = templates.take(&step.request.take);
-                let on_failure = on_failure(step.on_fail.as_ref(), scope);
-                if made.requests.len() > next {
-                    let request = next as u32;
-                    steps.push(Step::Request {
-                        request,
-                        on_failure,
-                        takes,
-                    });
+                Written::Repeat(repeated) => {
+                    let place = &repeated.passes.place;
+                    self.within(place, |all| all.repeat(repeated, templates));
                 }
             }
         }
     }
-    Scenario {
-        made,
-        program: Program::Steps(Arc::from(steps)),
+
+    /// One level deeper, where that is not too deep.
+    fn within(&mut self, place: &drumfire_plan::document::Place, add: impl FnOnce(&mut Self)) {
+        if self.nested == NESTED_MAX {
+            let message = format!("steps are nested at most {NESTED_MAX} deep");
+            self.scope.found.add(place, message);
+            return;
+        }
+        self.nested += 1;
+        add(self);
+        self.nested -= 1;
+    }
+
+    /// A time, a law, or `until` a time after the iteration's start.
+    fn pause(&mut self, text: &Text) {
+        let step = match text.value.trim().strip_prefix("until ") {
+            Some(time) => {
+                let time = self.scope.found.ok(&text.place, time.trim().parse());
+                time.map(Step::Until)
+            }
+            None => {
+                let pause: Option<Pause> = self.scope.found.parse(Some(text));
+                pause.map(Step::Pause)
+            }
+        };
+        self.steps.extend(step);
+    }
+
+    fn request(&mut self, step: &RequestStep, templates: &mut TemplateScope) {
+        let next = self.made.requests.len();
+        if let Ask::List { file, .. } = &step.request.ask {
+            let message = "a list of URLs is no step; write its requests one by one";
+            self.scope.found.add(&file.place, message);
+        } else {
+            (self.add)(&step.request, templates, &mut self.made, self.scope);
+        }
+        if let Some(weight) = &step.request.weight {
+            let message = "steps follow one another and have no weights; `scenarios` have";
+            self.scope.found.add(&weight.place, message);
+        }
+        let takes = templates.take(&step.request.take);
+        let (retry, on_failure) = on_failure(step.on_fail.as_ref(), self.scope);
+        if self.made.requests.len() > next {
+            self.steps.push(Step::Request {
+                request: next as u32,
+                retry,
+                on_failure,
+                takes,
+            });
+        }
+    }
+
+    /// The condition, its steps, and those where it does not hold.
+    fn branch(&mut self, branch: &Branch, templates: &mut TemplateScope) {
+        let asked = self.ask(&branch.condition, templates);
+        let mut also = templates.clone();
+        self.steps(&branch.steps, templates);
+        let jump = self.steps.len();
+        if !branch.otherwise.is_empty() {
+            self.steps.push(Step::Jump(0));
+        }
+        self.jump_here(asked);
+        self.steps(&branch.otherwise, &mut also);
+        if !branch.otherwise.is_empty() {
+            self.steps[jump] = Step::Jump(self.place());
+        }
+        templates.join(&also);
+    }
+
+    /// Adds the question whether a condition holds. Returns its place, where it was right.
+    fn ask(&mut self, text: &Text, templates: &TemplateScope) -> Option<usize> {
+        let place = self.place();
+        let condition = Condition::compile(&text.value, place, &templates.for_values());
+        let condition = self.scope.found.ok(&text.place, condition)?;
+        self.steps.push(Step::If {
+            condition: Arc::new(condition),
+            otherwise: 0,
+        });
+        Some(place as usize)
+    }
+
+    /// Where a condition does not hold, it goes on at the place of the next step.
+    fn jump_here(&mut self, asked: Option<usize>) {
+        let place = self.place();
+        let step = asked.and_then(|at| self.steps.get_mut(at));
+        if let Some(Step::If { otherwise, .. }) = step {
+            *otherwise = place;
+        }
+    }
+
+    fn repeat(&mut self, repeated: &Loop, templates: &mut TemplateScope) {
+        let counter = CounterId(self.counters);
+        self.counters = self.counters.saturating_add(1);
+        let opens = self.steps.len();
+        let passes = self.passes(&repeated.passes, templates);
+        let index = repeated.index.as_ref();
+        let index = index.and_then(|name| templates.count(name));
+        self.steps.push(Step::Repeat {
+            counter,
+            passes: Passes::Fixed(0),
+            index,
+            end: 0,
+        });
+        let start = self.place();
+        self.steps(&repeated.steps, templates);
+        let until = repeated.until.as_ref();
+        let asked = until.and_then(|text| self.ask(text, templates));
+        let leaves = asked.map(|_| {
+            self.steps.push(Step::Jump(0));
+            self.steps.len() - 1
+        });
+        self.jump_here(asked);
+        self.steps.push(Step::Again {
+            counter,
+            index,
+            start,
+        });
+        let end = self.place();
+        if let Some(at) = leaves {
+            self.steps[at] = Step::Jump(end);
+        }
+        self.steps[opens] = Step::Repeat {
+            counter,
+            passes,
+            index,
+            end,
+        };
+    }
+
+    /// How often steps are repeated: a number, or a template of one.
+    fn passes(&mut self, text: &Text, templates: &TemplateScope) -> Passes {
+        if let Ok(passes) = text.value.trim().parse() {
+            return Passes::Fixed(passes);
+        }
+        if text.value.contains("{{") {
+            let value = templates.given(&text.value, self.place());
+            let value = self.scope.found.ok(&text.place, value);
+            return value.map_or(Passes::Fixed(0), |value| Passes::Given(Arc::new(value)));
+        }
+        let shown = text.value.escape_debug();
+        let message = format!(
+            "`{shown}` is not how often; write a number such as 3, or a template whose value is one, \
+             at most {GIVEN_PASSES_MAX}"
+        );
+        self.scope.found.add(&text.place, message);
+        Passes::Fixed(0)
     }
 }
 
-/// What a request's failure means for its iteration.
-fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> OnFailure {
-    let words = [
-        ("continue", OnFailure::Continue),
-        ("end_iteration", OnFailure::EndIteration),
-    ];
-    let word = scope.word(written, &words, "nothing to do after a failure");
-    word.unwrap_or_default()
+/// What a request's failure means for its iteration: `retry(2,1s) end_iteration`.
+fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailure) {
+    let Some(text) = written else {
+        return Default::default();
+    };
+    let (retry, then) = match text.value.trim().strip_prefix("retry") {
+        Some(rest) => match rest.trim_start().split_once(')') {
+            Some((inside, then)) => (Some(inside), then.trim()),
+            None => (Some(rest), ""),
+        },
+        None => (None, text.value.trim()),
+    };
+    let retry = retry.map(|inside| retry_of(inside.trim_start().strip_prefix('(')));
+    let on_failure = match then {
+        "continue" => Some(OnFailure::Continue),
+        "" if retry.is_some() => Some(OnFailure::Continue),
+        "end_iteration" => Some(OnFailure::EndIteration),
+        "stop_user" => Some(OnFailure::StopUser),
+        _ => None,
+    };
+    match (retry.unwrap_or_else(|| Some(Retry::default())), on_failure) {
+        (Some(retry), Some(on_failure)) => (retry, on_failure),
+        _ => {
+            let shown = text.value.escape_debug();
+            let message = format!(
+                "`{shown}` is nothing to do after a failure; write continue, end_iteration or \
+                 stop_user, behind retry(TIMES) or retry(TIMES,REST) perhaps, such as \
+                 retry(2,500ms) end_iteration, with at most {RETRIES_MAX} times"
+            );
+            scope.found.add(&text.place, message);
+            Default::default()
+        }
+    }
 }
 
-/// A time, or a range of times.
-fn pause(text: &Text, scope: &mut Scope<'_>) -> Option<Pause> {
-    let value = &text.value;
-    let (from, to) = value.split_once("..").unwrap_or((value, value));
-    let from = scope.found.ok(&text.place, from.trim().parse())?;
-    let to = scope.found.ok(&text.place, to.trim().parse())?;
-    let message = "the range ends before it begins; write the shorter time first";
-    scope.found.add_if(to < from, &text.place, message);
-    (from <= to).then_some(Pause { from, to })
+/// `2` or `2,500ms`; `None` where it is neither.
+fn retry_of(inside: Option<&str>) -> Option<Retry> {
+    let inside = inside?;
+    let (times, rest) = match inside.split_once(',') {
+        Some((times, rest)) => (times, rest.trim().parse().ok()?),
+        None => (inside, Nanos::ZERO),
+    };
+    let times = times.trim().parse().ok()?;
+    (1..=RETRIES_MAX)
+        .contains(&times)
+        .then_some(Retry { times, rest })
+}
+
+/// The variables of steps, with those of the steps within them.
+pub(crate) fn variables(steps: &[Written]) -> Vec<&Text> {
+    let mut names = Vec::new();
+    for step in steps {
+        match step {
+            Written::Set(fields) => names.extend(fields.iter().map(|field| &field.name)),
+            Written::Request(step) => {
+                names.extend(step.request.take.iter().map(|field| &field.name));
+            }
+            Written::Repeat(repeated) => names.extend(&repeated.index),
+            Written::Pause(_) | Written::If(_) => {}
+        }
+        for within in step.within() {
+            names.extend(variables(std::slice::from_ref(within)));
+        }
+    }
+    names
 }

@@ -5,6 +5,7 @@
 //! in which order a list is gone through ([`Order`]). Must not know I/O, clocks or protocols: the
 //! bytes of files and the time are given to it. Start reading at [`Template`].
 
+mod condition;
 mod date;
 mod expression;
 mod feed;
@@ -23,6 +24,7 @@ mod tags;
 mod template;
 mod text;
 
+pub use condition::{CONDITION_MAX, Condition};
 pub use date::rfc3339;
 pub use drumfire_plan::Random;
 pub use feed::{CsvForm, Feed, FeedError, Generated, KINDS, Kind, Range, VALUE};

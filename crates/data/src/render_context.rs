@@ -41,6 +41,12 @@ impl RenderContext {
         }
     }
 
+    /// Whether a variable of the user has a value.
+    pub(crate) fn has(&self, variable: VariableId) -> bool {
+        let variables = self.call.variables.as_ref();
+        variables.is_some_and(|variables| variables.is_set(variable))
+    }
+
     /// Moves on to an expression, whose random values do not depend on those of others.
     pub(crate) fn enter(&mut self, place: u64) {
         self.place = place;

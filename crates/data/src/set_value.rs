@@ -6,6 +6,11 @@ use drumfire_plan::{DataError, RequestContext, Value};
 /// Passes up to here are those of a call's messages.
 const FIRST_PASS: u64 = 1 << 32;
 
+/// The pass of what a step with this number computes.
+pub(crate) const fn pass_of(step: u32) -> u64 {
+    FIRST_PASS + step as u64
+}
+
 /// The template of a variable's value.
 #[derive(Clone, Debug)]
 pub struct SetValue {
@@ -18,8 +23,10 @@ impl SetValue {
     /// The value that a step with this number gives.
     #[must_use]
     pub const fn new(template: Template, step: u32) -> Self {
-        let pass = FIRST_PASS + step as u64;
-        Self { template, pass }
+        Self {
+            template,
+            pass: pass_of(step),
+        }
     }
 }
 

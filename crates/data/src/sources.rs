@@ -191,6 +191,22 @@ impl Sources {
         sources
     }
 
+    /// The same sources behind two ways, of which the other sets these variables.
+    #[must_use]
+    pub fn with_all_of(&self, other: &Self) -> Self {
+        let mut sources = self.clone();
+        for (variable, other) in sources.variables.iter_mut().zip(&other.variables) {
+            variable.is_set |= other.is_set;
+        }
+        sources
+    }
+
+    /// How many variables there are, set or not.
+    #[must_use]
+    pub const fn declared_count(&self) -> usize {
+        self.variables.len()
+    }
+
     /// The same sources for the value of a variable: without what only a request has.
     #[must_use]
     pub fn for_values(&self) -> Self {

@@ -409,7 +409,7 @@ fn check_whole(text: &str, sources: &Sources) -> Result<(), TemplateError> {
 }
 
 /// Whether a variable exists, and if it is a column of a feed, that column.
-fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError> {
+pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), TemplateError> {
     let (name, column) = match variable.split_once('.') {
         Some((name, rest)) => (name, rest.split('.').next()),
         None => (variable, None),

@@ -12,6 +12,7 @@
 mod closed;
 mod open;
 mod order;
+mod resting;
 mod whole;
 
 pub(crate) use order::Order;
@@ -194,11 +195,18 @@ impl Arrivals {
         }
     }
 
-    /// A user's request has ended, and the user may go on from `ready` on.
+    /// A user's iteration has ended: the user is ready, and begins the next at a later time.
     #[inline]
-    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos) {
+    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos, next: Nanos) {
         if let Model::Closed(closed) = &mut self.model {
-            closed.ended(user, ready);
+            closed.ended(user, ready, next);
+        }
+    }
+
+    /// A user has begun its last iteration of all, which has ended.
+    pub(crate) fn left(&mut self) {
+        if let Model::Closed(closed) = &mut self.model {
+            closed.left();
         }
     }
 

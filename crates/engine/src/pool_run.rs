@@ -156,7 +156,8 @@ impl PoolRun {
     /// Whether the load ends now.
     #[inline]
     pub(crate) fn has_to_stop(&self, now: Nanos) -> bool {
-        let stops = self.arrivals.is_timed_out(now) || self.orders.is_stopping();
+        let stops =
+            self.arrivals.is_timed_out(now) || self.orders.is_stopping() || self.users.are_gone();
         stops && !self.course.is_stopped()
     }
 
@@ -542,7 +543,10 @@ impl PoolRun {
             self.free_user(user, ready, now);
         }
         if self.affinity == Affinity::User {
-            return self.dispatch_next(site, now);
+            if self.users.admits(now) {
+                self.begin_without_seat(site, now);
+            }
+            return;
         }
         if rests_until > now {
             if rest > Nanos::ZERO {
@@ -556,8 +560,12 @@ impl PoolRun {
     /// Frees a user, which may begin another iteration from `ready` on.
     #[inline(always)]
     fn free_user(&mut self, user: UserId, ready: Nanos, now: Nanos) {
-        self.users.end(user, now, self.arrivals.is_open());
-        self.arrivals.ended(user, ready);
+        let is_open = self.arrivals.is_open();
+        self.users.end(user, now, is_open);
+        if !is_open {
+            let next = self.users.next_begin(user, ready);
+            self.arrivals.ended(user, ready, next);
+        }
     }
 
     /// Lets a user go on in an iteration of several steps, whose request has ended.
@@ -600,15 +608,13 @@ impl PoolRun {
                     let figures = site.recorder.figures(self.id);
                     figures.record_iteration(&over.sample);
                 }
-                self.free_user(over.user, over.sample.end, now);
+                if over.stops_user {
+                    self.users.leave();
+                    self.arrivals.left();
+                } else {
+                    self.free_user(over.user, over.sample.end, now);
+                }
             }
-        }
-    }
-
-    /// Starts the next exchange that is due, after a user has become free.
-    fn dispatch_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
-        if self.users.admits(now) {
-            self.begin_without_seat(site, now);
         }
     }
 
@@ -722,21 +728,11 @@ impl PoolRun {
         figures.under_way += self.course.note_under_way(self.exchanges.open());
     }
 
-    /// Ends the load; what was due before and has a free seat is started already. Cancels what is
-    /// under way where the plan says so.
+    /// Ends the load; what was due before and has a free seat is started already, and what has none
+    /// is recorded. Cancels what is under way where the plan says so.
     pub(crate) fn stop<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         self.tally(site.recorder, now + Nanos(1));
         self.arrivals.stop(now);
-        self.record_pending(site, now);
-        let drain = self.prepared.pool().stop.drain;
-        self.course.stop(now, drain);
-        if drain == Drain::Close {
-            self.cancel_all(site, now);
-        }
-    }
-
-    /// Records what was due before the stop and does not begin any more.
-    fn record_pending<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         let stopped_at = self.arrivals.used_time(now);
         let mut unsent = Unsent {
             users: &self.users,
@@ -751,6 +747,11 @@ impl PoolRun {
         self.arrivals.pending(round, |last, count| {
             unsent.arrivals(last, count, stopped_at)
         });
+        let drain = self.prepared.pool().stop.drain;
+        self.course.stop(now, drain);
+        if drain == Drain::Close {
+            self.cancel_all(site, now);
+        }
     }
 
     /// Ends all that is under way.

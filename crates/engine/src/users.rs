@@ -15,10 +15,15 @@ pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 use crate::arrivals::Arrival;
 use crate::id::{Generation, Shard, UserId};
 use drumfire_measure::Outcome;
-use drumfire_plan::{Affinity, Choice, Pool, Program, Taken, Users as UserCount, Variables};
+use drumfire_plan::{
+    Affinity, Choice, Load, Pause, Pool, Program, Random, Taken, Users as UserCount, Variables,
+};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// What users draw between iterations is apart from what steps draw, which count from 0.
+const THINKS: u64 = u64::MAX;
 
 /// One worker's users.
 #[derive(Debug)]
@@ -38,6 +43,10 @@ pub(crate) struct Users {
     requests: u64,
     choice: Choice,
     seed: u64,
+    /// Of the closed model: the pause after an iteration, and how far the beginnings of a user's
+    /// iterations lie apart at least.
+    think: Pause,
+    pace: Nanos,
     /// The iterations of a program with steps.
     iterations: Option<Iterations>,
 }
@@ -67,6 +76,8 @@ impl IdleOrder {
 struct User {
     /// Iterations that it has begun.
     iterations: u64,
+    /// When the last of them was intended to begin.
+    begun: Nanos,
 }
 
 /// A user at one of its iterations.
@@ -87,6 +98,8 @@ struct UserLimit {
     changes: UserCount,
     next: usize,
     allowed: u32,
+    /// How many have left for good.
+    left: u32,
     /// Whether an arrival had to wait because all users were busy.
     blocked: bool,
     /// When a user last became free for an arrival that waited for one.
@@ -98,6 +111,10 @@ impl Users {
     /// connections.
     pub(crate) fn new(law: Option<UserCount>, shard: Shard, pool: &Pool, seed: u64) -> Self {
         let iterations = Iterations::of(&pool.program, seed);
+        let (think, pace) = match pool.load {
+            Load::Closed { think, pace, .. } => (think, pace),
+            Load::Open { .. } => (Pause::NONE, Nanos::ZERO),
+        };
         Self {
             requests: pool.requests.len() as u64,
             choice: match &pool.program {
@@ -105,6 +122,8 @@ impl Users {
                 Program::Steps(_) => Choice::default(),
             },
             seed,
+            think,
+            pace,
             iterations,
             shard,
             list: Vec::new(),
@@ -113,6 +132,7 @@ impl Users {
             busy: 0,
             limit: UserLimit {
                 allowed: u32::MAX,
+                left: 0,
                 changes: law.unwrap_or_else(|| UserCount::constant(u32::MAX)),
                 next: 0,
                 blocked: false,
@@ -128,14 +148,20 @@ impl Users {
         if now >= limit.next_change() {
             limit.change(now);
         }
-        limit.blocked |= self.busy >= limit.allowed;
-        self.busy < limit.allowed
+        limit.blocked |= self.busy >= limit.present();
+        self.busy < limit.present()
     }
 
     /// Whether no iteration may begin before a user is idle or users come.
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
-        self.busy >= self.limit.allowed
+        self.busy >= self.limit.present()
+    }
+
+    /// Whether all have left for good and none will come: no arrival finds a user any more.
+    #[inline]
+    pub(crate) fn are_gone(&self) -> bool {
+        self.limit.left > 0 && self.limit.present() == 0 && self.next_change() == Nanos::MAX
     }
 
     /// When a user last became free for an arrival that waited for one.
@@ -154,7 +180,7 @@ impl Users {
     pub(crate) fn round(&self) -> u64 {
         match &self.iterations {
             None => self.choice.round(self.requests),
-            Some(_) => 1,
+            Some(iterations) => iterations.round(),
         }
     }
 
@@ -163,7 +189,7 @@ impl Users {
     pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
         match &self.iterations {
             None => self.choice.of(arrival.index, self.requests, self.seed),
-            Some(iterations) => iterations.first_request(),
+            Some(iterations) => iterations.first_request(arrival.index),
         }
     }
 
@@ -186,9 +212,10 @@ impl Users {
         if self.list.len() <= user.index() {
             self.list.resize(user.index() + 1, User::default());
         }
-        let iterations = &mut self.list[user.index()].iterations;
-        let iteration = *iterations;
-        *iterations += 1;
+        let begins = &mut self.list[user.index()];
+        let iteration = begins.iterations;
+        begins.iterations += 1;
+        begins.begun = arrival.intended;
         self.busy += 1;
         Turn {
             user,
@@ -238,7 +265,8 @@ impl Users {
         unix_time: impl Fn() -> u64,
     ) -> Option<NextStep> {
         let iterations = self.iterations.as_mut()?;
-        iterations.note_end(user, outcome);
+        let rest = iterations.note_end(user, outcome);
+        let ready = ready.max(now + rest);
         Some(if ready > now {
             NextStep::Pause(iterations.rest(user, ready))
         } else {
@@ -305,6 +333,34 @@ impl Users {
         }
     }
 
+    /// The last iteration of a user is over: it begins no other, and no other takes its place.
+    #[cold]
+    pub(crate) const fn leave(&mut self) {
+        self.busy -= 1;
+        self.limit.left += 1;
+    }
+
+    /// When a user of the closed model that is ready at a time begins its next iteration.
+    #[inline]
+    pub(crate) fn next_begin(&self, user: UserId, ready: Nanos) -> Nanos {
+        let paced = match self.pace {
+            Nanos::ZERO => ready,
+            pace => self.list[user.index()].begun + pace,
+        };
+        let rest = match self.think.fixed() {
+            Some(rest) => rest,
+            None => self.drawn_think(user),
+        };
+        paced.max(ready + rest)
+    }
+
+    #[cold]
+    fn drawn_think(&self, user: UserId) -> Nanos {
+        let (number, iteration) = (self.number(user), self.list[user.index()].iterations);
+        self.think
+            .drawn(Random::new(self.seed, number.into(), iteration, THINKS))
+    }
+
     /// A user's number among those of all workers.
     #[inline]
     const fn number(&self, user: UserId) -> u32 {
@@ -315,6 +371,11 @@ impl Users {
 }
 
 impl UserLimit {
+    #[inline]
+    const fn present(&self) -> u32 {
+        self.allowed.saturating_sub(self.left)
+    }
+
     #[inline]
     fn next_change(&self) -> Nanos {
         let change = self.changes.changes().get(self.next);

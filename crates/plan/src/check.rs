@@ -3,8 +3,8 @@
 use crate::nearest::suggestion;
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
-    KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, Program, Sequence, Step, Threshold,
-    Users,
+    KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, STEPS_MAX, Sequence, Step,
+    Threshold, Users,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -133,20 +133,31 @@ fn check_pool(pool: &Pool, warmup: Nanos, found: &mut Findings) {
 
 /// A program that never sends would run in circles, and its steps must exist.
 fn check_program(pool: &Pool, found: &mut Findings) {
-    let Program::Steps(steps) = &pool.program else {
+    let Some(scenarios) = pool.program.scenarios() else {
         return;
     };
+    let silent = |start: &u32| scenarios.first_request(*start).is_none();
     found.note_if(
-        pool.program.requests() == 0,
+        scenarios.starts().iter().any(silent),
         "scenario",
         "there is nothing to send; give at least one request",
+    );
+    found.note_if(
+        !scenarios.are_sound(),
+        "scenario",
+        "a jump leads out of the steps, or would go round in circles",
+    );
+    found.note_if(
+        scenarios.extent().steps > STEPS_MAX,
+        "scenario",
+        "an iteration would go through more than 1,000,000 steps; repeat less",
     );
     found.note_if(
         pool.stop.requests.is_some(),
         "stop.requests",
         "a scenario is counted by its iterations; write `iterations` in place of `requests`",
     );
-    for (k, step) in steps.iter().enumerate() {
+    for (k, step) in scenarios.steps().iter().enumerate() {
         match step {
             Step::Request { request, .. } => found.note_item_if(
                 *request as usize >= pool.requests.len(),
@@ -154,15 +165,19 @@ fn check_program(pool: &Pool, found: &mut Findings) {
                 Some(k),
                 "the step sends a request that the pool does not have",
             ),
-            Step::Pause(Pause { from, to }) => found.note_item_if(
-                from > to,
-                "scenario",
-                Some(k),
-                "the longest pause is below the shortest; write such as 200ms..1s",
-            ),
-            Step::Set { .. } => {}
+            Step::Pause(pause) => check_pause(pause, "scenario", Some(k), found),
+            _ => {}
         }
     }
+}
+
+fn check_pause(pause: &Pause, key: &'static str, item: Option<usize>, found: &mut Findings) {
+    found.note_item_if(
+        matches!(pause, Pause::Even { from, to } if from > to),
+        key,
+        item,
+        "the longest pause is below the shortest; write such as 200ms..1s",
+    );
 }
 
 fn check_load(pool: &Pool, found: &mut Findings) {
@@ -179,11 +194,14 @@ fn check_load(pool: &Pool, found: &mut Findings) {
                 "a rate of 0 sends nothing; write one above it, such as 500/s",
             );
         }
-        Load::Closed { users, .. } => found.note_if(
-            *users == 0,
-            "users",
-            "0 users send nothing; write at least 1",
-        ),
+        Load::Closed { users, think, .. } => {
+            found.note_if(
+                *users == 0,
+                "users",
+                "0 users send nothing; write at least 1",
+            );
+            check_pause(think, "think", None, found);
+        }
     }
 }
 

@@ -18,7 +18,7 @@ mod settings;
 pub use feed::{Feed, FeedRows};
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use request::{Ask, Data, Field, Fields, Payload, Request, Stream};
-pub use scenario::{RequestStep, Step};
+pub use scenario::{Branch, Loop, RequestStep, Scenario, Step};
 pub use settings::{
     CallOptions, CommonBody, CommonFields, Connections, Expect, Http, Reach, Reflection, Schema,
     Settings, Timeouts, Tls,
@@ -60,13 +60,18 @@ pub struct Pool {
     pub requests: Vec<Request>,
     /// In their place: the steps of each iteration of a user.
     pub scenario: Vec<Step>,
+    /// In their place: several scenarios, of which each iteration takes one.
+    pub scenarios: Vec<Scenario>,
+    /// `spread`, `blocks` or `random`: in which order requests or scenarios with weights come.
+    pub mix: Option<Text>,
 }
 
 impl Pool {
     /// Every request, of the list and of the scenario.
     pub fn every_request(&self) -> impl Iterator<Item = &Request> {
-        let of_scenario = self.scenario.iter().filter_map(Step::request);
-        self.requests.iter().chain(of_scenario)
+        let scenarios = self.scenarios.iter().flat_map(|scenario| &scenario.steps);
+        let steps = self.scenario.iter().chain(scenarios);
+        self.requests.iter().chain(steps.flat_map(Step::requests))
     }
 }
 
@@ -81,8 +86,10 @@ pub struct Load {
     pub late: Option<Text>,
     /// A number, or a law of it.
     pub users: Option<Text>,
-    /// Closed model: a user's pause between answer and next request.
+    /// Closed model: a user's pause between two of its iterations.
     pub think: Option<Text>,
+    /// Closed model: how far the beginnings of a user's iterations lie apart at least.
+    pub pace: Option<Text>,
 }
 
 /// The end of a run.

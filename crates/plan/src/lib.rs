@@ -15,6 +15,7 @@ mod http;
 mod law_text;
 mod load;
 mod nearest;
+mod pause;
 mod plan;
 mod pool;
 mod program;
@@ -28,6 +29,7 @@ mod threshold;
 mod threshold_text;
 mod url;
 mod users;
+mod variables;
 
 pub use call::{Call, CallKind, MessageCompression, ReplyCheck, ReplyError, Streaming};
 pub use check::{Flaw, POOLS_MAX};
@@ -43,9 +45,13 @@ pub use http::{
 pub use law_text::ReadTrace;
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};
 pub use nearest::{nearest, suggestion};
+pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
 pub use plan::{Generator, Plan, PlanParts, Spin};
 pub use pool::{Pool, Samples};
-pub use program::{OnFailure, Pause, Program, Step, Value, VariableId, Variables};
+pub use program::{
+    CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,
+    Step,
+};
 pub use random::Random;
 pub use reach::{Pem, Proxy, Reach, Resolve, Resumption, Tls, Unresolved, Verify};
 pub use reference::JoinError;
@@ -53,3 +59,4 @@ pub use response::{Inspection, Mismatch, MismatchKind, Response, ResponseFields,
 pub use threshold::{Comparison, Metric, Threshold, ThresholdError, Times};
 pub use url::{Host, Origin, Scheme, Url, UrlError};
 pub use users::Users;
+pub use variables::{Condition, Value, VariableId, Variables};

@@ -1,5 +1,6 @@
 //! Load: when requests start, and what ends the run.
 
+use crate::Pause;
 use drumfire_units::{Nanos, Rate};
 
 /// One piece of a rate law. Times are spans from the piece's own start.
@@ -110,8 +111,10 @@ pub enum Load {
     Closed {
         /// How many; at least 1.
         users: u32,
-        /// The pause between a response and the same user's next request.
-        think_time: Nanos,
+        /// The pause between the end of an iteration and the same user's next.
+        think: Pause,
+        /// How far the beginnings of a user's iterations lie apart at least.
+        pace: Nanos,
     },
 }
 

@@ -125,10 +125,15 @@ impl<'a> Outlook<'a> {
                     about = "about ";
                 }
             }
-            Load::Closed { users, think_time } => {
+            Load::Closed { users, think, pace } => {
                 facts.push(format!("closed model: {}", self.users(*users)));
-                if *think_time > Nanos::ZERO {
-                    facts.push(format!("pauses of {}", span(*think_time, style.unicode)));
+                match think.fixed() {
+                    Some(Nanos::ZERO) => {}
+                    Some(time) => facts.push(format!("pauses of {}", span(time, style.unicode))),
+                    None => facts.push(format!("pauses of {think}")),
+                }
+                if *pace > Nanos::ZERO {
+                    facts.push(format!("a pace of {}", span(*pace, style.unicode)));
                 }
             }
         }

@@ -4,8 +4,8 @@ use crate::Said;
 use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, Connections, Expect, Flaw, Generator, Growth,
     HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load, Method,
-    Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin, Spread, Stop,
-    Threshold, Timeouts, Url, Users,
+    Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin, Spread,
+    Stop, Threshold, Timeouts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -60,7 +60,8 @@ pub fn open(law: &str) -> Draft {
 pub fn closed(users: u32) -> Draft {
     let load = Load::Closed {
         users,
-        think_time: Nanos::ZERO,
+        think: Pause::NONE,
+        pace: Nanos::ZERO,
     };
     draft(load).connections(users)
 }
@@ -257,8 +258,8 @@ impl Draft {
     /// A pause between a user's requests.
     #[must_use]
     pub fn thinks(mut self, time: Nanos) -> Self {
-        if let Load::Closed { think_time, .. } = &mut self.pool.load {
-            *think_time = time;
+        if let Load::Closed { think, .. } = &mut self.pool.load {
+            *think = Pause::constant(time);
         }
         self
     }

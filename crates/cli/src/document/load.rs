@@ -11,6 +11,7 @@ pub(super) fn load(flags: &LoadFlags) -> Load {
         late: some("late", flags.late.as_ref()),
         users: some("users", flags.users.as_ref()),
         think: some("think", flags.think_time.as_ref()),
+        pace: None,
     }
 }
 

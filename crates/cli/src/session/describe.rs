@@ -4,8 +4,8 @@ use drumfire_engine::{Prepared, PreparedPool, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{
-    Arrivals, Body, Call, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Law, Load, Pause,
-    Plan, Pool, Redirects, Scheme, Spin, Step, Verify,
+    Arrivals, Body, Call, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Law, Load,
+    Passes, Plan, Pool, Redirects, Scheme, Spin, Step, Verify,
 };
 use drumfire_report::secret;
 use drumfire_units::Nanos;
@@ -182,18 +182,31 @@ fn requests_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
     if pool.requests.len() > REQUESTS_NAMED {
         line("requests", pool.requests.len().to_string());
     }
-    let steps = pool.program.steps();
+    let steps = pool.program.scenarios().map_or(&[][..], |all| all.steps());
     for (index, step) in steps.iter().take(REQUESTS_NAMED).enumerate() {
-        let (key, value) = match step {
-            Step::Request { request, .. } => ("request", format!("requests[{request}]")),
-            Step::Pause(Pause { from, to }) if from == to => ("pause", from.to_string()),
-            Step::Pause(Pause { from, to }) => ("pause", format!("{from}..{to}")),
-            Step::Set { variable, .. } => ("set", format!("variable {}", variable.0)),
-        };
+        let (key, value) = step_text(step);
         line(&format!("scenario[{index}].{key}"), value);
     }
     if steps.len() > REQUESTS_NAMED {
         line("scenario", steps.len().to_string());
+    }
+}
+
+/// A step's key and value; places of other steps are their numbers.
+fn step_text(step: &Step) -> (&'static str, String) {
+    match step {
+        Step::Request { request, .. } => ("request", format!("requests[{request}]")),
+        Step::Pause(pause) => ("pause", pause.to_string()),
+        Step::Until(time) => ("pause", format!("until {time}")),
+        Step::Set { variable, .. } => ("set", format!("variable {}", variable.0)),
+        Step::If { otherwise, .. } => ("if", format!("else scenario[{otherwise}]")),
+        Step::Jump(to) => ("jump", format!("scenario[{to}]")),
+        Step::Repeat { passes, .. } => match passes {
+            Passes::Fixed(times) => ("repeat", times.to_string()),
+            Passes::Given(_) => ("repeat", "a template".to_owned()),
+        },
+        Step::Again { start, .. } => ("again", format!("scenario[{start}]")),
+        Step::End => ("end", String::new()),
     }
 }
 
@@ -247,9 +260,12 @@ fn load_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
                 },
             );
         }
-        Load::Closed { users, think_time } => {
+        Load::Closed { users, think, pace } => {
             line("load.users", users.to_string());
-            line("load.think_time", think_time.to_string());
+            line("load.think_time", think.to_string());
+            if *pace > Nanos::ZERO {
+                line("load.pace", pace.to_string());
+            }
         }
     }
     if let Some(users) = &pool.users {

@@ -22,6 +22,7 @@ pub(super) struct Keys {
     list: Option<Text>,
     call: Option<Text>,
     name: Option<Text>,
+    weight: Option<Count>,
     headers: Vec<Field>,
     metadata: Vec<Field>,
     metadata_file: Option<Text>,
@@ -85,6 +86,7 @@ fields!(Keys [verbs] {
     "url" => url,
     "call" => call,
     "name" => name,
+    "weight" => weight,
     "headers" => headers,
     "metadata" => metadata,
     "metadata_file" => metadata_file,
@@ -189,6 +191,7 @@ impl Keys {
         Some(Request {
             ask,
             name: self.name,
+            weight: self.weight,
             fields: match self.metadata_file {
                 Some(file) if is_call => {
                     found.add_if(
@@ -220,6 +223,7 @@ impl Keys {
     pub(super) fn of(request: &Request) -> Self {
         let mut keys = Self {
             name: request.name.clone(),
+            weight: request.weight.clone(),
             coding: Coding {
                 binary: request.data.binary.clone(),
                 lines: request.data.lines.clone(),

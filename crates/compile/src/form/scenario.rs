@@ -5,7 +5,9 @@ use super::node::Node;
 use super::request::Keys as RequestKeys;
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_plan::document::{Ask, Field, Place, Placed, RequestStep, Step, Text};
+use drumfire_plan::document::{
+    Ask, Branch, Count, Field, Loop, Place, Placed, RequestStep, Scenario, Step, Text,
+};
 
 /// The name of a mapping in messages.
 const WHAT: &str = "a step";
@@ -16,42 +18,110 @@ pub(super) struct StepKeys {
     request: RequestKeys,
     pause: Option<Text>,
     set: Vec<Field>,
+    condition: Option<Text>,
+    otherwise: Vec<Step>,
+    passes: Option<Text>,
+    index: Option<Text>,
+    until: Option<Text>,
+    steps: Vec<Step>,
     on_fail: Option<Text>,
 }
 
 fields!(StepKeys [request] {
     "pause" => pause,
     "set" => set,
+    "if" => condition,
+    "repeat" => passes,
+    "as" => index,
+    "until" => until,
+    "do" => steps,
+    "else" => otherwise,
     "on_fail" => on_fail,
 } []);
+
+/// The keys that make steps of other kinds than a request, each with those that may stand beside it.
+const KINDS: [(&str, &[&str]); 4] = [
+    ("pause", &[]),
+    ("set", &[]),
+    ("if", &["do", "else"]),
+    ("repeat", &["as", "until", "do"]),
+];
 
 impl StepKeys {
     /// The step that the keys make; `written` are those that the mapping has.
     fn step(self, written: &[&str], place: &Place, found: &mut Findings) -> Option<Step> {
-        let has = |key: &str| written.contains(&key);
-        if !has("pause") && !has("set") {
-            let request = self.request.request(place, found)?;
-            let on_fail = self.on_fail;
-            return Some(Step::Request(Box::new(RequestStep { request, on_fail })));
-        }
-        if written.len() > 1 {
-            let message =
-                "a step is one of a request, `pause` and `set`; give each a step of its own";
+        let kind = KINDS.iter().find(|(key, _)| written.contains(key));
+        let Some((kind, beside)) = kind else {
+            return self.request_step(written, place, found);
+        };
+        let fits = |key: &&str| *key == *kind || beside.contains(key);
+        if let Some(other) = written.iter().find(|key| !fits(key)) {
+            let message = format!(
+                "`{}` does not go with `{kind}`; a step is one of a request, `pause`, `set`, `if` and \
+                 `repeat`, each a step of its own",
+                other.escape_debug()
+            );
             found.add(place, message);
             return None;
         }
-        let step = match self.pause {
-            Some(pause) => Some(Step::Pause(pause)),
-            None => (!self.set.is_empty()).then_some(Step::Set(self.set)),
-        };
-        let message = match has("pause") {
-            true => "a pause has a time, such as `pause: 200ms`, or a range as 200ms..1s",
-            false => {
-                "`set` names variables with their values, such as `set: { id: \"{{ uuid }}\" }`"
-            }
-        };
-        found.add_if(step.is_none(), place, message);
-        step
+        match *kind {
+            "pause" => self.pause_step(place, found),
+            "set" => self.set_step(place, found),
+            "if" => self.branch_step(place, found),
+            _ => self.loop_step(place, found),
+        }
+    }
+
+    fn request_step(self, written: &[&str], place: &Place, found: &mut Findings) -> Option<Step> {
+        let lone = ["do", "else", "as", "until"];
+        if let Some(key) = lone.into_iter().find(|key| written.contains(key)) {
+            let message = format!("`{key}` belongs to an `if` or a `repeat`");
+            found.add(place, message);
+            return None;
+        }
+        let request = self.request.request(place, found)?;
+        let on_fail = self.on_fail;
+        Some(Step::Request(Box::new(RequestStep { request, on_fail })))
+    }
+
+    fn pause_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
+        let message = "a pause has a time, such as `pause: 200ms`, or a range as 200ms..1s";
+        found.add_if(self.pause.is_none(), place, message);
+        self.pause.map(Step::Pause)
+    }
+
+    fn set_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
+        let message =
+            "`set` names variables with their values, such as `set: { id: \"{{ uuid }}\" }`";
+        found.add_if(self.set.is_empty(), place, message);
+        (!self.set.is_empty()).then_some(Step::Set(self.set))
+    }
+
+    fn branch_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
+        let message = "an `if` has a condition and, in `do`, the steps where it holds, such as \
+                       `if: total > 0`";
+        let is_empty = self.steps.is_empty() && self.otherwise.is_empty();
+        found.add_if(self.condition.is_none() || is_empty, place, message);
+        Some(Step::If(Branch {
+            condition: self.condition?,
+            steps: self.steps,
+            otherwise: self.otherwise,
+        }))
+    }
+
+    fn loop_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
+        let message = "a `repeat` says how often and, in `do`, which steps, such as `repeat: 3`";
+        found.add_if(
+            self.passes.is_none() || self.steps.is_empty(),
+            place,
+            message,
+        );
+        Some(Step::Repeat(Loop {
+            passes: self.passes?,
+            index: self.index,
+            until: self.until,
+            steps: self.steps,
+        }))
     }
 
     /// The keys that make a step.
@@ -64,6 +134,17 @@ impl StepKeys {
             }
             Step::Pause(pause) => keys.pause = Some(pause.clone()),
             Step::Set(fields) => keys.set.clone_from(fields),
+            Step::If(branch) => {
+                keys.condition = Some(branch.condition.clone());
+                keys.steps.clone_from(&branch.steps);
+                keys.otherwise.clone_from(&branch.otherwise);
+            }
+            Step::Repeat(repeated) => {
+                keys.passes = Some(repeated.passes.clone());
+                keys.index.clone_from(&repeated.index);
+                keys.until.clone_from(&repeated.until);
+                keys.steps.clone_from(&repeated.steps);
+            }
         }
         keys
     }
@@ -101,6 +182,8 @@ impl Entry for Vec<Step> {
     fn place(&self) -> Option<&Place> {
         self.first().map(|step| match step {
             Step::Pause(text) => &text.place,
+            Step::If(branch) => &branch.condition.place,
+            Step::Repeat(repeated) => &repeated.passes.place,
             Step::Set(fields) => fields
                 .first()
                 .map_or(&Place::Nowhere, |field| &field.name.place),
@@ -110,5 +193,60 @@ impl Entry for Vec<Step> {
                 }
             },
         })
+    }
+}
+
+/// The keys of one of several scenarios.
+#[derive(Debug, Default)]
+struct ScenarioKeys {
+    weight: Option<Count>,
+    steps: Vec<Step>,
+}
+
+fields!(ScenarioKeys {
+    "weight" => weight,
+    "steps" => steps,
+});
+
+impl Entry for Vec<Scenario> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let mut scenarios = Self::new();
+        for (name, node) in entries(node, "`scenarios`", found) {
+            // The steps alone are enough.
+            let keys = match &node.value {
+                Node::List(_) => ScenarioKeys {
+                    weight: None,
+                    steps: Entry::read(node, found),
+                },
+                _ => read_fields(node, "a scenario", found),
+            };
+            let ScenarioKeys { weight, steps } = keys;
+            let message = "a scenario has `steps`, and a `weight` perhaps";
+            found.add_if(steps.is_empty(), &name.place, message);
+            scenarios.push(Scenario {
+                name: name.clone(),
+                weight,
+                steps,
+            });
+        }
+        scenarios
+    }
+
+    fn show(&self) -> Option<Tree> {
+        let scenarios = self.iter().map(|scenario| {
+            let keys = ScenarioKeys {
+                weight: scenario.weight.clone(),
+                steps: scenario.steps.clone(),
+            };
+            let tree = show_fields(&keys).unwrap_or_else(|| Tree::Map(Vec::new()));
+            (scenario.name.value.clone(), tree)
+        });
+        (!self.is_empty()).then(|| Tree::Map(scenarios.collect()))
+    }
+
+    fn fill(&mut self, _: &Self) {}
+
+    fn place(&self) -> Option<&Place> {
+        self.first().map(|scenario| &scenario.name.place)
     }
 }

@@ -12,6 +12,7 @@ fields!(Load {
     "late" => late,
     "users" => users,
     "think" => think,
+    "pace" => pace,
 });
 
 fields!(Stop {
@@ -147,6 +148,8 @@ fields!(CommonFields {
 fields!(Pool [load, settings] {
     "requests" => requests,
     "scenario" => scenario,
+    "scenarios" => scenarios,
+    "mix" => mix,
     "stop" => stop,
 } []);
 

@@ -53,8 +53,8 @@ fn payload() -> impl Strategy<Value = Option<Payload>> {
 }
 
 prop_compose! {
-    fn load()(rate in some(), arrivals in some(), late in some(), users in some(), think in some())
-        -> Load { Load { rate, arrivals, late, users, think } }
+    fn load()(rate in some(), arrivals in some(), late in some(), users in some(), think in some(), pace in some())
+        -> Load { Load { rate, arrivals, late, users, think, pace } }
 }
 
 prop_compose! {
@@ -227,6 +227,7 @@ fn call() -> impl Strategy<Value = Request> {
         |(method, name, fields, data, stream, options)| Request {
             ask: Ask::Call(method),
             name,
+            weight: None,
             fields,
             data,
             stream,
@@ -242,25 +243,61 @@ fn step() -> impl Strategy<Value = Step> {
     let request = (request, some())
         .prop_map(|(request, on_fail)| Step::Request(Box::new(RequestStep { request, on_fail })));
     let set = listed().prop_filter("a step sets something", |fields| !fields.is_empty());
-    prop_oneof![
+    let flat = prop_oneof![
         request.boxed(),
         text().prop_map(Step::Pause),
         set.prop_map(Step::Set)
-    ]
+    ];
+    flat.prop_recursive(3, 12, 3, |inner| {
+        let some_steps = vec(inner.clone(), 1..3);
+        let branch = (text(), some_steps.clone(), vec(inner, 0..3));
+        let branch = branch.prop_map(|(condition, steps, otherwise)| {
+            Step::If(Branch {
+                condition,
+                steps,
+                otherwise,
+            })
+        });
+        let repeated = (text(), some(), some(), some_steps);
+        let repeated = repeated.prop_map(|(passes, index, until, steps)| {
+            Step::Repeat(Loop {
+                passes,
+                index,
+                until,
+                steps,
+            })
+        });
+        prop_oneof![branch, repeated]
+    })
+}
+
+fn scenario(name: String) -> impl Strategy<Value = Scenario> {
+    (count(), vec(step().boxed(), 1..3)).prop_map(move |(weight, steps)| Scenario {
+        name: placed(name.clone()),
+        weight,
+        steps,
+    })
 }
 
 fn pool(name: String) -> BoxedStrategy<Pool> {
     let requests = vec(prop_oneof![http_request().boxed(), call().boxed()], 0..4);
     let scenario = vec(step().boxed(), 0..4);
-    (load(), settings().boxed(), stop(), requests, scenario)
-        .prop_map(move |(load, settings, stop, requests, scenario)| Pool {
-            name: placed(name.clone()),
-            load,
-            settings,
-            stop,
-            requests,
-            scenario,
-        })
+    let scenarios =
+        names().prop_flat_map(|names| names.into_iter().map(self::scenario).collect::<Vec<_>>());
+    let steps = (scenario, scenarios.boxed(), some());
+    (load(), settings().boxed(), stop(), requests, steps)
+        .prop_map(
+            move |(load, settings, stop, requests, (scenario, scenarios, mix))| Pool {
+                name: placed(name.clone()),
+                load,
+                settings,
+                stop,
+                requests,
+                scenario,
+                scenarios,
+                mix,
+            },
+        )
         .boxed()
 }
 

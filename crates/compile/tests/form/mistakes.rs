@@ -86,7 +86,7 @@ fn mistakes_in_a_scenario_are_said_with_their_places() {
         &[
             "p:5:7: scenario: a step is a mapping and not a text",
             "p:6:7: scenario: a step does something, such as `get: /` or `pause: 200ms`",
-            "p:7:7: scenario: a step is one of a request, `pause` and `set`; give each",
+            "p:7:7: scenario: `get` does not go with `pause`; a step is one of",
             "p:8:7: scenario: a pause has a time, such as `pause: 200ms`, or a range as",
             "p:9:7: scenario: `set` names variables with their values, such as",
             "p:10:17: a step has no key `pauze`; did you mean `pause`?",

@@ -1,8 +1,9 @@
 //! From the steps of a scenario to a program, and everything that can be wrong with them.
 
 use drumfire_compile::{Bare, Diagnostic, Host, compile, form};
-use drumfire_plan::{OnFailure, Plan, Program, RequestContext, Step, VariableId, Variables};
-use drumfire_units::Nanos;
+use drumfire_plan::{
+    OnFailure, Passes, Plan, Program, RequestContext, Step, VariableId, Variables,
+};
 use std::sync::Arc;
 
 /// The plan of one pool with these lines, of which each stands below the pool's name.
@@ -13,6 +14,20 @@ fn plan(pool: &str) -> Result<Plan, Vec<Diagnostic>> {
     let document = form::read(&text, "p")?;
     let host: Arc<dyn Host> = Arc::new(Bare);
     compile(&document, &host)
+}
+
+/// Checks that a pool is refused with diagnostics that begin so.
+fn refused(pool: &str, expected: &[&str]) {
+    let found = plan(pool).expect_err(pool);
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let begin_so = found
+        .iter()
+        .zip(expected)
+        .all(|(found, expected)| found.starts_with(expected));
+    assert!(
+        found.len() == expected.len() && begin_so,
+        "{pool}\n{found:#?}"
+    );
 }
 
 const STEPS: &str = "\
@@ -33,11 +48,9 @@ stop: { iterations: 9 }
 fn a_scenario_becomes_a_program() {
     let plan = plan(STEPS).expect("a plan");
     let pool = plan.first();
-    let Program::Steps(steps) = &pool.program else {
-        panic!("{:?}", pool.program);
-    };
-    let ms = Nanos::from_millis;
-    let shown: Vec<String> = steps
+    let scenarios = pool.program.scenarios().expect("steps");
+    let shown: Vec<String> = scenarios
+        .steps()
         .iter()
         .map(|step| match step {
             Step::Request {
@@ -45,25 +58,26 @@ fn a_scenario_becomes_a_program() {
                 on_failure,
                 ..
             } => format!("{request} {}", *on_failure == OnFailure::EndIteration),
-            Step::Pause(pause) => {
-                assert!(pause.from == ms(200) && pause.to == ms(1000) || pause.from == pause.to);
-                format!("pause {}", pause.from)
-            }
+            Step::Pause(pause) => format!("pause {pause}"),
             Step::Set { variable, .. } => format!("set {}", variable.0),
+            Step::End => "end".to_owned(),
+            other => panic!("{other:?}"),
         })
         .collect();
     let expected = [
         "set 0",
         "0 true",
-        "pause 200ms",
+        "pause 200ms..1s",
         "set 1",
         "set 0",
         "1 false",
         "pause 5ms",
         "2 false",
+        "end",
     ];
     assert_eq!(shown, expected);
-    assert_eq!((pool.program.variables(), pool.program.requests()), (2, 3));
+    let extent = scenarios.extent();
+    assert_eq!((extent.variables, extent.requests), (2, 3));
     assert_eq!(pool.stop.iterations, Some(9));
     let names: Vec<&str> = pool.requests.iter().map(|request| &*request.step).collect();
     assert_eq!(names, ["http://h:1/login", "look", "http://h:1/o"]);
@@ -79,9 +93,10 @@ fn values_and_requests_are_rendered_with_what_was_set_before() {
         iteration: 2,
         ..RequestContext::default()
     };
-    let mut variables = Variables::new(pool.program.variables());
+    let scenarios = pool.program.scenarios().expect("steps");
+    let mut variables = Variables::new(scenarios.extent().variables);
     let mut sent = Vec::new();
-    for step in pool.program.steps() {
+    for step in scenarios.steps() {
         context.variables = Some(Arc::new(variables.clone()));
         match step {
             Step::Set { variable, value } => {
@@ -101,7 +116,7 @@ fn values_and_requests_are_rendered_with_what_was_set_before() {
                 data.message(&context, 0, &mut body).expect("a body");
                 sent.push([trace, target, String::from_utf8(body).expect("text")]);
             }
-            Step::Pause(_) => {}
+            _ => {}
         }
     }
     let expected = [
@@ -131,7 +146,7 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_place() {
         (
             "scenario:\n- { get: /, on_fail: stop }\n- pause: soon\n- pause: 2s..1s\n- pause: 1s..\n- list: urls.txt\nrate: 1",
             &[
-                "p:6:26: on_fail: `stop` is nothing to do after a failure; write continue or end_iteration",
+                "p:6:26: on_fail: `stop` is nothing to do after a failure; write continue, end_iteration or stop_user",
                 "p:7:14: pause: `soon` is not a duration",
                 "p:8:14: pause: the range ends before it begins; write the shorter time first",
                 "p:9:14: pause: `` is not a duration",
@@ -168,14 +183,206 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_place() {
             &["p:5:19: X: the field `X`: the variable `a` is read before any step sets it"],
         ),
     ] {
-        let found = plan(pool).expect_err(pool);
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        let is_as_expected = found.len() == expected.len()
-            && found
-                .iter()
-                .zip(expected)
-                .all(|(found, expected)| found.starts_with(expected));
-        assert!(is_as_expected, "{pool}\n{found:#?}");
+        refused(pool, expected);
+    }
+}
+
+const JUMPS: &str = "\
+users: 2
+scenario:
+- set: { n: '{{ random_int(1, 3) }}' }
+- if: n > 1
+  do:
+  - { get: /a, take: { state: body } }
+  else:
+  - pause: until 2s
+- repeat: '{{ n }}'
+  as: pass
+  until: state == 'done'
+  do:
+  - { get: '/b/{{ pass }}', on_fail: 'retry(2, 10ms) end_iteration' }
+  - repeat: 2
+    do: [ pause: 1ms ]
+- { get: '/c/{{ state }}', on_fail: stop_user }
+";
+
+/// A step as its numbers.
+fn shown(step: &Step) -> String {
+    match step {
+        Step::Request {
+            request,
+            retry,
+            on_failure,
+            ..
+        } => format!(
+            "send {request} {} {} {on_failure:?}",
+            retry.times, retry.rest
+        ),
+        Step::Pause(pause) => format!("pause {pause}"),
+        Step::Until(time) => format!("until {time}"),
+        Step::Set { variable, .. } => format!("set {}", variable.0),
+        Step::If { otherwise, .. } => format!("else {otherwise}"),
+        Step::Jump(to) => format!("jump {to}"),
+        Step::Repeat {
+            counter,
+            passes,
+            index,
+            end,
+        } => {
+            let passes = match passes {
+                Passes::Fixed(passes) => passes.to_string(),
+                Passes::Given(_) => "given".to_owned(),
+            };
+            let index = index.map(|index| index.0);
+            format!("repeat {} {passes} {index:?} {end}", counter.0)
+        }
+        Step::Again { counter, start, .. } => format!("again {} {start}", counter.0),
+        Step::End => "end".to_owned(),
+    }
+}
+
+#[test]
+fn conditions_and_loops_become_jumps() {
+    let plan = plan(JUMPS).expect("a plan");
+    let scenarios = plan.first().program.scenarios().expect("steps");
+    let steps: Vec<String> = scenarios.steps().iter().map(shown).collect();
+    let expected = [
+        "set 0",
+        "else 4",
+        "send 0 0 0 Continue",
+        "jump 5",
+        "until 2s",
+        "repeat 0 given Some(2) 13",
+        "send 1 2 10ms EndIteration",
+        "repeat 1 2 None 10",
+        "pause 1ms",
+        "again 1 8",
+        "else 12",
+        "jump 13",
+        "again 0 6",
+        "send 2 0 0 StopUser",
+        "end",
+    ];
+    assert_eq!(steps, expected);
+    assert_eq!(scenarios.extent().requests, 1 + 1000 * 3 + 1);
+}
+
+#[test]
+fn scenarios_and_requests_have_weights() {
+    let several = "\
+rate: 5
+mix: blocks
+scenarios:
+  look:
+  - get: /
+  buy: { weight: 2, steps: [ { get: /a, take: { a: status } }, { get: '/{{ a }}' } ] }
+";
+    let plan_of = |text: &str| plan(text).expect("a plan");
+    let plan = plan_of(several);
+    let scenarios = plan.first().program.scenarios().expect("steps");
+    assert_eq!(scenarios.starts(), [0, 2]);
+    let starts: Vec<u32> = (0..4).map(|n| scenarios.start(n, 1)).collect();
+    assert_eq!(starts, [0, 2, 2, 0]);
+    let plan = plan_of("rate: 5\nrequests:\n- { get: /, weight: 3 }\n- get: /b");
+    let Program::Requests(choice) = &plan.first().program else {
+        panic!("a list");
+    };
+    let taken: Vec<u32> = (0..4).map(|n| choice.of(n, 2, 1)).collect();
+    assert_eq!(taken, [0, 0, 1, 0]);
+}
+
+#[test]
+fn what_is_wrong_with_jumps_is_said_with_its_place() {
+    for (pool, expected) in [
+        (
+            "users: 1\nscenario:\n- get: /\n- { if: 'a > 1', do: [ get: / ] }\n- { if: 1 = 1, do: [ get: / ] }",
+            &[
+                "p:8:13: if: templates have no variable `a`",
+                "p:9:13: if: `=` compares nothing; write ==",
+            ][..],
+        ),
+        (
+            "users: 1\nscenario:\n- get: /\n- { if: '1 == 1' }\n- { repeat: 3 }\n- { do: [ get: / ] }\n- { repeat: 2, pause: 1s }",
+            &[
+                "p:8:7: scenario: an `if` has a condition and, in `do`, the steps where it holds",
+                "p:9:7: scenario: a `repeat` says how often and, in `do`, which steps",
+                "p:10:7: scenario: `do` belongs to an `if` or a `repeat`",
+                "p:11:7: scenario: `repeat` does not go with `pause`",
+            ],
+        ),
+        (
+            "users: 1\nscenario:\n- repeat: often\n  do: [ get: / ]\n- repeat: '{{ x }}'\n  do: [ get: / ]",
+            &[
+                "p:7:15: repeat: `often` is not how often; write a number such as 3, or a template",
+                "p:9:15: repeat: templates have no variable `x`",
+            ],
+        ),
+        (
+            "users: 1\nscenario:\n- repeat: 5000\n  do:\n  - repeat: 5000\n    do: [ get: / ]",
+            &[
+                "p:7:15: repeat: an iteration would go through more than 1,000,000 steps; repeat less",
+            ],
+        ),
+    ] {
+        refused(pool, expected);
+    }
+}
+
+#[test]
+fn steps_are_nested_so_deep_and_no_deeper() {
+    let steps = (0..20).fold(String::new(), |text, n| {
+        let indent = "  ".repeat(n);
+        text + &format!("{indent}- repeat: 1\n{indent}  do:\n")
+    });
+    let pool = format!("users: 1\nscenario:\n{steps}{}- get: /", "  ".repeat(20));
+    let message = "p:39:47: repeat: steps are nested at most 16 deep";
+    refused(&pool, &[message]);
+}
+
+#[test]
+fn what_is_wrong_with_failures_and_weights_is_said_with_its_place() {
+    for (pool, expected) in [
+        (
+            "users: 1\nscenario:\n- { get: /, on_fail: retry(0) }\n- { get: /, on_fail: 'retry(2,soon)' }\n- { get: /, on_fail: retry(1) stop }\n- { get: /, weight: 2 }",
+            &[
+                "p:7:26: on_fail: `retry(0)` is nothing to do after a failure",
+                "p:8:26: on_fail: `retry(2,soon)` is nothing",
+                "p:9:26: on_fail: `retry(1) stop` is nothing",
+                "p:10:25: weight: steps follow one another and have no weights",
+            ][..],
+        ),
+        (
+            "rate: 1\nthink: 1s\npace: 2s\nrequests: [ get: / ]",
+            &[
+                "p:6:12: think: a user rests in the closed model only; leave it out, or `rate`",
+                "p:7:11: pace: a user rests in the closed model only",
+            ],
+        ),
+        (
+            "users: 1\nrequests: [ { get: /, weight: 0 } ]",
+            &["p:6:35: weight: every weight is 0"],
+        ),
+        (
+            "users: 1\nmix: mad\nrequests: [ { get: /, weight: 100001 }, get: /b ]",
+            &[
+                "p:6:10: mix: `mad` is no order of weights; write spread, blocks or random",
+                "p:7:35: weight: the weights, without their common divisor, add up to more than 100000",
+            ],
+        ),
+        (
+            "users: 1\nscenarios: { a: [ get: / ], b: {} }",
+            &["p:6:33: a scenario has `steps`, and a `weight` perhaps"],
+        ),
+        (
+            "users: 1\nscenario: [ get: / ]\nscenarios: { a: [ get: / ] }",
+            &["p:7:18: a pool has either `scenario` or `scenarios`"],
+        ),
+        (
+            "users: 1\nscenarios: { a: [ get: / ], c: [ pause: 1s ] }",
+            &["p:6:33: there is nothing to send; give at least one request"],
+        ),
+    ] {
+        refused(pool, expected);
     }
 }
 
@@ -192,9 +399,10 @@ scenario:
 fn what_is_expected_and_taken_becomes_an_inspection() {
     let plan = plan(&TAKING.replace("'{{ next }}'", "'/{{ next }}'")).expect("a plan");
     let pool = plan.first();
-    let takes = pool.program.steps().iter().map(|step| match step {
-        Step::Request { takes, .. } => takes.to_vec(),
-        _ => Vec::new(),
+    let scenarios = pool.program.scenarios().expect("steps");
+    let takes = scenarios.steps().iter().filter_map(|step| match step {
+        Step::Request { takes, .. } => Some(takes.to_vec()),
+        _ => None,
     });
     let (token, next) = (VariableId(0), VariableId(1));
     let expected = [vec![token, next], vec![token], vec![]];
@@ -253,14 +461,7 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
             ],
         ),
     ] {
-        let found = plan(pool).expect_err(pool);
-        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-        let is_as_expected = found.len() == expected.len()
-            && found
-                .iter()
-                .zip(expected)
-                .all(|(found, expected)| found.starts_with(expected));
-        assert!(is_as_expected, "{pool}\n{found:#?}");
+        refused(pool, expected);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The closed model: users that start again when they have finished.
 
+use super::resting::{Ready, Resting};
 use super::{Arrival, Bounds, Tally};
 use crate::id::{Shard, UserId};
 use drumfire_plan::{Change, Users};
@@ -9,12 +10,11 @@ use std::collections::VecDeque;
 /// One worker's users.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    /// Users without a request under way, ascending by when they are ready; the pause is the same
-    /// for all.
-    ready: VecDeque<Ready>,
-    /// Users that rest while the load's time stands still, ascending: `at` counts from when it goes
-    /// on. Empty while it does.
-    held: VecDeque<Ready>,
+    /// Users without an iteration under way.
+    ready: Resting,
+    /// Users that rest while the load's time stands still: `at` counts from when it goes on. Empty
+    /// while it does.
+    held: Resting,
     /// Users that have gone; the next to come takes the place of the last of them.
     gone: Vec<UserId>,
     /// How many users have come into being.
@@ -28,22 +28,16 @@ pub(crate) struct Closed {
     next_change: Nanos,
     /// How many users there are.
     present: u32,
-    /// Users that leave once their request has ended.
+    /// Users that leave once their iteration has ended.
     leaving: u32,
-    think_time: Nanos,
+    /// Users that have left and come back no more.
+    left: u32,
     /// The number of the next request: ours are the shard's index and every `of`-th after it.
     next: u64,
     bounds: Bounds,
     shard: Shard,
     measure_from: Nanos,
     intended: u64,
-}
-
-/// A user without a request under way.
-#[derive(Clone, Copy, Debug)]
-struct Ready {
-    at: Nanos,
-    user: UserId,
 }
 
 /// How many users there are over time, by a time of its own as [`drumfire_schedule::Course`] has it
@@ -67,17 +61,11 @@ struct Pending {
 
 impl Closed {
     /// The share of one worker of the run's users, all free at first, within the run's bounds.
-    pub(crate) fn new(
-        users: &Users,
-        think_time: Nanos,
-        shard: Shard,
-        bounds: Bounds,
-        measure_from: Nanos,
-    ) -> Self {
+    pub(crate) fn new(users: &Users, shard: Shard, bounds: Bounds, measure_from: Nanos) -> Self {
         let users = users.share(shard.index, shard.of);
         let mut closed = Self {
-            ready: VecDeque::with_capacity(users.most() as usize + 1),
-            held: VecDeque::new(),
+            ready: Resting::with_capacity(users.most() as usize + 1),
+            held: Resting::default(),
             gone: Vec::with_capacity(users.most() as usize),
             count: 0,
             law: Law::new(users, Nanos::ZERO),
@@ -86,7 +74,7 @@ impl Closed {
             next_change: Nanos::MAX,
             present: 0,
             leaving: 0,
-            think_time,
+            left: 0,
             next: u64::from(shard.index),
             bounds,
             shard,
@@ -102,8 +90,7 @@ impl Closed {
         let change = match change {
             Change::Users { law } => {
                 let law = law.share(self.shard.index, self.shard.of);
-                let most = law.most() as usize + 1;
-                self.ready.reserve(most.saturating_sub(self.ready.len()));
+                self.ready.reserve(law.most() as usize + 1);
                 Change::Users { law }
             }
             other => other.clone(),
@@ -150,17 +137,16 @@ impl Closed {
             Change::Pause if self.law.paused_at.is_none() => {
                 self.law.paused_at = Some(at);
                 // Users that were ready before may still start.
-                let resting = self.ready.partition_point(|ready| ready.at < at);
-                let resting = self.ready.drain(resting..);
-                self.held
-                    .extend(resting.map(|ready| ready.moved(|ready| ready - at)));
+                for ready in self.ready.split_off(at) {
+                    self.held.push(ready.moved(|ready| ready - at));
+                }
             }
             Change::Resume => {
                 if let Some(paused_at) = self.law.paused_at.take() {
                     self.law.origin += at - paused_at;
-                    let held = self.held.drain(..);
-                    self.ready
-                        .extend(held.map(|held| held.moved(|rest| at + rest)));
+                    for held in self.held.take_all() {
+                        self.ready.push(held.moved(|rest| at + rest));
+                    }
                 }
             }
             // A pause within a pause, and changes that do not concern users.
@@ -180,7 +166,7 @@ impl Closed {
         }
         for _ in count..self.present {
             // The user that pauses longest goes first; one with a request under way ends it.
-            match self.ready.pop_back() {
+            match self.ready.pop_last() {
                 Some(Ready { user, .. }) => self.gone.push(user),
                 None => self.leaving += 1,
             }
@@ -194,7 +180,7 @@ impl Closed {
             self.count += 1;
             UserId(self.count - 1)
         });
-        insert(&mut self.ready, Ready { at, user });
+        self.ready.push(Ready { at, user });
     }
 
     #[inline]
@@ -202,11 +188,11 @@ impl Closed {
         if now >= self.next_change {
             self.go_on(now);
         }
-        let Ready { at: intended, user } = *self.ready.front().filter(|user| user.at <= now)?;
+        let Ready { at: intended, user } = self.ready.first().filter(|user| user.at <= now)?;
         if self.next >= self.bounds.limit || now >= self.bounds.end {
             return None;
         }
-        self.ready.pop_front();
+        self.ready.pop_first();
         let index = self.next;
         self.next += u64::from(self.shard.of);
         self.intended += u64::from(intended >= self.measure_from);
@@ -218,11 +204,10 @@ impl Closed {
     }
 
     #[inline]
-    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos) {
+    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos, at: Nanos) {
         if ready >= self.next_command {
             self.go_on(ready);
         }
-        let at = ready + self.think_time;
         match self.law.paused_at {
             _ if self.leaving > 0 => {
                 self.leaving -= 1;
@@ -231,9 +216,9 @@ impl Closed {
             // What of the pause between two requests lies before the load's is over.
             Some(paused_at) if at >= paused_at => {
                 let at = at - ready.max(paused_at);
-                insert(&mut self.held, Ready { at, user });
+                self.held.push(Ready { at, user });
             }
-            _ => insert(&mut self.ready, Ready { at, user }),
+            _ => self.ready.push(Ready { at, user }),
         }
     }
 
@@ -242,13 +227,24 @@ impl Closed {
         if self.next >= self.bounds.limit {
             return Nanos::MAX;
         }
-        let ready = self.ready.front().map_or(Nanos::MAX, |user| user.at);
+        let ready = self.ready.first().map_or(Nanos::MAX, |user| user.at);
         ready.min(self.next_change)
     }
 
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.next >= self.bounds.limit
+        self.next >= self.bounds.limit || self.has_lost_all()
+    }
+
+    /// Whether users have left for good and none are there or will come.
+    fn has_lost_all(&self) -> bool {
+        let present = self.count - self.gone.len() as u32;
+        self.left > 0 && present == self.left && self.next_change == Nanos::MAX
+    }
+
+    /// A user leaves for good.
+    pub(crate) const fn left(&mut self) {
+        self.left += 1;
     }
 
     /// Lets no request start whose time is at `end` or later.
@@ -267,31 +263,6 @@ impl Closed {
             dropped: 0,
         }
     }
-}
-
-impl Ready {
-    fn moved(self, time: impl Fn(Nanos) -> Nanos) -> Self {
-        Self {
-            at: time(self.at),
-            ..self
-        }
-    }
-}
-
-/// Puts a user among others, in the order of time.
-#[inline]
-fn insert(users: &mut VecDeque<Ready>, user: Ready) {
-    if users.back().is_none_or(|last| last.at <= user.at) {
-        users.push_back(user);
-    } else {
-        insert_between(users, user);
-    }
-}
-
-#[cold]
-fn insert_between(users: &mut VecDeque<Ready>, user: Ready) {
-    let place = users.partition_point(|other| other.at <= user.at);
-    users.insert(place, user);
 }
 
 impl Law {

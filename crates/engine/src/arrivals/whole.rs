@@ -26,7 +26,6 @@ enum WholeModel {
     },
     Closed {
         users: Users,
-        think_time: Nanos,
     },
 }
 
@@ -48,12 +47,11 @@ impl WholeLoad {
                 seed,
                 late: *late,
             },
-            Load::Closed { users, think_time } => WholeModel::Closed {
+            Load::Closed { users, .. } => WholeModel::Closed {
                 users: pool
                     .users
                     .clone()
                     .unwrap_or_else(|| Users::constant(*users)),
-                think_time: *think_time,
             },
         };
         Ok(Self {
@@ -70,9 +68,7 @@ impl WholeLoad {
             WholeModel::Open { schedule, late, .. } => {
                 Model::Open(Open::new(schedule, *late, shard, bounds, from))
             }
-            WholeModel::Closed { users, think_time } => {
-                Model::Closed(Closed::new(users, *think_time, shard, bounds, from))
-            }
+            WholeModel::Closed { users } => Model::Closed(Closed::new(users, shard, bounds, from)),
         };
         Arrivals::new(model, shard, bounds.end)
     }

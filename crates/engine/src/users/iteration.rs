@@ -13,27 +13,25 @@ use super::Turn;
 use crate::id::{Generation, UserId};
 use drumfire_measure::{IterationSample, Outcome};
 use drumfire_plan::{
-    DataError, OnFailure, Program, Random, RequestContext, Step, Taken, Variables,
+    CounterId, DataError, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Random, RequestContext,
+    Scenarios, Step, Taken, Value, VariableId, Variables,
 };
 use drumfire_units::Nanos;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+/// The place behind all steps.
+const OVER: u32 = u32::MAX;
 /// Why a variable has no value.
 const NOT_TAKEN: &str = "the request from whose response the value is taken has failed";
 
 /// The iterations of one worker's users.
 #[derive(Debug)]
 pub(crate) struct Iterations {
-    steps: Arc<[Step]>,
+    scenarios: Arc<Scenarios>,
     seed: u64,
-    /// How many requests an iteration has at most.
-    requests: u64,
-    /// Which request of the list comes first.
-    first_request: u32,
-    /// Whether it is due with its iteration: no pause comes before.
+    /// Whether the first request is due with its iteration: nothing but values comes before.
     begins_with_request: bool,
-    /// How many variables a user has.
-    variables: usize,
     list: Vec<Iteration>,
     /// How many are open.
     open: u32,
@@ -49,16 +47,29 @@ struct Iteration {
     is_open: bool,
     /// The first failure among its requests; ok where there is none.
     outcome: Outcome,
-    /// The number of the next step.
+    /// The number of the next step; behind the last where the iteration is over.
     place: u32,
     /// How many requests have become due.
     requests: u32,
+    /// How often the request before the place was sent again.
+    retries: u32,
+    /// Whether its user begins no other.
+    stops_user: bool,
     turn: Turn,
     intended: Nanos,
     /// When its pause ends by the plan.
     until: Nanos,
     /// `None` where the program sets none.
     variables: Option<Arc<Variables>>,
+    /// The passes of each loop.
+    counters: Box<[Counter]>,
+}
+
+/// How far a loop is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counter {
+    pass: u32,
+    of: u32,
 }
 
 /// A request that is due for a user.
@@ -99,30 +110,33 @@ pub(crate) struct Over {
     pub(crate) user: UserId,
     /// The record of it.
     pub(crate) sample: IterationSample,
+    /// Whether the user begins no other.
+    pub(crate) stops_user: bool,
 }
 
 impl Iterations {
     /// None open; `None` where a pool's program has no steps, so that a request is an iteration.
     pub(crate) fn of(program: &Program, seed: u64) -> Option<Self> {
-        let Program::Steps(steps) = program else {
-            return None;
-        };
+        let scenarios = program.scenarios()?;
         Some(Self {
-            steps: Arc::clone(steps),
+            scenarios: Arc::clone(scenarios),
             seed,
-            requests: program.requests(),
-            first_request: program.first_request().unwrap_or_default(),
-            begins_with_request: program.begins_with_request(),
-            variables: program.variables(),
+            begins_with_request: scenarios.begin_with_requests(),
             list: Vec::new(),
             open: 0,
             text: String::new(),
         })
     }
 
-    /// Which request of the pool's list comes first.
-    pub(crate) const fn first_request(&self) -> u32 {
-        self.first_request
+    /// Which request of the pool's list comes first in the iteration of an arrival.
+    pub(crate) fn first_request(&self, arrival: u64) -> u32 {
+        let start = self.scenarios.start(arrival, self.seed);
+        self.scenarios.first_request(start).unwrap_or_default()
+    }
+
+    /// After how many arrivals that recurs.
+    pub(crate) fn round(&self) -> u64 {
+        self.scenarios.round()
     }
 
     /// Whether the first request is due with its iteration.
@@ -132,52 +146,65 @@ impl Iterations {
 
     /// A user begins an iteration that is intended for a time.
     pub(crate) fn begin(&mut self, turn: Turn, intended: Nanos) {
-        let index = turn.user.index();
+        let (index, extent) = (turn.user.index(), self.scenarios.extent());
         if self.list.len() <= index {
-            self.list.resize_with(index + 1, Iteration::new);
+            self.list
+                .resize_with(index + 1, || Iteration::new(extent.counters));
         }
         let iteration = &mut self.list[index];
         iteration.is_open = true;
         iteration.outcome = Outcome::Ok;
-        iteration.place = 0;
+        iteration.place = self.scenarios.start(turn.arrival, self.seed);
         iteration.requests = 0;
+        iteration.retries = 0;
+        iteration.stops_user = false;
         iteration.turn = turn;
         iteration.intended = intended;
         match &mut iteration.variables {
             Some(variables) => Arc::make_mut(variables).clear(),
-            None if self.variables > 0 => {
-                iteration.variables = Some(Arc::new(Variables::new(self.variables)));
+            None if extent.variables > 0 => {
+                iteration.variables = Some(Arc::new(Variables::new(extent.variables)));
             }
             None => {}
         }
         self.open += 1;
     }
 
-    /// The exchange of a user's request has ended.
-    pub(crate) fn note_end(&mut self, user: UserId, outcome: Outcome) {
-        if outcome == Outcome::Ok {
-            return;
-        }
+    /// The exchange of a user's request has ended with an outcome. Returns how long its user rests
+    /// before the next step.
+    pub(crate) fn note_end(&mut self, user: UserId, outcome: Outcome) -> Nanos {
         let iteration = &mut self.list[user.index()];
-        if iteration.outcome == Outcome::Ok {
-            iteration.outcome = outcome;
+        let Some(Step::Request {
+            retry, on_failure, ..
+        }) = iteration.step_before(self.scenarios.steps())
+        else {
+            return Nanos::ZERO;
+        };
+        if outcome != Outcome::Ok && iteration.retries < retry.times {
+            iteration.retries += 1;
+            iteration.place -= 1;
+            return retry.rest;
         }
-        let before = (iteration.place as usize).checked_sub(1);
-        if let Some(Step::Request {
-            on_failure: OnFailure::EndIteration,
-            ..
-        }) = before.and_then(|place| self.steps.get(place))
-        {
-            iteration.place = self.steps.len() as u32;
+        iteration.retries = 0;
+        if outcome != Outcome::Ok {
+            iteration.fail(outcome);
+            match on_failure {
+                OnFailure::Continue => {}
+                OnFailure::EndIteration => iteration.place = OVER,
+                OnFailure::StopUser => {
+                    iteration.place = OVER;
+                    iteration.stops_user = true;
+                }
+            }
         }
+        Nanos::ZERO
     }
 
     /// The step of a user whose exchange has ended takes its values. Where it has failed, the
     /// variables have none: a request that reads them is not sent with what they had before.
     pub(crate) fn keep(&mut self, user: UserId, outcome: Outcome, taken: Option<&Taken>) {
         let iteration = &mut self.list[user.index()];
-        let before = (iteration.place as usize).checked_sub(1);
-        let step = before.and_then(|place| self.steps.get(place));
+        let step = iteration.step_before(self.scenarios.steps());
         let (Some(Step::Request { takes, .. }), Some(variables)) = (step, &mut iteration.variables)
         else {
             return;
@@ -215,53 +242,56 @@ impl Iterations {
         over_at: Nanos,
         unix_time: impl Fn() -> u64,
     ) -> NextStep {
-        let iteration = &mut self.list[user.index()];
+        let mut walk = Walk {
+            iteration: &mut self.list[user.index()],
+            text: &mut self.text,
+            requests: self.scenarios.extent().requests,
+            seed: self.seed,
+            unix_time: &unix_time,
+        };
         loop {
-            let place = iteration.place;
-            let Some(step) = self.steps.get(place as usize) else {
-                iteration.is_open = false;
-                iteration.generation = iteration.generation.next();
-                self.open -= 1;
-                let sample = IterationSample {
-                    intended: iteration.intended,
-                    end: over_at,
-                    outcome: iteration.outcome,
-                };
-                return NextStep::Over(Over { user, sample });
+            let place = walk.iteration.place;
+            let Some(step) = self.scenarios.steps().get(place as usize) else {
+                return self.over(user, over_at);
             };
-            iteration.place += 1;
-            match step {
-                Step::Request { request, .. } => {
-                    let came_with_arrival = iteration.requests == 0 && self.begins_with_request;
+            walk.iteration.place += 1;
+            match walk.take(step, place, over_at) {
+                Halt::None => {}
+                Halt::Until(until) if until <= over_at => {}
+                Halt::Until(until) => return NextStep::Pause(self.rest(user, until)),
+                Halt::Request(request) => {
+                    let iteration = &mut *walk.iteration;
+                    let is_first = iteration.requests == 0;
                     let due = DueRequest {
-                        request: *request,
-                        number: iteration.number(self.requests),
+                        request,
+                        number: iteration.number(walk.requests),
                         turn: iteration.turn,
                         intended: over_at,
-                        came_with_arrival,
+                        came_with_arrival: is_first && self.begins_with_request,
                     };
                     iteration.requests += 1;
                     return NextStep::Request(due);
                 }
-                Step::Pause(pause) => {
-                    let length = pause.drawn(iteration.bits(self.seed, place));
-                    if length > Nanos::ZERO {
-                        return NextStep::Pause(self.rest(user, over_at + length));
-                    }
-                }
-                Step::Set { variable, value } => {
-                    let context = iteration.context(self.requests, self.seed, unix_time());
-                    self.text.clear();
-                    let rendered = value.render(&context, &mut self.text);
-                    // The variables are copied where any other holds them.
-                    drop(context);
-                    if let Some(variables) = &mut iteration.variables {
-                        let rendered = rendered.map(|()| self.text.as_str());
-                        Arc::make_mut(variables).set(*variable, rendered);
-                    }
-                }
             }
         }
+    }
+
+    /// Closes the iteration of a user.
+    fn over(&mut self, user: UserId, end: Nanos) -> NextStep {
+        let iteration = &mut self.list[user.index()];
+        iteration.is_open = false;
+        iteration.generation = iteration.generation.next();
+        self.open -= 1;
+        let sample = IterationSample {
+            intended: iteration.intended,
+            end,
+            outcome: iteration.outcome,
+        };
+        NextStep::Over(Over {
+            user,
+            sample,
+            stops_user: iteration.stops_user,
+        })
     }
 
     /// When the pause ends by the plan for which a wake was set; `None` where the wake is stale.
@@ -287,20 +317,174 @@ impl Iterations {
     }
 }
 
+/// An iteration that goes on, with what its steps compute by.
+struct Walk<'a, F> {
+    iteration: &'a mut Iteration,
+    text: &'a mut String,
+    /// How many requests an iteration has at most.
+    requests: u64,
+    seed: u64,
+    unix_time: &'a F,
+}
+
+/// What a step waits for.
+enum Halt {
+    None,
+    /// This request of the pool's list.
+    Request(u32),
+    Until(Nanos),
+}
+
+impl<F: Fn() -> u64> Walk<'_, F> {
+    /// Takes the step with this number, where the one before was over at a time.
+    fn take(&mut self, step: &Step, place: u32, over_at: Nanos) -> Halt {
+        match step {
+            Step::Request { request, .. } => return Halt::Request(*request),
+            Step::Pause(pause) => {
+                let length = pause.drawn(self.iteration.random(self.seed, place));
+                return Halt::Until(over_at + length);
+            }
+            Step::Until(time) => return Halt::Until(self.iteration.intended + *time),
+            Step::Set { variable, value } => self.set(*variable, &**value),
+            Step::If {
+                condition,
+                otherwise,
+            } => match condition.holds(&self.context()) {
+                Ok(true) => {}
+                Ok(false) => self.iteration.place = *otherwise,
+                Err(_) => self.iteration.give_up(),
+            },
+            Step::Jump(to) => self.iteration.place = *to,
+            Step::Repeat {
+                counter,
+                passes,
+                index,
+                end,
+            } => match self.passes(passes) {
+                Some(0) => self.iteration.place = *end,
+                Some(of) => self.count(*counter, Counter { pass: 0, of }, *index),
+                None => self.iteration.give_up(),
+            },
+            Step::Again {
+                counter,
+                index,
+                start,
+            } => {
+                let Counter { pass, of } = self.iteration.counter(*counter);
+                if pass + 1 < of {
+                    self.count(*counter, Counter { pass: pass + 1, of }, *index);
+                    self.iteration.place = *start;
+                }
+            }
+            Step::End => self.iteration.place = OVER,
+        }
+        Halt::None
+    }
+
+    /// The context of values: that of the iteration's next request.
+    fn context(&self) -> RequestContext {
+        let Turn {
+            number,
+            iteration,
+            arrival,
+            ..
+        } = self.iteration.turn;
+        RequestContext {
+            number: self.iteration.number(self.requests),
+            arrival,
+            user: number,
+            iteration,
+            connection: 0,
+            now: (self.unix_time)(),
+            seed: self.seed,
+            variables: self.iteration.variables.clone(),
+        }
+    }
+
+    /// Renders a value into the text.
+    fn render(&mut self, value: &dyn Value) -> Result<(), DataError> {
+        let context = self.context();
+        self.text.clear();
+        value.render(&context, self.text)
+    }
+
+    /// Gives a variable its value. The variables are copied where any other holds them.
+    fn set(&mut self, variable: VariableId, value: &dyn Value) {
+        let rendered = self.render(value);
+        if let Some(variables) = &mut self.iteration.variables {
+            let rendered = rendered.map(|()| self.text.as_str());
+            Arc::make_mut(variables).set(variable, rendered);
+        }
+    }
+
+    /// How many passes a loop has; `None` where its value is no such number.
+    fn passes(&mut self, passes: &Passes) -> Option<u32> {
+        match passes {
+            Passes::Fixed(passes) => Some(*passes),
+            Passes::Given(value) => {
+                self.render(&**value).ok()?;
+                let passes = self.text.trim().parse().ok();
+                passes.filter(|passes| *passes <= GIVEN_PASSES_MAX)
+            }
+        }
+    }
+
+    /// A pass of a loop begins.
+    fn count(&mut self, counter: CounterId, at: Counter, index: Option<VariableId>) {
+        if let Some(counter) = self.iteration.counters.get_mut(usize::from(counter.0)) {
+            *counter = at;
+        }
+        if let (Some(index), Some(variables)) = (index, &mut self.iteration.variables) {
+            self.text.clear();
+            // Writing to a string does not fail.
+            let _ = write!(self.text, "{}", at.pass);
+            Arc::make_mut(variables).set(index, Ok(self.text));
+        }
+    }
+}
+
 impl Iteration {
-    /// That of a user that has begun none.
-    fn new() -> Self {
+    /// That of a user that has begun none, with this many counters.
+    fn new(counters: usize) -> Self {
         Self {
             generation: Generation::default(),
             is_open: false,
             outcome: Outcome::Ok,
             place: 0,
             requests: 0,
+            retries: 0,
+            stops_user: false,
             turn: Turn::default(),
             intended: Nanos::ZERO,
             until: Nanos::ZERO,
             variables: None,
+            counters: vec![Counter::default(); counters].into(),
         }
+    }
+
+    /// The step that was gone through last.
+    fn step_before<'a>(&self, steps: &'a [Step]) -> Option<&'a Step> {
+        let before = (self.place as usize).checked_sub(1);
+        before.and_then(|place| steps.get(place))
+    }
+
+    /// Notes the first failure.
+    fn fail(&mut self, outcome: Outcome) {
+        if self.outcome == Outcome::Ok {
+            self.outcome = outcome;
+        }
+    }
+
+    /// Ends for want of a value that the next step depends on.
+    #[cold]
+    fn give_up(&mut self) {
+        self.fail(Outcome::BadData);
+        self.place = OVER;
+    }
+
+    fn counter(&self, counter: CounterId) -> Counter {
+        let counter = self.counters.get(usize::from(counter.0));
+        counter.copied().unwrap_or_default()
     }
 
     /// The number of its next request within the run.
@@ -309,24 +493,15 @@ impl Iteration {
         before.wrapping_add(self.requests.into())
     }
 
-    /// The random bits of a step.
-    fn bits(&self, seed: u64, place: u32) -> u64 {
+    /// The random numbers of a step. In the passes of a loop they differ.
+    fn random(&self, seed: u64, place: u32) -> Random {
         let Turn {
             number, iteration, ..
         } = self.turn;
-        Random::new(seed, number.into(), iteration, place.into()).bits()
-    }
-
-    fn context(&self, requests: u64, seed: u64, now: u64) -> RequestContext {
-        RequestContext {
-            number: self.number(requests),
-            arrival: self.turn.arrival,
-            user: self.turn.number,
-            iteration: self.turn.iteration,
-            connection: 0,
-            now,
-            seed,
-            variables: self.variables.clone(),
-        }
+        let passed = self.counters.iter().fold(0_u64, |passed, counter| {
+            passed.wrapping_mul(counter.of.into()) + u64::from(counter.pass)
+        });
+        let place = u64::from(place) + (passed << 32);
+        Random::new(seed, number.into(), iteration, place)
     }
 }

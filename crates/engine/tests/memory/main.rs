@@ -6,8 +6,8 @@
 
 use drumfire_plan::{
     Body, CallKind, DataError, Drain, Inspection, Mismatch, OnFailure, Pause, Program,
-    RenderedFields, ReplyCheck, ReplyError, RequestContext, RequestData, Response, Step, Taken,
-    Value, VariableId, Varying,
+    RenderedFields, ReplyCheck, ReplyError, RequestContext, RequestData, Response, Retry, Step,
+    Taken, Value, VariableId, Varying,
 };
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
@@ -208,6 +208,7 @@ impl Value for Long {
 fn steps(plan: Draft) -> Draft {
     let send = || Step::Request {
         request: 0,
+        retry: Retry::default(),
         on_failure: OnFailure::Continue,
         takes: Arc::default(),
     };
@@ -215,12 +216,12 @@ fn steps(plan: Draft) -> Draft {
         variable: VariableId(0),
         value: Arc::new(Long),
     };
-    let pause = Step::Pause(Pause {
+    let pause = Step::Pause(Pause::Even {
         from: Nanos::from_micros(50),
         to: Nanos::from_micros(90),
     });
     let steps = vec![set(), send(), pause, set(), send(), send()];
-    varying(plan).with(|plan| plan.program = Program::Steps(steps.into()))
+    varying(plan).with(|plan| plan.program = Program::of_steps(steps))
 }
 
 #[test]
@@ -264,16 +265,16 @@ fn a_look_at_responses_allocates_nothing() {
         steps(plan).with(|plan| {
             let fields = vec!["content-length".to_owned()];
             plan.requests[0].inspection = Some(Arc::new(Taking(fields)));
-            let Program::Steps(steps) = &plan.program else {
+            let Some(scenarios) = plan.program.scenarios() else {
                 return;
             };
-            let mut steps = steps.to_vec();
+            let mut steps = scenarios.steps().to_vec();
             for step in &mut steps {
                 if let Step::Request { takes, .. } = step {
                     *takes = Arc::new([VariableId(0)]);
                 }
             }
-            plan.program = Program::Steps(steps.into());
+            plan.program = Program::of_steps(steps);
         })
     };
     allocates_nothing("looks", looking(closed(64).lasts(ten)), world(quick()));

@@ -4,7 +4,7 @@ use crate::{failures, ms, run};
 use drumfire_measure::{Counts, Outcome};
 use drumfire_plan::{
     DataError, Expect, Inspection, Mismatch, MismatchKind, OnFailure, Program, Redirects,
-    RenderedFields, RequestContext, RequestData, Response, Step, Taken, VariableId, Varying,
+    RenderedFields, RequestContext, RequestData, Response, Retry, Step, Taken, VariableId, Varying,
 };
 use drumfire_testkit::{Answer, Draft, Law, Server, Simulated, World, closed};
 use drumfire_units::{ByteSize, Nanos};
@@ -94,13 +94,14 @@ impl RequestData for Both {
 fn shop(plan: Draft, look: Look) -> Draft {
     let step = |request, takes: &[VariableId]| Step::Request {
         request,
+        retry: Retry::default(),
         on_failure: OnFailure::Continue,
         takes: takes.into(),
     };
     let steps = vec![step(0, &[TOKEN, PLACE]), step(1, &[])];
     plan.to(&["http://sut/login", "http://sut/buy"])
         .with(|pool| {
-            pool.program = Program::Steps(steps.into());
+            pool.program = Program::of_steps(steps);
             pool.requests[0].inspection = Some(Arc::new(look));
             pool.requests[1].data = Some(Arc::new(Both));
         })

@@ -4,8 +4,9 @@
 use crate::{failures, ms, run, secs};
 use drumfire_measure::{Counts, Outcome};
 use drumfire_plan::{
-    Affinity, DataError, Drain, LatePolicy, OnFailure, Pause, Program, Random, RenderedFields,
-    RequestContext, RequestData, Step, Value, VariableId, Varying,
+    Affinity, Choice, Condition, CounterId, DataError, Drain, LatePolicy, Load, OnFailure, Passes,
+    Pause, Program, Random, RenderedFields, RequestContext, RequestData, Retry, Scenarios, Step,
+    Users, Value, VariableId, Varying,
 };
 use drumfire_testkit::{
     Answer, Draft, Http2, Law, Reply, Server, Simulated, Simulation, World, closed, open,
@@ -13,6 +14,7 @@ use drumfire_testkit::{
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const KEPT: VariableId = VariableId(0);
 
@@ -69,13 +71,14 @@ impl RequestData for Kept {
 fn send(request: u32) -> Step {
     Step::Request {
         request,
+        retry: Retry::default(),
         on_failure: OnFailure::Continue,
         takes: Arc::default(),
     }
 }
 
 fn pause(time: Nanos) -> Step {
-    Step::Pause(Pause {
+    Step::Pause(Pause::Even {
         from: time,
         to: time,
     })
@@ -91,7 +94,7 @@ fn set(value: impl Value + 'static) -> Step {
 /// A plan of steps that send to `/a`, `/b` and `/c`.
 fn of_steps(plan: Draft, steps: Vec<Step>) -> Draft {
     plan.to(&["http://sut/a", "http://sut/b", "http://sut/c"])
-        .with(|pool| pool.program = Program::Steps(steps.into()))
+        .with(|pool| pool.program = Program::of_steps(steps))
 }
 
 /// A, a pause of 20 ms, B, a pause of 30 ms, C.
@@ -174,7 +177,7 @@ fn arrivals_begin_iterations_whatever_the_pauses_of_others() {
 fn a_program_may_begin_with_a_pause() {
     let steps = || vec![pause(ms(5)), send(0), pause(ms(5)), send(1), pause(ms(5))];
     for plan in [open("const(10/s,1s)"), closed(1).iterations(10)] {
-        let is_open = matches!(plan.load, drumfire_plan::Load::Open { .. });
+        let is_open = matches!(plan.load, Load::Open { .. });
         let period = if is_open { 100 } else { 35 };
         let result = run(of_steps(plan, steps()), world());
         failures(&result.summary, &[]);
@@ -297,7 +300,7 @@ fn steps_go_to_several_targets() {
         .connections(1)
         .lasts(ms(400))
         .to(&["http://sut/a", "http://other/b"])
-        .with(|pool| pool.program = Program::Steps(vec![send(0), send(1)].into()));
+        .with(|pool| pool.program = Program::of_steps(vec![send(0), send(1)]));
     let result = run(plan, world);
     failures(&result.summary, &[]);
     let steps = &result.summary.total.steps;
@@ -319,6 +322,7 @@ fn a_failed_request_ends_its_iteration_where_the_plan_says_so() {
     for (on_failure, sent) in [(OnFailure::Continue, 30), (OnFailure::EndIteration, 20)] {
         let strict = Step::Request {
             request: 1,
+            retry: Retry::default(),
             on_failure,
             takes: Arc::default(),
         };
@@ -385,7 +389,7 @@ fn a_warm_up_is_in_neither_book() {
 
 #[test]
 fn pauses_are_drawn_alike_whatever_the_threads() {
-    let range = Step::Pause(Pause {
+    let range = Step::Pause(Pause::Even {
         from: ms(10),
         to: ms(30),
     });
@@ -404,6 +408,254 @@ fn pauses_are_drawn_alike_whatever_the_threads() {
     assert!(late.windows(2).any(|pair| pair[0] != pair[1]), "{late:?}");
     assert_eq!(of_threads(2), one);
     assert_eq!(of_threads(4), one);
+}
+
+/// Holds in the iterations that it has.
+#[derive(Debug)]
+struct Iterations(&'static [u64]);
+
+impl Condition for Iterations {
+    fn holds(&self, request: &RequestContext) -> Result<bool, DataError> {
+        match request.iteration {
+            9.. => Err(DataError("no such iteration".to_owned())),
+            iteration => Ok(self.0.contains(&iteration)),
+        }
+    }
+}
+
+/// As often as the iteration's number says.
+#[derive(Debug)]
+struct AsOften;
+
+impl Value for AsOften {
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        out.push_str(&request.iteration.to_string());
+        Ok(())
+    }
+}
+
+fn unless(otherwise: u32, iterations: &'static [u64]) -> Step {
+    Step::If {
+        condition: Arc::new(Iterations(iterations)),
+        otherwise,
+    }
+}
+
+fn repeat(counter: u16, passes: Passes, end: u32) -> Step {
+    Step::Repeat {
+        counter: CounterId(counter),
+        passes,
+        index: Some(KEPT),
+        end,
+    }
+}
+
+fn again(counter: u16, start: u32) -> Step {
+    Step::Again {
+        counter: CounterId(counter),
+        index: Some(KEPT),
+        start,
+    }
+}
+
+/// The paths of the requests that a server saw, in their order.
+fn paths(result: &Simulated) -> String {
+    seen(result).iter().map(|(_, path)| &path[1..]).collect()
+}
+
+#[test]
+fn conditions_choose_among_steps() {
+    let steps = vec![unless(3, &[1, 3]), send(0), Step::Jump(4), send(1), send(2)];
+    let result = run(of_steps(closed(1).iterations(4), steps), world());
+    failures(&result.summary, &[]);
+    assert_eq!(paths(&result), "bcacbcac");
+}
+
+#[test]
+fn a_condition_without_a_value_fails_its_iteration() {
+    let steps = vec![send(0), unless(3, &[0, 1, 2, 3, 4, 5, 6, 7, 8]), send(1)];
+    let result = run(of_steps(closed(1).iterations(11), steps), world());
+    assert_eq!(result.summary.total.counts.ok, 11 + 9);
+    let counts = iterations(&result);
+    assert_eq!((counts.ok, counts.failed), (9, 2));
+}
+
+#[test]
+fn loops_go_round_as_often_as_they_say() {
+    let steps = vec![
+        repeat(0, Passes::Fixed(2), 6),
+        send(0),
+        repeat(1, Passes::Given(Arc::new(AsOften)), 5),
+        send(1),
+        again(1, 3),
+        again(0, 1),
+        send(2),
+    ];
+    let result = run(of_steps(closed(1).iterations(3), steps), world());
+    failures(&result.summary, &[]);
+    assert_eq!(paths(&result), "aacababcabbabbc");
+    assert_eq!(iterations(&result).ok, 3);
+}
+
+#[test]
+fn a_loop_counts_its_passes_and_draws_apart() {
+    let steps = vec![
+        repeat(0, Passes::Fixed(4), 4),
+        send(0),
+        Step::Pause(Pause::Even {
+            from: ms(1),
+            to: secs(1),
+        }),
+        again(0, 1),
+    ];
+    let plan = of_steps(closed(1).iterations(1), steps).with(|pool| {
+        pool.requests[0].data = Some(Arc::new(Kept));
+    });
+    let result = run(plan, world());
+    failures(&result.summary, &[]);
+    assert_eq!(kept(&result)["u0 i0"], ["0", "1", "2", "3"]);
+    let times: Vec<u64> = seen(&result).iter().map(|(at, _)| *at).collect();
+    let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(gaps[0] != gaps[1] && gaps[1] != gaps[2], "{gaps:?}");
+}
+
+#[test]
+fn scenarios_have_their_shares_whatever_the_threads() {
+    let steps = || {
+        let of_a = [send(0), send(0), Step::End];
+        let of_b = [send(1), pause(ms(1)), send(2), Step::End];
+        let choice = Choice::spread(&[3, 1], 10).expect("a cycle");
+        let steps: Vec<Step> = of_a.into_iter().chain(of_b).collect();
+        Program::Steps(Arc::new(Scenarios::new(steps, vec![0, 3], choice)))
+    };
+    for threads in [1, 3] {
+        let plan = of_steps(open("const(40/s,1s)").threads(threads), vec![send(0)]);
+        let result = run(plan.with(|pool| pool.program = steps()), world());
+        failures(&result.summary, &[]);
+        let all = paths(&result);
+        let count = |path| all.matches(path).count();
+        assert_eq!((count("a"), count("b"), count("c")), (60, 10, 10));
+        assert_eq!(iterations(&result).ok, 40);
+    }
+}
+
+/// A world whose server refuses every second request.
+fn moody() -> World {
+    let count = AtomicU32::new(0);
+    let server = Server::new().takes(Law::Const(ms(10)));
+    let server = server.answers(move |_| match count.fetch_add(1, Ordering::Relaxed) % 2 {
+        0 => Answer::status(503),
+        _ => Answer::ok(),
+    });
+    World::of(server).keeps_requests()
+}
+
+#[test]
+fn a_failed_request_is_sent_again_within_its_iteration() {
+    let strict = |times, on_failure| Step::Request {
+        request: 0,
+        retry: Retry {
+            times,
+            rest: ms(100),
+        },
+        on_failure,
+        takes: Arc::default(),
+    };
+    let plan = of_steps(
+        closed(1).iterations(3),
+        vec![strict(2, OnFailure::EndIteration)],
+    );
+    let result = run(plan, moody());
+    assert_eq!(iterations(&result).ok, 3);
+    let counts = &result.summary.total.counts;
+    assert_eq!((counts.intended, counts.ok, counts.failed), (6, 3, 3));
+    let times: Vec<u64> = seen(&result).iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [0, 110, 120, 230, 240, 350]);
+    // Without a repetition the first of two fails.
+    let plan = of_steps(
+        closed(1).iterations(4),
+        vec![strict(0, OnFailure::Continue)],
+    );
+    let counts = *iterations(&run(plan, moody()));
+    assert_eq!((counts.ok, counts.failed), (2, 2));
+}
+
+#[test]
+fn a_user_that_stops_begins_no_other_iteration() {
+    let steps = || {
+        vec![Step::Request {
+            request: 0,
+            retry: Retry::default(),
+            on_failure: OnFailure::StopUser,
+            takes: Arc::default(),
+        }]
+    };
+    let broken = || World::of(Server::new().says(Answer::status(500)));
+    // All users stop at their first request, and the run ends with them.
+    let result = run(of_steps(closed(5).lasts(secs(60)), steps()), broken());
+    assert_eq!(iterations(&result).failed, 5);
+    assert!(
+        result.summary.duration < secs(1),
+        "{}",
+        result.summary.duration
+    );
+    let users = Users::constant(5);
+    let plan = of_steps(open("const(10/s,2s)"), steps()).with(|pool| pool.users = Some(users));
+    let result = run(plan, broken());
+    assert_eq!(iterations(&result).failed, 5);
+    assert_eq!(iterations(&result).intended, 5);
+    assert!(
+        result.summary.duration < ms(600),
+        "{}",
+        result.summary.duration
+    );
+}
+
+#[test]
+fn users_think_by_a_law_and_keep_a_pace() {
+    let plan = |think, pace| {
+        shop(closed(1).iterations(4)).with(move |pool| {
+            pool.load = Load::Closed {
+                users: 1,
+                think,
+                pace,
+            };
+        })
+    };
+    let begins = |result: &Simulated| -> Vec<u64> {
+        let seen = seen(result);
+        let first = seen.iter().filter(|(_, path)| *path == "/a");
+        first.map(|(at, _)| *at).collect()
+    };
+    // An iteration takes 80 ms.
+    let paced = run(plan(Pause::NONE, ms(100)), world());
+    assert_eq!(begins(&paced), [0, 100, 200, 300]);
+    assert_eq!(paced.summary.total.latency.lag.max(), ms(0));
+    let both = run(plan(Pause::constant(ms(50)), ms(100)), world());
+    assert_eq!(begins(&both), [0, 130, 260, 390]);
+    let late = run(plan(Pause::NONE, ms(10)), world());
+    assert_eq!(begins(&late), [0, 80, 160, 240]);
+    let law = Pause::Exponential { mean: ms(100) };
+    let drawn = begins(&run(plan(law, Nanos::ZERO), world()));
+    let gaps: Vec<u64> = drawn
+        .windows(2)
+        .map(|pair| pair[1] - pair[0] - 80)
+        .collect();
+    assert!(gaps[0] != gaps[1] && gaps[1] != gaps[2], "{gaps:?}");
+    assert_eq!(begins(&run(plan(law, Nanos::ZERO), world())), drawn);
+}
+
+#[test]
+fn a_step_waits_until_a_time_of_its_iteration() {
+    let steps = vec![
+        send(0),
+        Step::Until(ms(50)),
+        send(1),
+        Step::Until(ms(20)),
+        send(2),
+    ];
+    let result = run(of_steps(closed(1).iterations(1), steps), world());
+    assert_eq!(seen(&result), [(0, "/a"), (50, "/b"), (60, "/c")]);
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub struct Request {
     pub ask: Ask,
     /// The name under which its numbers are reported.
     pub name: Option<Text>,
+    /// Its share among the requests of its list; 1 where it is absent.
+    pub weight: Option<Count>,
     /// Its header fields, or the metadata of its call.
     pub fields: Fields,
     /// Its body, or the data of its call.
@@ -30,6 +32,7 @@ impl Request {
         Self {
             ask,
             name: None,
+            weight: None,
             fields: Fields::default(),
             data: Data::default(),
             stream: Stream::default(),

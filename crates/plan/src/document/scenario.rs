@@ -1,16 +1,44 @@
 //! Scenarios as they were written.
 
-use super::{Field, Request, Text};
+use super::{Count, Field, Request, Text};
 
 /// One step of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Sends a request and waits for its end.
     Request(Box<RequestStep>),
-    /// Waits: a time, or a range of times as `200ms..1s`.
+    /// Waits: a time, a range of times as `200ms..1s`, a law, or `until 5s`.
     Pause(Text),
     /// Gives variables their values, templates, one after the other.
     Set(Vec<Field>),
+    /// Steps that are gone through where a condition holds.
+    If(Branch),
+    /// Steps that are gone through several times.
+    Repeat(Loop),
+}
+
+/// Steps that are gone through where a condition holds, and others where it does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// The condition.
+    pub condition: Text,
+    /// The steps where it holds.
+    pub steps: Vec<Step>,
+    /// The steps where it does not.
+    pub otherwise: Vec<Step>,
+}
+
+/// Steps that are gone through several times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// How often, at most: a number, or a template of one.
+    pub passes: Text,
+    /// The variable that counts the passes, from 0.
+    pub index: Option<Text>,
+    /// The condition that ends it, asked after each pass.
+    pub until: Option<Text>,
+    /// The steps.
+    pub steps: Vec<Step>,
 }
 
 /// A request as a step.
@@ -18,17 +46,39 @@ pub enum Step {
 pub struct RequestStep {
     /// The request.
     pub request: Request,
-    /// `continue` or `end_iteration`: what its failure means for the iteration.
+    /// `continue`, `end_iteration` or `stop_user`: what its failure means for the iteration, behind
+    /// `retry(TIMES)` or `retry(TIMES,REST)` perhaps.
     pub on_fail: Option<Text>,
 }
 
 impl Step {
-    /// The request that it sends, if it sends one.
+    /// The steps within it.
+    pub fn within(&self) -> impl Iterator<Item = &Self> {
+        let (first, second): (&[Self], &[Self]) = match self {
+            Self::If(branch) => (&branch.steps, &branch.otherwise),
+            Self::Repeat(repeated) => (&repeated.steps, &[]),
+            Self::Request(_) | Self::Pause(_) | Self::Set(_) => (&[], &[]),
+        };
+        first.iter().chain(second)
+    }
+
+    /// The requests that it sends, with those of the steps within it, in their order.
     #[must_use]
-    pub fn request(&self) -> Option<&Request> {
+    pub fn requests(&self) -> Vec<&Request> {
         match self {
-            Self::Request(step) => Some(&step.request),
-            Self::Pause(_) | Self::Set(_) => None,
+            Self::Request(step) => vec![&step.request],
+            _ => self.within().flat_map(Self::requests).collect(),
         }
     }
+}
+
+/// One of several scenarios.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: Text,
+    /// Its share among the scenarios; 1 where it is absent.
+    pub weight: Option<Count>,
+    /// Its steps.
+    pub steps: Vec<Step>,
 }

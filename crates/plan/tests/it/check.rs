@@ -3,8 +3,8 @@
 use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Expect, Flaw, Generator, Growth, Header, HttpOptions,
     HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, OnFailure, Pause, Plan,
-    PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Spin, Spread, Step, Stop, Timeouts,
-    Url,
+    PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step, Stop,
+    Timeouts, Url,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -115,7 +115,8 @@ fn a_good_plan_has_no_flaws() {
 fn each_mistake_is_found_at_its_key() {
     let closed = |users| Load::Closed {
         users,
-        think_time: Nanos::ZERO,
+        think: Pause::NONE,
+        pace: Nanos::ZERO,
     };
     assert_eq!(keys(|p| p.requests.clear()), ["requests"]);
     assert_eq!(
@@ -152,7 +153,8 @@ fn what_no_machine_could_do_is_a_mistake() {
         move |pool: &mut Pool| {
             pool.load = Load::Closed {
                 users,
-                think_time: Nanos::ZERO,
+                think: Pause::NONE,
+                pace: Nanos::ZERO,
             };
         }
     };
@@ -178,17 +180,18 @@ fn what_no_machine_could_do_is_a_mistake() {
 fn a_program_sends_what_its_pool_has() {
     let of = |steps: &[Step], change: fn(&mut Pool)| {
         keys(|pool| {
-            pool.program = Program::Steps(Arc::from(steps));
+            pool.program = Program::of_steps(steps.to_vec());
             change(pool);
         })
     };
     let send = |request| Step::Request {
         request,
+        retry: Retry::default(),
         on_failure: OnFailure::Continue,
         takes: Arc::default(),
     };
     let pause = |from, to| {
-        Step::Pause(Pause {
+        Step::Pause(Pause::Even {
             from: Nanos(from),
             to: Nanos(to),
         })
@@ -209,10 +212,11 @@ fn a_rule_about_iterations_needs_a_program() {
         if has_steps {
             let send = Step::Request {
                 request: 0,
+                retry: Retry::default(),
                 on_failure: OnFailure::Continue,
                 takes: Arc::default(),
             };
-            parts.pools[0].program = Program::Steps(Arc::from([send]));
+            parts.pools[0].program = Program::of_steps(vec![send]);
         }
         let flaws = flaws(parts).into_iter();
         flaws.map(|flaw| flaw.key).collect::<Vec<_>>()

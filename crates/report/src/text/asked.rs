@@ -61,8 +61,13 @@ impl<'a> Asked<'a> {
         if self.get("load.arrivals") == Some("poisson") {
             words.push("Poisson arrivals".to_owned());
         }
-        if let Some(think) = self.time("load.think_time").filter(|t| *t > Nanos::ZERO) {
-            words.push(format!("think time {}", span(think, page.style.unicode)));
+        for (key, words_of) in [("load.think_time", "think time"), ("load.pace", "pace")] {
+            let text = match (self.time(key), self.get(key)) {
+                (Some(Nanos::ZERO), _) | (None, None) => continue,
+                (Some(time), _) => span(time, page.style.unicode),
+                (None, Some(law)) => law.to_owned(),
+            };
+            words.push(format!("{words_of} {text}"));
         }
         words
     }

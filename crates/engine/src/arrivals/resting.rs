@@ -1,0 +1,151 @@
+//! Users between two iterations, by when they are ready.
+
+use crate::id::UserId;
+use drumfire_units::Nanos;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A user without an iteration under way, and when it begins the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ready {
+    pub(super) at: Nanos,
+    pub(super) user: UserId,
+}
+
+impl Ready {
+    pub(super) fn moved(self, time: impl Fn(Nanos) -> Nanos) -> Self {
+        Self {
+            at: time(self.at),
+            ..self
+        }
+    }
+}
+
+/// Users between two iterations. Where all pauses are the same, they come in the order in which they
+/// leave, and a queue is all that is needed; those that would stand before its end are in a heap.
+#[derive(Debug, Default)]
+pub(super) struct Resting {
+    /// Ascending.
+    queue: VecDeque<Ready>,
+    heap: BinaryHeap<Reverse<Ready>>,
+}
+
+impl Resting {
+    /// None, with room for this many.
+    pub(super) fn with_capacity(count: usize) -> Self {
+        Self {
+            queue: VecDeque::with_capacity(count),
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// Makes room for this many in all.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.queue.reserve(count.saturating_sub(self.queue.len()));
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, user: Ready) {
+        if self.queue.back().is_none_or(|last| last.at <= user.at) {
+            self.queue.push_back(user);
+        } else {
+            self.heap.push(Reverse(user));
+        }
+    }
+
+    /// The first that is ready.
+    #[inline]
+    pub(super) fn first(&self) -> Option<Ready> {
+        match (self.queue.front(), self.heap.peek()) {
+            (Some(queued), Some(Reverse(other))) if other.at < queued.at => Some(*other),
+            (Some(queued), _) => Some(*queued),
+            (None, other) => other.map(|Reverse(other)| *other),
+        }
+    }
+
+    /// Takes the first.
+    #[inline]
+    pub(super) fn pop_first(&mut self) -> Option<Ready> {
+        match (self.queue.front(), self.heap.peek()) {
+            (Some(queued), Some(Reverse(other))) if queued.at <= other.at => self.queue.pop_front(),
+            (_, Some(_)) => self.heap.pop().map(|Reverse(other)| other),
+            (_, None) => self.queue.pop_front(),
+        }
+    }
+
+    /// Takes the one that rests for longest.
+    pub(super) fn pop_last(&mut self) -> Option<Ready> {
+        let longest = self.heap.iter().map(|Reverse(other)| *other).max();
+        match (self.queue.back(), longest) {
+            (queued, Some(other)) if queued.is_none_or(|queued| queued.at < other.at) => {
+                self.heap.retain(|Reverse(kept)| *kept != other);
+                Some(other)
+            }
+            _ => self.queue.pop_back(),
+        }
+    }
+
+    /// Takes all that are ready at a time or later, ascending.
+    pub(super) fn split_off(&mut self, at: Nanos) -> Vec<Ready> {
+        let from = self.queue.partition_point(|ready| ready.at < at);
+        let mut taken: Vec<Ready> = self.queue.drain(from..).collect();
+        taken.extend(
+            self.heap
+                .iter()
+                .map(|Reverse(other)| *other)
+                .filter(|other| other.at >= at),
+        );
+        self.heap.retain(|Reverse(other)| other.at < at);
+        taken.sort_by_key(|ready| ready.at);
+        taken
+    }
+
+    /// Takes all, ascending.
+    pub(super) fn take_all(&mut self) -> Vec<Ready> {
+        self.split_off(Nanos::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ready, Resting};
+    use crate::id::UserId;
+    use drumfire_units::Nanos;
+    use proptest::prelude::*;
+
+    fn of(times: &[u64]) -> Resting {
+        let mut resting = Resting::with_capacity(times.len());
+        for (user, at) in (0..).zip(times) {
+            resting.push(Ready {
+                at: Nanos(*at),
+                user: UserId(user),
+            });
+        }
+        resting
+    }
+
+    proptest! {
+        #[test]
+        fn users_leave_in_the_order_of_their_times(times in prop::collection::vec(0_u64..20, 0..30)) {
+            let mut sorted = times.clone();
+            sorted.sort_unstable();
+            let mut resting = of(&times);
+            let mut taken = Vec::new();
+            while let Some(first) = resting.first() {
+                prop_assert_eq!(resting.pop_first(), Some(first));
+                taken.push(first.at.0);
+            }
+            prop_assert_eq!(&taken, &sorted);
+            let mut resting = of(&times);
+            let last = resting.pop_last();
+            prop_assert_eq!(last.map(|ready| ready.at.0), sorted.pop());
+            let late = resting.split_off(Nanos(10));
+            let late: Vec<u64> = late.iter().map(|ready| ready.at.0).collect();
+            let from = sorted.partition_point(|at| *at < 10);
+            prop_assert_eq!(&late, &sorted[from..]);
+            let early: Vec<u64> = resting.take_all().iter().map(|ready| ready.at.0).collect();
+            prop_assert_eq!(&early, &sorted[..from]);
+            prop_assert!(resting.first().is_none());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The values that a user keeps for later steps, and what is computed from them.
+
+use crate::{DataError, RequestContext};
+use std::fmt;
+
+/// A place among a user's variables, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VariableId(pub u16);
+
+/// A value that a step computes: a function of the request's context, whose number is that of the
+/// iteration's next request. Its random numbers must differ from those of that request.
+pub trait Value: Send + Sync + fmt::Debug {
+    /// Appends it as text.
+    ///
+    /// # Errors
+    /// When it can't be rendered; a request that reads it then fails with blame on the plan.
+    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError>;
+}
+
+/// Whether steps are gone through: a function of the request's context, as [`Value`] is.
+pub trait Condition: Send + Sync + fmt::Debug {
+    /// Whether it holds.
+    ///
+    /// # Errors
+    /// When what it compares has no value; the iteration then fails with blame on the plan.
+    fn holds(&self, request: &RequestContext) -> Result<bool, DataError>;
+}
+
+/// The variables of a user: texts, or the reasons why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variables(Vec<Variable>);
+
+/// One of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Variable {
+    /// Its memory is used again.
+    text: String,
+    state: State,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// No step has set it in this iteration.
+    #[default]
+    Unset,
+    Set,
+    Failed(DataError),
+}
+
+impl Variables {
+    /// This many, none of them set.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        Self(vec![Variable::default(); count])
+    }
+
+    /// Unsets all; the memory stays.
+    pub fn clear(&mut self) {
+        for variable in &mut self.0 {
+            variable.state = State::Unset;
+        }
+    }
+
+    /// Takes the texts of others for those that have none here.
+    pub fn fill(&mut self, others: &Self) {
+        for (variable, other) in self.0.iter_mut().zip(&others.0) {
+            if variable.state != State::Set {
+                variable.clone_from(other);
+            }
+        }
+    }
+
+    /// Whether a variable has a text.
+    #[must_use]
+    pub fn is_set(&self, id: VariableId) -> bool {
+        let variable = self.0.get(usize::from(id.0));
+        variable.is_some_and(|variable| variable.state == State::Set)
+    }
+
+    /// The text of a variable.
+    ///
+    /// # Errors
+    /// When no step has set it, or its value could not be rendered.
+    pub fn get(&self, id: VariableId) -> Result<&str, DataError> {
+        let failed = |why: &str| Err(DataError(why.to_owned()));
+        match self.0.get(usize::from(id.0)) {
+            Some(variable) => match &variable.state {
+                State::Set => Ok(&variable.text),
+                State::Unset => failed("no step of this iteration has set the variable"),
+                State::Failed(error) => Err(error.clone()),
+            },
+            None => failed("there is no such variable"),
+        }
+    }
+
+    /// Gives a variable a text, or the reason why it has none.
+    pub fn set(&mut self, id: VariableId, rendered: Result<&str, DataError>) {
+        let Some(variable) = self.0.get_mut(usize::from(id.0)) else {
+            return;
+        };
+        variable.state = match rendered {
+            Ok(text) => {
+                variable.text.clear();
+                variable.text.push_str(text);
+                State::Set
+            }
+            Err(error) => State::Failed(error),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{VariableId, Variables};
+    use crate::DataError;
+
+    #[test]
+    fn variables_hold_texts_and_errors_until_they_are_cleared() {
+        let mut variables = Variables::new(2);
+        let (one, two, three) = (VariableId(0), VariableId(1), VariableId(2));
+        variables.set(one, Err(DataError("no row".to_owned())));
+        variables.set(two, Ok("text"));
+        variables.set(three, Ok("nowhere"));
+        assert_eq!(variables.get(one), Err(DataError("no row".to_owned())));
+        assert_eq!(variables.get(two), Ok("text"));
+        assert_eq!(
+            (variables.is_set(one), variables.is_set(two)),
+            (false, true)
+        );
+        assert!(variables.get(three).is_err() && !variables.is_set(three));
+        variables.set(one, Ok("other"));
+        assert_eq!(variables.get(one), Ok("other"));
+        variables.clear();
+        for id in [one, two] {
+            let error = variables.get(id).expect_err("it is unset");
+            assert!(error.0.contains("no step of this iteration"), "{error}");
+            assert!(!variables.is_set(id));
+        }
+    }
+}
