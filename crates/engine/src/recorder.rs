@@ -104,7 +104,7 @@ impl<S: Sink> Recorder<S> {
         if sample.intended >= self.measure_from {
             self.figures(pool).record(sample);
             if self.samples == Samples::Keep {
-                self.keep(sample);
+                self.keep(pool, sample);
             }
         } else {
             self.figures(pool).record_warmup(sample);
@@ -112,10 +112,11 @@ impl<S: Sink> Recorder<S> {
     }
 
     #[cold]
-    fn keep(&mut self, sample: &Sample) {
+    fn keep(&mut self, pool: PoolId, sample: &Sample) {
         self.kept.push(Kept {
             sample: *sample,
             detail: None,
+            pool: pool.0,
         });
     }
 

@@ -39,6 +39,8 @@ pub struct Kept {
     pub sample: Sample,
     /// The detail of a failure, beyond its class.
     pub detail: Option<Box<str>>,
+    /// The number of its pool in the plan, from 0.
+    pub pool: u16,
 }
 
 const _: () = assert!(size_of::<Sample>() <= 64, "a sample fits a cache line");

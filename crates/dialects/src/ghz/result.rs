@@ -239,6 +239,7 @@ mod tests {
                 step: 0,
             },
             detail: detail.map(Into::into),
+            pool: 0,
         }
     }
 

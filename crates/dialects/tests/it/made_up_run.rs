@@ -52,7 +52,11 @@ pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
                     ..sample
                 };
                 let detail = (outcome.starts_with("grpc:")).then(|| "it \"said\", so".into());
-                kept.push(Kept { sample, detail });
+                kept.push(Kept {
+                    sample,
+                    detail,
+                    pool: 0,
+                });
             }
         }
     }
