@@ -11,6 +11,7 @@ mod poller;
 mod process;
 mod resolve;
 mod socket;
+mod text_server;
 mod tls;
 mod tsc;
 
@@ -22,4 +23,5 @@ pub use process::{
 };
 pub use resolve::{ResolveError, resolve};
 pub use socket::is_own_address;
+pub use text_server::TextServer;
 pub use tls::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify};
