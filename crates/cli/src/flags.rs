@@ -75,6 +75,13 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Behave as Pandora, with its configuration files and its output
+    #[command(disable_help_flag = true)]
+    Pandora {
+        /// Pandora's own command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
 }
 
 /// When text carries colour.

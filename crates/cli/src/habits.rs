@@ -451,7 +451,6 @@ const TOOLS: [&str; 17] = [
 pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
     let ours = match typed {
         "grpcurl" => "drumfire grpc",
-        "pandora" => "drumfire run",
         typed if TOOLS.contains(&typed) => "drumfire http",
         _ => return None,
     };

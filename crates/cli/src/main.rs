@@ -16,6 +16,7 @@ mod reflect;
 mod session;
 mod spelling;
 mod spool;
+mod streams;
 mod terminal;
 
 use clap::error::ErrorKind;
@@ -101,6 +102,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Man { folder } => command::install::man(&folder),
         Command::Ghz { args } => dialect(drumfire_dialects::Dialect::Ghz, args),
         Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),
+        Command::Pandora { args } => dialect(drumfire_dialects::Dialect::Pandora, args),
     }
 }
 

@@ -8,14 +8,18 @@ mod ghz;
 mod go_text;
 mod go_wrk;
 mod grammar;
+mod grpc_code;
 mod outcome;
+mod pandora;
 mod presentation;
 mod spool;
+mod stream;
 mod written;
 
 pub use outcome::{Outcome, Run};
 pub use presentation::Presentation;
 pub use spool::Spool;
+pub use stream::{Stream, StreamPlace};
 
 use drumfire_compile::Host;
 use std::sync::Arc;
@@ -27,17 +31,19 @@ pub enum Dialect {
     Ghz,
     /// go-wrk: as fast as possible for a number of seconds.
     GoWrk,
+    /// Pandora: pools of instances, by a configuration file.
+    Pandora,
 }
 
 impl Dialect {
     /// Every dialect, in the order of their names.
-    pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk];
+    pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk, Self::Pandora];
 
     /// The code to exit with when a mistake is found before the run.
     #[must_use]
     pub const fn mistake_exit(self) -> u8 {
         match self {
-            Self::Ghz => 1,
+            Self::Ghz | Self::Pandora => 1,
             Self::GoWrk => 2,
         }
     }
@@ -48,6 +54,7 @@ impl Dialect {
         match self {
             Self::Ghz => "ghz",
             Self::GoWrk => "go-wrk",
+            Self::Pandora => "pandora",
         }
     }
 }
@@ -65,6 +72,7 @@ pub fn parse(dialect: Dialect, args: &[String], host: &Arc<dyn Host>, seed: u64)
     match dialect {
         Dialect::Ghz => ghz::parse(args, host, seed),
         Dialect::GoWrk => go_wrk::parse(args, host),
+        Dialect::Pandora => pandora::parse(args, host, seed),
     }
 }
 
@@ -76,6 +84,7 @@ mod tests {
     fn a_program_is_known_by_its_whole_name() {
         assert_eq!(for_program("go-wrk"), Some(Dialect::GoWrk));
         assert_eq!(for_program("ghz"), Some(Dialect::Ghz));
+        assert_eq!(for_program("pandora"), Some(Dialect::Pandora));
         for name in ["", "drumfire", "go-wrk2", "Go-Wrk", "wrk"] {
             assert_eq!(for_program(name), None, "{name}");
         }

@@ -1,7 +1,8 @@
 //! How a dialect shows a run and its result.
 
-use crate::{Spool, ghz, go_wrk};
+use crate::{Spool, Stream, StreamPlace, ghz, go_wrk, pandora};
 use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_report::style::Style;
 use std::io::{self, Write};
 
 /// The shape of one dialect's output.
@@ -13,6 +14,7 @@ pub struct Presentation(Of);
 enum Of {
     GoWrk(go_wrk::Presentation),
     Ghz(Box<ghz::Presentation>),
+    Pandora(Box<pandora::Presentation>),
 }
 
 impl From<go_wrk::Presentation> for Presentation {
@@ -27,13 +29,19 @@ impl From<ghz::Presentation> for Presentation {
     }
 }
 
+impl From<pandora::Presentation> for Presentation {
+    fn from(shape: pandora::Presentation) -> Self {
+        Self(Of::Pandora(Box::new(shape)))
+    }
+}
+
 impl Presentation {
     /// The text for standard output when the run starts.
     #[must_use]
     pub fn render_start(&self, _info: &RunInfo) -> String {
         match &self.0 {
             Of::GoWrk(shape) => shape.banner(),
-            Of::Ghz(_) => String::new(),
+            Of::Ghz(_) | Of::Pandora(_) => String::new(),
         }
     }
 
@@ -42,7 +50,7 @@ impl Presentation {
     pub const fn render_interrupted(&self) -> &'static str {
         match &self.0 {
             Of::GoWrk(_) => go_wrk::STOPPING,
-            Of::Ghz(_) => "",
+            Of::Ghz(_) | Of::Pandora(_) => "",
         }
     }
 
@@ -51,7 +59,7 @@ impl Presentation {
     #[must_use]
     pub fn needs_spool(&self) -> bool {
         match &self.0 {
-            Of::GoWrk(_) => false,
+            Of::GoWrk(_) | Of::Pandora(_) => false,
             Of::Ghz(shape) => shape.needs_spool(),
         }
     }
@@ -65,15 +73,72 @@ impl Presentation {
 
     /// Takes note of what happens in the run.
     pub fn observe(&mut self, event: &RunEvent) {
-        if let Of::Ghz(shape) = &mut self.0 {
-            shape.observe(event);
+        match &mut self.0 {
+            Of::GoWrk(_) => {}
+            Of::Ghz(shape) => shape.observe(event),
+            Of::Pandora(shape) => shape.observe(event),
         }
     }
 
     /// Closes the books when the run has ended; outputs are written after it.
     pub fn finish(&mut self, summary: &Summary) {
-        if let Of::Ghz(shape) = &mut self.0 {
-            shape.finish(summary);
+        match &mut self.0 {
+            Of::GoWrk(_) => {}
+            Of::Ghz(shape) => shape.finish(summary),
+            Of::Pandora(shape) => shape.finish(summary),
+        }
+    }
+
+    /// Where lines go while the run goes on; [`Presentation::set_streams`] then comes before it.
+    #[must_use]
+    pub fn streams(&self) -> Vec<StreamPlace<'_>> {
+        match &self.0 {
+            Of::GoWrk(_) | Of::Ghz(_) => Vec::new(),
+            Of::Pandora(shape) => shape.streams(),
+        }
+    }
+
+    /// The writers of the places that [`Presentation::streams`] names, in their order.
+    pub fn set_streams(&mut self, writers: Vec<Box<dyn Stream>>) {
+        if let Of::Pandora(shape) = &mut self.0 {
+            shape.set_streams(writers);
+        }
+    }
+
+    /// The port of this machine on which [`Presentation::counters`] are asked for while the run
+    /// goes on.
+    #[must_use]
+    pub const fn counters_port(&self) -> Option<u16> {
+        match &self.0 {
+            Of::GoWrk(_) | Of::Ghz(_) => None,
+            Of::Pandora(shape) => shape.expvar(),
+        }
+    }
+
+    /// What was counted up to now, as JSON.
+    #[must_use]
+    pub fn counters(&self) -> String {
+        match &self.0 {
+            Of::GoWrk(_) | Of::Ghz(_) => String::new(),
+            Of::Pandora(shape) => shape.counters(),
+        }
+    }
+
+    /// Why the run must end at once; it has failed then.
+    #[must_use]
+    pub fn fault(&self) -> Option<&str> {
+        match &self.0 {
+            Of::GoWrk(_) | Of::Ghz(_) => None,
+            Of::Pandora(shape) => shape.fault(),
+        }
+    }
+
+    /// The text for standard error after the run.
+    #[must_use]
+    pub fn epilogue(&self, summary: &Summary, style: &Style) -> String {
+        match &self.0 {
+            Of::GoWrk(_) | Of::Ghz(_) => String::new(),
+            Of::Pandora(shape) => shape.epilogue(summary, style),
         }
     }
 
@@ -82,6 +147,7 @@ impl Presentation {
     pub fn places(&self) -> Vec<Option<&str>> {
         match &self.0 {
             Of::GoWrk(_) => vec![None],
+            Of::Pandora(_) => Vec::new(),
             Of::Ghz(shape) => shape.places(),
         }
     }
@@ -99,6 +165,7 @@ impl Presentation {
         match &mut self.0 {
             Of::GoWrk(shape) => out.write_all(shape.report(summary).as_bytes()),
             Of::Ghz(shape) => shape.write(place, out),
+            Of::Pandora(_) => Ok(()),
         }
     }
 
@@ -109,6 +176,7 @@ impl Presentation {
         match &self.0 {
             Of::GoWrk(shape) => &shape.notes,
             Of::Ghz(shape) => &shape.notes,
+            Of::Pandora(shape) => &shape.notes,
         }
     }
 
@@ -119,6 +187,7 @@ impl Presentation {
             // go-wrk exits with 0 regardless of the target's answers, and scripts rely on it.
             Of::GoWrk(_) => 0,
             Of::Ghz(shape) => shape.exit_code(summary),
+            Of::Pandora(shape) => shape.exit_code(),
         }
     }
 }

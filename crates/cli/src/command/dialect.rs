@@ -1,18 +1,25 @@
 //! Another tool's command line, run and shown as that tool does.
 
 use crate::exit::{Exit, Failure};
+use crate::flags::ColorChoice;
 use crate::host::Machine;
 use crate::output::{self, Destination};
-use crate::{session, spool};
+use crate::streams::Streams;
+use crate::{session, spool, terminal};
 use drumfire_compile::form;
 use drumfire_dialects::{Dialect, Outcome, Presentation, parse};
-use drumfire_measure::RunEvent;
-use drumfire_net::Clock;
+use drumfire_engine::Control;
+use drumfire_measure::{RunEvent, Summary};
+use drumfire_net::{Clock, TextServer};
 use drumfire_plan::{Plan, StopReason};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The flag of our own that every dialect has.
 const PRINT_PLAN: &str = "--print-plan";
+
+/// Where counters are asked for while a run goes on.
+const COUNTERS_PATH: &str = "/debug/vars";
 
 /// Runs a dialect's command line, or prints the plan that it comes to.
 pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
@@ -71,30 +78,18 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
     if presentation.needs_spool() {
         presentation.set_spool(Box::new(spool::unlinked()?));
     }
-    let mut closed = Ok(());
-    let summary = {
-        let shown = std::cell::RefCell::new(&mut presentation);
-        session::execute(
-            plan,
-            &[],
-            &mut |info| {
-                closed = output::print(shown.borrow().render_start(info).as_bytes());
-            },
-            &mut |event, _| {
-                let mut shown = shown.borrow_mut();
-                shown.observe(event);
-                if let RunEvent::Stopping {
-                    reason: StopReason::Signal,
-                } = event
-                {
-                    // A closed stdout shows itself when the result is written.
-                    let _shown = output::print(shown.render_interrupted().as_bytes());
-                }
-            },
-        )?
-    };
-    closed?;
+    let streams = Streams::open(&presentation.streams())?;
+    presentation.set_streams(streams.writers());
+    let summary = run_shown(plan, &mut presentation)?;
     presentation.finish(&summary);
+    // What is left of the lines is written now.
+    presentation.set_streams(Vec::new());
+    streams.finish()?;
+    let style = terminal::stderr_style(ColorChoice::Auto);
+    output::draw(&presentation.epilogue(&summary, &style));
+    if let Some(fault) = presentation.fault() {
+        return Err(Failure::failed(fault));
+    }
     let mut written = Ok(());
     for (place, destination) in places.iter().enumerate() {
         // One that can't be written takes no other with it.
@@ -103,4 +98,50 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
     }
     written?;
     Ok(Exit::from_dialect(presentation.exit_code(&summary)))
+}
+
+/// Runs the plan while the presentation shows it.
+fn run_shown(plan: Plan, presentation: &mut Presentation) -> Result<Arc<Summary>, Failure> {
+    let counters = match presentation.counters_port() {
+        None => None,
+        Some(port) => {
+            let server = TextServer::start(port, COUNTERS_PATH);
+            let wrong = |error| Failure::failed(format!("can't listen on port {port}: {error}"));
+            Some(server.map_err(wrong)?)
+        }
+    };
+    let shown = std::cell::RefCell::new(presentation);
+    let mut closed = Ok(());
+    let summary = session::execute(
+        plan,
+        &[],
+        &mut |info| {
+            closed = output::print(shown.borrow().render_start(info).as_bytes());
+        },
+        &mut |event, control| {
+            let shown = &mut shown.borrow_mut();
+            observe(event, control, shown);
+            if let Some(counters) = &counters {
+                counters.set(shown.counters());
+            }
+        },
+    )?;
+    closed?;
+    Ok(summary)
+}
+
+/// Shows an event, and ends the run where it can't be gone on with.
+fn observe(event: &RunEvent, control: &Control, shown: &mut Presentation) {
+    let was_sound = shown.fault().is_none();
+    shown.observe(event);
+    if was_sound && shown.fault().is_some() {
+        control.end(StopReason::Command);
+    }
+    if let RunEvent::Stopping {
+        reason: StopReason::Signal,
+    } = event
+    {
+        // A closed stdout shows itself when the result is written.
+        let _shown = output::print(shown.render_interrupted().as_bytes());
+    }
 }

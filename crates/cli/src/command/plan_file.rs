@@ -105,8 +105,8 @@ fn foreign(name: &str, text: &str) -> &'static str {
              to begin with"
         }
         _ if has_key("gun:") && has_key("ammo:") => {
-            "\ndrumfire: this is Pandora's form of a plan; `drumfire http FLAGS URL --print-plan` \
-             prints one of drumfire's"
+            "\ndrumfire: this is Pandora's form of a plan; `drumfire pandora` runs it, and with \
+             --print-plan prints one of drumfire's"
         }
         _ => "",
     }

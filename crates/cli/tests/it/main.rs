@@ -34,6 +34,7 @@ mod http2_servers;
 mod many;
 mod mistakes;
 mod output;
+mod pandora;
 mod plans;
 mod reflection;
 mod scenarios;

@@ -1,6 +1,7 @@
 //! One call's result in ghz's terms: its latency, its status by Go's name, its error in Go's words.
 
-use drumfire_measure::{GRPC_STATUS, Kept, Outcome, Sample};
+use crate::grpc_code;
+use drumfire_measure::{Kept, Outcome};
 use drumfire_units::Nanos;
 use std::io::{self, Read, Write};
 
@@ -24,9 +25,6 @@ pub(super) const CODES: [&str; 17] = [
     "DataLoss",
     "Unauthenticated",
 ];
-
-const UNKNOWN: u8 = 2;
-const UNAVAILABLE: u8 = 14;
 
 /// The longest error text that is kept.
 const ERROR_BYTES: usize = 8_192;
@@ -89,7 +87,7 @@ impl CallResult {
             Since::Sent => sample.service_time(),
             Since::Due => sample.response_time(),
         };
-        let code = code(sample);
+        let code = grpc_code::of(sample);
         let error = match sample.outcome {
             Outcome::Ok => String::new(),
             outcome => {
@@ -158,19 +156,6 @@ impl CallResult {
     }
 }
 
-/// The code's number. A call that was cut off at the end of the run lost its connection.
-fn code(sample: &Sample) -> u8 {
-    let given = sample.status.checked_sub(GRPC_STATUS);
-    let given = given.and_then(|code| u8::try_from(code).ok());
-    let given = given.filter(|code| usize::from(*code) < CODES.len());
-    match (sample.outcome, given) {
-        (Outcome::Ok, _) => 0,
-        (Outcome::LocalCancelled, _) => UNAVAILABLE,
-        (_, Some(0) | None) => UNKNOWN,
-        (_, Some(code)) => code,
-    }
-}
-
 /// The error text of Go's client.
 fn reason(outcome: Outcome, detail: Option<&str>, peer: &Peer) -> String {
     let dialing = |why: &str| match &peer.socket {
@@ -221,7 +206,7 @@ fn not_dialed(why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_measure::Leniencies;
+    use drumfire_measure::{Leniencies, Sample};
 
     fn kept(outcome: Outcome, status: u16, detail: Option<&str>) -> Kept {
         Kept {

@@ -1,0 +1,152 @@
+//! Pandora's configuration files, and what it writes.
+
+use crate::support::program::{LIMIT, PATH, neutral};
+use crate::support::{Folder, Process, Run, Serve, drumfire};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+/// A configuration with one pool, of which `TARGET`, `REST` and `RESULT` are given.
+fn config(target: &str, result: &str, rest: &str) -> String {
+    format!(
+        "pools:\n  - gun: {{type: http, target: '{target}'}}\n    \
+         ammo: {{type: uri, uris: ['/a', '/b tag', '[X-A: b]', '/c two words']}}\n    \
+         result: {result}\n    rps: {{type: const, ops: 20, duration: 1s}}\n    \
+         startup: {{type: once, times: 2}}\n{rest}"
+    )
+}
+
+/// `drumfire pandora load.yaml` in a folder with this file.
+fn pandora(folder: &Folder, config: &str) -> Run {
+    fs::write(folder.at("load.yaml"), config).unwrap();
+    let mut command = drumfire(["pandora", "load.yaml"]);
+    Process::start(command.current_dir(folder.path())).finish(LIMIT)
+}
+
+fn address(serve: &Serve) -> String {
+    serve
+        .url
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .to_owned()
+}
+
+/// The columns of a row, without its times.
+fn columns(row: &str) -> String {
+    let parts: Vec<&str> = row.split('\t').collect();
+    assert_eq!(parts.len(), 12, "{row:?}");
+    assert!(parts[0].parse::<f64>().unwrap() > 1.7e9, "{row:?}");
+    assert!(parts[2].parse::<u64>().unwrap() > 0, "{row:?}");
+    format!("{} {} {}", parts[1], parts[10], parts[11])
+}
+
+#[test]
+fn a_configuration_runs_as_it_is() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let text = config(
+        &address(&serve),
+        "{type: phout, destination: phout.log}",
+        "",
+    );
+    let run = pandora(&folder, &text);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let rows = fs::read_to_string(folder.at("phout.log")).unwrap();
+    let seen: Vec<String> = rows.lines().map(columns).collect();
+    let all = ["__EMPTY__ 0 200", "tag 0 200", "two words 0 200"];
+    let mut wanted: Vec<&str> = all.iter().cycle().take(20).copied().collect();
+    let mut seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+    wanted.sort_unstable();
+    seen.sort_unstable();
+    assert_eq!(seen, wanted);
+    for part in [
+        "Pool run started\t{\"pool\": \"pool_0\"}",
+        "[ENGINE] 20 resp/s; 20 req/s; 2 users; 0 active",
+        "Engine run successfully finished",
+    ] {
+        assert!(run.stdout.contains(part), "{}", run.stdout);
+    }
+    assert!(run.stderr.contains("20 sent · 20 ok"), "{}", run.stderr);
+}
+
+#[test]
+fn the_name_of_the_program_and_the_default_file_are_enough() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let link = folder.at("pandora");
+    symlink(PATH, &link).unwrap();
+    fs::create_dir(folder.at("config")).unwrap();
+    let text = config(&address(&serve), "{type: phout}", "log: {level: error}\n");
+    fs::write(folder.at("config/load.yaml"), text).unwrap();
+    let mut command = neutral(Command::new(&link));
+    let run = Process::start(command.current_dir(folder.path())).finish(LIMIT);
+    assert_eq!(
+        (run.code, run.stdout.lines().count()),
+        (Some(0), 20),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn rows_of_other_outputs_and_of_failures() {
+    let folder = Folder::new();
+    let silent = "log: {level: error}\n";
+    let lines = pandora(
+        &folder,
+        &config("127.0.0.1:9", "{type: jsonlines, sink: stdout}", silent),
+    );
+    assert_eq!(lines.code, Some(0), "{}", lines.stderr);
+    let row: serde_json::Value =
+        serde_json::from_str(lines.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&row["net_code"], &row["tag"]),
+        (&111.into(), &"__EMPTY__".into()),
+        "{row}"
+    );
+    let log = pandora(&folder, &config("127.0.0.1:9", "{type: log}", ""));
+    let of = |part: &str| {
+        log.stdout
+            .lines()
+            .filter(|line| line.contains(part))
+            .count()
+    };
+    assert_eq!(of("\tSample reported: "), 20, "{}", log.stdout);
+    assert_eq!(
+        of("\tWARN\tdrumfire\t20 shots failed: "),
+        1,
+        "{}",
+        log.stdout
+    );
+    let none = pandora(&folder, &config("127.0.0.1:9", "{type: discard}", silent));
+    assert_eq!(none.stdout, "");
+}
+
+#[test]
+fn counters_are_served_while_the_run_goes_on() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let rest = format!("monitoring: {{expvar: {{enabled: true, port: {port}}}}}\n");
+    let text = config(&address(&serve), "{type: discard}", &rest).replace("1s}", "3s}");
+    fs::write(folder.at("load.yaml"), text).unwrap();
+    let mut command = drumfire(["pandora", "-expvar", "load.yaml"]);
+    let process = Process::start(command.current_dir(folder.path()));
+    let mut seen = String::new();
+    crate::support::wait_until("the counters count", || {
+        use std::io::{Read as _, Write as _};
+        seen.clear();
+        let Ok(mut stream) = std::net::TcpStream::connect(("127.0.0.1", port)) else {
+            return false;
+        };
+        let asked = stream.write_all(b"GET /debug/vars HTTP/1.1\r\nHost: x\r\n\r\n");
+        asked.is_ok()
+            && stream.read_to_string(&mut seen).is_ok()
+            && seen.contains("\"engine_ReqPS\": 20")
+    });
+    let body = seen.split_once("\r\n\r\n").unwrap().1;
+    let counters: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(counters["engine_ActiveUsers"], 2, "{seen}");
+    assert_eq!(process.finish(LIMIT).code, Some(0));
+}

@@ -1,0 +1,213 @@
+//! A configuration, read and checked.
+
+use super::ammo::Ammo;
+use super::gun::Gun;
+use super::mistakes::Mistakes;
+use super::output::{Output, Place};
+use super::schedule::{Schedule, Startup};
+use super::section::{Entry, Section};
+use super::value::{self, Value};
+use drumfire_compile::Host;
+use serde_json::Value as Json;
+
+/// Levels of the log, from the most to the least talkative.
+const LEVELS: [&str; 7] = ["debug", "info", "warn", "error", "dpanic", "panic", "fatal"];
+
+/// The port of the counters.
+const EXPVAR_PORT: u64 = 1234;
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Config {
+    pub(super) pools: Vec<Pool>,
+    pub(super) log: Log,
+    /// The port on which counters are asked for.
+    pub(super) expvar: Option<u16>,
+    /// Whether a profile of Go's runtime is asked for.
+    pub(super) profiles: bool,
+}
+
+/// Where the log goes, and how much is in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Log {
+    pub(super) to: Place,
+    /// The number of the level, from the most talkative.
+    pub(super) level: usize,
+}
+
+impl Log {
+    /// Whether remarks are logged.
+    pub(super) const fn has_info(&self) -> bool {
+        self.level <= 1
+    }
+
+    /// Whether failures are logged.
+    pub(super) const fn has_warnings(&self) -> bool {
+        self.level <= 2
+    }
+}
+
+/// A pool.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pool {
+    pub(super) id: String,
+    pub(super) gun: Gun,
+    pub(super) ammo: Ammo,
+    pub(super) output: Output,
+    pub(super) rps: Schedule,
+    pub(super) startup: Startup,
+    pub(super) rps_per_instance: bool,
+    pub(super) discard_overflow: bool,
+}
+
+impl Config {
+    /// Reads a configuration's tree.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(super) fn read(json: Json, host: &dyn Host) -> Result<Self, Vec<String>> {
+        let mistakes = Mistakes::default();
+        let config = read(json, host, &mistakes);
+        let mistakes = mistakes.into_inner();
+        match config {
+            Some(config) if mistakes.is_empty() => Ok(config),
+            _ => Err(mistakes),
+        }
+    }
+}
+
+fn read(json: Json, host: &dyn Host, mistakes: &Mistakes) -> Option<Config> {
+    let entries = match value::filled(json, "", host, mistakes) {
+        Value::Map(entries) => entries,
+        Value::Null => Vec::new(),
+        other => {
+            let kind = other.kind();
+            mistakes.add("", format!("expected a map, got '{kind}'"));
+            return None;
+        }
+    };
+    let mut root = Section::root(&entries, mistakes);
+    let pools = root.take("pools");
+    if pools.is_none() {
+        root.wrong(
+            "pools",
+            "validation failed on the 'required' tag: write a list of pools",
+        );
+    }
+    let pools = pools.and_then(|pools| pools.list());
+    let pools = pools.unwrap_or_default();
+    let read = |(index, entry): (usize, &Entry<'_>)| Pool::read(index, entry);
+    let pools: Vec<Option<Pool>> = pools.iter().enumerate().map(read).collect();
+    let log = log(&mut root);
+    let (expvar, profiles) = monitoring(&mut root);
+    root.finish();
+    Some(Config {
+        pools: pools.into_iter().collect::<Option<_>>()?,
+        log,
+        expvar,
+        profiles,
+    })
+}
+
+impl Pool {
+    fn read(index: usize, entry: &Entry<'_>) -> Option<Self> {
+        let mut section = entry.section()?;
+        let id = section.text("id");
+        let gun = required(&mut section, "gun").and_then(|entry| Gun::read(&entry));
+        let ammo = required(&mut section, "ammo").and_then(|entry| Ammo::read(&entry));
+        let output = required(&mut section, "result").and_then(|entry| Output::read(&entry));
+        let rps = required(&mut section, "rps").map(|entry| Schedule::read(&entry));
+        let startup = required(&mut section, "startup").map(|entry| Schedule::read(&entry));
+        let rps_per_instance = section.bool("rps-per-instance", false);
+        let discard_overflow = section.bool("discard_overflow", true);
+        let startup = match startup?.startup() {
+            Ok(startup) => Some(startup),
+            Err(why) => {
+                section.wrong("startup", why);
+                None
+            }
+        };
+        section.finish();
+        Some(Self {
+            id: id.unwrap_or_else(|| format!("pool_{index}")),
+            gun: gun?,
+            ammo: ammo?,
+            output: output?,
+            rps: rps?,
+            startup: startup?,
+            rps_per_instance,
+            discard_overflow,
+        })
+    }
+}
+
+/// The value of a key that must be there.
+fn required<'a>(section: &mut Section<'a>, key: &'static str) -> Option<Entry<'a>> {
+    let entry = section.take(key);
+    if entry.is_none() {
+        section.wrong(key, "validation failed on the 'required' tag");
+    }
+    entry
+}
+
+fn log(root: &mut Section<'_>) -> Log {
+    let mut log = Log {
+        to: Place::Stdout,
+        level: 1,
+    };
+    let Some(mut section) = root.section("log") else {
+        return log;
+    };
+    if let Some(level) = section.text("level") {
+        match LEVELS
+            .iter()
+            .position(|known| level.eq_ignore_ascii_case(known))
+        {
+            Some(level) => log.level = level,
+            None => {
+                let level = level.escape_debug();
+                let known = LEVELS.join(", ");
+                section.wrong(
+                    "level",
+                    format!("unrecognized level: \"{level}\"; write one of {known}"),
+                );
+            }
+        }
+    }
+    if let Some(file) = section.text("file") {
+        log.to = Place::named(&file);
+    }
+    section.finish();
+    log
+}
+
+/// The port of the counters, and whether a profile of Go's runtime is asked for.
+fn monitoring(root: &mut Section<'_>) -> (Option<u16>, bool) {
+    let Some(mut section) = root.section("monitoring") else {
+        return (None, false);
+    };
+    let mut port = None;
+    if let Some(mut expvar) = section.section("expvar") {
+        let given = expvar.count("port", EXPVAR_PORT, 1);
+        if expvar.bool("enabled", false) {
+            port = u16::try_from(given).ok();
+            if port.is_none() {
+                expvar.wrong(
+                    "port",
+                    format!("{given} is no port; write one of 1 to 65535"),
+                );
+            }
+        }
+        expvar.finish();
+    }
+    let mut profiles = false;
+    for key in ["cpuprofile", "memprofile"] {
+        if let Some(mut profile) = section.section(key) {
+            profiles |= profile.bool("enabled", false);
+            profile.text("file");
+            profile.finish();
+        }
+    }
+    section.finish();
+    (port, profiles)
+}

@@ -1,0 +1,296 @@
+//! Guns: how a pool shoots.
+
+use super::section::{Entry, Section};
+use drumfire_units::Nanos;
+
+/// The types of guns.
+const TYPES: [&str; 7] = [
+    "connect",
+    "grpc",
+    "grpc/scenario",
+    "http",
+    "http/scenario",
+    "http2",
+    "http2/scenario",
+];
+
+/// The time that a call may take where nothing is said.
+const CALL_TIMEOUT: Nanos = Nanos::from_secs(15);
+
+/// How a pool shoots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Gun {
+    /// HTTP requests.
+    Http(Box<HttpGun>),
+    /// gRPC calls.
+    Grpc(Box<GrpcGun>),
+}
+
+/// What a gun is loaded with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loaded {
+    /// Requests or calls.
+    Shots,
+    /// Scenarios of them.
+    Scenarios,
+}
+
+/// How HTTP requests travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2: in TLS, or by prior knowledge.
+    Http2,
+    /// HTTP/1.1 in a tunnel through the proxy that the target is.
+    Connect,
+}
+
+/// A gun that shoots HTTP requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one field a key, and these keys are switches"
+)]
+pub(super) struct HttpGun {
+    pub(super) way: Way,
+    pub(super) loaded: Loaded,
+    /// `host:port`.
+    pub(super) target: String,
+    pub(super) tls: bool,
+    /// Whether the proxy of a tunnel is reached by TLS.
+    pub(super) tls_to_proxy: bool,
+    pub(super) redirects: bool,
+    pub(super) keep_alive: bool,
+    /// Whether gzip is asked for.
+    pub(super) compressed: bool,
+    pub(super) timeouts: HttpTimeouts,
+    pub(super) clients: Clients,
+    pub(super) auto_tag: Option<AutoTag>,
+    pub(super) answer_log: Option<AnswerLog>,
+    /// Whether rows have sizes.
+    pub(super) sizes: bool,
+    /// Whether rows have the times of phases.
+    pub(super) phases: bool,
+}
+
+/// The bounds of an exchange's phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HttpTimeouts {
+    pub(super) dial: Nanos,
+    pub(super) tls: Nanos,
+    /// 0 is none.
+    pub(super) head: Nanos,
+}
+
+/// Whether instances share connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clients {
+    /// Each instance has its own.
+    Own,
+    /// All share those of this many clients.
+    Shared(u64),
+}
+
+/// How tags are made of paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AutoTag {
+    /// How many elements of a path a tag has.
+    pub(super) elements: u64,
+    /// Whether ammo that has a tag keeps it alone.
+    pub(super) untagged_only: bool,
+}
+
+/// Where requests and responses are logged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AnswerLog {
+    pub(super) path: String,
+    pub(super) filter: String,
+}
+
+/// A gun that calls gRPC methods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GrpcGun {
+    pub(super) loaded: Loaded,
+    /// `host:port`.
+    pub(super) target: String,
+    pub(super) tls: bool,
+    pub(super) timeout: Nanos,
+    /// Another port for reflection; 0 is the target's.
+    pub(super) reflect_port: u64,
+    pub(super) reflect_metadata: Vec<(String, String)>,
+    pub(super) authority: Option<String>,
+    pub(super) clients: Clients,
+    pub(super) answer_log: Option<AnswerLog>,
+}
+
+impl Gun {
+    /// Reads a gun; `None` where its type is unknown.
+    pub(super) fn read(entry: &Entry<'_>) -> Option<Self> {
+        let mut section = entry.section()?;
+        let kind = section.plugin("core.Gun", &TYPES)?;
+        let loaded = match kind.ends_with("/scenario") {
+            true => Loaded::Scenarios,
+            false => Loaded::Shots,
+        };
+        let way = match kind {
+            "http2" | "http2/scenario" => Way::Http2,
+            "connect" => Way::Connect,
+            _ => Way::Http1,
+        };
+        let gun = match kind.starts_with("grpc") {
+            true => Self::Grpc(Box::new(grpc(&mut section, loaded))),
+            false => Self::Http(Box::new(http(&mut section, way, loaded))),
+        };
+        section.finish();
+        Some(gun)
+    }
+
+    /// The log of answers, if there is one.
+    pub(super) fn answer_log(&self) -> Option<&AnswerLog> {
+        match self {
+            Self::Http(gun) => gun.answer_log.as_ref(),
+            Self::Grpc(gun) => gun.answer_log.as_ref(),
+        }
+    }
+}
+
+fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
+    let target = target(section);
+    let tls = section.bool("ssl", way == Way::Http2);
+    let tls_to_proxy = section.bool("connect-ssl", false);
+    let timeouts = HttpTimeouts {
+        tls: section.span("tls-handshake-timeout", Nanos::from_secs(1)),
+        head: section.span("response-header-timeout", Nanos::ZERO),
+        dial: dial(section),
+    };
+    // What bounds the connections that a client of Go keeps: here they are as many as instances.
+    section.count("max-idle-conns", 0, 0);
+    section.count("max-idle-conns-per-host", 0, 0);
+    section.span("idle-conn-timeout", Nanos::from_secs(90));
+    section.span("expect-continue-timeout", Nanos::from_secs(1));
+    let mut trace = section.section("httptrace");
+    let mut traced = |key| trace.as_mut().is_some_and(|trace| trace.bool(key, false));
+    let (sizes, phases) = (traced("dump"), traced("trace"));
+    if let Some(trace) = trace {
+        trace.finish();
+    }
+    HttpGun {
+        way,
+        loaded,
+        target,
+        tls,
+        tls_to_proxy,
+        redirects: section.bool("redirect", false),
+        keep_alive: !section.bool("disable-keep-alives", false),
+        compressed: !section.bool("disable-compression", true),
+        timeouts,
+        clients: clients(section),
+        auto_tag: auto_tag(section),
+        answer_log: answer_log(section, "error"),
+        sizes,
+        phases,
+    }
+}
+
+/// `host:port` or `:port`.
+fn target(section: &mut Section<'_>) -> String {
+    let Some(target) = section.text("target") else {
+        section.wrong("target", "validation failed on the 'required' tag");
+        return String::new();
+    };
+    let port = target.rsplit_once(':').map(|(_, port)| port);
+    if port.is_none_or(|port| port.parse::<u16>().is_err()) {
+        section.wrong(
+            "target",
+            "validation failed on the 'endpoint' tag; write HOST:PORT",
+        );
+    }
+    match target.starts_with(':') {
+        true => format!("localhost{target}"),
+        false => target,
+    }
+}
+
+/// The time that dialing may take; the rest of the section is Go's own affair.
+fn dial(section: &mut Section<'_>) -> Nanos {
+    let usual = Nanos::from_secs(3);
+    let Some(mut dial) = section.section("dial") else {
+        return usual;
+    };
+    let timeout = dial.span("timeout", usual);
+    dial.bool("dns-cache", true);
+    dial.bool("dual-stack", true);
+    dial.span("fallback-delay", Nanos::ZERO);
+    dial.span("keep-alive", Nanos::from_secs(120));
+    dial.finish();
+    timeout
+}
+
+fn clients(section: &mut Section<'_>) -> Clients {
+    let Some(mut shared) = section.section("shared-client") else {
+        return Clients::Own;
+    };
+    let number = shared.count("client-number", 1, 0).max(1);
+    let clients = match shared.bool("enabled", false) {
+        true => Clients::Shared(number),
+        false => Clients::Own,
+    };
+    shared.finish();
+    clients
+}
+
+fn auto_tag(section: &mut Section<'_>) -> Option<AutoTag> {
+    let mut tags = section.section("auto-tag")?;
+    let made = AutoTag {
+        elements: tags.count("uri-elements", 2, 1),
+        untagged_only: tags.bool("no-tag-only", true),
+    };
+    let enabled = tags.bool("enabled", false);
+    tags.finish();
+    enabled.then_some(made)
+}
+
+fn answer_log(section: &mut Section<'_>, filter: &str) -> Option<AnswerLog> {
+    let mut log = section.section("answlog")?;
+    let made = AnswerLog {
+        path: log.text("path").unwrap_or_else(|| "answ.log".to_owned()),
+        filter: log.text("filter").unwrap_or_else(|| filter.to_owned()),
+    };
+    if !["all", "warning", "error"].contains(&made.filter.as_str()) {
+        let filter = made.filter.escape_debug();
+        log.wrong(
+            "filter",
+            format!("`{filter}` is no filter; write all, warning or error"),
+        );
+    }
+    let enabled = log.bool("enabled", false);
+    log.finish();
+    enabled.then_some(made)
+}
+
+fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
+    let mut authority = None;
+    let target = target(section);
+    if let Some(mut dial) = section.section("dial_options") {
+        authority = dial.text("authority");
+        dial.span("timeout", Nanos::from_secs(1));
+        dial.finish();
+    }
+    let reflect_metadata = section.text_map("reflect_metadata");
+    GrpcGun {
+        loaded,
+        target,
+        tls: section.bool("tls", false),
+        timeout: match section.span("timeout", CALL_TIMEOUT) {
+            Nanos::ZERO => CALL_TIMEOUT,
+            timeout => timeout,
+        },
+        reflect_port: section.count("reflect_port", 0, 0),
+        reflect_metadata,
+        authority,
+        clients: clients(section),
+        // The page of the gun promises `error`, and so do those of HTTP.
+        answer_log: answer_log(section, "all"),
+    }
+}

@@ -1,0 +1,293 @@
+//! A configuration to a document.
+
+use super::ammo::{Ammo, Format};
+use super::config::{Config, Pool as Configured};
+use super::gun::{Clients, GrpcGun, Gun, HttpGun, Loaded, Way};
+use super::show::{Presentation, Shown};
+use super::{PROGRAM, fatal, shot};
+use crate::Outcome;
+use crate::outcome::{LastWords, Run};
+use crate::written::Tool;
+use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_plan::document::{
+    CallOptions, Connections, Document, Generator, Http, Load, Placed, Pool, Reach, Reflection,
+    Schema, Settings, Stop, Timeouts, Tls,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// Where values of the document were written.
+pub(super) const TOOL: Tool = Tool(PROGRAM);
+
+/// A token that is overdue by this much is discarded.
+const OVERDUE: Nanos = Nanos::from_secs(2);
+
+/// The longest pause before a target that refuses is dialed again; Pandora has none.
+const BACKOFF_MAX: Nanos = Nanos::from_millis(100);
+
+/// No exchange takes longer: a server that hangs must not keep the run from its end.
+const EXCHANGE_MAX: Nanos = Nanos::from_secs(120);
+
+/// Go's client stops at the tenth redirect.
+const REDIRECTS: u32 = 9;
+
+/// The most that one compressed body may decode to.
+const DECODED_MAX: &str = "1GiB";
+
+/// Makes a run of a configuration.
+///
+/// # Errors
+/// What keeps it from being run.
+pub(super) fn lower(
+    config: &Config,
+    notes: Vec<String>,
+    host: &Arc<dyn Host>,
+    seed: u64,
+) -> Result<Outcome, LastWords> {
+    let mut pools = Vec::new();
+    let mut shown = Vec::new();
+    for configured in &config.pools {
+        let wrong = |why: String| fatal(&format!("\"{}\" pool: {why}", configured.id));
+        let Some(law) = configured.rps.law() else {
+            continue;
+        };
+        if configured.startup.most() == 0 {
+            continue;
+        }
+        let pool = pool(configured, law, pools.len(), &**host).map_err(wrong)?;
+        shown.push(Shown::of(configured));
+        pools.push(pool);
+    }
+    let presentation = Presentation::new(config, shown, notes);
+    if pools.is_empty() {
+        // Nothing is due, or nothing shoots: that is a run that has ended.
+        return Ok(LastWords::default().into());
+    }
+    let document = Document {
+        pools,
+        generator: Generator {
+            threads: Some(TOOL.count("", host.cores())),
+            seed: Some(Placed::new(seed, TOOL.at(""))),
+            ..Generator::default()
+        },
+        ..Document::default()
+    };
+    let plan = compile(&document, host).map_err(|found| refused(&found))?;
+    Ok(Outcome::Run(Box::new(Run {
+        document,
+        plan: plan.keeping_samples(),
+        presentation: presentation.into(),
+    })))
+}
+
+/// Everything that keeps the document from being a plan.
+fn refused(found: &[Diagnostic]) -> LastWords {
+    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    fatal(&lines.join("\n  "))
+}
+
+/// A pool whose rate follows a law.
+fn pool(
+    configured: &Configured,
+    law: String,
+    index: usize,
+    host: &dyn Host,
+) -> Result<Pool, String> {
+    if configured.rps_per_instance {
+        return Err(not_yet("rps-per-instance"));
+    }
+    let ammo = &configured.ammo;
+    let (settings, requests) = match (&configured.gun, ammo.format) {
+        (_, Format::HttpScenario | Format::GrpcScenario) => return Err(not_yet("scenarios")),
+        (Gun::Http(gun), format) if format != Format::GrpcJson => {
+            check(gun, ammo)?;
+            let requests = shot::requests(ammo, gun, host)?;
+            (http_settings(configured, gun), requests)
+        }
+        (Gun::Grpc(gun), Format::GrpcJson) => {
+            (grpc_settings(configured, gun)?, shot::calls(ammo, host)?)
+        }
+        _ => return Err("the gun can't shoot this type of ammo".to_owned()),
+    };
+    let unique = match index {
+        0 => configured.id.clone(),
+        index => format!("{}.{index}", configured.id),
+    };
+    Ok(Pool {
+        name: TOOL.text("id", &unique),
+        load: load(configured, law),
+        settings,
+        stop: stop(ammo),
+        requests,
+        ..Pool::default()
+    })
+}
+
+/// Refuses what a plan has no words for yet.
+fn check(gun: &HttpGun, ammo: &Ammo) -> Result<(), String> {
+    if gun.loaded == Loaded::Scenarios {
+        return Err("a gun of scenarios needs ammo of scenarios".to_owned());
+    }
+    if gun.way == Way::Connect {
+        return Err(not_yet("the gun `connect`"));
+    }
+    match ammo.dates.is_empty() {
+        true => Ok(()),
+        false => Err(not_yet("the middleware header/date")),
+    }
+}
+
+/// The message on what is read and can't be run.
+fn not_yet(what: &str) -> String {
+    format!("{what} can't be run by drumfire yet")
+}
+
+/// Shots by the law, each by an instance that is free.
+fn load(configured: &Configured, law: String) -> Load {
+    let late = match configured.discard_overflow {
+        true => format!("drop({OVERDUE})"),
+        false => "queue".to_owned(),
+    };
+    Load {
+        rate: Some(TOOL.text("rps", &law)),
+        late: Some(TOOL.text("discard_overflow", &late)),
+        users: Some(TOOL.text("startup", &configured.startup.law())),
+        ..Load::default()
+    }
+}
+
+/// What ends a pool before its schedule does.
+fn stop(ammo: &Ammo) -> Stop {
+    let count = |name, count| (count > 0).then(|| TOOL.count(name, count));
+    Stop {
+        requests: count("limit", ammo.limit),
+        iterations: count("passes", ammo.passes),
+        ..Stop::default()
+    }
+}
+
+/// How requests travel.
+fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
+    let scheme = if gun.tls { "https" } else { "http" };
+    let target = format!("{scheme}://{}", gun.target);
+    let http2 = gun.way == Way::Http2;
+    Settings {
+        reach: Reach {
+            target: Some(TOOL.text("target", &target)),
+            proxy: Some(TOOL.text("", &"none")),
+            unresolved: Some(TOOL.text("", &"fail")),
+            addresses: Some(TOOL.text("", &"first")),
+            ..Reach::default()
+        },
+        http: Http {
+            http: http2.then(|| TOOL.text("type", &2)),
+            compressed: gun
+                .compressed
+                .then(|| TOOL.text("disable-compression", &"gzip")),
+            max_decoded: gun
+                .compressed
+                .then(|| TOOL.text("disable-compression", &DECODED_MAX)),
+            redirects: gun.redirects.then(|| TOOL.text("redirect", &REDIRECTS)),
+            redirect_style: gun.redirects.then(|| TOOL.text("redirect", &"go")),
+            ..Http::default()
+        },
+        connections: connections(
+            configured.startup.most(),
+            gun.clients,
+            http2,
+            gun.keep_alive,
+        ),
+        timeouts: timeouts(gun),
+        tls: Tls {
+            insecure: gun.tls.then(|| TOOL.switch("ssl", true)),
+            ..Tls::default()
+        },
+        templates: Some(TOOL.text("", &"none")),
+        ..Settings::default()
+    }
+}
+
+/// How calls travel.
+fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Result<Settings, String> {
+    if gun.reflect_port != 0 {
+        return Err(not_yet("reflect_port"));
+    }
+    let metadata = gun.reflect_metadata.iter();
+    let metadata = metadata.map(|(key, value)| TOOL.field("reflect_metadata", key, value));
+    let timeout = || Some(TOOL.bound("timeout", gun.timeout));
+    Ok(Settings {
+        reach: Reach {
+            target: Some(TOOL.text("target", &gun.target)),
+            plaintext: (!gun.tls).then(|| TOOL.switch("tls", true)),
+            proxy: Some(TOOL.text("", &"none")),
+            unresolved: Some(TOOL.text("", &"fail")),
+            addresses: Some(TOOL.text("", &"first")),
+            ..Reach::default()
+        },
+        connections: connections(configured.startup.most(), gun.clients, true, true),
+        timeouts: Timeouts {
+            timeout: timeout(),
+            connect_timeout: timeout(),
+            tls_timeout: timeout(),
+            head_timeout: None,
+        },
+        tls: Tls {
+            insecure: gun.tls.then(|| TOOL.switch("tls", true)),
+            ..Tls::default()
+        },
+        schema: Schema {
+            reflection: Reflection {
+                metadata: metadata.collect(),
+            },
+            ..Schema::default()
+        },
+        options: CallOptions {
+            authority: gun
+                .authority
+                .as_ref()
+                .map(|name| TOOL.text("authority", name)),
+            deadline: Some(TOOL.text("timeout", &gun.timeout)),
+            ..CallOptions::default()
+        },
+        templates: Some(TOOL.text("", &"none")),
+        ..Settings::default()
+    })
+}
+
+/// A connection for each instance, or those that clients share.
+fn connections(instances: u64, clients: Clients, http2: bool, keep_alive: bool) -> Connections {
+    let (count, streams, session) = match clients {
+        Clients::Own => (instances, 1, "user"),
+        Clients::Shared(_) if !http2 => (instances, 1, "shared"),
+        Clients::Shared(clients) => {
+            let clients = clients.min(instances);
+            (clients, instances.div_ceil(clients), "shared")
+        }
+    };
+    Connections {
+        connections: Some(TOOL.text("startup", &count)),
+        streams: http2.then(|| TOOL.count("shared-client", streams)),
+        session: Some(TOOL.text("shared-client", &session)),
+        keepalive: (!keep_alive).then(|| TOOL.switch("disable-keep-alives", false)),
+        // Go's client tries again where a kept connection was closed meanwhile.
+        retry_reused: Some(TOOL.switch("", true)),
+        connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
+        ..Connections::default()
+    }
+}
+
+/// Each phase's own bound, and one of the whole.
+fn timeouts(gun: &HttpGun) -> Timeouts {
+    let given = gun.timeouts;
+    let head = match given.head {
+        Nanos::ZERO => Nanos::MAX,
+        head => head,
+    };
+    let phases = given.dial + given.tls + given.head;
+    Timeouts {
+        timeout: Some(TOOL.bound("response-header-timeout", EXCHANGE_MAX + phases)),
+        connect_timeout: Some(TOOL.bound("dial", given.dial)),
+        tls_timeout: Some(TOOL.bound("tls-handshake-timeout", given.tls)),
+        head_timeout: Some(TOOL.bound("response-header-timeout", head)),
+    }
+}

@@ -1,0 +1,22 @@
+//! Everything that is wrong with a configuration.
+
+use std::cell::RefCell;
+
+/// Mistakes as they are found, each with the path of its value.
+#[derive(Debug, Default)]
+pub(super) struct Mistakes(RefCell<Vec<String>>);
+
+impl Mistakes {
+    /// Notes a mistake in the value at a path.
+    pub(super) fn add(&self, path: &str, what: impl std::fmt::Display) {
+        self.0.borrow_mut().push(match path {
+            "" => what.to_string(),
+            path => format!("{path}: {what}"),
+        });
+    }
+
+    /// Everything that was noted, in its order.
+    pub(super) fn into_inner(self) -> Vec<String> {
+        self.0.into_inner()
+    }
+}

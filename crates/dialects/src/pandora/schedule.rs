@@ -1,0 +1,324 @@
+//! Schedules: when shots are due, and when instances start.
+//!
+//! Numbers of shots are Pandora's: a piece has as many as fit wholly into it. Where its arithmetic
+//! is wrong (`line` over parts of a second, `step` downwards), ours is right.
+
+use super::section::{Entry, Section};
+use drumfire_units::Nanos;
+use std::fmt::Write as _;
+
+/// The types of schedules.
+const TYPES: [&str; 7] = [
+    "composite",
+    "const",
+    "instance_step",
+    "line",
+    "once",
+    "step",
+    "unlimited",
+];
+
+/// The most instances of a pool.
+const INSTANCES_MAX: u64 = 1_000_000;
+
+/// The most levels of one `step`.
+const LEVELS_MAX: f64 = 100_000.0;
+
+/// One piece of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Piece {
+    /// A constant number a second.
+    Const { rate: f64, span: Nanos },
+    /// A number a second that changes evenly.
+    Line { from: f64, to: f64, span: Nanos },
+    /// This many at once.
+    Once(u64),
+    /// As fast as possible.
+    Unlimited { span: Nanos },
+}
+
+/// Pieces, one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Schedule(Vec<Piece>);
+
+/// When instances start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Startup {
+    /// From each time on, that many are there; both ascend.
+    changes: Vec<(Nanos, u64)>,
+}
+
+impl Schedule {
+    /// Reads a schedule, or a list of them.
+    pub(super) fn read(entry: &Entry<'_>) -> Self {
+        let mut pieces = Vec::new();
+        read_into(entry, &mut pieces);
+        Self(pieces)
+    }
+
+    /// The rate law; `None` where nothing is ever due.
+    pub(super) fn law(&self) -> Option<String> {
+        let is_due = |piece: &&Piece| piece.count() != Some(0);
+        let due = self.0.iter().rposition(|piece| is_due(&piece))?;
+        let mut law = String::new();
+        for piece in &self.0[..=due] {
+            piece.print(&mut law);
+        }
+        law.truncate(law.trim_end().len());
+        Some(law)
+    }
+
+    /// The same as starts of instances.
+    ///
+    /// # Errors
+    /// In words, where their number has no bound.
+    pub(super) fn startup(&self) -> Result<Startup, String> {
+        let too_many = format!("more than {INSTANCES_MAX} instances; start fewer");
+        let mut changes: Vec<(Nanos, u64)> = Vec::new();
+        let (mut start, mut present) = (Nanos::ZERO, 0_u64);
+        for piece in &self.0 {
+            let Some(count) = piece.count() else {
+                let message = "`unlimited` starts instances without end; write once, const or line";
+                return Err(message.to_owned());
+            };
+            if count > INSTANCES_MAX || present + count > INSTANCES_MAX {
+                return Err(too_many);
+            }
+            match piece {
+                Piece::Once(_) if count > 0 => {
+                    present += count;
+                    set(&mut changes, start, present);
+                }
+                piece => {
+                    for n in 0..count {
+                        present += 1;
+                        set(&mut changes, start + piece.instant(n), present);
+                    }
+                }
+            }
+            start += piece.span();
+        }
+        Ok(Startup { changes })
+    }
+}
+
+/// From a time on there are `count`.
+fn set(changes: &mut Vec<(Nanos, u64)>, at: Nanos, count: u64) {
+    match changes.last_mut() {
+        Some(last) if last.0 == at => last.1 = count,
+        _ => changes.push((at, count)),
+    }
+}
+
+impl Startup {
+    /// How many there are in the end.
+    pub(super) fn most(&self) -> u64 {
+        self.changes.last().map_or(0, |(_, count)| *count)
+    }
+
+    /// How many were started up to a time.
+    pub(super) fn started(&self, at: Nanos) -> u64 {
+        let after = self.changes.partition_point(|(time, _)| *time <= at);
+        after.checked_sub(1).map_or(0, |last| self.changes[last].1)
+    }
+
+    /// The law of the number of users.
+    pub(super) fn law(&self) -> String {
+        let mut law = String::new();
+        let (mut at, mut present) = (Nanos::ZERO, 0);
+        for &(time, count) in &self.changes {
+            if time > at {
+                // Writing to a String can't fail.
+                let _ = write!(law, "const({present},{}) ", time - at);
+            }
+            (at, present) = (time, count);
+        }
+        match law.is_empty() {
+            true => present.to_string(),
+            false => format!("{law}const({present})"),
+        }
+    }
+}
+
+impl Piece {
+    /// How many tokens it has; `None` where they are not counted.
+    fn count(&self) -> Option<u64> {
+        Some(match *self {
+            Self::Const { rate, span } => (rate * span.as_secs_f64()) as u64,
+            Self::Line { from, to, span } => ((from + to) / 2.0 * span.as_secs_f64()) as u64,
+            Self::Once(count) => count,
+            Self::Unlimited { .. } => return None,
+        })
+    }
+
+    /// How long it lasts.
+    fn span(&self) -> Nanos {
+        match *self {
+            Self::Const { span, .. } | Self::Line { span, .. } | Self::Unlimited { span } => span,
+            Self::Once(_) => Nanos::ZERO,
+        }
+    }
+
+    /// When its token `n` is due, from its own start: `N(t) = from·t + a·t²/2 = n`.
+    fn instant(&self, n: u64) -> Nanos {
+        let n = n as f64;
+        let seconds = match *self {
+            _ if n == 0.0 => 0.0,
+            Self::Const { rate, .. } => n / rate,
+            Self::Line { from, to, span } => {
+                let slope = (to - from) / span.as_secs_f64();
+                ((2.0 * slope * n + from * from).max(0.0).sqrt() - from) / slope
+            }
+            Self::Once(_) | Self::Unlimited { .. } => 0.0,
+        };
+        Nanos((seconds * 1e9) as u64).min(self.span())
+    }
+
+    /// Appends it as a law. Ours counts each start of a token, Pandora only whole ones: a piece
+    /// whose last one is cut off ends before it, and a pause follows.
+    fn print(&self, law: &mut String) {
+        let count = self.count();
+        let (whole, last) = match *self {
+            Self::Const { rate, span } => (is_whole(rate * span.as_secs_f64()), rate),
+            Self::Line { from, to, span } => {
+                let whole = is_whole((from + to) / 2.0 * span.as_secs_f64());
+                let slope = (to - from) / span.as_secs_f64();
+                let end = self.instant(count.unwrap_or(0)).as_secs_f64();
+                (whole, (from + slope * end).max(0.0))
+            }
+            Self::Once(count) => {
+                if count > 0 {
+                    let _ = write!(law, "once({count}) ");
+                }
+                return;
+            }
+            Self::Unlimited { span } => {
+                let _ = write!(law, "unlimited({span}) ");
+                return;
+            }
+        };
+        let span = self.span();
+        let (due, to) = match (whole, count) {
+            (false, Some(0)) => (Nanos::ZERO, last),
+            (false, Some(count)) => (self.instant(count), last),
+            _ => match *self {
+                Self::Line { to, .. } => (span, to),
+                _ => (span, last),
+            },
+        };
+        if due > Nanos::ZERO {
+            let _ = match *self {
+                Self::Line { from, .. } => {
+                    write!(law, "line({},{},{due}) ", decimal(from), decimal(to))
+                }
+                _ => write!(law, "const({},{due}) ", decimal(to)),
+            };
+        }
+        if due < span {
+            let _ = write!(law, "const(0,{}) ", span - due);
+        }
+    }
+}
+
+fn is_whole(number: f64) -> bool {
+    number.fract() == 0.0
+}
+
+/// A rate with the nine decimals that laws may have, rounded down.
+fn decimal(rate: f64) -> String {
+    let whole = rate.trunc();
+    let parts = ((rate - whole) * 1e9) as u64;
+    let text = format!("{whole}.{parts:09}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn read_into(entry: &Entry<'_>, pieces: &mut Vec<Piece>) {
+    if let super::value::Value::List(_) = entry.value {
+        for nested in entry.list().unwrap_or_default() {
+            read_into(&nested, pieces);
+        }
+        return;
+    }
+    let Some(mut section) = entry.section() else {
+        return;
+    };
+    match section.plugin("core.Schedule", &TYPES) {
+        Some("const") => {
+            let rate = section.float("ops");
+            let span = section.long_span("duration");
+            pieces.push(Piece::Const { rate, span });
+        }
+        Some("line") => {
+            let (from, to) = (section.float("from"), section.float("to"));
+            let span = section.long_span("duration");
+            pieces.push(line(from, to, span));
+        }
+        Some("step") => step(&mut section, pieces),
+        Some("once") => pieces.push(Piece::Once(section.count("times", 0, 1))),
+        Some("unlimited") => {
+            let span = section.long_span("duration");
+            pieces.push(Piece::Unlimited { span });
+        }
+        Some("instance_step") => instance_step(&mut section, pieces),
+        Some(_) => {
+            if let Some(nested) = section.take("nested") {
+                for nested in nested.list().unwrap_or_default() {
+                    read_into(&nested, pieces);
+                }
+            }
+        }
+        None => return,
+    }
+    section.finish();
+}
+
+/// A line, which is a constant where both ends are the same.
+fn line(from: f64, to: f64, span: Nanos) -> Piece {
+    if from == to {
+        return Piece::Const { rate: from, span };
+    }
+    Piece::Line { from, to, span }
+}
+
+/// Constants from the first level on, as far as the last level is not passed.
+fn step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
+    let (from, to) = (section.float("from"), section.float("to"));
+    let by = section.count("step", 0, 1).max(1) as f64;
+    let span = section.long_span("duration");
+    let levels = ((to - from).abs() / by).floor();
+    if levels > LEVELS_MAX {
+        section.wrong(
+            "step",
+            format!("more than {LEVELS_MAX} levels; step by more"),
+        );
+        return;
+    }
+    let by = if to < from { -by } else { by };
+    for level in 0..=levels as u64 {
+        let rate = from + by * level as f64;
+        pieces.push(Piece::Const { rate, span });
+    }
+}
+
+/// Some at once, then more after each pause.
+fn instance_step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
+    let (from, to) = (section.count("from", 0, 0), section.count("to", 0, 0));
+    let by = section.count("step", 0, 1).max(1);
+    let span = section.long_span("stepduration");
+    pieces.push(Piece::Once(from));
+    let levels = to.saturating_sub(from) / by;
+    if levels as f64 > LEVELS_MAX {
+        section.wrong(
+            "step",
+            format!("more than {LEVELS_MAX} levels; step by more"),
+        );
+        return;
+    }
+    for _ in 0..levels {
+        pieces.push(Piece::Const { rate: 0.0, span });
+        pieces.push(Piece::Once(by));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,448 @@
+//! A mapping of the configuration, whose keys are taken one by one.
+//!
+//! Keys are found in any case. What no reader has taken is unknown, and unknown keys are mistakes.
+//! The words of mistakes are those of the library that Pandora reads its configuration with.
+
+use super::mistakes::Mistakes;
+use super::value::Value;
+use crate::grammar::{go_duration, go_number};
+use drumfire_plan::suggestion;
+use drumfire_units::Nanos;
+
+/// The shortest span of a schedule and of a timeout.
+const SPAN_MIN: Nanos = Nanos::from_millis(1);
+
+/// A mapping, and which of its keys were taken.
+#[derive(Debug)]
+pub(super) struct Section<'a> {
+    /// Its place in the file, such as `pools[0].gun`.
+    pub(super) path: String,
+    entries: &'a [(String, Value)],
+    /// Every key that was asked for.
+    asked: Vec<&'static str>,
+    pub(super) mistakes: &'a Mistakes,
+}
+
+/// A value and its place in the file.
+#[derive(Clone, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) path: String,
+    pub(super) value: &'a Value,
+    pub(super) mistakes: &'a Mistakes,
+}
+
+impl<'a> Entry<'a> {
+    /// Notes that the value is of another type.
+    fn unfit(&self, wanted: &str) {
+        let (kind, shown) = (self.value.kind(), self.value.shown());
+        self.wrong(format!(
+            "expected type '{wanted}', got unconvertible type '{kind}', value: '{shown}'"
+        ));
+    }
+
+    /// Notes a mistake.
+    pub(super) fn wrong(&self, what: impl std::fmt::Display) {
+        self.mistakes.add(&self.path, what);
+    }
+
+    /// The value as a mapping.
+    pub(super) fn section(&self) -> Option<Section<'a>> {
+        match self.value {
+            Value::Map(entries) => Some(Section {
+                path: self.path.clone(),
+                entries,
+                asked: Vec::new(),
+                mistakes: self.mistakes,
+            }),
+            // A block of HCL, of which there is one.
+            Value::List(values) if matches!(&values[..], [Value::Map(_)]) => Entry {
+                value: &values[0],
+                ..self.clone()
+            }
+            .section(),
+            other => {
+                self.wrong(format!("expected a map, got '{}'", other.kind()));
+                None
+            }
+        }
+    }
+
+    /// The values of a list.
+    pub(super) fn list(&self) -> Option<Vec<Self>> {
+        let values = match self.value {
+            Value::List(values) => &values[..],
+            // A block of HCL that stands once.
+            map @ Value::Map(_) => std::slice::from_ref(map),
+            _ => {
+                self.unfit("slice");
+                return None;
+            }
+        };
+        let entry = |(index, value)| Entry {
+            path: format!("{}[{index}]", self.path),
+            value,
+            mistakes: self.mistakes,
+        };
+        Some(values.iter().enumerate().map(entry).collect())
+    }
+
+    /// The value as a text.
+    pub(super) fn text(&self) -> Option<String> {
+        match self.value {
+            Value::Text(text) | Value::Filled(text) => Some(text.clone()),
+            _ => {
+                self.unfit("string");
+                None
+            }
+        }
+    }
+
+    fn bool(&self) -> Option<bool> {
+        let read = match self.value {
+            Value::Bool(on) => Some(*on),
+            Value::Filled(text) => go_number::boolean(text.trim()).ok(),
+            _ => None,
+        };
+        if read.is_none() {
+            self.unfit("bool");
+        }
+        read
+    }
+
+    /// A whole number; a fraction is cut off, as the library does it.
+    fn whole(&self) -> Option<i64> {
+        let read = match self.value {
+            Value::Number(number) => number
+                .as_i64()
+                .or_else(|| number.as_f64().map(|number| number as i64)),
+            Value::Filled(text) => go_number::integer(text.trim()).ok(),
+            _ => None,
+        };
+        if read.is_none() {
+            self.unfit("int");
+        }
+        read
+    }
+
+    fn float(&self) -> Option<f64> {
+        let read = match self.value {
+            Value::Number(number) => number.as_f64(),
+            Value::Filled(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        if read.is_none() {
+            self.unfit("float64");
+        }
+        read.filter(|number| number.is_finite())
+    }
+
+    /// A span: Go's text of one, or a number of nanoseconds.
+    fn span(&self) -> Option<Nanos> {
+        match self.value {
+            Value::Text(text) | Value::Filled(text) => match go_duration::duration(text.trim()) {
+                Ok(span) => Some(span),
+                Err(why) => {
+                    self.wrong(why);
+                    None
+                }
+            },
+            Value::Number(number) if number.as_u64().is_some() => number.as_u64().map(Nanos),
+            _ => {
+                self.unfit("time.Duration");
+                None
+            }
+        }
+    }
+
+    /// A size in bytes: a number, or one with a unit of 1024s, `8mb`.
+    fn size(&self) -> Option<u64> {
+        let read = match self.value {
+            Value::Number(number) => number.as_u64(),
+            Value::Text(text) | Value::Filled(text) => size(text),
+            _ => None,
+        };
+        if read.is_none() {
+            self.unfit("datasize.ByteSize");
+        }
+        read
+    }
+}
+
+/// A size as a text.
+fn size(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim() {
+        "" | "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
+        "p" | "pb" => 50,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+impl<'a> Section<'a> {
+    /// The whole file.
+    pub(super) fn root(entries: &'a [(String, Value)], mistakes: &'a Mistakes) -> Self {
+        Self {
+            path: String::new(),
+            entries,
+            asked: Vec::new(),
+            mistakes,
+        }
+    }
+
+    /// Takes the value of a key.
+    pub(super) fn take(&mut self, key: &'static str) -> Option<Entry<'a>> {
+        self.asked.push(key);
+        let mut entries = self.entries.iter();
+        let (_, value) = entries.find(|(name, _)| name.eq_ignore_ascii_case(key))?;
+        (*value != Value::Null).then(|| Entry {
+            path: self.path_of(key),
+            value,
+            mistakes: self.mistakes,
+        })
+    }
+
+    /// Every key and its value, where the keys are free.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'a str, Entry<'a>)> {
+        self.entries.iter().map(|(key, value)| {
+            let entry = Entry {
+                path: self.path_of(key),
+                value,
+                mistakes: self.mistakes,
+            };
+            (key.as_str(), entry)
+        })
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        match self.path.as_str() {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        }
+    }
+
+    /// Notes a mistake in the value of a key.
+    pub(super) fn wrong(&self, key: &str, what: impl std::fmt::Display) {
+        self.mistakes.add(&self.path_of(key), what);
+    }
+
+    /// Notes that the value of a key is below the least, by the rule's name.
+    fn invalid(&self, key: &str, rule: &str, least: impl std::fmt::Display) {
+        self.wrong(
+            key,
+            format!("validation failed on the '{rule}' tag; write at least {least}"),
+        );
+    }
+
+    /// A switch.
+    pub(super) fn bool(&mut self, key: &'static str, usual: bool) -> bool {
+        self.take(key)
+            .and_then(|entry| entry.bool())
+            .unwrap_or(usual)
+    }
+
+    /// A text; `None` where it is absent or empty.
+    pub(super) fn text(&mut self, key: &'static str) -> Option<String> {
+        let text = self.take(key).and_then(|entry| entry.text());
+        text.filter(|text| !text.is_empty())
+    }
+
+    /// A whole number that must not be below `least`.
+    pub(super) fn count(&mut self, key: &'static str, usual: u64, least: u64) -> u64 {
+        let given = self.take(key).and_then(|entry| entry.whole());
+        let given = match given.map(u64::try_from) {
+            None => usual,
+            Some(Ok(number)) => number,
+            Some(Err(_)) => {
+                self.invalid(key, "min", least);
+                return usual;
+            }
+        };
+        if given < least {
+            self.invalid(key, "min", least);
+        }
+        given
+    }
+
+    /// A number that must not be negative.
+    pub(super) fn float(&mut self, key: &'static str) -> f64 {
+        let given = self.take(key).and_then(|entry| entry.float());
+        let given = given.unwrap_or(0.0);
+        if given < 0.0 {
+            self.invalid(key, "min", 0);
+            return 0.0;
+        }
+        given
+    }
+
+    /// A span.
+    pub(super) fn span(&mut self, key: &'static str, usual: Nanos) -> Nanos {
+        self.take(key)
+            .and_then(|entry| entry.span())
+            .unwrap_or(usual)
+    }
+
+    /// A span of at least a millisecond.
+    pub(super) fn long_span(&mut self, key: &'static str) -> Nanos {
+        let entry = self.take(key);
+        let given = entry.as_ref().map(Entry::span);
+        match given {
+            Some(Some(span)) if span >= SPAN_MIN => span,
+            // It is no span, which was noted.
+            Some(None) => SPAN_MIN,
+            Some(Some(_)) | None => {
+                self.invalid(key, "min-time", SPAN_MIN);
+                SPAN_MIN
+            }
+        }
+    }
+
+    /// A size in bytes, which nothing here depends on but its form.
+    pub(super) fn check_size(&mut self, key: &'static str) {
+        let _size = self.take(key).and_then(|entry| entry.size());
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(&mut self, key: &'static str) -> Vec<String> {
+        let values = self.take(key).and_then(|entry| entry.list());
+        let values = values.unwrap_or_default();
+        values.iter().filter_map(Entry::text).collect()
+    }
+
+    /// A mapping of texts.
+    pub(super) fn text_map(&mut self, key: &'static str) -> Vec<(String, String)> {
+        let Some(section) = self.section(key) else {
+            return Vec::new();
+        };
+        let entries = section.all();
+        let text = |(key, entry): (&str, Entry<'_>)| Some((key.to_owned(), entry.text()?));
+        entries.filter_map(text).collect()
+    }
+
+    /// A mapping.
+    pub(super) fn section(&mut self, key: &'static str) -> Option<Self> {
+        self.take(key).and_then(|entry| entry.section())
+    }
+
+    /// The type of a plugin, one of `known`; `what` names its kind.
+    pub(super) fn plugin(&mut self, what: &str, known: &[&'static str]) -> Option<&'static str> {
+        let Some(name) = self.text("type") else {
+            let path = &self.path;
+            self.mistakes
+                .add(path, "plugin type expected; write `type: …`");
+            return None;
+        };
+        let found = known.iter().find(|known| known.eq_ignore_ascii_case(&name));
+        if found.is_none() {
+            let near = suggestion(&name, known.iter().copied());
+            let name = name.escape_debug();
+            let message =
+                format!("no plugins of type {what} has been registered for name {name}{near}");
+            self.mistakes.add(&self.path, message);
+        }
+        found.copied()
+    }
+
+    /// Notes the keys that nothing has asked for.
+    pub(super) fn finish(self) {
+        let is_known = |key: &str| {
+            self.asked
+                .iter()
+                .any(|asked| asked.eq_ignore_ascii_case(key))
+        };
+        for (key, _) in self.entries.iter().filter(|(key, _)| !is_known(key)) {
+            let near = suggestion(key, self.asked.iter().copied());
+            let key = key.escape_debug();
+            let message = format!("has invalid keys: {key}{near}");
+            self.mistakes.add(&self.path, message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_compile::Bare;
+
+    /// What a reader of a section notes.
+    fn mistakes_of(yaml: &str, read: fn(&mut Section<'_>)) -> Vec<String> {
+        let mistakes = Mistakes::default();
+        let json = super::super::value::read(super::super::value::Format::Yaml, yaml).unwrap();
+        let Value::Map(entries) = super::super::value::filled(json, "", &Bare, &mistakes) else {
+            panic!("{yaml} is no mapping");
+        };
+        let mut section = Section::root(&entries, &mistakes);
+        read(&mut section);
+        section.finish();
+        mistakes.into_inner()
+    }
+
+    #[test]
+    fn types_are_not_made_to_fit() {
+        for (yaml, wanted) in [
+            (
+                "{on: 'yes'}",
+                "on: expected type 'bool', got unconvertible type 'string', value: 'yes'",
+            ),
+            (
+                "{n: '5'}",
+                "n: expected type 'int', got unconvertible type 'string', value: '5'",
+            ),
+            (
+                "{n: -1}",
+                "n: validation failed on the 'min' tag; write at least 1",
+            ),
+            (
+                "{n: 0}",
+                "n: validation failed on the 'min' tag; write at least 1",
+            ),
+            (
+                "{d: 5}",
+                "d: validation failed on the 'min-time' tag; write at least 1ms",
+            ),
+            ("{d: 5x}", "d: time: unknown unit \"x\" in duration \"5x\""),
+            (
+                "{f: x}",
+                "f: expected type 'float64', got unconvertible type 'string', value: 'x'",
+            ),
+            (
+                "{s: 3}",
+                "s: expected type 'string', got unconvertible type 'int', value: '3'",
+            ),
+            (
+                "{b: 8mx}",
+                "b: expected type 'datasize.ByteSize', got unconvertible type 'string', value: '8mx'",
+            ),
+            ("{z: 1}", "has invalid keys: z"),
+        ] {
+            let found = mistakes_of(yaml, |section| {
+                section.bool("on", false);
+                section.count("n", 1, 1);
+                section.float("f");
+                section.text("s");
+                if section.take("d").is_some() {
+                    section.long_span("d");
+                }
+                section.check_size("b");
+            });
+            assert_eq!(found, [wanted], "{yaml}");
+        }
+    }
+
+    #[test]
+    fn keys_are_found_in_any_case_and_numbers_lose_their_fractions() {
+        let found = mistakes_of("{ON: true, N: 2.7, D: 1m30s, B: 8MB}", |section| {
+            assert!(section.bool("on", false));
+            assert_eq!(section.count("n", 1, 1), 2);
+            assert_eq!(section.long_span("d"), Nanos::from_secs(90));
+            section.check_size("b");
+        });
+        assert!(found.is_empty(), "{found:?}");
+    }
+}

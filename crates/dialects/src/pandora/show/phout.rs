@@ -1,0 +1,265 @@
+//! Rows of results: phout's twelve columns, and the same as JSON.
+
+use crate::grpc_code;
+use drumfire_measure::{Kept, Outcome, Sample};
+use drumfire_units::Nanos;
+use serde_json::json;
+use std::io::Write as _;
+
+/// The code of failures that have no number of the system's.
+const OTHER: u32 = 999;
+
+/// Which columns are filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns {
+    pub(super) sizes: bool,
+    pub(super) phases: bool,
+    pub(super) status: Status,
+}
+
+/// What stands in the last column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    /// HTTP's status.
+    Http,
+    /// HTTP's status in place of gRPC's.
+    Grpc,
+}
+
+/// One row. Times but the first are in microseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Row<'a> {
+    /// When it was sent, in nanoseconds since 1970.
+    sent: u64,
+    /// When it ended, in nanoseconds since 1970.
+    pub(super) end: u64,
+    tag: &'a str,
+    real: u64,
+    /// From the time at which it was due.
+    response: u64,
+    latency: u64,
+    receive: u64,
+    size_out: u64,
+    size_in: u64,
+    net: u32,
+    proto: u32,
+    error: &'a str,
+}
+
+impl<'a> Row<'a> {
+    /// The row of a sample of a run that started at a time, in nanoseconds since 1970.
+    pub(super) fn of(kept: &'a Kept, started_at: u64, tag: &'a str, columns: Columns) -> Self {
+        let sample = &kept.sample;
+        let error = match sample.outcome {
+            Outcome::Ok => "",
+            outcome => kept.detail.as_deref().unwrap_or_else(|| outcome.words()),
+        };
+        let mut row = Self {
+            sent: started_at + sample.sent.0,
+            end: started_at + sample.end.0,
+            tag,
+            real: micros(sample.service_time()),
+            response: micros(sample.response_time()),
+            net: net_code(sample),
+            proto: match columns.status {
+                Status::Http => u32::from(sample.status),
+                Status::Grpc => of_grpc(sample),
+            },
+            error,
+            ..Self::default()
+        };
+        // Go's client takes one redirect too many for a failure of its own.
+        if sample.outcome == Outcome::RedirectLimit {
+            (row.net, row.proto) = (OTHER, 0);
+        }
+        if columns.phases && sample.first_byte != Nanos::MAX {
+            row.latency = micros(sample.first_byte - sample.sent);
+            row.receive = micros(sample.end - sample.first_byte);
+        }
+        if columns.sizes {
+            row.size_out = u64::from(sample.bytes_sent);
+            row.size_in = sample.bytes_received;
+        }
+        row
+    }
+
+    /// A row of a shot that was never sent.
+    pub(super) fn without_times(at: u64, tag: &'a str, net: u32) -> Self {
+        Self {
+            sent: at,
+            end: at,
+            tag,
+            net,
+            ..Self::default()
+        }
+    }
+
+    /// Appends the columns, with a number behind the tag.
+    pub(super) fn print(&self, id: Option<u64>, out: &mut Vec<u8>) {
+        let (seconds, millis) = (self.sent / 1_000_000_000, self.sent / 1_000_000 % 1_000);
+        // A column ends at a tab.
+        let tag = self.tag.replace(['\t', '\n', '\r'], " ");
+        // Writing to a Vec can't fail.
+        let _ = write!(out, "{seconds}.{millis:03}\t{tag}");
+        if let Some(id) = id {
+            let _ = write!(out, "#{id}");
+        }
+        let _ = write!(
+            out,
+            "\t{}\t0\t0\t{}\t{}\t0\t{}\t{}\t{}\t{}",
+            self.real,
+            self.latency,
+            self.receive,
+            self.size_out,
+            self.size_in,
+            self.net,
+            self.proto
+        );
+    }
+
+    /// Appends the row as a JSON object, and a line's end.
+    pub(super) fn print_json(&self, pool: &str, out: &mut Vec<u8>) {
+        let object = json!({
+            "time": self.sent as f64 / 1e9,
+            "pool": pool,
+            "tag": self.tag,
+            "interval_real": self.real,
+            "response_time": self.response,
+            "latency": self.latency,
+            "receive_time": self.receive,
+            "size_out": self.size_out,
+            "size_in": self.size_in,
+            "net_code": self.net,
+            "proto_code": self.proto,
+            "error": self.error,
+        });
+        let _ = writeln!(out, "{object}");
+    }
+}
+
+/// HTTP's statuses of gRPC's codes, by their numbers.
+const OF_GRPC: [u32; 17] = [
+    200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
+];
+
+fn of_grpc(sample: &Sample) -> u32 {
+    OF_GRPC
+        .get(usize::from(grpc_code::of(sample)))
+        .copied()
+        .unwrap_or(500)
+}
+
+fn micros(span: Nanos) -> u64 {
+    span.0 / 1_000
+}
+
+/// The system's number of what went wrong on the way, 0 where nothing did. A response that is not
+/// as the plan expects it has come.
+fn net_code(sample: &Sample) -> u32 {
+    use Outcome as O;
+    match sample.outcome {
+        O::Ok
+        | O::HttpStatus
+        | O::AssertHeader
+        | O::AssertBody
+        | O::AssertTime
+        | O::ExtractMissing
+        | O::RedirectBlocked => 0,
+        outcome if outcome.is_timeout() => 110,
+        O::ConnectTimeout => 110,
+        O::ConnectRefused => 111,
+        O::ConnectReset | O::Reset => 104,
+        O::ConnectUnreachable => 101,
+        O::LocalDescriptors => 24,
+        O::LocalPorts => 99,
+        O::LocalMemory => 12,
+        O::Send => 32,
+        outcome if outcome.name().starts_with("grpc:") => 0,
+        _ => OTHER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(outcome: Outcome) -> Sample {
+        Sample {
+            intended: Nanos::from_millis(1),
+            due: Nanos::from_millis(1),
+            sent: Nanos::from_millis(2),
+            first_byte: Nanos::from_millis(5),
+            end: Nanos::from_millis(335),
+            bytes_sent: 12,
+            outcome,
+            leniencies: drumfire_measure::Leniencies::default(),
+            bytes_received: 34,
+            status: 200,
+            step: 0,
+        }
+    }
+
+    fn printed(outcome: Outcome, columns: Columns, id: Option<u64>) -> String {
+        let kept = Kept {
+            sample: sample(outcome),
+            detail: None,
+            pool: 0,
+        };
+        let row = Row::of(&kept, 1_484_660_999_000_000_000, "tag1|tag2", columns);
+        let mut out = Vec::new();
+        row.print(id, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    const NONE: Columns = Columns {
+        sizes: false,
+        phases: false,
+        status: Status::Http,
+    };
+
+    /// The rows of Pandora's own test (`netsample/phout_test.go`), but for what only its test sets.
+    #[test]
+    fn rows_have_pandoras_columns() {
+        for (outcome, columns, id, wanted) in [
+            (
+                Outcome::Ok,
+                NONE,
+                None,
+                "1484660999.002\ttag1|tag2\t333000\t0\t0\t0\t0\t0\t0\t0\t0\t200",
+            ),
+            (
+                Outcome::ProtoHeader,
+                NONE,
+                Some(42),
+                "1484660999.002\ttag1|tag2#42\t333000\t0\t0\t0\t0\t0\t0\t0\t999\t200",
+            ),
+            (
+                Outcome::TimeoutHead,
+                Columns {
+                    sizes: true,
+                    phases: true,
+                    status: Status::Http,
+                },
+                None,
+                "1484660999.002\ttag1|tag2\t333000\t0\t0\t3000\t330000\t0\t12\t34\t110\t200",
+            ),
+            (
+                Outcome::ConnectRefused,
+                NONE,
+                None,
+                "1484660999.002\ttag1|tag2\t333000\t0\t0\t0\t0\t0\t0\t0\t111\t200",
+            ),
+        ] {
+            assert_eq!(printed(outcome, columns, id), wanted);
+        }
+    }
+
+    #[test]
+    fn a_tag_stays_in_its_column() {
+        let mut out = Vec::new();
+        Row::without_times(1_000_000_000, "a\tb\nc", DISCARDED).print(None, &mut out);
+        assert_eq!(out, b"1.000\ta b c\t0\t0\t0\t0\t0\t0\t0\t0\t777\t0");
+    }
+
+    const DISCARDED: u32 = 777;
+}
