@@ -1,0 +1,103 @@
+//! The URL of a request as cookies see it, with the rules on hosts and paths (sections 5.1.3 and
+//! 5.1.4).
+
+use std::net::IpAddr;
+
+/// The URL of the request whose response sets cookies, or that carries them.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// As in the URL: a name in lower case, or an address without brackets.
+    pub host: &'a str,
+    /// The path, perhaps with a query behind it, which has no effect.
+    pub path: &'a str,
+    /// Whether the request goes over TLS.
+    pub is_secure: bool,
+}
+
+/// The hosts that a cookie goes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Domain<'a> {
+    pub(crate) name: &'a str,
+    /// Without it, the hosts below the domain count as well.
+    pub(crate) is_host_only: bool,
+}
+
+impl<'a> Site<'a> {
+    /// The path without query; `/` where the URL has none.
+    pub(crate) fn request_path(self) -> &'a str {
+        let end = self.path.find(['?', '#']).unwrap_or(self.path.len());
+        let path = &self.path[..end];
+        if path.starts_with('/') { path } else { "/" }
+    }
+
+    /// The Path of a cookie that has none of its own: the request's up to its last `/`, without
+    /// that one.
+    pub(crate) fn default_path(self) -> &'a str {
+        let path = self.request_path();
+        match path.rfind('/') {
+            Some(end @ 1..) => &path[..end],
+            _ => "/",
+        }
+    }
+
+    /// The domain that a Domain attribute comes to, which may be empty (section 5.6.3, and steps 7
+    /// to 10 of section 5.7); `None` if this host may not set cookies for it.
+    pub(crate) fn domain(self, attribute: &[u8]) -> Option<Domain<'a>> {
+        let own = Domain {
+            name: self.host,
+            is_host_only: true,
+        };
+        let asked = attribute.strip_prefix(b".").unwrap_or(attribute);
+        // A URL has brackets around an address with colons, so that a server may write them, too.
+        let bare = asked.strip_prefix(b"[").and_then(|a| a.strip_suffix(b"]"));
+        let asked = bare.unwrap_or(asked);
+        if asked.is_empty() {
+            return Some(own);
+        }
+        let start = self.host.len().checked_sub(asked.len())?;
+        let name = self.host.get(start..)?;
+        // Slicing the host in place of the attribute puts the domain into lower case.
+        if !asked.is_ascii() || !name.as_bytes().eq_ignore_ascii_case(asked) {
+            return None;
+        }
+        let is_suffix_public = !is_dotted_inside(name);
+        if start == 0 {
+            return Some(Domain {
+                is_host_only: is_suffix_public,
+                ..own
+            });
+        }
+        (!is_suffix_public && domain_matches(self.host, name)).then_some(Domain {
+            name,
+            is_host_only: false,
+        })
+    }
+}
+
+impl Domain<'_> {
+    /// The first condition of section 5.8.3.
+    pub(crate) fn holds(self, host: &str) -> bool {
+        host == self.name || !self.is_host_only && domain_matches(host, self.name)
+    }
+}
+
+/// Whether two labels stand around a dot. `com` and `com.` have none, and are taken for public
+/// suffixes.
+fn is_dotted_inside(name: &str) -> bool {
+    name.trim_matches('.').contains('.')
+}
+
+/// Section 5.1.3. Addresses have no hosts below them.
+pub(crate) fn domain_matches(host: &str, domain: &str) -> bool {
+    let Some(before) = host.strip_suffix(domain) else {
+        return false;
+    };
+    before.is_empty() || before.ends_with('.') && host.parse::<IpAddr>().is_err()
+}
+
+/// Section 5.1.4: the same path, or one below it.
+pub(crate) fn path_matches(request_path: &str, cookie_path: &str) -> bool {
+    request_path.strip_prefix(cookie_path).is_some_and(|below| {
+        below.is_empty() || below.starts_with('/') || cookie_path.ends_with('/')
+    })
+}
