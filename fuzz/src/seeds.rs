@@ -50,6 +50,13 @@ const EXTRACTORS: [&str; 12] = [
     "<=10kB",
 ];
 
+const COOKIES: [&str; 4] = [
+    "\x01\x01session=5; Path=/; Max-Age=60; HttpOnly\n\x01\x3d theme = dark ; Domain=.example.com",
+    "\x48\x01__Host-a=1; Secure; Path=/\n\x08\x01__Host-a=2\n\x48\x01__Secure-b=\"1\"; Secure; Domain=Example.com",
+    "\x22\x01a=1; Expires=Wed, 09 Jun 2027 10:18:14 GMT; SameSite=Lax\n\x22\x01a=; Expires=Thu, 01-Jan-70 00:00:00 GMT",
+    "\x0d\x01a; Domain=10.0.0.1; Path=/a\n\x0e\x01=b; Domain=[::1]; Max-Age=-1\n\x0c\x01c==; Domain=localhost",
+];
+
 const JSON_BODIES: [&str; 4] = [
     r#"{"a":[1,-2.50E+3,"x\u00e4\ud83d\ude00\n",null,{"b":[true,{}]}],"b":{"a":"y"},"":false}"#,
     r#" [ { "a" : { "b" : "c" } } , "[a-c]" , [ ] , 12345678901234567890 ] "#,
@@ -186,6 +193,7 @@ fn main() -> io::Result<()> {
         }
     }
     for (target, texts) in [
+        ("cookies", &COOKIES[..]),
         ("extract_json", &JSON_BODIES[..]),
         ("extract_markup", &MARKUP_BODIES[..]),
         ("extractor", &EXTRACTORS[..]),
