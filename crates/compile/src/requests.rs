@@ -150,7 +150,10 @@ impl<'a> Requests<'a> {
         }
         for asked in asked {
             let data = match asked.template {
-                Some(template) => varying.clone().with_target(template),
+                Some(template) => match asked.origin {
+                    Some(origin) => varying.clone().with_reference(template, origin),
+                    None => varying.clone().with_target(template),
+                },
                 None => varying.clone(),
             };
             let count = data.count();
@@ -180,6 +183,13 @@ impl<'a> Requests<'a> {
         templates: &Templates<'_>,
         scope: &mut Scope<'_>,
     ) -> Option<Asked> {
+        if let Some(target) = self
+            .target
+            .as_ref()
+            .filter(|_| templates.begins(&text.value))
+        {
+            return templates.reference(text, target, scope);
+        }
         if !text.value.starts_with('/') {
             return templates.url(text, &text.place, scope);
         }

@@ -35,6 +35,8 @@ pub(crate) struct Templates<'a> {
 pub(crate) struct Asked {
     pub(crate) url: Url,
     pub(crate) template: Option<Template>,
+    /// Where the template may give a whole URL: the origin that this must have.
+    pub(crate) origin: Option<String>,
     /// The name under which its numbers are reported.
     pub(crate) step: String,
 }
@@ -153,8 +155,33 @@ impl<'a> Templates<'a> {
         Some(Asked {
             url,
             template: Some(template),
+            origin: None,
             step,
         })
+    }
+
+    /// A template whose text is a path at a target or a URL there, as responses give them.
+    pub(crate) fn reference(
+        &self,
+        text: &Text,
+        target: &Url,
+        scope: &mut Scope<'_>,
+    ) -> Option<Asked> {
+        let made = self.compile(&text.value, Kind::Plain, &text.place);
+        let made = made.map_err(|error| named(text, error));
+        let template = scope.found.ok(&text.place, made)?;
+        let origin = target.origin.to_string();
+        Some(Asked {
+            url: target.clone(),
+            template: Some(template),
+            step: secret::url(&format!("{origin}/{}", text.value)),
+            origin: Some(origin),
+        })
+    }
+
+    /// Whether a text begins with a template.
+    pub(crate) fn begins(&self, text: &str) -> bool {
+        self.is_template(text) && text.trim_start().starts_with("{{")
     }
 
     /// Adds a header field to those of a request.
@@ -277,6 +304,7 @@ impl Asked {
     fn fixed(url: Url) -> Self {
         Self {
             template: None,
+            origin: None,
             step: secret::url(&url.to_string()),
             url,
         }

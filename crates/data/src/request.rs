@@ -9,6 +9,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct RequestTemplates {
     target: Option<Template>,
+    /// Of a target that begins with a template, which may be a whole URL: the origin that this must
+    /// have.
+    origin: Option<Arc<str>>,
     fields: Arc<[FieldTemplate]>,
     body: Option<Arc<Bodies>>,
 }
@@ -137,6 +140,25 @@ impl Bodies {
     }
 }
 
+/// Leaves path and query of a URL, or of a path, that a text has from `start` on.
+fn without_origin(origin: &str, start: usize, out: &mut String) -> Result<(), DataError> {
+    if let Some(at) = out[start..].find('#') {
+        out.truncate(start + at);
+    }
+    let text = &out[start..];
+    if let Some(rest) = text.strip_prefix(origin)
+        && (rest.is_empty() || rest.starts_with(['/', '?']))
+    {
+        out.replace_range(start..start + origin.len(), "");
+    } else if !text.starts_with('/') || text.starts_with("//") {
+        let text = drumfire_plan::secret::excerpt(text);
+        return Err(DataError(format!(
+            "`{text}` is neither a path nor a URL of {origin}"
+        )));
+    }
+    Ok(())
+}
+
 /// Appends a template's text to bytes, without an allocation where there were none.
 fn append(
     template: &Template,
@@ -163,6 +185,16 @@ impl RequestTemplates {
     pub fn with_target(mut self, template: Template) -> Self {
         self.target = Some(template.in_part(1));
         self
+    }
+
+    /// With path and query from a template whose text may be a URL of this origin, such as
+    /// `https://shop.test`: what a response gave as `Location` or a link.
+    #[must_use]
+    pub fn with_reference(self, template: Template, origin: String) -> Self {
+        Self {
+            origin: Some(origin.into()),
+            ..self.with_target(template)
+        }
     }
 
     /// With fields whose values vary.
@@ -206,8 +238,13 @@ impl RequestData for RequestTemplates {
     }
 
     fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
-        match &self.target {
-            Some(template) => template.render(request, 0, out),
+        let Some(template) = &self.target else {
+            return Ok(());
+        };
+        let start = out.len();
+        template.render(request, 0, out)?;
+        match &self.origin {
+            Some(origin) => without_origin(origin, start, out),
             None => Ok(()),
         }
     }
@@ -310,6 +347,41 @@ mod tests {
         );
         assert_eq!(data.count(), None);
         assert!(RequestTemplates::default().is_fixed());
+    }
+
+    #[test]
+    fn a_target_may_be_a_url_of_its_origin() {
+        let sources = sources(Order::InTurn);
+        let target = |text: &str| {
+            let text = format!("{{{{ '{text}' }}}}");
+            let origin = "http://a.test".to_owned();
+            let data =
+                RequestTemplates::default().with_reference(template(&text, &sources), origin);
+            parts(&data, 0).map(|[target, ..]| target)
+        };
+        for (text, path) in [
+            ("/a?b", "/a?b"),
+            ("http://a.test/a", "/a"),
+            ("http://a.test", ""),
+            ("http://a.test?b#c", "?b"),
+            ("/a#c", "/a"),
+        ] {
+            assert_eq!(target(text).as_deref(), Ok(path), "{text}");
+        }
+        for text in [
+            "a",
+            "",
+            "http://a.tests/",
+            "http://b.test/",
+            "//b.test/",
+            "https://a.test/",
+        ] {
+            let error = target(text).expect_err(text);
+            assert!(
+                error.contains("is neither a path nor a URL of http://a.test"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

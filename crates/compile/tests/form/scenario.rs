@@ -397,7 +397,7 @@ scenario:
 
 #[test]
 fn what_is_expected_and_taken_becomes_an_inspection() {
-    let plan = plan(&TAKING.replace("'{{ next }}'", "'/{{ next }}'")).expect("a plan");
+    let plan = plan(TAKING).expect("a plan");
     let pool = plan.first();
     let scenarios = pool.program.scenarios().expect("steps");
     let takes = scenarios.steps().iter().filter_map(|step| match step {
