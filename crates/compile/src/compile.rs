@@ -282,6 +282,7 @@ fn made_of(
         users: loaded.users,
         connections,
         expect: expect.unwrap_or_default(),
+        cookies: transport::cookies(settings, scope),
         samples: Samples::Forget,
     }
 }

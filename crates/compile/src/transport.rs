@@ -9,9 +9,9 @@ use drumfire_plan::document::{
     Tls as WrittenTls,
 };
 use drumfire_plan::{
-    Affinity, Compressed, Connections, ExpectContinue, HttpOptions, HttpVersion, KeepAlive,
-    KeepAliveHints, Ping, Reach, RedirectStyle, Redirects, Resolve, Resumption, ReusedClosed,
-    Spread, Timeouts, Tls, Unresolved, Url, Verify,
+    Affinity, Compressed, Connections, Cookies, ExpectContinue, HttpOptions, HttpVersion,
+    KeepAlive, KeepAliveHints, Ping, Reach, RedirectStyle, Redirects, Resolve, Resumption,
+    ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::net::IpAddr;
@@ -265,6 +265,24 @@ pub(crate) fn connections(
         spread: spread.unwrap_or_default(),
         ping: ping(written, scope),
     }
+}
+
+/// How long users keep cookies: with a session of their own, as long as the run lasts.
+pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
+    let written = &settings.connections;
+    let words = [
+        ("none", Cookies::Ignore),
+        ("iteration", Cookies::Iteration),
+        ("user", Cookies::User),
+    ];
+    let cookies = scope.word(
+        written.cookies.as_ref(),
+        &words,
+        "no time to keep cookies for",
+    );
+    let session = written.session.as_ref();
+    let of_session = session.filter(|session| session.value == "user");
+    cookies.unwrap_or_else(|| of_session.map_or(Cookies::Ignore, |_| Cookies::User))
 }
 
 fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {

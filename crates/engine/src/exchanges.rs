@@ -13,6 +13,7 @@
 //! ```
 
 mod call;
+mod cookies;
 mod hearing;
 mod look;
 mod messages;
@@ -33,10 +34,11 @@ use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
 use crate::limits::TRICKLE;
 use crate::prepare::{Message, PreparedPool, Request, TargetForm, message};
-use crate::users::Turn;
+use crate::users::{Belongings, Turn};
 use crate::wire::{Cancelled, Fields, Phase, Seen};
+use drumfire_cookies::Jar;
 use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, STATUS_ZERO, Sample};
-use drumfire_plan::{Compressed, Expect, HttpVersion, Origin, Taken, Timeouts, Variables};
+use drumfire_plan::{Compressed, Cookies, Expect, HttpVersion, Origin, Taken, Timeouts};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -101,8 +103,8 @@ struct Exchange {
     call: Option<Box<CallState>>,
     /// Its request where that varies; kept for the next exchange with this id.
     own: Option<Box<OwnRequest>>,
-    /// The values that its user keeps; `None` where there are none.
-    variables: Option<Arc<Variables>>,
+    /// What its user keeps, lent until it is over.
+    belongings: Belongings,
     /// The detail of its end, beyond the outcome.
     detail: Option<String>,
 }
@@ -180,22 +182,26 @@ pub(crate) struct Exchanges {
     expect: Expect,
     /// Whether any request is rendered, or is a call, as its exchange begins.
     varies: bool,
-    /// Whether bodies are decoded.
-    decodes: bool,
     /// Whether more is looked at in any response than its status.
     looks: bool,
+    /// Whether anything of a response is read beyond its status: bodies that are decoded, what is
+    /// looked at, cookies.
+    reads: bool,
 }
 
 impl Exchanges {
     /// None under way, with room for this many.
     pub(crate) fn new(prepared: Arc<PreparedPool>, room: usize) -> Self {
+        let looks = prepared.requests.iter().any(Request::is_looked_at);
         Self {
             measure_from: prepared.generator().warmup,
             timeouts: prepared.pool().timeouts,
             expect: prepared.pool().expect,
-            decodes: prepared.pool().http.compressed != Compressed::AsSent,
             varies: prepared.requests.iter().any(Request::is_rendered_late),
-            looks: prepared.requests.iter().any(Request::is_looked_at),
+            looks,
+            reads: looks
+                || prepared.pool().http.compressed != Compressed::AsSent
+                || prepared.pool().cookies != Cookies::Ignore,
             prepared,
             list: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
@@ -297,9 +303,17 @@ impl Exchanges {
         id
     }
 
-    /// Gives an exchange the values that its user keeps.
-    pub(crate) fn lend(&mut self, id: ExchangeId, variables: Arc<Variables>) {
-        self.get_mut(id).variables = Some(variables);
+    /// Lends an exchange the belongings of its user.
+    pub(crate) fn lend(&mut self, id: ExchangeId, belongings: Belongings) {
+        self.get_mut(id).belongings = belongings;
+    }
+
+    /// Gives back the cookies that the last exchange with this id was lent, with what was taken
+    /// from its response.
+    pub(crate) fn belongings(&mut self, id: ExchangeId) -> (Option<Box<Jar>>, Option<&Taken>) {
+        let exchange = self.get_mut(id);
+        let taken = exchange.look.as_ref().map(|look| look.taken());
+        (exchange.belongings.jar.take(), taken)
     }
 
     #[cold]
@@ -323,7 +337,7 @@ impl Exchanges {
             follow: None,
             call: None,
             own: None,
-            variables: None,
+            belongings: Belongings::default(),
             detail: None,
         });
         ExchangeId((self.list.len() - 1) as u32)
@@ -432,8 +446,11 @@ impl Exchanges {
         }
     }
 
-    /// The head of a response has come, of which more may be looked at.
-    fn begin_look(&mut self, id: ExchangeId, fields: &Fields<'_>) {
+    /// The head of a response has come, of which more is read than its status.
+    fn read_head(&mut self, id: ExchangeId, fields: &Fields<'_>) {
+        if self.get(id).belongings.jar.is_some() && fields.find("set-cookie").is_some() {
+            self.store_cookies(id, fields);
+        }
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
         if let Some(inspection) = &request.inspection {
@@ -471,11 +488,6 @@ impl Exchanges {
         let time = now - exchange.times.intended;
         let looked_at = look.inspect(&**inspection, exchange.status, time);
         looked_at.map_or_else(|failure| failure, |()| Failure::of(Outcome::Ok))
-    }
-
-    /// What was taken from the response of the last exchange with this id.
-    pub(crate) fn taken(&self, id: ExchangeId) -> Option<&Taken> {
-        self.get(id).look.as_ref().map(|look| look.taken())
     }
 
     /// The detail of the failure of the last exchange with this id.
@@ -628,7 +640,7 @@ impl Exchange {
         if self.follow.is_some() {
             self.follow = None;
         }
-        if self.variables.is_some() {
+        if self.belongings.variables.is_some() {
             self.return_variables();
         }
     }
@@ -636,7 +648,7 @@ impl Exchange {
     /// Lets go of what its user keeps, so that the user alone has it.
     #[cold]
     fn return_variables(&mut self) {
-        self.variables = None;
+        self.belongings.variables = None;
         if let Some(own) = &mut self.own {
             own.drop_context();
         }

@@ -100,7 +100,6 @@ impl PoolRun {
     }
 
     /// The connections, for questions that change nothing.
-    #[inline]
     pub(crate) const fn transport(&self) -> &Transport {
         &self.transport
     }
@@ -177,7 +176,6 @@ impl PoolRun {
     }
 
     /// How many slots had not been read to the end when the turn began.
-    #[inline]
     pub(crate) const fn unread(&self) -> usize {
         self.unread
     }
@@ -359,8 +357,8 @@ impl PoolRun {
         };
         let due_at = due.intended.max(seat.since);
         let id = self.exchanges.start(task, due.intended, due_at, now);
-        if let Some(variables) = self.users.variables(due.turn.user) {
-            self.exchanges.lend(id, variables);
+        if self.users.keep_belongings() {
+            self.exchanges.lend(id, self.users.lend(due.turn.user));
         }
         if self.multiplexes {
             self.transport.is_last = self.is_last();
@@ -536,8 +534,11 @@ impl PoolRun {
             Affinity::User => rests_until,
             Affinity::Shared => now,
         };
+        if self.users.keep_belongings() {
+            let (jar, taken) = self.exchanges.belongings(id);
+            self.users.take_back(user, outcome, jar, taken);
+        }
         if self.users.has_steps() {
-            self.users.keep(user, outcome, self.exchanges.taken(id));
             self.go_on_user(site, user, outcome, ready, now);
         } else {
             self.free_user(user, ready, now);

@@ -17,12 +17,16 @@ pub(crate) use varying::{Outline, Parts, VaryingRequest};
 use crate::id::{LaneId, PoolId};
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
-use drumfire_plan::{Expect, Generator, HttpRequest, HttpVersion, Inspection, Origin, Plan, Pool};
+use drumfire_plan::{
+    Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, Origin, Plan, Pool,
+    RequestData,
+};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use varying::CookiesAlone;
 
 /// Turns a host's name and port into its addresses within a time.
 pub type Resolver = dyn Fn(&str, u16, Nanos) -> Result<Vec<SocketAddr>, ResolveError> + Send + Sync;
@@ -276,7 +280,18 @@ fn requests_of(
             (steps.len() - 1) as u16
         });
         let form = routes[usize::from(route)].form;
-        let message = message(pool, request, form).map_err(|reason| {
+        let message = match &request.data {
+            None if pool.cookies != Cookies::Ignore && request.call.is_none() => {
+                let data = Some(Arc::new(CookiesAlone) as Arc<dyn RequestData>);
+                let request = HttpRequest {
+                    data,
+                    ..request.clone()
+                };
+                message(pool, &request, form)
+            }
+            _ => message(pool, request, form),
+        };
+        let message = message.map_err(|reason| {
             PrepareError::Request(format!("the request to {}: {reason}", request.url))
         })?;
         requests.push(Request {

@@ -8,19 +8,21 @@
 //! [`NextStep::Over`]. The requests of a user are a function of the plan's seed, its number and its
 //! iteration, so that any worker of any machine can repeat it.
 
+mod belongings;
 mod iteration;
 
+pub(crate) use belongings::Belongings;
 pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 
 use crate::arrivals::Arrival;
 use crate::id::{Generation, Shard, UserId};
+use drumfire_cookies::Jar;
 use drumfire_measure::Outcome;
 use drumfire_plan::{
-    Affinity, Choice, Load, Pause, Pool, Program, Random, Taken, Users as UserCount, Variables,
+    Affinity, Choice, Cookies, Load, Pause, Pool, Program, Random, Taken, Users as UserCount,
 };
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// What users draw between iterations is apart from what steps draw, which count from 0.
 const THINKS: u64 = u64::MAX;
@@ -47,6 +49,9 @@ pub(crate) struct Users {
     /// iterations lie apart at least.
     think: Pause,
     pace: Nanos,
+    cookies: Cookies,
+    /// The cookies of each user that is at no request.
+    jars: Vec<Option<Box<Jar>>>,
     /// The iterations of a program with steps.
     iterations: Option<Iterations>,
 }
@@ -124,6 +129,8 @@ impl Users {
             seed,
             think,
             pace,
+            cookies: pool.cookies,
+            jars: Vec::new(),
             iterations,
             shard,
             list: Vec::new(),
@@ -217,6 +224,9 @@ impl Users {
         begins.iterations += 1;
         begins.begun = arrival.intended;
         self.busy += 1;
+        if self.cookies == Cookies::Iteration {
+            self.forget_cookies(user);
+        }
         Turn {
             user,
             number: self.number(user),
@@ -274,11 +284,56 @@ impl Users {
         })
     }
 
-    /// Gives a user what was taken from the response to its request, which has ended with an
-    /// outcome; before [`Self::go_on`].
-    pub(crate) fn keep(&mut self, user: UserId, outcome: Outcome, taken: Option<&Taken>) {
+    /// Whether users keep anything that their requests read.
+    #[inline]
+    pub(crate) fn keep_belongings(&self) -> bool {
+        self.iterations.is_some() || self.cookies != Cookies::Ignore
+    }
+
+    /// Lends a user's belongings to the exchange of its request.
+    #[cold]
+    pub(crate) fn lend(&mut self, user: UserId) -> Belongings {
+        let jar = match self.cookies {
+            Cookies::Ignore => None,
+            Cookies::Iteration | Cookies::User => Some(self.jar(user).take().unwrap_or_default()),
+        };
+        let iterations = self.iterations.as_ref();
+        Belongings {
+            variables: iterations.and_then(|iterations| iterations.variables(user)),
+            jar,
+        }
+    }
+
+    /// Takes back what an exchange has held that ended with an outcome, with what was taken from
+    /// its response; before [`Self::go_on`].
+    #[cold]
+    pub(crate) fn take_back(
+        &mut self,
+        user: UserId,
+        outcome: Outcome,
+        jar: Option<Box<Jar>>,
+        taken: Option<&Taken>,
+    ) {
+        if self.cookies != Cookies::Ignore {
+            *self.jar(user) = jar;
+        }
         if let Some(iterations) = &mut self.iterations {
             iterations.keep(user, outcome, taken);
+        }
+    }
+
+    /// The place of a user's cookies.
+    fn jar(&mut self, user: UserId) -> &mut Option<Box<Jar>> {
+        if self.jars.len() <= user.index() {
+            self.jars.resize_with(user.index() + 1, || None);
+        }
+        &mut self.jars[user.index()]
+    }
+
+    #[cold]
+    fn forget_cookies(&mut self, user: UserId) {
+        if let Some(jar) = self.jar(user) {
+            jar.clear();
         }
     }
 
@@ -292,12 +347,6 @@ impl Users {
         let iterations = self.iterations.as_mut()?;
         let over_at = iterations.woken(user, generation)?;
         Some(iterations.go_on(user, over_at, unix_time))
-    }
-
-    /// The values that a user keeps.
-    #[inline]
-    pub(crate) fn variables(&self, user: UserId) -> Option<Arc<Variables>> {
-        self.iterations.as_ref()?.variables(user)
     }
 
     /// Whether an iteration has steps, and is not one request alone.

@@ -47,7 +47,7 @@ pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop}
 pub use nearest::{nearest, suggestion};
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
 pub use plan::{Generator, Plan, PlanParts, Spin};
-pub use pool::{Pool, Samples};
+pub use pool::{Cookies, Pool, Samples};
 pub use program::{
     CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,
     Step,

@@ -32,8 +32,22 @@ pub struct Pool {
     pub timeouts: Timeouts,
     /// When a response is ok.
     pub expect: Expect,
+    /// Whether users keep cookies.
+    pub cookies: Cookies,
     /// Whether every sample is handed on, beside the sums.
     pub samples: Samples,
+}
+
+/// Whether users keep the cookies that responses give them (RFC 6265bis), and send them back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cookies {
+    /// They are not looked at.
+    #[default]
+    Ignore,
+    /// Until the end of an iteration.
+    Iteration,
+    /// As long as the run lasts.
+    User,
 }
 
 /// Whether every sample is handed on to who asks for it.

@@ -2,10 +2,10 @@
 
 use crate::Said;
 use drumfire_plan::{
-    Affinity, Arrivals, Body, Call, CallKind, Connections, Expect, Flaw, Generator, Growth,
-    HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load, Method,
-    Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin, Spread,
-    Stop, Threshold, Timeouts, Url, Users,
+    Affinity, Arrivals, Body, Call, CallKind, Connections, Cookies, Expect, Flaw, Generator,
+    Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load,
+    Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin,
+    Spread, Stop, Threshold, Timeouts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -90,6 +90,7 @@ fn draft(load: Load) -> Draft {
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
+        cookies: Cookies::Ignore,
         samples: Samples::Forget,
     };
     Draft {

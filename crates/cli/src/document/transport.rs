@@ -45,6 +45,7 @@ fn reach(flags: &TransportFlags) -> Reach {
 fn connections(load: &LoadFlags, flags: &TransportFlags) -> Connections {
     let limit = flags.requests_per_connection;
     Connections {
+        cookies: None,
         connections: some("connections", load.connections.as_ref()),
         streams: count("streams", flags.streams),
         session: None,

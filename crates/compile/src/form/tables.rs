@@ -77,6 +77,7 @@ fields!(Connections {
     "connections" => connections,
     "streams" => streams,
     "session" => session,
+    "cookies" => cookies,
     "keepalive" => keepalive,
     "requests_per_connection" => requests_per_connection,
     "respect_keepalive" => respect_keepalive,

@@ -268,6 +268,7 @@ fn connections(instances: u64, clients: Clients, http2: bool, keep_alive: bool) 
         connections: Some(TOOL.text("startup", &count)),
         streams: http2.then(|| TOOL.count("shared-client", streams)),
         session: Some(TOOL.text("shared-client", &session)),
+        cookies: Some(TOOL.text("shared-client", &"none")),
         keepalive: (!keep_alive).then(|| TOOL.switch("disable-keep-alives", false)),
         // Go's client tries again where a kept connection was closed meanwhile.
         retry_reused: Some(TOOL.switch("", true)),

@@ -194,8 +194,7 @@ impl Handler for Hearing<'_> {
 
     #[inline(always)]
     fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
-        let reads = self.exchanges.decodes || self.exchanges.looks;
-        if reads || matches!(whole.status, 300..=399) {
+        if self.exchanges.reads || matches!(whole.status, 300..=399) {
             return self.in_pieces(id, whole, now);
         }
         if self.exchanges.varies && self.exchanges.request_of(id).call().is_some() {
@@ -298,16 +297,16 @@ impl Hearing<'_> {
             return self.call_head(id, status, fields, ahead, now);
         }
         exchange.status = status;
+        if self.exchanges.reads {
+            self.exchanges.read_head(id, &fields);
+        }
         if matches!(status, 300..=399) {
             self.exchanges.note_redirect(id, status, fields);
-        }
-        if self.exchanges.looks {
-            self.exchanges.begin_look(id, &fields);
         }
         match ahead {
             Ahead::Nothing => self.whole(id, now),
             Ahead::NoBody => Then::GoOn,
-            Ahead::Body if !self.exchanges.decodes && !self.exchanges.looks => Then::GoOn,
+            Ahead::Body if !self.exchanges.reads => Then::GoOn,
             Ahead::Body => match self.exchanges.use_of_body(id, &fields) {
                 Ok(body) => {
                     self.exchanges.get_mut(id).body = body;

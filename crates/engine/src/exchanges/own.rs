@@ -1,6 +1,7 @@
 //! Requests that vary: rendered when a connection takes their exchange, once per exchange, into
 //! memory that the next exchange with the id uses again.
 
+use super::cookies::{Visit, add_cookies};
 use super::{Exchange, Exchanges};
 use crate::id::{ExchangeId, Generation};
 use crate::prepare::{Message, Outline, Parts, Rendered, VaryingRequest};
@@ -16,6 +17,8 @@ pub(super) struct OwnRequest {
     rendered: Rendered,
     /// Its varying parts, as HTTP/2 sends them.
     parts: Parts,
+    /// Where it has gone, for its cookies.
+    pub(super) visit: Visit,
 }
 
 /// The context of an exchange's request, computed once: a request that is sent again is the same.
@@ -104,7 +107,7 @@ impl Exchange {
             connection,
             now,
             seed,
-            variables: self.variables.clone(),
+            variables: self.belongings.variables.clone(),
         }
     }
 }
@@ -155,13 +158,17 @@ impl Exchanges {
         }
         let context = exchange.context(connection, unix_time(), seed);
         let own = exchange.own.get_or_insert_default();
-        match &varying.outline {
-            Outline::Http1(outline) => {
-                let parts = &mut self.tools.parts;
-                varying.render(&context, parts)?;
-                outline.write(varying.varying, parts, &mut own.rendered)?;
-            }
-            Outline::Http2(_) => varying.render(&context, &mut own.parts)?,
+        let parts = match &varying.outline {
+            Outline::Http1(_) => &mut self.tools.parts,
+            Outline::Http2(_) => &mut own.parts,
+        };
+        varying.render(&context, parts)?;
+        if let Some(jar) = &mut exchange.belongings.jar {
+            let planned = &self.prepared.pool().requests[exchange.task.request as usize];
+            add_cookies(jar, &mut own.visit, varying, planned, parts, context.now)?;
+        }
+        if let Outline::Http1(outline) = &varying.outline {
+            outline.write(varying.varying, parts, &mut own.rendered)?;
         }
         own.context.keep(context, generation);
         Ok(())

@@ -80,7 +80,10 @@ impl Exchanges {
             None => Previous::original(own.as_ref().unwrap_or(original)),
         };
         let location = || fields.find("location");
-        if let Some(next) = after_redirect(pool, &previous, status, location) {
+        if let Some(mut next) = after_redirect(pool, &previous, status, location) {
+            if let Next::Hop(hop) = &mut next {
+                exchange.add_cookies_to(&mut hop.request);
+            }
             exchange.follow.get_or_insert_default().next = Some(next);
         }
     }

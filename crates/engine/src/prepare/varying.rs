@@ -5,8 +5,8 @@ use super::stream::{StreamRequest, stream_outline};
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{
-    Body, Header, HttpRequest, HttpVersion, Pool, RenderedFields, RequestContext, RequestData, Url,
-    Varying,
+    Body, Cookies, Header, HttpRequest, HttpVersion, Pool, RenderedFields, RequestContext,
+    RequestData, Url, Varying,
 };
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -47,6 +47,38 @@ pub(crate) struct Parts {
     pub(crate) target: String,
     pub(crate) fields: RenderedFields,
     pub(crate) body: Vec<u8>,
+    /// A Cookie field on its way among the others.
+    pub(crate) cookie: String,
+}
+
+/// The data of a request of which nothing varies but its cookies.
+#[derive(Debug)]
+pub(super) struct CookiesAlone;
+
+impl RequestData for CookiesAlone {
+    fn varying(&self) -> Varying {
+        Varying {
+            fields: true,
+            ..Varying::default()
+        }
+    }
+
+    fn fields(
+        &self,
+        _: &RequestContext,
+        _: &mut RenderedFields,
+    ) -> Result<(), drumfire_plan::DataError> {
+        Ok(())
+    }
+
+    fn message(
+        &self,
+        _: &RequestContext,
+        _: u64,
+        _: &mut Vec<u8>,
+    ) -> Result<(), drumfire_plan::DataError> {
+        Ok(())
+    }
 }
 
 /// Prepares a request that varies.
@@ -59,7 +91,8 @@ pub(crate) fn varying(
     data: &Arc<dyn RequestData>,
     form: TargetForm,
 ) -> Result<VaryingRequest, String> {
-    let varying = data.varying();
+    let mut varying = data.varying();
+    varying.fields |= pool.cookies != Cookies::Ignore;
     let outline = match pool.http.version {
         HttpVersion::Http1 => Outline::Http1(http1_outline(pool, request, form)?),
         HttpVersion::Http2 => Outline::Http2(Box::new(stream_outline(pool, request, varying)?)),

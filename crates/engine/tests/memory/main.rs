@@ -5,13 +5,13 @@
 )]
 
 use drumfire_plan::{
-    Body, CallKind, DataError, Drain, Inspection, Mismatch, OnFailure, Pause, Program,
+    Body, CallKind, Cookies, DataError, Drain, Inspection, Mismatch, OnFailure, Pause, Program,
     RenderedFields, ReplyCheck, ReplyError, RequestContext, RequestData, Response, Retry, Step,
     Taken, Value, VariableId, Varying,
 };
 use drumfire_testkit::{
-    Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation, World,
-    closed, open,
+    Answer, Client, Draft, Farewell, Http2, LastId, Law, Network, Reply, Said, Server, Simulation,
+    World, closed, open,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -256,6 +256,16 @@ impl Inspection for Taking {
             Ok(())
         })
     }
+}
+
+#[test]
+fn cookies_that_stay_the_same_allocate_nothing() {
+    let keeping = |plan: Draft| plan.with(|pool| pool.cookies = Cookies::User);
+    let quick = || quick().says(Answer::with(200, "Set-Cookie: sid=abc; Path=/\r\n", b"ok"));
+    let ten = Nanos::from_secs(10);
+    allocates_nothing("cookies", keeping(closed(64).lasts(ten)), world(quick()));
+    let steps = keeping(steps(closed(64).lasts(ten)));
+    allocates_nothing("cookies, steps", steps, world(quick()));
 }
 
 #[test]

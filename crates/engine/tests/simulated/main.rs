@@ -3,6 +3,7 @@
 
 mod bodies;
 mod control;
+mod cookies;
 mod counts;
 mod failures;
 mod growth;

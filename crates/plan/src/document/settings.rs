@@ -121,6 +121,8 @@ pub struct Connections {
     pub streams: Option<Count>,
     /// `shared` or `user`: whether a user keeps to one of them.
     pub session: Option<Text>,
+    /// `none`, `iteration` or `user`: how long a user keeps cookies.
+    pub cookies: Option<Text>,
     /// Whether one carries more than one request.
     pub keepalive: Option<Switch>,
     /// The number of requests after which one is closed.

@@ -1,10 +1,10 @@
 //! The flaws that keep a plan from being run.
 
 use drumfire_plan::{
-    Affinity, Arrivals, Body, Connections, Expect, Flaw, Generator, Growth, Header, HttpOptions,
-    HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, OnFailure, Pause, Plan,
-    PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step, Stop,
-    Timeouts, Url,
+    Affinity, Arrivals, Body, Connections, Cookies, Expect, Flaw, Generator, Growth, Header,
+    HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, OnFailure,
+    Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step,
+    Stop, Timeouts, Url,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -58,6 +58,7 @@ fn pool() -> Pool {
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
+        cookies: Cookies::Ignore,
         samples: Samples::Forget,
     }
 }
