@@ -1,6 +1,7 @@
 //! gRPC calls: which method, with what data, and how their streams go.
 
 use crate::data;
+use crate::looks::looks_of_call;
 use crate::names;
 use crate::requests::Made;
 use crate::schema;
@@ -95,17 +96,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Every call of the pool, in turn.
-    pub(crate) fn requests(mut self, templates: &TemplateScope, scope: &mut Scope<'_>) -> Made {
-        let mut made = Made::default();
-        for request in &self.pool.requests {
-            self.add(request, templates, &mut made, scope);
-            made.weigh(request.weight.as_ref());
-        }
-        made
-    }
-
-    /// Adds a call. Pools that make calls and send other requests were refused.
+    /// Adds a call; other requests are not its business.
     pub(crate) fn add(
         &mut self,
         request: &Request,
@@ -146,6 +137,7 @@ impl<'a> Calls<'a> {
         made.step = request.name.as_ref().unwrap_or(name).value.clone();
         let lasts = sent.input.count();
         let data: Arc<dyn RequestData> = Arc::new(sent.input);
+        made.inspection = looks_of_call(request, self.pool, &method, &may_read.sources, scope);
         made.call = Some(Arc::new(
             self.call(&options, &method, data, streaming, scope),
         ));

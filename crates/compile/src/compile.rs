@@ -16,7 +16,7 @@ use crate::form::Draft;
 use crate::form::fields::Fields as _;
 use crate::host::Host;
 use crate::load::{self, Multiplexing};
-use crate::requests::{self, Made, Requests};
+use crate::requests::{Made, Requests};
 use crate::scenario::{Scenario, choice, scenario};
 use crate::schema;
 use crate::scope::{Scope, is_on};
@@ -25,7 +25,7 @@ use crate::template_scope::TemplateScope;
 use crate::transport;
 use crate::{check, descriptors, feeds};
 use drumfire_plan::document::{
-    Ask, Count, Document, Generator as WrittenGenerator, Place, Pool, Text,
+    Ask, Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
 };
 use drumfire_plan::{
     Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program, Samples,
@@ -82,7 +82,7 @@ fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Dia
     let mut pools = Vec::with_capacity(written.len());
     for pool in &written {
         let templates = TemplateScope::new(&dealer.sources(), generator.seed);
-        let made = match is_of_calls(pool, &mut scope) {
+        let made = match is_of_calls(pool) {
             true => calls(document, pool, templates, generator, &mut scope),
             false => Some(http(pool, templates, &mut scope)),
         };
@@ -149,33 +149,20 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
     pools
 }
 
-/// Whether a pool makes gRPC calls; one that does both is refused.
-fn is_of_calls(pool: &Pool, scope: &mut Scope<'_>) -> bool {
-    let calls = |ask: &Ask| matches!(ask, Ask::Call(_));
-    let asks = || pool.every_request().map(|request| &request.ask);
-    let is_of_calls = asks().any(calls);
-    if is_of_calls
-        && let Some(Ask::Url { url: text, .. } | Ask::List { file: text, .. }) =
-            asks().find(|ask| !calls(ask))
-    {
-        let message = "a pool sends HTTP requests or makes calls; give each a pool of its own";
-        scope.found.add(&text.place, message);
-    }
-    is_of_calls
+/// Whether a pool makes gRPC calls, perhaps beside other requests.
+fn is_of_calls(pool: &Pool) -> bool {
+    let mut requests = pool.every_request();
+    requests.any(|request| matches!(request.ask, Ask::Call(_)))
 }
 
 /// A pool of HTTP requests.
 fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfire_plan::Pool {
     // They have no effect here, and are not taken for right when they are wrong.
     let _unused = ReadOptions::of(&pool.settings.options, scope);
-    let all = if is_list(pool) {
-        listed(requests::requests(pool, &templates, scope), pool, scope)
-    } else {
-        let mut requests = Requests::new(pool, scope);
-        scenario(pool, templates, scope, |request, may_read, made, scope| {
-            requests.add(request, may_read, made, scope);
-        })
-    };
+    let mut requests = Requests::new(pool, scope);
+    let all = all(pool, templates, scope, |request, may_read, made, scope| {
+        requests.add(request, may_read, made, scope);
+    });
     let mut made = made_of(pool, all.made.requests, HttpVersion::Http1, scope);
     made.program = all.program;
     ask_at_most(all.made.count, &mut made);
@@ -192,13 +179,19 @@ fn calls(
 ) -> Option<drumfire_plan::Pool> {
     let reach = reach(document, pool, generator, scope)?;
     let mut calls = Calls::new(pool, &reach);
-    let all = if is_list(pool) {
-        listed(calls.requests(&templates, scope), pool, scope)
-    } else {
-        scenario(pool, templates, scope, |request, may_read, made, scope| {
-            calls.add(request, may_read, made, scope);
-        })
-    };
+    // A target of calls need not be a URL.
+    let mut requests = pool.every_request();
+    let is_mixed = requests.any(|request| !matches!(request.ask, Ask::Call(_)));
+    let mut others = is_mixed.then(|| Requests::new(pool, scope));
+    let all = all(
+        pool,
+        templates,
+        scope,
+        |request, may_read, made, scope| match (&request.ask, &mut others) {
+            (Ask::Call(_), _) | (_, None) => calls.add(request, may_read, made, scope),
+            (_, Some(others)) => others.add(request, may_read, made, scope),
+        },
+    );
     let mut made = reach.into_parts().pools.swap_remove(0);
     made.requests = all.made.requests;
     made.program = all.program;
@@ -206,13 +199,26 @@ fn calls(
     Some(made)
 }
 
-/// Whether a pool's iterations are requests of a list.
-const fn is_list(pool: &Pool) -> bool {
-    pool.scenario.is_empty() && pool.scenarios.is_empty()
-}
-
-/// Requests of which an arrival takes one.
-fn listed(made: Made, pool: &Pool, scope: &mut Scope<'_>) -> Scenario {
+/// The requests of a pool's list, of which an arrival takes one, or those of its scenarios.
+fn all(
+    pool: &Pool,
+    templates: TemplateScope,
+    scope: &mut Scope<'_>,
+    mut add: impl FnMut(&Request, &TemplateScope, &mut Made, &mut Scope<'_>),
+) -> Scenario {
+    if !pool.scenario.is_empty() || !pool.scenarios.is_empty() {
+        return scenario(pool, templates, scope, add);
+    }
+    let mut made = Made::default();
+    for request in &pool.requests {
+        if let Some(take) = request.take.first() {
+            let message = "`take` is for the steps of a scenario: a list of requests has no later \
+                           step that could read the value";
+            scope.found.add(&take.name.place, message);
+        }
+        add(request, &templates, &mut made, scope);
+        made.weigh(request.weight.as_ref());
+    }
     let weights: Vec<Option<&Count>> = made.weights.iter().map(Option::as_ref).collect();
     let choice = choice(&weights, pool.mix.as_ref(), scope);
     Scenario {

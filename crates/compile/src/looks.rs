@@ -5,6 +5,7 @@ use drumfire_data::Sources;
 use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
 use drumfire_plan::document::{Expect as Written, Field, Place, Pool, Request, Text};
 use drumfire_plan::{Expect, Inspection, MismatchKind};
+use drumfire_schema::{JsonReplies, Method};
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 
@@ -45,6 +46,28 @@ pub(crate) fn looks(
         expect: scope.found.parse(own_status.as_ref()),
         inspection: is_needed.then(|| Arc::new(rules) as Arc<dyn Inspection>),
     }
+}
+
+/// How the reply of a call is looked at: its message as JSON.
+pub(crate) fn looks_of_call(
+    request: &Request,
+    pool: &Pool,
+    method: &Method,
+    sources: &Sources,
+    scope: &mut Scope<'_>,
+) -> Option<Arc<dyn Inspection>> {
+    let mut written = request.clone();
+    for field in &mut written.take {
+        let Some(path) = field.value.value.trim().strip_prefix("field ") else {
+            continue;
+        };
+        let path = scope
+            .found
+            .ok(&field.value.place, method.reply_path(path.trim()));
+        field.value.value = format!("json {}", path.unwrap_or_else(|| "$".to_owned()));
+    }
+    let inspection = looks(&written, pool, sources, scope).inspection?;
+    Some(Arc::new(JsonReplies::new(method.clone(), inspection)))
 }
 
 /// Everything but the status.

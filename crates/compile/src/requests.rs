@@ -47,23 +47,6 @@ struct Common {
     content: Content,
 }
 
-/// Every HTTP request of a pool, in turn.
-pub(crate) fn requests(pool: &Pool, templates: &TemplateScope, scope: &mut Scope<'_>) -> Made {
-    let mut made = Made::default();
-    let mut requests = Requests::new(pool, scope);
-    requests.common = Some(requests.common(templates, scope));
-    for request in &pool.requests {
-        if let Some(take) = request.take.first() {
-            let message = "`take` is for the steps of a scenario: a list of requests has no later \
-                           step that could read the value";
-            scope.found.add(&take.name.place, message);
-        }
-        requests.add(request, templates, &mut made, scope);
-        made.weigh(request.weight.as_ref());
-    }
-    made
-}
-
 impl<'a> Requests<'a> {
     pub(crate) fn new(pool: &'a Pool, scope: &mut Scope<'_>) -> Self {
         let target = target(pool, scope);

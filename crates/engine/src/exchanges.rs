@@ -480,13 +480,23 @@ impl Exchanges {
         }
         let request = &self.prepared.requests[exchange.task.request as usize];
         let outcome = judge(request.expect.unwrap_or(self.expect), exchange.status);
-        let (Outcome::Ok, Some(inspection), Some(look)) =
-            (outcome, &request.inspection, &mut exchange.look)
-        else {
-            return Failure::of(outcome);
+        match outcome {
+            Outcome::Ok => self.look_at(id, now),
+            _ => Failure::of(outcome),
+        }
+    }
+
+    /// Looks at a response that is ok by its status.
+    fn look_at(&mut self, id: ExchangeId, now: Nanos) -> Failure {
+        let exchange = &mut self.list[id.index()];
+        let request = &self.prepared.requests[exchange.task.request as usize];
+        let (Some(inspection), Some(look)) = (&request.inspection, &mut exchange.look) else {
+            return Failure::of(Outcome::Ok);
         };
         let time = now - exchange.times.intended;
-        let looked_at = look.inspect(&**inspection, exchange.status, time);
+        let status = exchange.status;
+        let status = status.checked_sub(GRPC_STATUS).unwrap_or(status);
+        let looked_at = look.inspect(&**inspection, status, time);
         looked_at.map_or_else(|failure| failure, |()| Failure::of(Outcome::Ok))
     }
 

@@ -86,12 +86,25 @@ pub(crate) fn decode(
     })
 }
 
+/// Whether fields with their default values are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Defaults {
+    Skip,
+    Show,
+}
+
 /// An encoded message as JSON on one line; fields have the names that the schema gives them.
-pub(crate) fn show(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<String, DataError> {
+pub(crate) fn show(
+    descriptor: &MessageDescriptor,
+    bytes: &[u8],
+    defaults: Defaults,
+) -> Result<String, DataError> {
     let message = decode(descriptor, bytes)?;
     let mut out = Vec::new();
     let mut writer = serde_json::Serializer::new(&mut out);
-    let options = SerializeOptions::new().use_proto_field_name(true);
+    let options = SerializeOptions::new()
+        .use_proto_field_name(true)
+        .skip_default_fields(defaults == Defaults::Skip);
     message
         .serialize_with_options(&mut writer, &options)
         .map_err(|error| DataError(format!("the message has no JSON form: {error}")))?;

@@ -1,9 +1,10 @@
 //! A method of a service.
 
+use crate::SchemaError;
 use crate::json;
 use crate::reply::required::all_set;
-use drumfire_plan::{CallKind, DataError};
-use prost_reflect::{MessageDescriptor, MethodDescriptor};
+use drumfire_plan::{CallKind, DataError, suggestion};
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
 use std::fmt;
 
 /// A method of a service: its names, its kind, and its messages.
@@ -82,7 +83,52 @@ impl Method {
     /// # Errors
     /// When the bytes are no such message, or are nested more than 100 deep.
     pub fn show_output(&self, message: &[u8]) -> Result<String, DataError> {
-        json::show(&self.output(), message)
+        json::show(&self.output(), message, json::Defaults::Skip)
+    }
+
+    /// The JSON path (RFC 9535) of a field of a reply, as [`crate::JsonReplies`] sees it: `order.id`,
+    /// `items[0].name`, by the names of the schema or of its JSON.
+    ///
+    /// # Errors
+    /// When a message has no such field; the nearest is named.
+    pub fn reply_path(&self, path: &str) -> Result<String, SchemaError> {
+        let mut out = String::from("$");
+        let mut message = Some(self.output());
+        for part in path.split('.') {
+            let (name, rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+            let within = message.ok_or_else(|| {
+                SchemaError(format!(
+                    "`{}` is within a field that is no message",
+                    part.escape_debug()
+                ))
+            })?;
+            let field = within
+                .get_field_by_name(name)
+                .or_else(|| within.get_field_by_json_name(name));
+            let field = field.ok_or_else(|| {
+                let fields: Vec<_> = within.fields().collect();
+                let near = suggestion(name, fields.iter().map(FieldDescriptor::name));
+                let of = within.full_name();
+                SchemaError(format!("{of} has no field `{}`{near}", name.escape_debug()))
+            })?;
+            out.push('.');
+            out.push_str(field.name());
+            out.push_str(rest);
+            // What a map has under its keys is followed by its path alone.
+            message = match field.kind() {
+                Kind::Message(message) if !field.is_map() => Some(message),
+                _ => None,
+            };
+        }
+        Ok(out)
+    }
+
+    /// A message that a server sent, as protobuf JSON that has fields with default values, too.
+    ///
+    /// # Errors
+    /// As [`Self::show_output`].
+    pub(crate) fn show_whole_output(&self, message: &[u8]) -> Result<String, DataError> {
+        json::show(&self.output(), message, json::Defaults::Show)
     }
 
     /// Checks that a message from a server is one of its type.

@@ -281,7 +281,7 @@ fn everything_that_is_wrong_is_said_with_its_place() {
         (
             "drumfire: 1\npools:\n  a:\n    target: 127.0.0.1:1\n    requests:\n    - { call: a.B/C, compress: zip }\n    - get: /\n"
                 .to_owned(),
-            vec!["plan.yaml:7:12: get: a pool sends HTTP requests or makes calls"],
+            vec!["plan.yaml:4:13: target: "],
         ),
     ] {
         let run = run(&folder, &plan, "");

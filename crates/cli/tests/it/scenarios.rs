@@ -245,3 +245,36 @@ stop: {{ iterations: 10 }}
     assert_eq!(report.n("iterations.completed"), 10);
     assert_eq!(report.n("requests.ok"), 20);
 }
+
+#[test]
+fn values_of_replies_go_into_requests_and_back() {
+    let serve = Serve::new("--grpc");
+    let url = serve.url.trim_end_matches('/');
+    let plan = format!(
+        r#"
+drumfire: 1
+pools:
+  both:
+    target: {url}
+    plaintext: true
+    users: 2
+    expect: {{ time: <5s }}
+    scenario:
+      - call: helloworld.Greeter/SayHello
+        name: hello
+        data: {{ name: "{{{{ uuid }}}}" }}
+        take: {{ greeting: field message, code: status, kind: header content-type }}
+      - {{ get: "/?g={{{{ greeting | urlencode }}}}", name: page, headers: {{ X-Kind: "{{{{ kind }}}}" }}, take: {{ size: size }} }}
+      - if: code == 0 and size >= 0 and greeting contains 'Hello'
+        do: [ {{ call: helloworld.Greeter/SayHello, name: again, data: {{ name: "{{{{ greeting }}}}" }}, expect: {{ json: {{ $.message: contains Hello }} }} }} ]
+stop: {{ iterations: 10 }}
+"#
+    );
+    let (_, report) = run_at(&plan);
+    assert_eq!(report.n("iterations.completed"), 10);
+    assert_eq!(report.n("requests.ok"), 30);
+    let strict = plan.replace("contains Hello }", "contains Bye }");
+    let (_, report) = run_at(&strict);
+    assert_eq!(report.n("iterations.failed"), 10);
+    assert_eq!(report.n("requests.ok"), 20);
+}

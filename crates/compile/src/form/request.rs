@@ -160,8 +160,11 @@ impl Keys {
             misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
             let body = ["body", "body_file", "body_base64", "body_lines"];
             misplaced(&body, "for HTTP requests; a call has `data`");
-            let looks = ["expect", "take"];
-            misplaced(&looks, "for HTTP requests; a call has `reply_check`");
+            if let Some(status) = &self.expect.status {
+                let message =
+                    "a call that ends with another status than OK has failed; leave it out";
+                found.add(&status.place, message);
+            }
         } else {
             misplaced(&["metadata", "metadata_file"], "for calls; write `headers`");
             let data = ["data", "data_file", "data_base64"];

@@ -156,8 +156,9 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_place() {
         (
             "scenario:\n- { get: '/{{ order }}' }\n- set: { order: '{{ ordr }}' }\n- { get: '/{{ ordre }}' }\n- { call: a.B/C }\nrate: 1",
             &[
-                "p:6:14: get: a pool sends HTTP requests or makes calls",
+                "p:6:14: get: the variable `order` is read before any step sets it",
                 "p:7:21: order: templates have no variable `ordr`",
+                "p:8:14: get: templates have no variable `ordre`",
             ],
         ),
         (
@@ -438,7 +439,7 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
         ),
         (
             "scenario:\n- { call: a.B/C, expect: { status: 200 } }\nrate: 1",
-            &["p:6:7: scenario: `expect` is for HTTP requests; a call has `reply_check`"],
+            &["p:6:40: status: a call that ends with another status than OK has failed"],
         ),
         (
             "scenario:\n- { get: /, expect: { states: 200 } }\nrate: 1",

@@ -335,10 +335,13 @@ impl Hearing<'_> {
             let status = state.reply.trailers_only(status, headers.bytes());
             return self.call_over(id, status, now);
         }
-        match state.reply.head(status, headers.bytes()) {
-            Ok(()) => Then::GoOn,
-            Err(violation) => self.call_given_up(id, violation.into(), now),
+        if let Err(violation) = state.reply.head(status, headers.bytes()) {
+            return self.call_given_up(id, violation.into(), now);
         }
+        if self.exchanges.reads {
+            self.exchanges.read_head(id, &fields);
+        }
+        Then::GoOn
     }
 
     /// Bytes of a body.
@@ -375,8 +378,17 @@ impl Hearing<'_> {
         let mut wrong = None;
         let check = call.plan.reply_check.as_deref();
         let decompressor = &mut exchanges.tools.decompressor;
+        let mut look = match request.inspection.as_ref().and_then(|look| look.body_max()) {
+            // Of a stream the first message is looked at.
+            Some(max) if state.reply.messages() == 0 => exchange.look.as_mut().map(|l| (l, max)),
+            _ => None,
+        };
+        let mut kept = Ok(());
         let fed = state.reply.data(bytes, decompressor, |message| {
             came += 1;
+            if let Some((look, max)) = look.take() {
+                kept = look.keep(message.payload, max.0);
+            }
             if let Some(check) = check.filter(|_| wrong.is_none()) {
                 wrong = check.check(message.payload).err();
             }
@@ -390,6 +402,9 @@ impl Hearing<'_> {
             let failure = self.exchanges.undecodable(id, error.0);
             return self.give_up(id, failure, now);
         }
+        if let Err(failure) = kept {
+            return self.give_up(id, failure, now);
+        }
         if let Err(violation) = fed {
             return self.call_given_up(id, violation.into(), now);
         }
@@ -398,7 +413,8 @@ impl Hearing<'_> {
             // The call has received all that it asked for, which is no failure.
             return match call.plan.streaming.receive {
                 Some(wanted) if state.reply.messages() >= wanted => {
-                    self.give_up(id, Failure::of(Outcome::Ok), now)
+                    let failure = self.exchanges.look_at(id, now);
+                    self.give_up(id, failure, now)
                 }
                 _ => Then::GoOn,
             };
@@ -467,6 +483,10 @@ impl Hearing<'_> {
     #[inline]
     fn call_over(&mut self, id: ExchangeId, status: Status, now: Nanos) -> Then {
         let failure = self.exchanges.call_failure(id, status, now);
+        let failure = match failure.outcome {
+            Outcome::Ok if self.exchanges.looks => self.exchanges.look_at(id, now),
+            _ => failure,
+        };
         self.over(id, failure, now)
     }
 

@@ -61,7 +61,7 @@ fn context(number: u64) -> RenderContext {
 
 /// An encoded message's fields; those that have presence also when they have their default.
 fn fields(bytes: &[u8]) -> serde_json::Value {
-    serde_json::from_str(&json::show(&MESSAGE, bytes).unwrap()).unwrap()
+    serde_json::from_str(&json::show(&MESSAGE, bytes, json::Defaults::Skip).unwrap()).unwrap()
 }
 
 /// The message by the text.
