@@ -22,6 +22,7 @@ use std::path::Path;
 
 pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
+pub(crate) use load::put as put_load;
 
 use crate::flags::{DataFlags, LoadFlags, OutputFlags};
 
@@ -166,14 +167,19 @@ fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
         stop: load::stop(load),
         thresholds: texts("thresholds", &output.threshold),
         outputs: outputs(output),
-        generator: Generator {
-            threads: count("threads", load.threads),
-            seed: count("seed", load.seed),
-            warmup: some("warmup", load.warmup.as_ref()),
-            spin: switch("spin", load.spin, true),
-            interval: some("interval", output.interval.as_ref()),
-        },
+        generator: generator(load, output.interval.as_ref()),
         ..Document::default()
+    }
+}
+
+/// The program that sends.
+fn generator(load: &LoadFlags, interval: Option<&String>) -> Generator {
+    Generator {
+        threads: count("threads", load.threads),
+        seed: count("seed", load.seed),
+        warmup: some("warmup", load.warmup.as_ref()),
+        spin: switch("spin", load.spin, true),
+        interval: some("interval", interval),
     }
 }
 

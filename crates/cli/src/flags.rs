@@ -12,6 +12,7 @@ pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 pub(crate) use serve::ServeFlags;
 
 use clap::{Arg, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use drumfire_compile::form::Setting;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -169,10 +170,20 @@ pub(crate) fn spellings(command: &str) -> Vec<(char, String)> {
 /// Flags of `run`.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
+#[command(
+    after_help = "Flags stand above what the plan says: -z, -n and --iterations in the place of the
+stop of every pool; -r, -c, -u and others of a pool's load where there is one pool;
+--set reaches every key, as --set pools.buy.users=10 or --set defaults.timeout=2s"
+)]
 pub(crate) struct RunFlags {
-    /// The plan as YAML; - reads it from stdin
+    /// The plan as YAML or JSON, or as TOML by the end of its name; - reads it from stdin
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
+    /// Set a key of the plan, such as pools.buy.users=10; may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Plan")]
+    pub(crate) settings: Vec<Setting>,
+    #[command(flatten)]
+    pub(crate) load: LoadFlags,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
     /// Print the plan as it would be run, and end
@@ -187,9 +198,12 @@ pub(crate) struct RunFlags {
 come without one. Exit codes: 0 the plan can be run, 1 a server did not answer, 2 it is wrong"
 )]
 pub(crate) struct CheckFlags {
-    /// The plan as YAML; - reads it from stdin
+    /// The plan as YAML or JSON, or as TOML by the end of its name; - reads it from stdin
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
+    /// Set a key of the plan, such as pools.buy.users=10; may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) settings: Vec<Setting>,
     /// Say only what is wrong
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,

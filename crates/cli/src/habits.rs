@@ -532,13 +532,16 @@ fn port_of_server(before: &str, arg: &str) -> Option<String> {
     is_port(port).then(|| format!("where the server listens is `-l {port}`"))
 }
 
+/// The letters of the flags of `drumfire run`.
+const OF_RUN: [char; 7] = ['c', 'h', 'n', 'q', 'r', 'u', 'z'];
+
 /// A flag of a load, which stands in a plan.
 fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
     let of_load = args.iter().find_map(|arg| {
         let name = arg.split('=').next()?;
         let is_ours = match name.strip_prefix("--") {
             Some(long) => flags.iter().any(|flag| flag == long),
-            None => !name.starts_with('-') || name == "-" || name.contains(['q', 'h']),
+            None => !name.starts_with('-') || name == "-" || name[1..].starts_with(OF_RUN),
         };
         (!is_ours).then_some(name)
     })?;
@@ -728,7 +731,7 @@ mod tests {
             ("serve --port=8081", "`-l 8081`"),
             ("serve 8081", "`-l 8081`"),
             ("run --vus 10 x", "`--vus` is no flag of drumfire run"),
-            ("run -c10 x", "the load stands in the plan"),
+            ("run -d 30s x", "the load stands in the plan"),
             ("http -s x.lua http://h/", "{{uuid}}"),
         ] {
             let said = said(line);

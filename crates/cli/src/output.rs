@@ -3,14 +3,54 @@
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::terminal;
+use drumfire_report::Secrets;
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The secrets of the plan that is run, which nothing that is written here shows.
+static SECRETS: OnceLock<Secrets> = OnceLock::new();
+
+/// Keeps secrets out of whatever is written from now on; a command has one plan.
+pub(crate) fn hide(secrets: &[String]) {
+    let _first = SECRETS.get_or_init(|| Secrets::new(secrets));
+}
+
+/// The secrets to keep out, if there are any.
+fn hidden() -> Option<&'static Secrets> {
+    SECRETS.get().filter(|secrets| !secrets.is_empty())
+}
+
+/// A result without secrets; `mask` is that of its format.
+fn masked(bytes: &[u8], mask: impl Fn(&Secrets, &str) -> String) -> Cow<'_, [u8]> {
+    match hidden() {
+        None => Cow::Borrowed(bytes),
+        Some(secrets) => Cow::Owned(mask(secrets, &String::from_utf8_lossy(bytes)).into_bytes()),
+    }
+}
+
+/// A text without secrets.
+fn masked_text(bytes: &[u8]) -> Cow<'_, [u8]> {
+    masked(bytes, |secrets, text| secrets.masked(text).into_owned())
+}
+
+/// Writes a plan to standard output: it has references in the place of secrets, and must stay as it
+/// was written.
+pub(crate) fn print_plan(text: &str) -> Result<(), Failure> {
+    print_as_it_is(text.as_bytes())
+}
+
+/// Writes text to standard output, without secrets.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+    print_as_it_is(&masked_text(bytes))
+}
 
 /// Writes text to standard output. A reader that has gone away is no error.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+fn print_as_it_is(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -35,7 +75,7 @@ pub(crate) fn draw(text: &str) {
     let mut stderr = io::stderr().lock();
     // Standard error is closed: the message has no other place.
     let _closed = stderr
-        .write_all(text.as_bytes())
+        .write_all(&masked_text(text.as_bytes()))
         .and_then(|()| stderr.flush());
 }
 
@@ -100,9 +140,19 @@ impl Destination {
         Ok(Self::File(path.to_owned()))
     }
 
+    /// Writes a result in JSON, without secrets.
+    pub(crate) fn write_json(&self, json: &[u8]) -> Result<(), Failure> {
+        self.write(&masked(json, Secrets::masked_json))
+    }
+
+    /// Writes a result as text, without secrets.
+    pub(crate) fn write_text(&self, text: &[u8]) -> Result<(), Failure> {
+        self.write(&masked_text(text))
+    }
+
     /// Writes the result: beside the file first, then in its place, so that a full disk leaves the
     /// previous file intact.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+    fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         self.stream(&mut |out| out.write_all(bytes))
     }
 

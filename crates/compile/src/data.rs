@@ -194,7 +194,7 @@ fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
             };
             format!("{error}; `{path}` is a file: {say} sends what is in it")
         }
-        Payload::Text(_) | Payload::Base64(_) => error.to_string(),
+        _ => error.to_string(),
     }
 }
 

@@ -114,7 +114,8 @@ impl<'a> Dealer<'a> {
 fn reads(tree: &Tree, feed: &str) -> bool {
     match tree {
         Tree::Switch(_) => false,
-        Tree::Scalar(text) => names(text, feed),
+        Tree::Scalar(text) | Tree::Json(text) => names(text, feed),
+        Tree::Written { written, value } => names(written, feed) || names(value, feed),
         Tree::List(items) => items.iter().any(|item| reads(item, feed)),
         Tree::Map(entries) => entries
             .iter()

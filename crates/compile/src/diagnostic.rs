@@ -127,7 +127,7 @@ impl Findings {
         &mut self,
         text: Option<&Text>,
     ) -> Option<T> {
-        let Placed { value, place } = text?;
+        let Placed { value, place, .. } = text?;
         self.ok(place, value.parse())
     }
 

@@ -1,6 +1,7 @@
-//! A document's form as a text: read from YAML, and printed as YAML.
+//! A document's form as a text: read from YAML, of which JSON is a part, or TOML, and printed as YAML.
 //!
-//! A text becomes a tree of values that know their places, the tree becomes a document by the
+//! A text becomes a tree of values that know their places, settings of the command line are put into
+//! it, values take the place of references, and the tree becomes a document by the
 //! tables of its keys, and a document is printed by the same tables. So a key stands in one place,
 //! and everything that is printed reads back.
 
@@ -9,18 +10,23 @@ pub(crate) mod fields;
 mod node;
 mod payload;
 mod pools;
+mod reference;
 mod request;
 mod scenario;
+mod setting;
 mod tables;
+mod toml;
 pub(crate) mod tree;
 
-use crate::Diagnostic;
 use crate::diagnostic::Findings;
+use crate::{Bare, Diagnostic, Host};
 use drumfire_plan::document::{
     Document, Expect, Generator, Outputs, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
 };
 use fields::{Fields as _, fields};
 use node::Node;
+use reference::References;
+pub use setting::Setting;
 use tree::Tree;
 
 /// The version of the form.
@@ -33,6 +39,8 @@ pub struct Draft {
     pub document: Document,
     /// The mistakes.
     pub found: Vec<Diagnostic>,
+    /// The secrets that stand in it, which no output may show.
+    pub secrets: Vec<String>,
     /// Whether what could be read can be checked, too: the parts that others name were read.
     pub(crate) is_checkable: bool,
 }
@@ -51,23 +59,58 @@ fields!(Root [] {
 /// The parts of a document whose names the others use.
 const NAMED_BY_OTHERS: [&str; 1] = ["feeds"];
 
-/// Reads a document; `name` is the file's, for places.
+/// The text of a document, and what is put into it.
+#[derive(Debug)]
+pub struct Source<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The file's name, for places.
+    pub name: &'a str,
+    /// The language that it is written in.
+    pub syntax: Syntax,
+    /// Settings that stand above its own.
+    pub settings: &'a [Setting],
+    /// The machine that references look at.
+    pub host: &'a dyn Host,
+}
+
+/// The language of a document's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Syntax {
+    /// YAML, and so JSON.
+    #[default]
+    Yaml,
+    /// TOML.
+    Toml,
+}
+
+/// Reads a document in YAML, on a machine that has nothing; `name` is the file's, for places.
 ///
 /// # Errors
 /// Where the text is no YAML, the first thing that is wrong with it; otherwise every key that
 /// there is not, and every value of a kind that its key does not take.
 pub fn read(text: &str, name: &str) -> Result<Document, Vec<Diagnostic>> {
-    let draft = draft(text, name);
+    let draft = draft(&Source {
+        text,
+        name,
+        syntax: Syntax::Yaml,
+        settings: &[],
+        host: &Bare,
+    });
     match draft.found.is_empty() {
         true => Ok(draft.document),
         false => Err(draft.found),
     }
 }
 
-/// Reads a document as far as it can be read; `name` is the file's, for places.
+/// Reads a document as far as it can be read.
 #[must_use]
-pub fn draft(text: &str, name: &str) -> Draft {
-    let root = match node::read(text, name) {
+pub fn draft(source: &Source<'_>) -> Draft {
+    let read = match source.syntax {
+        Syntax::Yaml => node::read(source.text, source.name),
+        Syntax::Toml => toml::read(source.text, source.name),
+    };
+    let mut root = match read {
         Ok(root) => root,
         Err(diagnostic) => {
             return Draft {
@@ -77,6 +120,11 @@ pub fn draft(text: &str, name: &str) -> Draft {
         }
     };
     let mut found = Findings::default();
+    setting::apply_all(source.settings, &mut root, &mut found);
+    let mut references = References::new(variables(&root), source.host);
+    references.resolve_all(&mut found);
+    references.resolve(&mut root, &mut found);
+    let are_resolved = found.is_empty();
     let read: Root = fields::read_fields(&root, "a plan", &mut found);
     check_version(read.version.as_ref(), &root, &mut found);
     let found = found.into_inner();
@@ -89,7 +137,25 @@ pub fn draft(text: &str, name: &str) -> Draft {
     Draft {
         document: read.document,
         found,
-        is_checkable,
+        secrets: references.into_secrets(),
+        is_checkable: is_checkable && are_resolved,
+    }
+}
+
+/// The variables of a document's tree.
+fn variables(root: &Placed<Node>) -> &[(Placed<String>, Placed<Node>)] {
+    let Node::Map(entries) = &root.value else {
+        return &[];
+    };
+    match entries.iter().find(|(key, _)| key.value == "vars") {
+        Some((
+            _,
+            Placed {
+                value: Node::Map(variables),
+                ..
+            },
+        )) => variables,
+        _ => &[],
     }
 }
 

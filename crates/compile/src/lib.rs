@@ -15,6 +15,7 @@ mod feeds;
 pub mod form;
 mod go_template;
 mod host;
+mod json_strings;
 mod load;
 mod looks;
 mod metadata;
@@ -28,6 +29,7 @@ mod target;
 mod template_scope;
 mod templates;
 mod transport;
+mod web_form;
 
 pub use compile::{compile, compile_draft, schema_of};
 pub use diagnostic::{Diagnostic, Fault, Mark};

@@ -6,7 +6,7 @@ use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
 use drumfire_data::RequestTemplates;
 use drumfire_plan::document::{Ask, Count, Fields, Place, Pool, Request, Text};
-use drumfire_plan::{HttpRequest, Method, RequestData, Url};
+use drumfire_plan::{Header, HttpRequest, Method, RequestData, Url};
 use std::sync::Arc;
 
 /// The requests of a pool.
@@ -122,6 +122,10 @@ impl<'a> Requests<'a> {
         fields.fill(&common.fields);
         let content = own_content(request, &templates, &fields, scope);
         let content = content.unwrap_or_else(|| common.content.clone());
+        if let Some(media_type) = content.media_type.filter(|_| !fields.has("content-type")) {
+            let header = Header::new("Content-Type", media_type.as_bytes());
+            fields.fixed.extend(header.ok());
+        }
         check(request, &mut fields, &content, scope);
         let looks = looks(request, self.pool, &may_read.sources, scope);
         let Some(method) = method else {

@@ -2,6 +2,7 @@
 
 use crate::Host;
 use crate::diagnostic::Findings;
+use crate::web_form::{self, Tags};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_plan::document::{Count, Payload, Place, Switch, Text};
@@ -41,7 +42,8 @@ impl<'a> Scope<'a> {
     /// The bytes of a payload.
     pub(crate) fn payload(&mut self, payload: &Payload) -> Option<Arc<[u8]>> {
         match payload {
-            Payload::Text(text) => Some(text.value.as_bytes().into()),
+            Payload::Text(text) | Payload::Json(text) => Some(text.value.as_bytes().into()),
+            Payload::Form(fields) => Some(web_form::body(fields, Tags::Text).into_bytes().into()),
             Payload::File(path) => self.file(path),
             Payload::Base64(text) => {
                 let decoded = STANDARD.decode(text.value.trim());
@@ -90,8 +92,13 @@ pub(crate) fn is_on(switch: &Option<Switch>) -> bool {
 }
 
 /// The place of a payload.
-pub(crate) const fn place_of(payload: &Payload) -> &Place {
+pub(crate) fn place_of(payload: &Payload) -> &Place {
     match payload {
-        Payload::Text(text) | Payload::File(text) | Payload::Base64(text) => &text.place,
+        Payload::Text(text) | Payload::File(text) | Payload::Base64(text) | Payload::Json(text) => {
+            &text.place
+        }
+        Payload::Form(fields) => fields
+            .first()
+            .map_or(&Place::Nowhere, |field| &field.value.place),
     }
 }

@@ -3,9 +3,11 @@
 //! Each is compiled and rendered as for the first request, so that a mistake is found before the
 //! run, with its place.
 
+use crate::json_strings;
 use crate::names;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
+use crate::web_form::{self, Tags};
 use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind, TextTemplate};
 use drumfire_plan::document::{Field, Payload, Place, Switch, Text};
 use drumfire_plan::{Body, Header, Url, secret};
@@ -54,6 +56,8 @@ pub(crate) struct Content {
     /// Empty where it varies.
     pub(crate) body: Body,
     pub(crate) varying: Option<Arc<Bodies>>,
+    /// The type that it has by the way in which it was written.
+    pub(crate) media_type: Option<&'static str>,
 }
 
 /// A body as it was written.
@@ -223,14 +227,19 @@ impl<'a> Templates<'a> {
         let Some(payload) = written.payload else {
             return Content::default();
         };
-        let Some(bytes) = scope.payload(payload) else {
+        let Some(bytes) = self.bytes(payload, scope) else {
             return Content::default();
         };
         let place = place_of(payload);
-        let kind = |text: &str| kind_of(text, fields);
+        let media_type = media_type(payload);
+        let kind = |text: &str| match payload {
+            Payload::Json(_) => Kind::Json,
+            Payload::Form(_) => Kind::Plain,
+            _ => kind_of(text, fields),
+        };
         let name = match payload {
             Payload::File(path) => path.value.as_str(),
-            Payload::Text(_) | Payload::Base64(_) => "",
+            _ => "",
         };
         let made = if is_on(written.lines) {
             let order = order(written.order, scope);
@@ -250,12 +259,26 @@ impl<'a> Templates<'a> {
             Some(bodies) => Content {
                 body: Body(Some(Arc::from([]))),
                 varying: Some(Arc::new(bodies)),
+                media_type,
             },
             None => Content {
                 body: Body(Some(bytes)),
                 varying: None,
+                media_type,
             },
         }
+    }
+
+    /// The bytes of a body; those of JSON and forms are made as templates have it.
+    fn bytes(&self, payload: &Payload, scope: &mut Scope<'_>) -> Option<Arc<[u8]>> {
+        let text = match payload {
+            Payload::Json(text) if self.is_template(&text.value) => {
+                json_strings::template(&text.value)
+            }
+            Payload::Form(fields) if self.is_on => web_form::body(fields, Tags::Templates),
+            payload => return scope.payload(payload),
+        };
+        Some(text.into_bytes().into())
     }
 
     /// The lines of a body, each a body.
@@ -313,7 +336,7 @@ impl Asked {
 
 impl HeaderFields {
     /// Whether one of them has this name.
-    fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         let mut varying = self.varying.iter();
         self.fixed.iter().any(|field| field.is(name))
             || varying.any(|field| field.name().eq_ignore_ascii_case(name))
@@ -327,6 +350,15 @@ impl HeaderFields {
         let varying = below.varying.iter();
         let varying = varying.filter(|field| !own.has(field.name()));
         self.varying.extend(varying.cloned());
+    }
+}
+
+/// The type of a body by the way in which it was written.
+const fn media_type(payload: &Payload) -> Option<&'static str> {
+    match payload {
+        Payload::Json(_) => Some("application/json"),
+        Payload::Form(_) => Some("application/x-www-form-urlencoded"),
+        _ => None,
     }
 }
 

@@ -29,6 +29,8 @@ pub use settings::{
 pub struct Document {
     /// The name of the run.
     pub name: Option<Text>,
+    /// Values with names, which references in other values stand for.
+    pub vars: Vec<Field>,
     /// The defaults of all pools.
     pub defaults: Settings,
     /// The sources of templates.

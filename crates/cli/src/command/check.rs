@@ -10,7 +10,8 @@ use drumfire_report::outlook;
 /// Says everything that is wrong with a plan, or what it will do.
 pub(crate) fn run(flags: &CheckFlags) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
-    let plan = compile_draft(&file.draft(), &file.host());
+    let host = file.host();
+    let plan = compile_draft(&file.draft(&flags.settings, &host), &host);
     let plan = plan.map_err(|found| file.failure(&found))?;
     let shown = outlook(&plan, &file.name, &terminal::drawing_style(flags.color));
     let shown = shown.map_err(|error| Failure::usage(format!("{}: {error}", file.name)))?;

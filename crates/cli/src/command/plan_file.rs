@@ -3,8 +3,8 @@
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::host::{Machine, folder_of};
-use crate::{input, terminal};
-use drumfire_compile::form::{self, Draft};
+use crate::{input, output, terminal};
+use drumfire_compile::form::{self, Draft, Setting, Source, Syntax};
 use drumfire_compile::{Diagnostic, Host};
 use drumfire_plan::document::Place;
 use drumfire_report::{Spot, excerpt};
@@ -50,9 +50,21 @@ impl PlanFile {
         Machine::in_folder(self.folder.clone())
     }
 
-    /// The document, as far as it can be read.
-    pub(crate) fn draft(&self) -> Draft {
-        form::draft(&self.text, &self.name)
+    /// The document, as far as it can be read, with these settings in it. Its secrets are in no
+    /// output from here on.
+    pub(crate) fn draft(&self, settings: &[Setting], host: &Arc<dyn Host>) -> Draft {
+        let draft = form::draft(&Source {
+            text: &self.text,
+            name: &self.name,
+            syntax: match Path::new(&self.name).extension() {
+                Some(extension) if extension == "toml" => Syntax::Toml,
+                _ => Syntax::Yaml,
+            },
+            settings,
+            host: &**host,
+        });
+        output::hide(&draft.secrets);
+        draft
     }
 
     /// Everything that is wrong with it: a line for each mistake, and below it the line of the file

@@ -37,7 +37,7 @@ pub(crate) fn of_plan(
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
     if print_plan {
-        output::print(form::print(document).as_bytes())?;
+        output::print_plan(&form::print(document))?;
         return Ok(Exit::Done);
     }
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
@@ -109,11 +109,11 @@ impl Destinations {
         let json = self
             .json
             .as_ref()
-            .map_or(Ok(()), |to| to.write(&json::summary(summary)));
+            .map_or(Ok(()), |to| to.write_json(&json::summary(summary)));
         let csv = self
             .csv
             .as_ref()
-            .map_or(Ok(()), |to| to.write(&csv::histogram(summary)));
+            .map_or(Ok(()), |to| to.write_text(&csv::histogram(summary)));
         printed.and(json).and(csv)
     }
 }

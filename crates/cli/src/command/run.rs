@@ -10,9 +10,11 @@ use drumfire_compile::compile_draft;
 /// Runs a plan that was written down.
 pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
-    let mut draft = file.draft();
+    let host = file.host();
+    let mut draft = file.draft(&flags.settings, &host);
     draft.document = document::with_outputs(draft.document, &flags.output);
-    let plan = compile_draft(&draft, &file.host()).map_err(|found| file.failure(&found))?;
+    document::put_load(&mut draft.document, &flags.load)?;
+    let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
     results::of_plan(
         plan,
         &draft.document.into(),

@@ -36,6 +36,7 @@ mod mistakes;
 mod output;
 mod pandora;
 mod plans;
+mod references;
 mod reflection;
 mod scenarios;
 mod secrets;

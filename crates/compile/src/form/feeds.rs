@@ -55,7 +55,7 @@ impl Entry for Inline {
     }
 
     fn show(&self) -> Option<Tree> {
-        self.0.show()
+        self.0.as_ref().map(Tree::json_or_text)
     }
 
     fn fill(&mut self, _: &Self) {}

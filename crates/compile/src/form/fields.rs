@@ -237,7 +237,7 @@ pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
             return None;
         }
     };
-    Some(Placed::new(value, node.place.clone()))
+    Some(node.with(value))
 }
 
 impl Entry for Option<Text> {
@@ -246,7 +246,7 @@ impl Entry for Option<Text> {
     }
 
     fn show(&self) -> Option<Tree> {
-        self.as_ref().map(|text| Tree::Scalar(text.value.clone()))
+        self.as_ref().map(Tree::scalar)
     }
 
     fn fill(&mut self, below: &Self) {
@@ -265,7 +265,7 @@ impl Entry for Option<Count> {
         let text = text(node, found)?;
         let digits = text.value.bytes().all(|byte| byte.is_ascii_digit());
         match text.value.parse() {
-            Ok(count) if digits => Some(Placed::new(count, text.place)),
+            Ok(count) if digits => Some(text.with(count)),
             _ => {
                 let shown = text.value.escape_debug();
                 let message = format!("`{shown}` is not a whole number; write one such as 100");
@@ -276,7 +276,7 @@ impl Entry for Option<Count> {
     }
 
     fn show(&self) -> Option<Tree> {
-        self.as_ref().map(|count| Tree::scalar(&count.value))
+        self.as_ref().map(Tree::scalar)
     }
 
     fn fill(&mut self, below: &Self) {
@@ -294,7 +294,11 @@ impl Entry for Option<Switch> {
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         match &node.value {
             Node::Null => None,
-            Node::Switch(value) => Some(Placed::new(*value, node.place.clone())),
+            Node::Switch(value) => Some(node.with(*value)),
+            // What a reference stands for is a text.
+            Node::Text(text) if node.written.is_some() && ["true", "false"].contains(&&**text) => {
+                Some(node.with(text == "true"))
+            }
             other => {
                 let kind = other.kind();
                 found.add(&node.place, format!("write true or false, not {kind}"));
@@ -304,7 +308,10 @@ impl Entry for Option<Switch> {
     }
 
     fn show(&self) -> Option<Tree> {
-        self.as_ref().map(|switch| Tree::Switch(switch.value))
+        self.as_ref().map(|switch| match switch.written {
+            Some(_) => Tree::scalar(switch),
+            None => Tree::Switch(switch.value),
+        })
     }
 
     fn fill(&mut self, below: &Self) {
@@ -325,7 +332,7 @@ impl Entry for Vec<Text> {
     }
 
     fn show(&self) -> Option<Tree> {
-        let items = self.iter().map(|text| Tree::Scalar(text.value.clone()));
+        let items = self.iter().map(Tree::scalar);
         (!self.is_empty()).then(|| Tree::List(items.collect()))
     }
 
@@ -350,7 +357,7 @@ impl Entry for Vec<Field> {
                 for value in items(value) {
                     // An empty value is one, too.
                     let value = match value.value {
-                        Node::Null => Some(Placed::new(String::new(), value.place.clone())),
+                        Node::Null => Some(value.with(String::new())),
                         _ => text(value, found),
                     };
                     let name = name.clone();
@@ -365,10 +372,7 @@ impl Entry for Vec<Field> {
         if self.is_empty() {
             return None;
         }
-        let entry = |field: &Field| {
-            let value = Tree::Scalar(field.value.value.clone());
-            (field.name.value.clone(), value)
-        };
+        let entry = |field: &Field| (field.name.value.clone(), Tree::scalar(&field.value));
         let is_new = |(n, field): (usize, &Field)| {
             let mut earlier = self[..n].iter();
             earlier.all(|other| other.name != field.name)

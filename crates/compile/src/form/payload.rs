@@ -1,10 +1,11 @@
-//! Bytes as one of three keys: the text itself, a file, or base64.
+//! Bytes as one of several keys: the text itself, a file, base64; of bodies also JSON and forms.
 
-use super::fields::{Fields, Known, text};
+use super::fields::{Entry as _, Fields, Known, text};
 use super::node::Node;
+use super::reference::escaped;
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_plan::document::{Payload, Place, Placed, Text};
+use drumfire_plan::document::{Field, Payload, Place, Placed, Text};
 use serde::{Serialize, Serializer};
 use serde_json::Number;
 
@@ -14,13 +15,19 @@ pub(crate) struct PayloadKeys {
     text: &'static str,
     file: &'static str,
     base64: &'static str,
+    /// JSON as a tree, and a web form; bodies have them.
+    others: &'static [&'static str],
 }
+
+/// The keys of bodies that have a media type of their own.
+const OTHERS: [&str; 2] = ["json", "form"];
 
 /// The body of an HTTP request.
 pub(crate) const BODY: PayloadKeys = PayloadKeys {
     text: "body",
     file: "body_file",
     base64: "body_base64",
+    others: &OTHERS,
 };
 
 /// The data of a call.
@@ -28,12 +35,14 @@ pub(crate) const DATA: PayloadKeys = PayloadKeys {
     text: "data",
     file: "data_file",
     base64: "data_base64",
+    others: &[],
 };
 
 impl PayloadKeys {
     /// Its names.
-    pub(crate) const fn names(self) -> [&'static str; 3] {
-        [self.text, self.file, self.base64]
+    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
+        let three = [self.text, self.file, self.base64];
+        three.into_iter().chain(self.others.iter().copied())
     }
 
     /// Reads one of the keys; two of them contradict each other.
@@ -44,71 +53,152 @@ impl PayloadKeys {
         node: &Placed<Node>,
         found: &mut Findings,
     ) -> Known {
-        if !self.names().contains(&key) {
+        if !self.names().any(|name| name == key) {
             return Known::No;
         }
-        let given = match key == DATA.text {
-            true => json_text(node, found),
-            false => text(node, found),
-        };
-        let Some(text) = given else {
+        let Some(given) = self.read(key, node, found) else {
             return Known::Yes;
         };
         if payload.is_some() {
-            let [text, file, base64] = self.names();
-            let message = format!("give one of `{text}`, `{file}` and `{base64}`");
+            let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
+            let (last, others) = names.split_last().map_or(("", &[][..]), |(l, o)| (l, o));
+            let message = format!("give one of {} and {last}", others.join(", "));
             found.add(&node.place, message);
         }
-        *payload = Some(match key {
-            key if key == self.file => Payload::File(text),
-            key if key == self.base64 => Payload::Base64(text),
-            _ => Payload::Text(text),
-        });
+        *payload = Some(given);
         Known::Yes
+    }
+
+    /// The payload that a key holds.
+    fn read(self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Option<Payload> {
+        match key {
+            "json" => json(node, found).map(Payload::Json),
+            "form" => {
+                let fields = Vec::<Field>::read(node, found);
+                (!fields.is_empty()).then_some(Payload::Form(fields))
+            }
+            key if key == self.file => text(node, found).map(Payload::File),
+            key if key == self.base64 => text(node, found).map(Payload::Base64),
+            key if key == DATA.text => json_text(node, found).map(Payload::Text),
+            _ => {
+                if matches!(node.value, Node::Map(_) | Node::List(_)) {
+                    let message = "a body is a text; JSON as a tree is `json`, a form is `form`";
+                    found.add(&node.place, message);
+                    return None;
+                }
+                text(node, found).map(Payload::Text)
+            }
+        }
     }
 
     /// Appends the key that it is written with.
     pub(crate) fn show(self, payload: Option<&Payload>, out: &mut Vec<(String, Tree)>) {
-        let (key, text) = match payload {
-            None => return,
-            Some(Payload::Text(text)) => (self.text, text),
-            Some(Payload::File(text)) => (self.file, text),
-            Some(Payload::Base64(text)) => (self.base64, text),
+        let Some(payload) = payload else {
+            return;
         };
-        out.push((key.to_owned(), Tree::Scalar(text.value.clone())));
+        let (key, tree) = match payload {
+            Payload::Text(text) => (self.text, Tree::json_or_text(text)),
+            Payload::File(text) => (self.file, Tree::scalar(text)),
+            Payload::Base64(text) => (self.base64, Tree::scalar(text)),
+            Payload::Json(text) => (OTHERS[0], Tree::json(text)),
+            Payload::Form(fields) => match fields.show() {
+                Some(tree) => (OTHERS[1], tree),
+                None => return,
+            },
+        };
+        out.push((key.to_owned(), tree));
     }
 }
 
 /// A text, or the JSON that a tree stands for.
 pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
-    if !matches!(node.value, Node::List(_) | Node::Map(_)) {
-        return text(node, found);
+    match node.value {
+        Node::List(_) | Node::Map(_) => tree_text(node, found),
+        _ => text(node, found),
     }
-    let json = serde_json::to_string(&Json(&node.value));
-    let json = found.ok(&node.place, json);
-    json.map(|json| Placed::new(json, node.place.clone()))
+}
+
+/// A body of JSON.
+fn json(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
+    match &node.value {
+        Node::Null => None,
+        Node::Text(text) if text.trim_start().starts_with(['{', '[']) => {
+            let message = "`json` takes JSON as a tree; leave the quotes out, or write `body`";
+            found.add(&node.place, message);
+            None
+        }
+        _ => tree_text(node, found),
+    }
+}
+
+/// The JSON that a tree stands for; with references, also the JSON that has them.
+fn tree_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
+    let json = |view| serde_json::to_string(&Json { node, view });
+    let value = found.ok(&node.place, json(View::Values))?;
+    let mut text = Placed::new(value, node.place.clone());
+    if has_references(node) {
+        text.written = Some(found.ok(&node.place, json(View::Written))?.into());
+    }
+    Some(text)
+}
+
+/// Whether a value in a tree was written with references.
+fn has_references(node: &Placed<Node>) -> bool {
+    node.written.is_some()
+        || match &node.value {
+            Node::List(items) => items.iter().any(has_references),
+            Node::Map(entries) => entries.iter().any(|(_, value)| has_references(value)),
+            _ => false,
+        }
+}
+
+/// Which texts of a tree are meant.
+#[derive(Clone, Copy)]
+enum View {
+    /// Those that references stand for.
+    Values,
+    /// Those that were written.
+    Written,
 }
 
 /// Data that is written as a tree, as the JSON that it stands for; keys keep their order.
-struct Json<'a>(&'a Node);
+struct Json<'a> {
+    node: &'a Placed<Node>,
+    view: View,
+}
+
+impl<'a> Json<'a> {
+    /// A part of it.
+    const fn part(&self, node: &'a Placed<Node>) -> Self {
+        Self {
+            node,
+            view: self.view,
+        }
+    }
+}
 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Node::Null => serializer.serialize_unit(),
-            Node::Switch(value) => serializer.serialize_bool(*value),
-            Node::Text(text) => serializer.serialize_str(text),
+        if let (View::Written, Some(written)) = (self.view, &self.node.written) {
+            return serializer.serialize_str(written);
+        }
+        match (&self.node.value, self.view) {
+            (Node::Null, _) => serializer.serialize_unit(),
+            (Node::Switch(value), _) => serializer.serialize_bool(*value),
+            (Node::Text(text), View::Values) => serializer.serialize_str(text),
+            (Node::Text(text), View::Written) => serializer.serialize_str(&escaped(text)),
             // What JSON does not know for a number, such as 0x10, is a text to it.
-            Node::Number(text) => match text.parse::<Number>() {
+            (Node::Number(text), _) => match text.parse::<Number>() {
                 Ok(number) => number.serialize(serializer),
                 Err(_) => serializer.serialize_str(text),
             },
-            Node::List(items) => serializer.collect_seq(items.iter().map(|item| Json(&item.value))),
-            Node::Map(entries) => serializer.collect_map(
-                entries
-                    .iter()
-                    .map(|(key, value)| (&key.value, Json(&value.value))),
-            ),
+            (Node::List(items), _) => {
+                serializer.collect_seq(items.iter().map(|item| self.part(item)))
+            }
+            (Node::Map(entries), _) => {
+                let entries = entries.iter();
+                serializer.collect_map(entries.map(|(key, value)| (&key.value, self.part(value))))
+            }
         }
     }
 }
@@ -168,14 +258,18 @@ impl Fields for CallPayload {
 
 #[cfg(test)]
 mod tests {
-    use super::Json;
+    use super::{Json, View};
     use crate::form::node::read;
 
     #[test]
     fn data_may_be_written_as_a_tree() {
         let node = read("{b: [x, 2.50, true, null], a: 1, c: 0x10, d: {}}", "p").expect("yaml");
         assert_eq!(
-            serde_json::to_string(&Json(&node.value)).expect("json"),
+            serde_json::to_string(&Json {
+                node: &node,
+                view: View::Values
+            })
+            .expect("json"),
             r#"{"b":["x",2.5,true,null],"a":1,"c":"0x10","d":{}}"#
         );
     }

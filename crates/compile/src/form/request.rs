@@ -158,7 +158,14 @@ impl Keys {
         };
         if is_call {
             misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
-            let body = ["body", "body_file", "body_base64", "body_lines"];
+            let body = [
+                "body",
+                "body_file",
+                "body_base64",
+                "json",
+                "form",
+                "body_lines",
+            ];
             misplaced(&body, "for HTTP requests; a call has `data`");
             if let Some(status) = &self.expect.status {
                 let message =

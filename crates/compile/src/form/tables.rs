@@ -156,6 +156,7 @@ fields!(Pool [load, settings] {
 
 fields!(Document {
     "name" => name,
+    "vars" => vars,
     "defaults" => defaults,
     "feeds" => feeds,
     "pools" => pools,

@@ -1,5 +1,9 @@
 //! A tree of values printed as YAML: one way for each value, which reads back as the same.
 
+use super::reference::escaped;
+use crate::json_strings;
+use drumfire_plan::document::{Placed, Text};
+use serde::de::IgnoredAny;
 use std::fmt::Write as _;
 
 /// Words that some reader of YAML takes for something else than a text.
@@ -10,14 +14,48 @@ const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y"
 pub(crate) enum Tree {
     Switch(bool),
     Scalar(String),
+    /// A text with references as it was written, and what it stands for.
+    Written {
+        written: String,
+        value: String,
+    },
+    /// JSON, as it stands.
+    Json(String),
     List(Vec<Self>),
     Map(Vec<(String, Self)>),
 }
 
 impl Tree {
-    /// A scalar of anything that has a text.
-    pub(crate) fn scalar(value: &impl ToString) -> Self {
-        Self::Scalar(value.to_string())
+    /// A scalar of anything that has a text: the text with its references, if it has any.
+    pub(crate) fn scalar<T: ToString>(value: &Placed<T>) -> Self {
+        match &value.written {
+            Some(written) => Self::Written {
+                written: written.to_string(),
+                value: value.value.to_string(),
+            },
+            None => Self::Scalar(value.value.to_string()),
+        }
+    }
+
+    /// JSON that was written as a tree.
+    pub(crate) fn json(text: &Text) -> Self {
+        Self::Json(match &text.written {
+            Some(written) => written.to_string(),
+            None => json_strings::map(&text.value, |text| json_strings::literal(&escaped(text))),
+        })
+    }
+
+    /// A text that may have been written as a tree: one with references is printed as such.
+    pub(crate) fn json_or_text(text: &Text) -> Self {
+        let is_json = |written: &str| serde_json::from_str::<IgnoredAny>(written).is_ok();
+        match text
+            .written
+            .as_ref()
+            .is_some_and(|written| is_json(written))
+        {
+            true => Self::json(text),
+            false => Self::scalar(text),
+        }
     }
 
     /// The whole as a document.
@@ -34,7 +72,12 @@ impl Tree {
                 out.push_str(if *value { "true" } else { "false" });
                 out.push('\n');
             }
-            Self::Scalar(text) => push_scalar(text, indent, out),
+            Self::Scalar(text) => push_scalar(&escaped(text), indent, out),
+            Self::Written { written, .. } => push_scalar(written, indent, out),
+            Self::Json(text) => {
+                push_json(text, out);
+                out.push('\n');
+            }
             Self::List(items) => {
                 for (n, item) in items.iter().enumerate() {
                     begin(n, indent, out);
@@ -55,7 +98,7 @@ impl Tree {
 
     fn push_after_key(&self, indent: usize, out: &mut String) {
         match self {
-            Self::Switch(_) | Self::Scalar(_) => {
+            Self::Switch(_) | Self::Scalar(_) | Self::Written { .. } | Self::Json(_) => {
                 out.push(' ');
                 self.push(indent, out);
             }
@@ -154,6 +197,20 @@ fn push_block(text: &str, indent: usize, out: &mut String) {
             out.push_str(line);
         }
         out.push('\n');
+    }
+}
+
+/// Appends JSON, of which YAML takes all but some characters as they are; those stand in strings.
+fn push_json(text: &str, out: &mut String) {
+    for c in text.chars() {
+        if is_printable(c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string can't fail.
+            let _ = write!(out, "\\u{unit:04x}");
+        }
     }
 }
 

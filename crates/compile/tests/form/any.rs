@@ -52,6 +52,26 @@ fn payload() -> impl Strategy<Value = Option<Payload>> {
     ])
 }
 
+/// A body, which may also be a tree.
+fn body_payload() -> impl Strategy<Value = Option<Payload>> {
+    let json = vec((text(), text()), 0..3).prop_map(|entries| {
+        let entries = entries
+            .into_iter()
+            .map(|(key, value)| (key.value, value.value.into()));
+        let json = serde_json::Value::Object(entries.collect::<serde_json::Map<_, _>>());
+        Some(Payload::Json(placed(json.to_string())))
+    });
+    let form = vec(
+        (text(), text()).prop_map(|(name, value)| Field { name, value }),
+        1..4,
+    );
+    prop_oneof![
+        payload(),
+        json,
+        form.prop_map(|fields| Some(Payload::Form(fields)))
+    ]
+}
+
 prop_compose! {
     fn load()(rate in some(), arrivals in some(), late in some(), users in some(), think in some(), pace in some())
         -> Load { Load { rate, arrivals, late, users, think, pace } }
@@ -141,7 +161,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn common_body()(payload in payload(), lines in switch(), order in some()) -> CommonBody {
+    fn common_body()(payload in body_payload(), lines in switch(), order in some()) -> CommonBody {
         CommonBody { payload, lines, order }
     }
 }
@@ -183,7 +203,7 @@ fn http_request() -> impl Strategy<Value = Request> {
         ask,
         some(),
         listed(),
-        payload(),
+        body_payload(),
         some(),
         switch(),
         some(),
@@ -339,7 +359,7 @@ pub(crate) fn any_document() -> BoxedStrategy<Document> {
     let pools = names().prop_flat_map(|names| names.into_iter().map(pool).collect::<Vec<_>>());
     let feeds = names().prop_flat_map(|names| names.into_iter().map(feed).collect::<Vec<_>>());
     (
-        some(),
+        (some(), listed()),
         settings().boxed(),
         feeds,
         pools,
@@ -349,15 +369,18 @@ pub(crate) fn any_document() -> BoxedStrategy<Document> {
         generator(),
     )
         .prop_map(
-            |(name, defaults, feeds, pools, stop, thresholds, outputs, generator)| Document {
-                name,
-                defaults,
-                feeds,
-                pools,
-                stop,
-                thresholds,
-                outputs,
-                generator,
+            |((name, vars), defaults, feeds, pools, stop, thresholds, outputs, generator)| {
+                Document {
+                    name,
+                    vars,
+                    defaults,
+                    feeds,
+                    pools,
+                    stop,
+                    thresholds,
+                    outputs,
+                    generator,
+                }
             },
         )
         .boxed()

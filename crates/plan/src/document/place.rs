@@ -30,6 +30,11 @@ pub enum Place {
         /// The flag with its dashes.
         flag: &'static str,
     },
+    /// A setting of the command line, which stands above a file's.
+    Setting {
+        /// The keys on the way to it, with points between them.
+        path: Arc<str>,
+    },
     /// On another tool's command line.
     Dialect {
         /// The tool.
@@ -75,29 +80,48 @@ impl fmt::Display for Place {
             }
             Self::Flag { name } | Self::Dialect { name, .. } => f.write_str(name),
             Self::Stdin { flag } => write!(f, "{flag}: stdin"),
+            Self::Setting { path } => write!(f, "--set {path}"),
         }
     }
 }
 
-/// A value and where it was written. Two are equal when their values are.
+/// A value and where it was written. Two are equal when their values are, and what was written for
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Placed<T> {
     /// The value.
     pub value: T,
     /// Where it was written.
     pub place: Place,
+    /// The text with references for which the value stands, if it was not written as it is. This is
+    /// printed; the value may be a secret.
+    pub written: Option<Arc<str>>,
 }
 
 impl<T> Placed<T> {
+    /// Another value, written at the same place with the same text.
+    #[must_use]
+    pub fn with<U>(&self, value: U) -> Placed<U> {
+        Placed {
+            value,
+            place: self.place.clone(),
+            written: self.written.clone(),
+        }
+    }
+
     /// A value that was written there.
     pub const fn new(value: T, place: Place) -> Self {
-        Self { value, place }
+        Self {
+            value,
+            place,
+            written: None,
+        }
     }
 }
 
 impl<T: PartialEq> PartialEq for Placed<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
+        self.value == other.value && self.written == other.written
     }
 }
 

@@ -116,6 +116,10 @@ pub enum Payload {
     File(Text),
     /// The text is base64 of them.
     Base64(Text),
+    /// JSON, written as a tree.
+    Json(Text),
+    /// The fields of a web form.
+    Form(Vec<Field>),
 }
 
 /// How the streams of a call go.

@@ -1,0 +1,532 @@
+//! References in the values of a document: `${name}`, `${env:NAME}`, `${file:path}`, and
+//! `${secret:…}` for what no output may show.
+//!
+//! A value keeps the text that it was written with, so that a document is printed with its
+//! references and never with what they stand for.
+
+use super::node::Node;
+use crate::Host;
+use crate::diagnostic::Findings;
+use drumfire_plan::document::{Placed, Text};
+use drumfire_plan::suggestion;
+use std::collections::HashMap;
+
+/// What a reference begins with.
+const OPEN: &str = "${";
+/// The same as a text of its own.
+const ESCAPED: &str = "$${";
+/// All values that references stand for in a document, together, in bytes.
+const BYTES_MAX: usize = 64 << 20;
+/// A shorter secret is refused: in a report it can't be told from other text.
+const SECRET_MIN: usize = 4;
+/// Before the default of a variable of the environment.
+const DEFAULT: &str = ":-";
+
+/// The text with what a reader would take for a reference escaped.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace(OPEN, ESCAPED)
+}
+
+/// The values that references stand for.
+pub(super) struct References<'a> {
+    host: &'a dyn Host,
+    variables: HashMap<String, Variable>,
+    secrets: Vec<String>,
+    /// How many bytes may still be put in.
+    left: usize,
+}
+
+/// A variable of the document.
+enum Variable {
+    /// As it was written.
+    Written(Placed<Node>),
+    /// Its references are being resolved: one that leads back here never ends.
+    UnderWay,
+    Resolved(Node),
+    /// It has a mistake, which was noted.
+    Wrong,
+}
+
+/// Where the value of a reference comes from.
+enum Source<'t> {
+    Variable(&'t str),
+    Environment {
+        name: &'t str,
+        default: Option<&'t str>,
+    },
+    File(&'t str),
+}
+
+impl<'a> References<'a> {
+    /// References to these variables and this machine.
+    pub(super) fn new(variables: &[(Placed<String>, Placed<Node>)], host: &'a dyn Host) -> Self {
+        let written = |(name, value): &(Placed<String>, Placed<Node>)| {
+            (name.value.clone(), Variable::Written(value.clone()))
+        };
+        Self {
+            host,
+            variables: variables.iter().map(written).collect(),
+            secrets: Vec::new(),
+            left: BYTES_MAX,
+        }
+    }
+
+    /// The secrets that were put in.
+    pub(super) fn into_secrets(mut self) -> Vec<String> {
+        self.secrets.sort();
+        self.secrets.dedup();
+        self.secrets
+    }
+
+    /// Puts values in the place of the references of a node.
+    pub(super) fn resolve(&mut self, node: &mut Placed<Node>, found: &mut Findings) {
+        match &mut node.value {
+            Node::List(items) => items.iter_mut().for_each(|item| self.resolve(item, found)),
+            Node::Map(entries) => {
+                for (_, value) in entries {
+                    self.resolve(value, found);
+                }
+            }
+            Node::Text(text) if text.contains(OPEN) => {
+                let text = Text::new(std::mem::take(text), node.place.clone());
+                let value = self.value(&text, found);
+                let is_literal =
+                    matches!(&value, Some(Node::Text(value)) if escaped(value) == text.value);
+                // One that could not be resolved was noted; its text stands for it.
+                node.value = value.unwrap_or_else(|| Node::Text(text.value.clone()));
+                node.written = (!is_literal).then(|| text.value.into());
+            }
+            _ => {}
+        }
+    }
+
+    /// The value of a text; one reference alone has the kind of what it stands for.
+    fn value(&mut self, text: &Text, found: &mut Findings) -> Option<Node> {
+        let mut out = String::new();
+        let mut rest = text.value.as_str();
+        let mut is_right = true;
+        while let Some(at) = rest.find(OPEN) {
+            if rest[..at].ends_with('$') {
+                out.push_str(&rest[..at - 1]);
+                out.push_str(OPEN);
+                rest = &rest[at + OPEN.len()..];
+                continue;
+            }
+            out.push_str(&rest[..at]);
+            let start = text.value.len() - rest.len() + at;
+            let Some(end) = closing(&rest[at..]) else {
+                let message = "the reference has no end; write `}`, or `$${` for the text itself";
+                found.mark(text, start, message);
+                return None;
+            };
+            let inner = &rest[at + OPEN.len()..at + end];
+            rest = &rest[at + end + 1..];
+            match self.reference(inner, start, text, found) {
+                Some(node) if out.is_empty() && start == 0 && rest.is_empty() => return Some(node),
+                Some(Node::Text(value) | Node::Number(value)) => {
+                    is_right &= self.push(&value, text, found, &mut out);
+                }
+                Some(Node::Switch(value)) => out.push_str(if value { "true" } else { "false" }),
+                Some(_) => {}
+                None => is_right = false,
+            }
+        }
+        out.push_str(rest);
+        is_right.then_some(Node::Text(out))
+    }
+
+    /// Appends a value, within the bound.
+    fn push(&mut self, value: &str, text: &Text, found: &mut Findings, out: &mut String) -> bool {
+        let Some(left) = self.left.checked_sub(value.len()) else {
+            let message = "the values of references have more than 64 MiB";
+            found.add(&text.place, message);
+            return false;
+        };
+        self.left = left;
+        out.push_str(value);
+        true
+    }
+
+    /// The value of what stands between the braces.
+    fn reference(
+        &mut self,
+        inner: &str,
+        at: usize,
+        text: &Text,
+        found: &mut Findings,
+    ) -> Option<Node> {
+        let (is_secret, source) = match parse(inner) {
+            Ok(parsed) => parsed,
+            Err(message) => {
+                found.mark(text, at, &message);
+                return None;
+            }
+        };
+        let value = match source {
+            Source::Variable(name) => return self.variable(name, at, text, found),
+            Source::Environment { name, default } => {
+                self.environment(name, default, at, text, found)?
+            }
+            Source::File(path) => {
+                let read = self.host.read(path);
+                let read = read.map_err(|error| format!("can't read {path}: {error}"));
+                let bytes = read.and_then(|bytes| {
+                    let wrong = |_| format!("{path} is not valid UTF-8");
+                    String::from_utf8(bytes).map_err(wrong)
+                });
+                match bytes {
+                    Ok(content) => without_line_end(&content).to_owned(),
+                    Err(message) => {
+                        found.mark(text, at, &message);
+                        return None;
+                    }
+                }
+            }
+        };
+        if is_secret {
+            if value.chars().count() < SECRET_MIN {
+                let message = format!(
+                    "the secret has fewer than {SECRET_MIN} characters, and could not be told \
+                     from the rest of a report; write a longer one, or no `secret:`"
+                );
+                found.mark(text, at, &message);
+                return None;
+            }
+            self.secrets.push(value.clone());
+        }
+        Some(Node::Text(value))
+    }
+
+    /// A variable of the environment. One that is empty counts as one that is not set, as in
+    /// shells.
+    fn environment(
+        &mut self,
+        name: &str,
+        default: Option<&str>,
+        at: usize,
+        text: &Text,
+        found: &mut Findings,
+    ) -> Option<String> {
+        match self.host.variable(name) {
+            Some(value) if !value.is_empty() => return Some(value),
+            Some(_) => {}
+            None => {
+                found.mark(text, at, "the environment may not be read here");
+                return None;
+            }
+        }
+        let Some(default) = default else {
+            let message = format!(
+                "the environment has no `{name}`; set it, or write a default as \
+                 `${{env:{name}:-VALUE}}`"
+            );
+            found.mark(text, at, &message);
+            return None;
+        };
+        let default = Text::new(default.to_owned(), text.place.clone());
+        match self.value(&default, found)? {
+            Node::Text(value) | Node::Number(value) => Some(value),
+            Node::Switch(value) => Some(value.to_string()),
+            _ => None,
+        }
+    }
+
+    /// A variable of the document.
+    fn variable(
+        &mut self,
+        name: &str,
+        at: usize,
+        text: &Text,
+        found: &mut Findings,
+    ) -> Option<Node> {
+        match self.variables.get(name) {
+            Some(Variable::Resolved(node)) => return Some(node.clone()),
+            Some(Variable::Wrong) => return None,
+            Some(Variable::UnderWay) => {
+                found.mark(text, at, &format!("the value of `{name}` contains itself"));
+                return None;
+            }
+            Some(Variable::Written(_)) => {}
+            None => {
+                found.mark(text, at, &self.unknown(name));
+                return None;
+            }
+        }
+        let written = self.variables.insert(name.to_owned(), Variable::UnderWay);
+        let Some(Variable::Written(mut node)) = written else {
+            return None;
+        };
+        let before = found.len();
+        self.resolve(&mut node, found);
+        let resolved = match node.value {
+            _ if found.len() > before => None,
+            Node::List(_) | Node::Map(_) | Node::Null => {
+                let kind = node.value.kind();
+                let message = format!("a variable is a single value, and `{name}` is {kind}");
+                found.add(&node.place, message);
+                None
+            }
+            node => Some(node),
+        };
+        let kept = resolved.clone().map_or(Variable::Wrong, Variable::Resolved);
+        self.variables.insert(name.to_owned(), kept);
+        resolved
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let mut known: Vec<&str> = self.variables.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        let near = suggestion(name, known.iter().copied());
+        if !near.is_empty() {
+            return format!("`vars` has no `{name}`{near}");
+        }
+        let set = self.host.variable(name);
+        match set.is_some_and(|value| !value.is_empty()) {
+            true => format!(
+                "`vars` has no `{name}`; the variable of the environment is `${{env:{name}}}`"
+            ),
+            false => format!(
+                "`vars` has no `{name}`; set it there, or write `$${{` where the text itself is \
+                 meant"
+            ),
+        }
+    }
+
+    /// Resolves every variable, also those that nothing reads.
+    pub(super) fn resolve_all(&mut self, found: &mut Findings) {
+        let mut names: Vec<String> = self.variables.keys().cloned().collect();
+        names.sort_unstable();
+        for name in names {
+            // A variable that is written is there, so its text can't be wrong.
+            self.variable(&name, 0, &Text::default(), found);
+        }
+    }
+}
+
+/// How far the brace that closes the first one is, counting references inside.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_u32;
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        if rest.starts_with(OPEN) {
+            depth += 1;
+            at += OPEN.len();
+        } else if rest.starts_with('}') {
+            depth -= 1;
+            if depth == 0 {
+                return Some(at);
+            }
+            at += 1;
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    None
+}
+
+/// What a reference names, and whether that is a secret.
+fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
+    let (is_secret, rest) = match inner.strip_prefix("secret:") {
+        Some(rest) => (true, rest),
+        None => (false, inner),
+    };
+    let shown = inner.escape_debug();
+    if let Some(path) = rest.strip_prefix("file:") {
+        return match path {
+            "" => Err("`file:` names a file, such as `${file:token.txt}`".to_owned()),
+            path => Ok((is_secret, Source::File(path))),
+        };
+    }
+    if let Some(variable) = rest.strip_prefix("env:") {
+        let (name, default) = match variable.split_once(DEFAULT) {
+            Some((name, default)) => (name, Some(default)),
+            None => (variable, None),
+        };
+        return match is_name(name) {
+            true => Ok((is_secret, Source::Environment { name, default })),
+            false => Err(format!(
+                "`{}` is no name of a variable of the environment; write one as `${{env:HOME}}`",
+                name.escape_debug()
+            )),
+        };
+    }
+    if is_secret {
+        return Err(format!(
+            "`{shown}` names no secret; write `${{secret:env:NAME}}` or `${{secret:file:PATH}}`"
+        ));
+    }
+    match is_name(rest) {
+        true => Ok((false, Source::Variable(rest))),
+        false => Err(format!(
+            "`{shown}` is no reference; write `${{name}}`, `${{env:NAME}}`, `${{file:PATH}}` or \
+             `${{secret:env:NAME}}`, or `$${{` where the text itself is meant"
+        )),
+    }
+}
+
+/// Whether a text can name a variable.
+fn is_name(text: &str) -> bool {
+    let first = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    first && text.chars().all(inside)
+}
+
+/// A file's content without the end of its last line.
+fn without_line_end(content: &str) -> &str {
+    let content = content.strip_suffix('\n').unwrap_or(content);
+    content.strip_suffix('\r').unwrap_or(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{References, escaped};
+    use crate::Host;
+    use crate::diagnostic::Findings;
+    use crate::form::node::{Node, read};
+    use std::io;
+
+    /// A machine with a file and a few variables.
+    #[derive(Debug)]
+    struct Desk;
+
+    impl Host for Desk {
+        fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+            match path {
+                "token" => Ok(b"s3cret\r\n".to_vec()),
+                "raw" => Ok(vec![0xff]),
+                _ => Err(io::ErrorKind::NotFound.into()),
+            }
+        }
+
+        fn variable(&self, name: &str) -> Option<String> {
+            Some(match name {
+                "HOST" => "shop.test".to_owned(),
+                "PIN" => "123".to_owned(),
+                _ => String::new(),
+            })
+        }
+    }
+
+    /// The value of a text, or the mistakes in it; and the secrets.
+    fn resolved(text: &str) -> (Result<Node, Vec<String>>, Vec<String>) {
+        let variables = "{base: 'https://${env:HOST}', n: 5, on: true, a: '${b}', b: '${a}', \
+                         pair: '${base}/${n}', list: [1], key: '${secret:file:token}', bad: '${x}'}";
+        let Node::Map(variables) = read(variables, "p").expect("yaml").value else {
+            panic!("a mapping");
+        };
+        let mut references = References::new(&variables, &Desk);
+        let mut node = read("''", "p").expect("yaml");
+        node.value = Node::Text(text.to_owned());
+        let mut found = Findings::default();
+        references.resolve(&mut node, &mut found);
+        let found: Vec<String> = found
+            .into_inner()
+            .iter()
+            .map(|found| found.message.lines().next().unwrap_or_default().to_owned())
+            .collect();
+        let value = if found.is_empty() {
+            let is_reference = node.value != Node::Text(text.replace("$${", "${"));
+            let written = is_reference.then_some(text);
+            assert_eq!(node.written.as_deref(), written, "{text}");
+            Ok(node.value)
+        } else {
+            Err(found)
+        };
+        (value, references.into_secrets())
+    }
+
+    #[test]
+    fn references_stand_for_values() {
+        let text = |text: &str| Node::Text(text.to_owned());
+        for (written, value) in [
+            ("plain $ {x}", text("plain $ {x}")),
+            ("${base}/x", text("https://shop.test/x")),
+            ("${n}", Node::Number("5".to_owned())),
+            ("${on}", Node::Switch(true)),
+            ("a${n}b${on}", text("a5btrue")),
+            ("${pair}", text("https://shop.test/5")),
+            ("${env:NONE:-x}", text("x")),
+            ("${env:NONE:-}", text("")),
+            (
+                "${env:NONE:-${base}/${env:HOST}}y",
+                text("https://shop.test/shop.testy"),
+            ),
+            ("$${n}", text("${n}")),
+            ("$$${n}", text("$${n}")),
+            ("a$${n}${n}", text("a${n}5")),
+            ("{{ user }}${n}", text("{{ user }}5")),
+            ("${file:token}", text("s3cret")),
+        ] {
+            assert_eq!(resolved(written), (Ok(value), Vec::new()), "{written}");
+        }
+        for written in ["Bearer ${secret:file:token}", "Bearer ${key}"] {
+            let secrets = vec!["s3cret".to_owned()];
+            assert_eq!(resolved(written), (Ok(text("Bearer s3cret")), secrets));
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_escaped_stands_for_itself() {
+        for text in ["${a}", "$${a}", "$$${", "${", "$", "x${y}$${z}", "$ ${"] {
+            let (value, _) = resolved(&escaped(text));
+            assert_eq!(value, Ok(Node::Text(text.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_reference_lacks_is_said() {
+        for (written, messages) in [
+            ("${base", &["the reference has no end; write `}`"][..]),
+            ("${bse}", &["`vars` has no `bse`; did you mean `base`?"]),
+            (
+                "${HOST}",
+                &["`vars` has no `HOST`; the variable of the environment is `${env:HOST}`"],
+            ),
+            (
+                "${zzzzzz}",
+                &["`vars` has no `zzzzzz`; set it there, or write `$${`"],
+            ),
+            ("${a.b}", &["`a.b` is no reference; write `${name}`"]),
+            ("${}", &["`` is no reference"]),
+            ("${a}", &["the value of `a` contains itself"]),
+            (
+                "${list}",
+                &["a variable is a single value, and `list` is a list"],
+            ),
+            (
+                "${env:NONE}",
+                &["the environment has no `NONE`; set it, or write a default"],
+            ),
+            (
+                "${env:a b}",
+                &["`a b` is no name of a variable of the environment"],
+            ),
+            ("${file:none}", &["can't read none: "]),
+            ("${file:raw}", &["raw is not valid UTF-8"]),
+            ("${file:}", &["`file:` names a file"]),
+            (
+                "${secret:x}",
+                &["`secret:x` names no secret; write `${secret:env:NAME}`"],
+            ),
+            (
+                "${secret:env:PIN}",
+                &["the secret has fewer than 4 characters"],
+            ),
+            (
+                "${bad} ${bse}",
+                &["`vars` has no `x`", "`vars` has no `bse`"],
+            ),
+        ] {
+            let (value, secrets) = resolved(written);
+            let found = value.expect_err(written);
+            let fits = found.len() == messages.len()
+                && found
+                    .iter()
+                    .zip(messages)
+                    .all(|(found, message)| found.starts_with(message));
+            assert!(fits, "{written}: {found:#?}");
+            assert!(secrets.is_empty(), "{secrets:?}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Settings of the command line that stand above a document's text: `pools.buy.users=10`.
+
+use super::node::{self, Node};
+use crate::diagnostic::Findings;
+use drumfire_plan::document::{Place, Placed};
+use drumfire_plan::suggestion;
+
+/// The mappings whose keys are names that the document gives: a setting makes no new ones.
+const NAMED: [(&str, &str); 3] = [("feeds", "feed"), ("pools", "pool"), ("vars", "variable")];
+
+/// A value in the place of one that a document has, or lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    path: String,
+    value: String,
+}
+
+impl std::str::FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((path, value)) if !path.trim().is_empty() => Ok(Self {
+                path: path.trim().to_owned(),
+                value: value.trim().to_owned(),
+            }),
+            _ => {
+                let shown = drumfire_plan::secret::excerpt(text);
+                let shown = shown.escape_debug();
+                Err(format!(
+                    "`{shown}` is not PATH=VALUE, such as pools.main.users=10"
+                ))
+            }
+        }
+    }
+}
+
+impl Setting {
+    /// Puts the value into a document's tree.
+    pub(super) fn apply(&self, root: &mut Placed<Node>, found: &mut Findings) {
+        let place = Place::Setting {
+            path: self.path.as_str().into(),
+        };
+        let value = match self.value(&place) {
+            Ok(value) => value,
+            Err(message) => return found.add(&place, message),
+        };
+        if let Err(message) = put(root, &self.path, &self.path, value, &place) {
+            found.add(&place, message);
+        }
+    }
+
+    /// The value: a scalar as it stands, a list or a mapping as YAML.
+    fn value(&self, place: &Place) -> Result<Placed<Node>, String> {
+        let text = &self.value;
+        let is_yaml = text.starts_with(['[', '{', '"', '\'']);
+        let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+        let node = match text.as_str() {
+            _ if is_yaml => {
+                let read = node::read(text, "").map_err(|error| error.message)?;
+                return Ok(placed(read, place));
+            }
+            "" => Node::Null,
+            "true" => Node::Switch(true),
+            "false" => Node::Switch(false),
+            text if is_number => Node::Number(text.to_owned()),
+            text => Node::Text(text.to_owned()),
+        };
+        Ok(Placed::new(node, place.clone()))
+    }
+}
+
+/// A tree all of whose places are this one.
+fn placed(node: Placed<Node>, place: &Place) -> Placed<Node> {
+    let value = match node.value {
+        Node::List(items) => {
+            Node::List(items.into_iter().map(|item| placed(item, place)).collect())
+        }
+        Node::Map(entries) => {
+            let entries = entries
+                .into_iter()
+                .map(|(key, value)| (Placed::new(key.value, place.clone()), placed(value, place)));
+            Node::Map(entries.collect())
+        }
+        value => value,
+    };
+    Placed::new(value, place.clone())
+}
+
+/// Puts a value at the rest of a path, below this node.
+fn put(
+    node: &mut Placed<Node>,
+    rest: &str,
+    path: &str,
+    value: Placed<Node>,
+    place: &Place,
+) -> Result<(), String> {
+    if rest.is_empty() {
+        *node = value;
+        return Ok(());
+    }
+    let done = path[..path.len() - rest.len()].trim_end_matches('.');
+    if node.value == Node::Null {
+        node.value = Node::Map(Vec::new());
+    }
+    match &mut node.value {
+        Node::List(items) => {
+            let (index, rest) = rest.split_once('.').unwrap_or((rest, ""));
+            let count = items.len();
+            let item = index.parse::<usize>().ok().and_then(|n| items.get_mut(n));
+            match item {
+                Some(item) => put(item, rest, path, value, place),
+                None => Err(format!(
+                    "`{done}` is a list of {count}; write the number of an item, from 0"
+                )),
+            }
+        }
+        Node::Map(entries) => {
+            let (name, rest) = key_of(entries, rest);
+            if let Some((_, below)) = entries.iter_mut().find(|(key, _)| key.value == name) {
+                return put(below, rest, path, value, place);
+            }
+            if let Some((_, noun)) = NAMED.iter().find(|(named, _)| *named == done) {
+                let known = entries.iter().map(|(key, _)| &*key.value);
+                let near = suggestion(&name, known.clone());
+                let near = match near.is_empty() {
+                    true => format!("; there is {}", known.collect::<Vec<_>>().join(", ")),
+                    false => near,
+                };
+                return Err(format!("there is no {noun} `{name}`{near}"));
+            }
+            let mut below = Placed::new(Node::Null, place.clone());
+            put(&mut below, rest, path, value, place)?;
+            entries.push((Placed::new(name, place.clone()), below));
+            Ok(())
+        }
+        other => {
+            let kind = other.kind();
+            Err(format!("`{done}` is {kind}, and has no keys"))
+        }
+    }
+}
+
+/// The key that a path goes on with, and the rest behind it: the longest that is there, for keys
+/// may have points.
+fn key_of<'p>(entries: &[(Placed<String>, Placed<Node>)], path: &'p str) -> (String, &'p str) {
+    let behind = |key: &str| match path.strip_prefix(key) {
+        Some("") => Some(""),
+        Some(rest) => rest.strip_prefix('.'),
+        None => None,
+    };
+    let known = entries.iter().map(|(key, _)| key.value.as_str());
+    let known = known.filter_map(|key| Some((key, behind(key)?)));
+    match known.max_by_key(|(key, _)| key.len()) {
+        Some((key, rest)) => (key.to_owned(), rest),
+        None => {
+            let (key, rest) = path.split_once('.').unwrap_or((path, ""));
+            (key.to_owned(), rest)
+        }
+    }
+}
+
+/// Notes every setting that can't be put in.
+pub(super) fn apply_all(settings: &[Setting], root: &mut Placed<Node>, found: &mut Findings) {
+    for setting in settings {
+        setting.apply(root, found);
+    }
+}

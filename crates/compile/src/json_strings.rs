@@ -1,0 +1,154 @@
+//! The strings of a JSON text that are values, one by one: what else it has stays as it is.
+
+/// Filters after which a template's value stands in JSON as it is, and not as a string.
+const BARE: [&str; 4] = ["int", "float", "bool", "tojson"];
+
+/// The text with another literal in the place of each string that is a value.
+pub(crate) fn map(json: &str, literal: impl Fn(&str) -> String) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('"') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (written, behind) = rest.split_at(end(rest));
+        let is_key = behind.trim_start().starts_with(':');
+        match serde_json::from_str::<String>(written) {
+            Ok(text) if !is_key => out.push_str(&literal(&text)),
+            _ => out.push_str(written),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Where a string ends that begins with its quote.
+fn end(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A text as a string of JSON.
+pub(crate) fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// JSON whose strings have templates, as a template: tags stand as they were written. A string that
+/// is one tag alone whose last filter makes a number, or JSON, has no quotes.
+pub(crate) fn template(json: &str) -> String {
+    map(json, |text| {
+        let pieces = pieces(text);
+        if let [Piece::Value(inside)] = pieces.as_slice()
+            && let Some((_, filter)) = inside.rsplit_once('|')
+            && BARE.contains(&filter.trim().trim_end_matches(['-', '+']).trim_end())
+        {
+            return text.to_owned();
+        }
+        let mut out = "\"".to_owned();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => {
+                    let literal = literal(text);
+                    out.push_str(&literal[1..literal.len() - 1]);
+                }
+                Piece::Value(inside) => out.extend(["{{", inside, "}}"]),
+                Piece::Tag(tag) => out.push_str(tag),
+            }
+        }
+        out.push('"');
+        out
+    })
+}
+
+/// A part of a text that may be a template.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Piece<'t> {
+    Text(&'t str),
+    /// Between `{{` and `}}`.
+    Value(&'t str),
+    /// Any other tag, with its delimiters.
+    Tag(&'t str),
+}
+
+/// A text in parts; a tag without an end is a part to the text's end.
+pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    const TAGS: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("{#", "#}")];
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let next = |rest: &str| {
+        let found = TAGS
+            .iter()
+            .filter_map(|(open, close)| Some((rest.find(open)?, *close)));
+        found.min()
+    };
+    while let Some((at, close)) = next(rest) {
+        if at > 0 {
+            pieces.push(Piece::Text(&rest[..at]));
+        }
+        rest = &rest[at..];
+        let Some(length) = tag_end(rest, close) else {
+            pieces.push(Piece::Tag(rest));
+            return pieces;
+        };
+        let (tag, behind) = rest.split_at(length);
+        pieces.push(match close {
+            "}}" => Piece::Value(&tag[2..tag.len() - 2]),
+            _ => Piece::Tag(tag),
+        });
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+/// How long the tag is that a text begins with; its own texts may hold what ends one.
+fn tag_end(text: &str, close: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, c) in text.char_indices().skip(2) {
+        match (quote, c) {
+            (None, _) if text[at..].starts_with(close) => return Some(at + close.len()),
+            (None, '"' | '\'') if close != "#}" => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::template;
+
+    #[test]
+    fn tags_stand_in_json_as_they_were_written() {
+        for (json, expected) in [
+            (r#"{"a":"b","n":1}"#, r#"{"a":"b","n":1}"#),
+            (
+                r#"{"a{{ x }}":"{{ p[\"x\"] }}\n"}"#,
+                r#"{"a{{ x }}":"{{ p["x"] }}\n"}"#,
+            ),
+            (
+                r#"["{{ n | int }}","{{ n|tojson }}","{{ n | int }} "]"#,
+                r#"[{{ n | int }},{{ n|tojson }},"{{ n | int }} "]"#,
+            ),
+            (
+                r#"["{% if a %}\"{% endif %}"]"#,
+                r#"["{% if a %}\"{% endif %}"]"#,
+            ),
+            (r#"["{{ '}}' }}","{{ x"]"#, r#"["{{ '}}' }}","{{ x"]"#),
+            (r#"["\u00e9\\"]"#, r#"["é\\"]"#),
+        ] {
+            assert_eq!(template(json), expected);
+        }
+    }
+}

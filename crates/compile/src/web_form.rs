@@ -1,0 +1,98 @@
+//! Bodies as web forms send them: `name=value` pairs, percent-encoded.
+
+use crate::json_strings::{Piece, pieces};
+use drumfire_plan::document::Field;
+use std::fmt::Write as _;
+
+/// Whether values have templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tags {
+    /// `{{` begins one.
+    Templates,
+    /// They stand for themselves.
+    Text,
+}
+
+/// The fields of a form as the text of a body. What a template gives is encoded when it is
+/// rendered.
+pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
+    let pairs = fields.iter().map(|field| {
+        let mut pair = String::new();
+        encode(&field.name.value, &mut pair);
+        pair.push('=');
+        let value = &field.value.value;
+        match tags {
+            Tags::Text => encode(value, &mut pair),
+            Tags::Templates => template(value, &mut pair),
+        }
+        pair
+    });
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// Appends a template of an encoded value.
+fn template(value: &str, out: &mut String) {
+    for piece in pieces(value) {
+        match piece {
+            Piece::Text(text) => encode(text, out),
+            Piece::Tag(tag) => out.push_str(tag),
+            Piece::Value(inside) => {
+                let trims = ['-', '+'];
+                let (before, inside) = match inside.strip_prefix(trims) {
+                    Some(rest) => inside.split_at(inside.len() - rest.len()),
+                    None => ("", inside),
+                };
+                let (inside, after) = match inside.strip_suffix(trims) {
+                    Some(rest) => inside.split_at(rest.len()),
+                    None => (inside, ""),
+                };
+                out.extend(["{{", before, " (", inside.trim(), ") | string | urlencode "]);
+                out.extend([after, "}}"]);
+            }
+        }
+    }
+}
+
+/// Appends a text, percent-encoded but for what is unreserved (RFC 3986 section 2.3).
+fn encode(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            // Writing to a string does not fail.
+            byte => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tags, body};
+    use drumfire_plan::document::{Field, Text};
+
+    #[test]
+    fn names_and_values_are_encoded() {
+        let text = |text: &str| Text::new(text.to_owned(), Default::default());
+        let fields: Vec<Field> = [
+            ("a b", "c&d=é"),
+            ("x", "1 {{- p['=']}}+{% if a %}"),
+            ("x", ""),
+        ]
+        .iter()
+        .map(|(name, value)| Field {
+            name: text(name),
+            value: text(value),
+        })
+        .collect();
+        assert_eq!(
+            body(&fields, Tags::Templates),
+            "a%20b=c%26d%3D%C3%A9&x=1%20{{- (p['=']) | string | urlencode }}%2B{% if a %}&x="
+        );
+        assert_eq!(body(&fields[2..], Tags::Text), "x=");
+        assert_eq!(
+            body(&fields[1..2], Tags::Text),
+            "x=1%20%7B%7B-%20p%5B%27%3D%27%5D%7D%7D%2B%7B%25%20if%20a%20%25%7D"
+        );
+    }
+}
