@@ -8,7 +8,8 @@ use crate::id::ExchangeId;
 use crate::prepare::{Parts, VaryingRequest};
 use crate::wire::Fields;
 use drumfire_cookies::{Jar, Site};
-use drumfire_plan::{Header, HttpRequest, RenderedFields, Scheme, Url};
+use drumfire_plan::{Header, Host, HttpRequest, RenderedFields, Scheme, Url};
+use std::fmt::Write as _;
 
 /// Where a request has gone, as cookies see it; kept for the next exchange with the id.
 #[derive(Clone, Debug, Default)]
@@ -59,8 +60,11 @@ fn name_of(host: &str) -> &str {
 }
 
 fn push_host(url: &Url, out: &mut String) {
-    let field = url.origin.host_header();
-    out.push_str(name_of(&field));
+    match &url.origin.host {
+        Host::Name(name) => out.push_str(name),
+        // Writing to a string does not fail.
+        Host::Address(address) => drop(write!(out, "{address}")),
+    }
 }
 
 /// Appends the Cookie field of a request that is rendered, unless the plan gives it one.
