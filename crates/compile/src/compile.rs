@@ -28,8 +28,8 @@ use drumfire_plan::document::{
     Ask, Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
 };
 use drumfire_plan::{
-    Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program, Samples,
-    Spin, Threshold, Url,
+    Cookies, Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program,
+    Samples, Spin, Threshold, Url,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -193,6 +193,10 @@ fn calls(
         },
     );
     let mut made = reach.into_parts().pools.swap_remove(0);
+    if !is_mixed {
+        // Calls carry none.
+        made.cookies = Cookies::Ignore;
+    }
     made.requests = all.made.requests;
     made.program = all.program;
     ask_at_most(all.made.count, &mut made);
