@@ -77,6 +77,7 @@ impl Jinja {
         environment.add_function("random_string", random_string);
         environment.add_function("choose", choose);
         environment.add_filter("urlencode", urlencode);
+        environment.add_filter("item", item);
         growth::bound(&mut environment);
         let context = Context {
             sources: Arc::clone(sources),
@@ -360,6 +361,26 @@ fn urlencode(text: Cow<'_, str>) -> String {
         }
     }
     encoded
+}
+
+/// An element of a JSON array, which a step has taken as text: a string without its quotes, anything
+/// else as JSON. Places behind the end begin again, and negative ones count from it. A text that is
+/// no array is its own only element.
+fn item(list: Cow<'_, str>, place: i64) -> Result<String, Error> {
+    let Ok(elements) = serde_json::from_str::<Vec<serde_json::Value>>(&list) else {
+        return Ok(list.into_owned());
+    };
+    let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
+    let place = place.checked_rem_euclid(length);
+    let place = place.and_then(|place| usize::try_from(place).ok());
+    match place.and_then(|place| elements.into_iter().nth(place)) {
+        Some(serde_json::Value::String(text)) => Ok(text),
+        Some(other) => Ok(other.to_string()),
+        None => {
+            let message = "`item` of an empty array";
+            Err(Error::new(ErrorKind::InvalidOperation, message))
+        }
+    }
 }
 
 /// From `min` to `max`, both included.
