@@ -12,6 +12,7 @@ mod gun;
 mod lower;
 mod mistakes;
 mod output;
+mod scenario;
 mod schedule;
 mod section;
 mod shot;

@@ -146,6 +146,14 @@ impl Gun {
         Some(gun)
     }
 
+    /// What it is loaded with.
+    pub(super) fn loaded(&self) -> Loaded {
+        match self {
+            Self::Http(gun) => gun.loaded,
+            Self::Grpc(gun) => gun.loaded,
+        }
+    }
+
     /// The log of answers, if there is one.
     pub(super) fn answer_log(&self) -> Option<&AnswerLog> {
         match self {

@@ -1,17 +1,17 @@
 //! A configuration to a document.
 
-use super::ammo::{Ammo, Format};
+use super::ammo::{Ammo, Format, Source};
 use super::config::{Config, Pool as Configured};
 use super::gun::{Clients, GrpcGun, Gun, HttpGun, Loaded, Way};
 use super::show::{Presentation, Shown};
-use super::{PROGRAM, fatal, shot};
+use super::{PROGRAM, fatal, scenario, shot};
 use crate::Outcome;
 use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
 use drumfire_compile::{Diagnostic, Host, compile};
 use drumfire_plan::document::{
-    CallOptions, Connections, Document, Generator, Http, Load, Placed, Pool, Reach, Reflection,
-    Schema, Settings, Stop, Timeouts, Tls,
+    CallOptions, Connections, Document, Feed, Generator, Http, Load, Placed, Pool, Reach,
+    Reflection, Schema, Settings, Stop, Timeouts, Tls,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -46,6 +46,7 @@ pub(super) fn lower(
 ) -> Result<Outcome, LastWords> {
     let mut pools = Vec::new();
     let mut shown = Vec::new();
+    let mut feeds: Vec<Feed> = Vec::new();
     for configured in &config.pools {
         let wrong = |why: String| fatal(&format!("\"{}\" pool: {why}", configured.id));
         let Some(law) = configured.rps.law() else {
@@ -54,9 +55,20 @@ pub(super) fn lower(
         if configured.startup.most() == 0 {
             continue;
         }
-        let pool = pool(configured, law, pools.len(), &**host).map_err(wrong)?;
+        let made = pool(configured, law, pools.len(), &**host, seed).map_err(wrong)?;
+        for feed in made.feeds {
+            let same = |known: &Feed| known.name == feed.name;
+            match feeds.iter().find(|known| same(known)) {
+                None => feeds.push(feed),
+                Some(known) if *known == feed => {}
+                Some(_) => {
+                    let name = &feed.name.value;
+                    return Err(wrong(format!("another pool has another source `{name}`")));
+                }
+            }
+        }
         shown.push(Shown::of(configured));
-        pools.push(pool);
+        pools.push(made.pool);
     }
     let presentation = Presentation::new(config, shown, notes);
     if pools.is_empty() {
@@ -64,6 +76,7 @@ pub(super) fn lower(
         return Ok(LastWords::default().into());
     }
     let document = Document {
+        feeds,
         pools,
         generator: Generator {
             threads: Some(TOOL.count("", host.cores())),
@@ -86,26 +99,55 @@ fn refused(found: &[Diagnostic]) -> LastWords {
     fatal(&lines.join("\n  "))
 }
 
+/// A pool, and the feeds that its templates read.
+struct Made {
+    pool: Pool,
+    feeds: Vec<Feed>,
+}
+
 /// A pool whose rate follows a law.
 fn pool(
     configured: &Configured,
     law: String,
     index: usize,
     host: &dyn Host,
-) -> Result<Pool, String> {
+    seed: u64,
+) -> Result<Made, String> {
     if configured.rps_per_instance {
         return Err(not_yet("rps-per-instance"));
     }
     let ammo = &configured.ammo;
-    let (settings, requests) = match (&configured.gun, ammo.format) {
-        (_, Format::HttpScenario | Format::GrpcScenario) => return Err(not_yet("scenarios")),
-        (Gun::Http(gun), format) if format != Format::GrpcJson => {
-            check(gun, ammo)?;
-            let requests = shot::requests(ammo, gun, host)?;
-            (http_settings(configured, gun), requests)
+    let mut scenarios = Vec::new();
+    let mut feeds = Vec::new();
+    let mut stop = stop(ammo);
+    let mut requests = Vec::new();
+    let loaded = configured.gun.loaded();
+    let settings = match (&configured.gun, ammo.format, loaded) {
+        (Gun::Grpc(_), _, Loaded::Scenarios) => {
+            return Err(not_yet("the gun `grpc/scenario`"));
         }
-        (Gun::Grpc(gun), Format::GrpcJson) => {
-            (grpc_settings(configured, gun)?, shot::calls(ammo, host)?)
+        (Gun::Http(gun), Format::HttpScenario, Loaded::Scenarios) => {
+            check(gun, ammo)?;
+            let lowered = scenarios_of(ammo, gun, host, seed)?;
+            stop = stop_scenarios(ammo, lowered.per_pass);
+            (scenarios, feeds) = (lowered.scenarios, lowered.feeds);
+            Settings {
+                templates: None,
+                ..http_settings(configured, gun)
+            }
+        }
+        (
+            Gun::Http(gun),
+            Format::Uri | Format::UriPost | Format::Raw | Format::JsonLine,
+            Loaded::Shots,
+        ) => {
+            check(gun, ammo)?;
+            requests = shot::requests(ammo, gun, host)?;
+            http_settings(configured, gun)
+        }
+        (Gun::Grpc(gun), Format::GrpcJson, Loaded::Shots) => {
+            requests = shot::calls(ammo, host)?;
+            grpc_settings(configured, gun)?
         }
         _ => return Err("the gun can't shoot this type of ammo".to_owned()),
     };
@@ -113,23 +155,43 @@ fn pool(
         0 => configured.id.clone(),
         index => format!("{}.{index}", configured.id),
     };
-    Ok(Pool {
+    let pool = Pool {
         name: TOOL.text("id", &unique),
         load: load(configured, law),
         settings,
-        stop: stop(ammo),
+        stop,
         requests,
+        // As many of one as its weight says, then those of the next.
+        mix: (!scenarios.is_empty()).then(|| TOOL.text("weight", &"blocks")),
+        scenarios,
         ..Pool::default()
-    })
+    };
+    Ok(Made { pool, feeds })
+}
+
+/// The scenarios of a file.
+fn scenarios_of(
+    ammo: &Ammo,
+    gun: &HttpGun,
+    host: &dyn Host,
+    seed: u64,
+) -> Result<scenario::Lowered, String> {
+    match &ammo.source {
+        Source::File(path) => {
+            let file = scenario::read(path, host)?;
+            scenario::lower(&file, gun, seed).map_err(|why| format!("{path}: {why}"))
+        }
+        Source::Lines(_) => Err("scenarios are in a file".to_owned()),
+    }
 }
 
 /// Refuses what a plan has no words for yet.
 fn check(gun: &HttpGun, ammo: &Ammo) -> Result<(), String> {
-    if gun.loaded == Loaded::Scenarios {
-        return Err("a gun of scenarios needs ammo of scenarios".to_owned());
+    if gun.way == Way::Connect && gun.tls_to_proxy {
+        return Err(not_yet("`connect-ssl`, TLS to the proxy itself,"));
     }
-    if gun.way == Way::Connect {
-        return Err(not_yet("the gun `connect`"));
+    if gun.way == Way::Connect && !gun.tls {
+        return Err(not_yet("the gun `connect` without `ssl`"));
     }
     match ammo.dates.is_empty() {
         true => Ok(()),
@@ -166,15 +228,29 @@ fn stop(ammo: &Ammo) -> Stop {
     }
 }
 
+/// The same of scenarios, of which an iteration is one.
+fn stop_scenarios(ammo: &Ammo, per_pass: u64) -> Stop {
+    let bounds = [ammo.limit, ammo.passes.saturating_mul(per_pass)];
+    let least = bounds.into_iter().filter(|bound| *bound > 0).min();
+    Stop {
+        iterations: least.map(|least| TOOL.count("limit", least)),
+        ..Stop::default()
+    }
+}
+
 /// How requests travel.
 fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
     let scheme = if gun.tls { "https" } else { "http" };
     let target = format!("{scheme}://{}", gun.target);
     let http2 = gun.way == Way::Http2;
+    let tunnels = gun.way == Way::Connect;
     Settings {
         reach: Reach {
-            target: Some(TOOL.text("target", &target)),
-            proxy: Some(TOOL.text("", &"none")),
+            target: (!tunnels).then(|| TOOL.text("target", &target)),
+            proxy: Some(match tunnels {
+                true => TOOL.text("target", &format!("http://{}", gun.target)),
+                false => TOOL.text("", &"none"),
+            }),
             unresolved: Some(TOOL.text("", &"fail")),
             addresses: Some(TOOL.text("", &"first")),
             ..Reach::default()

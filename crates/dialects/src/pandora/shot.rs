@@ -112,10 +112,14 @@ fn request(shot: &Shot, ammo: &Ammo, gun: &HttpGun) -> Result<Request, String> {
         headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
         headers.push(("Host".to_owned(), host.to_owned()));
     }
+    let url = match gun.way {
+        Way::Http1 | Way::Http2 => uri.target.clone(),
+        Way::Connect => tunnelled(&headers, &uri, gun)?,
+    };
     complete(&mut headers, gun);
     let mut request = Request::new(Ask::Url {
         method: TOOL.text("ammo", &shot.method),
-        url: TOOL.text("ammo", &uri.target),
+        url: TOOL.text("ammo", &url),
     });
     let fields = headers.iter();
     let fields = fields.map(|(name, value)| TOOL.field("ammo", &canonical(name), value));
@@ -126,6 +130,15 @@ fn request(shot: &Shot, ammo: &Ammo, gun: &HttpGun) -> Result<Request, String> {
     let tag = tagged(&shot.tag, &uri.target, gun.auto_tag);
     request.name = Some(TOOL.text("ammo", &tag));
     Ok(request)
+}
+
+/// The URL of a request that goes through a tunnel, to the host that the ammo names.
+fn tunnelled(headers: &[(String, String)], uri: &Uri<'_>, gun: &HttpGun) -> Result<String, String> {
+    let mut hosts = headers.iter();
+    let host = hosts.find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let (_, host) = host.ok_or("through `connect`, ammo needs a host: write http://HOST/PATH")?;
+    let scheme = if gun.tls { "https" } else { "http" };
+    Ok(format!("{scheme}://{host}{}", uri.target))
 }
 
 /// The header fields: with URIs those of the configuration stand above those of the file, with
@@ -158,7 +171,7 @@ fn fields(shot: &Shot, ammo: &Ammo) -> Vec<(String, String)> {
 }
 
 /// A field's name as Go's client spells it: `Content-Type`.
-fn canonical(name: &str) -> String {
+pub(super) fn canonical(name: &str) -> String {
     let mut first = true;
     let spelled = name.chars().map(|c| {
         let spelled = match first {
@@ -172,7 +185,7 @@ fn canonical(name: &str) -> String {
 }
 
 /// Adds the fields that Go's client sends where they are not given.
-fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
+pub(super) fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
     let lacks = |headers: &[(String, String)], name: &str| {
         let mut headers = headers.iter();
         !headers.any(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -191,13 +204,13 @@ fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
 }
 
 /// A URI of ammo: its host, where it names one, and what is asked for there.
-struct Uri<'a> {
-    host: Option<&'a str>,
-    target: String,
+pub(super) struct Uri<'a> {
+    pub(super) host: Option<&'a str>,
+    pub(super) target: String,
 }
 
 impl<'a> Uri<'a> {
-    fn read(text: &'a str) -> Result<Self, String> {
+    pub(super) fn read(text: &'a str) -> Result<Self, String> {
         let (host, rest) = match text.split_once("://") {
             Some((scheme, rest)) if ["http", "https"].contains(&scheme) => {
                 let end = rest.find(['/', '?']).unwrap_or(rest.len());

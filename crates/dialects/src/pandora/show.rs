@@ -5,7 +5,7 @@ mod log;
 mod phout;
 
 use super::config::{Config, Pool};
-use super::gun::{Gun, Way};
+use super::gun::{Gun, Loaded, Way};
 use super::output::{Output, Place};
 use super::schedule::Startup;
 use super::shot::NO_TAG;
@@ -36,6 +36,8 @@ pub(super) struct Shown {
     output: Output,
     startup: Startup,
     columns: Columns,
+    /// Whether a shot is a scenario.
+    scenarios: bool,
     /// Whether a server that does not choose HTTP/2 ends the run.
     needs_http2: bool,
 }
@@ -60,6 +62,7 @@ impl Shown {
                 phases,
                 status,
             },
+            scenarios: pool.gun.loaded() == Loaded::Scenarios,
             needs_http2,
         }
     }
@@ -257,7 +260,14 @@ impl Presentation {
             if pool.columns.status == Status::Grpc && *tag == *NO_TAG {
                 tag = Arc::default();
             }
-            let row = Row::of(kept, self.started_at, &tag, pool.columns);
+            // What has failed of a scenario bears the mark of ammo without a tag, as well.
+            if pool.scenarios && kept.sample.outcome != Outcome::Ok {
+                tag = format!("{tag}|{NO_TAG}").into();
+            }
+            let mut row = Row::of(kept, self.started_at, &tag, pool.columns);
+            if pool.scenarios {
+                row.mark_failed_step();
+            }
             self.write_row(number, &row);
         }
     }

@@ -83,6 +83,16 @@ impl<'a> Row<'a> {
         row
     }
 
+    /// The codes of a step that has failed by its answer: as if there had been none.
+    pub(super) const fn mark_failed_step(&mut self) {
+        if !self.error.is_empty() {
+            self.proto = 0;
+            if self.net == 0 {
+                self.net = OTHER;
+            }
+        }
+    }
+
     /// A row of a shot that was never sent.
     pub(super) fn without_times(at: u64, tag: &'a str, net: u32) -> Self {
         Self {

@@ -1,0 +1,282 @@
+//! Scenarios of HTTP requests: files in YAML or HCL, and the steps that they come to.
+
+mod hcl_form;
+mod lower;
+mod mapping;
+mod template;
+
+pub(super) use lower::{Lowered, lower};
+
+use super::mistakes::Mistakes;
+use super::section::Section;
+use super::value::{self, Format, Value};
+use drumfire_compile::Host;
+
+/// A file of scenarios.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct File {
+    sources: Vec<Source>,
+    requests: Vec<Request>,
+    scenarios: Vec<Scenario>,
+}
+
+/// A source of variables.
+#[derive(Clone, Debug, PartialEq)]
+struct Source {
+    name: String,
+    kind: SourceKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum SourceKind {
+    /// A table.
+    Csv {
+        file: String,
+        fields: Vec<String>,
+        delimiter: Option<String>,
+        ignore_first_line: bool,
+    },
+    /// Any JSON.
+    Json(serde_json::Value),
+    /// Values of the file itself.
+    Variables(serde_json::Value),
+}
+
+/// A request, which steps name.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Request {
+    name: String,
+    method: String,
+    uri: String,
+    headers: Vec<(String, String)>,
+    body: Option<String>,
+    /// Variables and what they are computed from, before the request.
+    mapping: Vec<(String, String)>,
+    after: Vec<After>,
+}
+
+/// What happens to a response.
+#[derive(Clone, Debug, PartialEq)]
+enum After {
+    /// Variables of JSON paths.
+    JsonPath(Vec<(String, String)>),
+    /// Variables of header fields.
+    Header(Vec<(String, String)>),
+    /// Checks.
+    Assert(Assert),
+}
+
+/// Checks of a response.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Assert {
+    headers: Vec<(String, String)>,
+    body: Vec<String>,
+    status: u64,
+    /// A comparison, `>` and the like, and a number.
+    size: Option<(String, u64)>,
+}
+
+/// A scenario.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Scenario {
+    name: String,
+    weight: u64,
+    min_waiting_time_ms: u64,
+    requests: Vec<String>,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
+    let bytes = host.read(path);
+    let bytes = bytes.map_err(|error| crate::go_text::open_failed(path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{path}: not valid UTF-8"))?;
+    let extension = path
+        .rsplit_once('.')
+        .map(|(_, extension)| extension.to_ascii_lowercase());
+    let tree = match extension.as_deref() {
+        Some("hcl") => hcl_form::read(&text),
+        Some("json") => value::read(Format::Json, &text),
+        Some("yaml" | "yml") => value::read(Format::Yaml, &text),
+        _ => Err("file extension should be .hcl, .yaml, .yml or .json".to_owned()),
+    };
+    let tree = tree.map_err(|why| format!("{path}: {why}"))?;
+    let mistakes = Mistakes::default();
+    let filled = value::filled(tree, "", host, &mistakes);
+    let mut file = File::default();
+    if let Value::Map(entries) = &filled {
+        file = file_of(Section::root(entries, &mistakes), host);
+    } else {
+        mistakes.add("", "expected a map");
+    }
+    match mistakes.into_inner() {
+        found if found.is_empty() => Ok(file),
+        found => Err(format!("{path}: {}", found.join("\n  "))),
+    }
+}
+
+fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
+    // Values that only anchors refer to.
+    root.take("locals");
+    if let Some(calls) = root.take("calls").and_then(|calls| calls.list())
+        && !calls.is_empty()
+    {
+        root.wrong(
+            "calls",
+            "scenarios of gRPC calls can't be run by drumfire yet",
+        );
+    }
+    let mut each = |key| {
+        let entries = root.take(key).and_then(|entry| entry.list());
+        entries.unwrap_or_default()
+    };
+    let file = File {
+        sources: each("variable_sources")
+            .iter()
+            .filter_map(|entry| source(&mut entry.section()?, host))
+            .collect(),
+        requests: each("requests")
+            .iter()
+            .filter_map(|entry| Some(request(entry.section()?)))
+            .collect(),
+        scenarios: each("scenarios")
+            .iter()
+            .filter_map(|entry| Some(scenario(entry.section()?)))
+            .collect(),
+    };
+    root.finish();
+    file
+}
+
+fn source(section: &mut Section<'_>, host: &dyn Host) -> Option<Source> {
+    let name = section.text("name").unwrap_or_default();
+    let kind = section.plugin("VariableSource", &["file/csv", "file/json", "variables"])?;
+    let kind = match kind {
+        "file/csv" => SourceKind::Csv {
+            file: section.text("file")?,
+            fields: section.texts("fields"),
+            delimiter: section.text("delimiter"),
+            ignore_first_line: section.bool("ignore_first_line", false),
+        },
+        "file/json" => SourceKind::Json(json_file(section, host)?),
+        _ => SourceKind::Variables(section.take("variables").map(|entry| plain(entry.value))?),
+    };
+    Some(Source { name, kind })
+}
+
+fn json_file(section: &mut Section<'_>, host: &dyn Host) -> Option<serde_json::Value> {
+    let path = section.text("file")?;
+    let bytes = host.read(&path);
+    let read = bytes
+        .map_err(|error| crate::go_text::open_failed(&path, &error))
+        .and_then(|bytes| {
+            serde_json::from_slice(&bytes).map_err(|error| format!("{path}: {error}"))
+        });
+    match read {
+        Ok(value) => Some(value),
+        Err(why) => {
+            section.wrong("file", why);
+            None
+        }
+    }
+}
+
+/// A value of the file as JSON.
+fn plain(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(on) => (*on).into(),
+        Value::Number(number) => number.clone().into(),
+        Value::Text(text) | Value::Filled(text) => text.clone().into(),
+        Value::List(values) => values.iter().map(plain).collect(),
+        Value::Map(entries) => {
+            let entries = entries.iter();
+            entries
+                .map(|(key, value)| (key.clone(), plain(value)))
+                .collect()
+        }
+    }
+}
+
+fn request(mut section: Section<'_>) -> Request {
+    let mut request = Request {
+        name: section.text("name").unwrap_or_default(),
+        method: section.text("method").unwrap_or_else(|| "GET".to_owned()),
+        uri: section.text("uri").unwrap_or_default(),
+        headers: section.text_map("headers"),
+        body: section.text("body"),
+        ..Request::default()
+    };
+    // The tag is of no effect in Pandora either.
+    section.text("tag");
+    if let Some(mut before) = section.section("preprocessor") {
+        request.mapping = before.text_map("mapping");
+        before.finish();
+    }
+    if let Some(mut templater) = section.section("templater") {
+        templater.plugin("Templater", &["html", "text"]);
+        templater.finish();
+    }
+    let after = section
+        .take("postprocessors")
+        .and_then(|entry| entry.list());
+    for entry in after.unwrap_or_default() {
+        request.after.extend(entry.section().and_then(after_of));
+    }
+    section.finish();
+    request
+}
+
+fn after_of(mut section: Section<'_>) -> Option<After> {
+    let known = ["assert/response", "var/header", "var/jsonpath", "var/xpath"];
+    let after = match section.plugin("Postprocessor", &known)? {
+        "var/jsonpath" => After::JsonPath(section.text_map("mapping")),
+        "var/header" => After::Header(section.text_map("mapping")),
+        "var/xpath" => {
+            section.wrong("type", "`var/xpath` can't be run by drumfire yet");
+            return None;
+        }
+        _ => After::Assert(Assert {
+            headers: section.text_map("headers"),
+            body: section.texts("body"),
+            status: section.count("status_code", 0, 0),
+            size: size(&mut section),
+        }),
+    };
+    section.finish();
+    Some(after)
+}
+
+/// The comparison of a body's size; `lt` and `gt` have their bounds in them.
+fn size(section: &mut Section<'_>) -> Option<(String, u64)> {
+    let mut size = section.section("size")?;
+    let value = size.count("val", 0, 0);
+    let op = size.text("op").unwrap_or_default();
+    let sign = match op.as_str() {
+        "eq" | "=" => "=",
+        "lt" | "<" => "<=",
+        "gt" | ">" => ">=",
+        _ => {
+            size.wrong("op", "write =, < or >");
+            "="
+        }
+    };
+    size.finish();
+    Some((sign.to_owned(), value))
+}
+
+fn scenario(mut section: Section<'_>) -> Scenario {
+    let scenario = Scenario {
+        name: section.text("name").unwrap_or_default(),
+        weight: section.count("weight", 1, 0).max(1),
+        min_waiting_time_ms: section.count("min_waiting_time", 0, 0),
+        requests: section.texts("requests"),
+    };
+    section.finish();
+    scenario
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! A scenario to the steps of an iteration.
+
+use super::mapping::{Scope, identifier};
+use super::template::translated;
+use super::{After, Assert, File, Request, Scenario};
+use crate::pandora::gun::HttpGun;
+use crate::pandora::lower::TOOL;
+use crate::pandora::shot::{Uri, canonical, complete};
+use drumfire_plan::document::{
+    Ask, Expect, Feed, Field, Fields, Payload, Request as Written, RequestStep,
+    Scenario as Weighted, Step,
+};
+
+/// An iteration has at most this many steps.
+const STEPS_MAX: usize = 10_000;
+
+/// Any status is as good as another, unless a check says otherwise.
+const ANY_STATUS: &str = "100-599";
+
+/// The scenarios of a file, and the feeds that they read.
+pub(in crate::pandora) struct Lowered {
+    pub(in crate::pandora) scenarios: Vec<Weighted>,
+    pub(in crate::pandora) feeds: Vec<Feed>,
+    /// How many scenarios one pass has.
+    pub(in crate::pandora) per_pass: u64,
+}
+
+/// Makes steps of the scenarios of a file.
+///
+/// # Errors
+/// What keeps them from being run.
+pub(in crate::pandora) fn lower(file: &File, gun: &HttpGun, seed: u64) -> Result<Lowered, String> {
+    if file.scenarios.is_empty() {
+        return Err("no scenarios: the file has none".to_owned());
+    }
+    let mut scope = Scope::new(&file.sources, seed);
+    let mut scenarios = Vec::with_capacity(file.scenarios.len());
+    for scenario in &file.scenarios {
+        scope.forget();
+        let steps = steps(scenario, file, gun, &mut scope)
+            .map_err(|why| format!("scenario {}: {why}", scenario.name))?;
+        scenarios.push(Weighted {
+            name: TOOL.text("name", &scenario.name),
+            weight: Some(TOOL.count("weight", scenario.weight)),
+            steps,
+        });
+    }
+    let weights = file.scenarios.iter().map(|scenario| scenario.weight);
+    let sum: u64 = weights.clone().fold(0, u64::saturating_add);
+    let divisor = weights.fold(0, greatest_common_divisor);
+    Ok(Lowered {
+        scenarios,
+        feeds: scope.into_feeds(),
+        per_pass: match file.scenarios.len() {
+            1 => 1,
+            _ => sum.checked_div(divisor).unwrap_or(1),
+        },
+    })
+}
+
+const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The steps of a scenario.
+fn steps(
+    scenario: &Scenario,
+    file: &File,
+    gun: &HttpGun,
+    scope: &mut Scope<'_>,
+) -> Result<Vec<Step>, String> {
+    let mut steps = Vec::new();
+    for text in &scenario.requests {
+        let named = Named::read(text)?;
+        if named.name == "sleep" {
+            steps.push(pause(named.count));
+            continue;
+        }
+        let mut requests = file.requests.iter();
+        let request = requests.find(|request| request.name == named.name);
+        let request = request.ok_or_else(|| format!("request {} not found", named.name))?;
+        for round in 0..named.count {
+            add(request, scenario, round, gun, scope, &mut steps)
+                .map_err(|why| format!("request {}: {why}", request.name))?;
+            if named.sleep > 0 {
+                steps.push(pause(named.sleep));
+            }
+            if steps.len() > STEPS_MAX {
+                return Err(format!("it has more than {STEPS_MAX} steps"));
+            }
+        }
+    }
+    if scenario.min_waiting_time_ms > 0 {
+        let until = format!("until {}ms", scenario.min_waiting_time_ms);
+        steps.push(Step::Pause(TOOL.text("min_waiting_time", &until)));
+    }
+    Ok(steps)
+}
+
+fn pause(milliseconds: u64) -> Step {
+    Step::Pause(TOOL.text("requests", &format!("{milliseconds}ms")))
+}
+
+/// `name`, `name(count)`, `name(count, sleep)`.
+pub(super) struct Named<'a> {
+    pub(super) name: &'a str,
+    pub(super) count: u64,
+    pub(super) sleep: u64,
+}
+
+impl<'a> Named<'a> {
+    pub(super) fn read(text: &'a str) -> Result<Self, String> {
+        let Some((name, rest)) = text.split_once('(') else {
+            return match text.contains(')') {
+                true => Err(format!("`{text}`: invalid close bracket position")),
+                false => Ok(Self {
+                    name: text,
+                    count: 1,
+                    sleep: 0,
+                }),
+            };
+        };
+        let inner = rest
+            .trim()
+            .strip_suffix(')')
+            .filter(|inner| !inner.contains(')'));
+        let inner = inner.ok_or_else(|| format!("`{text}`: invalid close bracket position"))?;
+        let mut numbers = inner.split(',').map(str::trim);
+        let mut number = |usual| match numbers.next() {
+            None | Some("") => Ok(usual),
+            Some(text) => {
+                let number = text.parse::<u64>();
+                number.map_err(|_| format!("failed to parse count: `{text}`"))
+            }
+        };
+        Ok(Self {
+            name: name.trim(),
+            count: number(1)?,
+            sleep: number(0)?,
+        })
+    }
+}
+
+/// Adds a request's steps: what it reads, the request, what is left of its response.
+fn add(
+    request: &Request,
+    scenario: &Scenario,
+    round: u64,
+    gun: &HttpGun,
+    scope: &mut Scope<'_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), String> {
+    let mut set = Vec::new();
+    for (name, value) in &request.mapping {
+        let mut is = scope.mapped(value, round)?;
+        // What a function or a list gives is computed once.
+        if is.contains(['(', '|']) {
+            let variable = variable(&request.name, "pre", name);
+            set.push(field(&variable, &format!("{{{{ {is} }}}}")));
+            is = variable;
+        }
+        scope.learn(&request.name, "preprocessor", name, is);
+    }
+    if !set.is_empty() {
+        steps.push(Step::Set(set));
+    }
+    let mut written = made(request, scenario, gun, scope)?;
+    for after in &request.after {
+        match after {
+            After::JsonPath(mapping) => {
+                for (name, path) in mapping {
+                    let variable = variable(&request.name, "post", name);
+                    written.take.push(field(&variable, &format!("json {path}")));
+                    scope.learn(&request.name, "postprocessor", name, variable);
+                }
+            }
+            After::Header(mapping) => {
+                for (name, text) in mapping {
+                    let (header, pipes) = text.split_once('|').unwrap_or((text, ""));
+                    let variable = variable(&request.name, "post", name);
+                    let header = header.trim();
+                    written
+                        .take
+                        .push(field(&variable, &format!("header {header}")));
+                    let is = piped(variable, pipes)?;
+                    scope.learn(&request.name, "postprocessor", name, is);
+                }
+            }
+            After::Assert(assert) => expect(assert, &mut written.expect),
+        }
+    }
+    steps.push(Step::Request(Box::new(RequestStep {
+        request: written,
+        on_fail: Some(TOOL.text("postprocessors", &"end_iteration")),
+    })));
+    Ok(())
+}
+
+fn field(name: &str, value: &str) -> Field {
+    TOOL.field("mapping", name, value)
+}
+
+/// The name of a variable in our templates.
+fn variable(request: &str, stage: &str, name: &str) -> String {
+    format!("v_{}_{stage}_{}", identifier(request), identifier(name))
+}
+
+/// The request itself.
+fn made(
+    request: &Request,
+    scenario: &Scenario,
+    gun: &HttpGun,
+    scope: &mut Scope<'_>,
+) -> Result<Written, String> {
+    let uri = Uri::read(&request.uri)?;
+    let mut headers = Vec::new();
+    for (name, value) in &request.headers {
+        // As Go's client has it, the host of a request is not among its fields.
+        if !name.eq_ignore_ascii_case("host") {
+            headers.push((name.clone(), translated(value, scope)?));
+        }
+    }
+    if let Some(host) = uri.host {
+        headers.push(("Host".to_owned(), host.to_owned()));
+    }
+    complete(&mut headers, gun);
+    let mut written = Written::new(Ask::Url {
+        method: TOOL.text("method", &request.method),
+        url: TOOL.text("uri", &translated(&uri.target, scope)?),
+    });
+    let fields = headers.iter();
+    let fields = fields.map(|(name, value)| TOOL.field("headers", &canonical(name), value));
+    written.fields = Fields::Listed(fields.collect());
+    if let Some(body) = &request.body {
+        let body = translated(body, scope)?;
+        written.data.payload = Some(Payload::Text(TOOL.text("body", &body)));
+    }
+    let name = format!("{}.{}", scenario.name, request.name);
+    written.name = Some(TOOL.text("name", &name));
+    written.expect.status = Some(TOOL.text("status_code", &ANY_STATUS));
+    Ok(written)
+}
+
+/// A value with what a header's pipes make of it.
+pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
+    let mut is = variable;
+    for pipe in pipes
+        .split('|')
+        .map(str::trim)
+        .filter(|pipe| !pipe.is_empty())
+    {
+        let (name, args) = pipe.split_once('(').unwrap_or((pipe, ")"));
+        let args = args.strip_suffix(')').unwrap_or(args);
+        let args: Vec<&str> = args.split(',').map(str::trim).collect();
+        let number = |text: &str| match text.is_empty() {
+            true => Ok(String::new()),
+            false => {
+                let number = text.parse::<i64>();
+                number
+                    .map(|number| number.to_string())
+                    .map_err(|_| format!("`{pipe}`: `{text}` is no number"))
+            }
+        };
+        is = match (name.trim(), &args[..]) {
+            ("lower", _) => format!("({is} | lower)"),
+            ("upper", _) => format!("({is} | upper)"),
+            ("substr", [from]) => format!("({is})[{}:]", number(from)?),
+            ("substr", [from, to]) => format!("({is})[{}:{}]", number(from)?, number(to)?),
+            ("replace", [from, to]) => {
+                let literal = |text: &str| serde_json::Value::from(text).to_string();
+                format!("({is} | replace({}, {}))", literal(from), literal(to))
+            }
+            _ => {
+                return Err(format!(
+                    "`{pipe}` is nothing that a header's value goes through"
+                ));
+            }
+        };
+    }
+    Ok(is)
+}
+
+/// Adds checks to what is expected.
+fn expect(assert: &Assert, expect: &mut Expect) {
+    for (name, text) in &assert.headers {
+        let check = format!("contains {text}");
+        expect.header.push(TOOL.field("headers", name, &check));
+    }
+    for text in &assert.body {
+        expect
+            .body
+            .push(TOOL.text("body", &format!("contains {text}")));
+    }
+    if assert.status > 0 {
+        expect.status = Some(TOOL.text("status_code", &assert.status));
+    }
+    if let Some((sign, value)) = &assert.size {
+        expect.body_size = Some(TOOL.text("size", &format!("{sign}{value}")));
+    }
+}
