@@ -68,9 +68,10 @@ unit:
 	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast
 
 # drumfire beside the tools that it stands in for. ghz comes from Go's module proxy. GO_WRK is the
-# path of a go-wrk program, commit 806f06b: with it, the records of what go-wrk did are renewed.
+# path of a go-wrk program, commit 806f06b, and PANDORA that of a pandora program, v0.5.29, built from
+# its repository: with them, the records of what these did are renewed.
 dialects: suites
-	GO_WRK=$(abspath $(GO_WRK)) cargo test --package drumfire --locked --test it -- --nocapture ghz_ go_wrk
+	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) cargo test --package drumfire --locked --test it -- --nocapture ghz_ go_wrk pandora_beside
 	git --no-pager diff --stat -- conformance/dialects
 
 # The laws of the code alone, with the advice that fails no test.

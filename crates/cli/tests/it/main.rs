@@ -35,6 +35,7 @@ mod many;
 mod mistakes;
 mod output;
 mod pandora;
+mod pandora_beside;
 mod plans;
 mod references;
 mod reflection;

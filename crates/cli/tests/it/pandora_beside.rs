@@ -1,0 +1,454 @@
+//! Configurations as the original ran them, beside ours: the exit code, the rows, what the server
+//! received, words and counters. The records stand in `conformance/dialects/pandora-beside/cases.txt`,
+//! and so does the reason of every difference, which is a line of `docs/dialects/pandora.md`.
+//!
+//! With `PANDORA` in the environment, the path of Pandora's program (v0.5.29), the original is run
+//! once more and its records are written anew; where ours differ they are written too, for a person
+//! to give the reason.
+
+use crate::support::lab::{self, port};
+use crate::support::program::{LIMIT, PATH, neutral, undeafened};
+use crate::support::script::{Peer, WholeRequest};
+use crate::support::{Folder, Process, Run, Script, Serve, Signal, side_by_side};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Runs last a second or two each, and mostly wait.
+const SIDE_BY_SIDE: usize = 8;
+
+/// What a pool has where a case does not say otherwise.
+const USUAL: [(&str, &str); 5] = [
+    ("gun", "{type: http, target: 'TARGET'}"),
+    ("ammo", "{type: uri, uris: ['/a', '/b tag']}"),
+    ("result", "{type: phout, destination: phout.log}"),
+    ("rps", "{type: once, times: 4}"),
+    ("startup", "{type: once, times: 1}"),
+];
+
+/// A record: what is compared of a run, a line each.
+type Record = Vec<String>;
+
+/// One case: the server, the configuration, the original's record, and ours with a reason where it
+/// differs.
+#[derive(Clone, Debug, Default)]
+struct Case {
+    server: String,
+    name: String,
+    /// Lines of the configuration and of what to look at, as they were written.
+    given: Vec<String>,
+    original: Record,
+    ours: Option<(String, Record)>,
+}
+
+impl Case {
+    /// The values of a word of the case.
+    fn all(&self, word: &str) -> Vec<&str> {
+        let lines = self.given.iter();
+        let values = lines.filter_map(|line| line.strip_prefix(word)?.strip_prefix(": "));
+        values.collect()
+    }
+
+    fn first(&self, word: &str) -> Option<&str> {
+        self.all(word).first().copied()
+    }
+
+    /// The configuration: its whole text, or that of one pool.
+    fn config(&self) -> String {
+        let whole = self.all("|");
+        if !whole.is_empty() {
+            return whole.join("\n").replace("\\n", "\n");
+        }
+        let mut text = "pools:\n  - id: p\n".to_owned();
+        for (key, usual) in USUAL {
+            let value = self.first(key).unwrap_or(usual);
+            text.push_str(&format!("    {key}: {value}\n"));
+        }
+        for more in self.all("pool") {
+            text.push_str(&format!("    {more}\n"));
+        }
+        for more in self.all("root") {
+            text.push_str(&format!("{more}\n"));
+        }
+        text
+    }
+}
+
+/// A server of a case.
+enum Server {
+    Script(Script, Arc<Mutex<Vec<WholeRequest>>>),
+    Serve(Serve),
+    Nothing(u16),
+}
+
+impl Server {
+    fn start(behaviour: &str) -> Self {
+        if let Some(line) = behaviour.strip_prefix("serve") {
+            return Self::Serve(Serve::new(line.trim()));
+        }
+        if behaviour == "nothing" {
+            return Self::Nothing(port());
+        }
+        let seen: Arc<Mutex<Vec<WholeRequest>>> = Arc::default();
+        let (behaviour, kept) = (behaviour.to_owned(), Arc::clone(&seen));
+        let script = Script::new(move |peer| serve(&behaviour, peer, &kept));
+        Self::Script(script, seen)
+    }
+
+    fn port(&self) -> u16 {
+        match self {
+            Self::Script(script, _) => script.port(),
+            Self::Serve(serve) => serve.port(),
+            Self::Nothing(port) => *port,
+        }
+    }
+
+    /// The requests as they came: how often each, and the first one's fields.
+    fn requests(&self) -> Record {
+        let Self::Script(_, seen) = self else {
+            return Vec::new();
+        };
+        let seen = seen.lock().unwrap();
+        let mut record = Vec::new();
+        let lines = seen.iter().map(|request| {
+            let line = request.head.lines().next().unwrap_or_default();
+            let body = String::from_utf8_lossy(&request.body)
+                .escape_debug()
+                .to_string();
+            match body.is_empty() {
+                true => line.to_owned(),
+                false => format!("{line} {body}"),
+            }
+        });
+        for (line, count) in counted(lines) {
+            record.push(format!("sent {count} {line}"));
+        }
+        let port = format!(":{}", self.port());
+        if let Some(first) = seen.first() {
+            let fields: BTreeSet<String> = first
+                .head
+                .lines()
+                .skip(1)
+                .filter(|line| !line.is_empty())
+                .map(|line| format!("first {}", line.replace(&port, ":PORT")))
+                .collect();
+            record.extend(fields);
+        }
+        record
+    }
+}
+
+/// One connection of a server with a behaviour.
+fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
+    let mut words = behaviour.split(' ');
+    let (name, first) = (words.next().unwrap(), words.next().unwrap_or_default());
+    while let Some(request) = peer.whole_request() {
+        let path = request
+            .head
+            .split(' ')
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned();
+        let closes = request
+            .head
+            .to_ascii_lowercase()
+            .contains("connection: close");
+        let is_head = request.head.starts_with("HEAD ");
+        seen.lock().unwrap().push(request);
+        let status = match (name, path.as_str()) {
+            ("status", _) => format!("{first} X"),
+            ("moved", "/a" | "/b") => format!("302 Found\r\nLocation: {first}"),
+            _ => "200 OK".to_owned(),
+        };
+        match name {
+            "slow" => sleep(Duration::from_millis(first.parse().unwrap())),
+            "hangs-up" => return peer.end(),
+            "resets" => return peer.reset(),
+            "silent" => return peer.hold(),
+            "garbage" => {
+                peer.send("no http\r\n\r\n");
+                return peer.end();
+            }
+            "cuts" => {
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok");
+                return peer.end();
+            }
+            _ => {}
+        }
+        let body = match (name, path.split('?').next().unwrap_or_default()) {
+            _ if is_head => "",
+            ("shop", "/auth") => "{\"auth_key\": \"k1\"}",
+            ("shop", "/list") => "{\"items\": [11, 12, 13]}",
+            _ => "ok",
+        };
+        let more = match name {
+            "shop" => "Content-Type: application/json\r\nX-Kind: small\r\n",
+            _ => "",
+        };
+        let length = if is_head { 2 } else { body.len() };
+        let head = format!("HTTP/1.1 {status}\r\n{more}Content-Length: {length}\r\n\r\n");
+        let sent = peer.send(head + body);
+        if !sent || closes {
+            return peer.end();
+        }
+    }
+}
+
+/// How often each line comes.
+fn counted(lines: impl Iterator<Item = String>) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for line in lines {
+        *counts.entry(line).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// The counters' names, asked for until they are there.
+fn counters(port: u16) -> Option<String> {
+    let until = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < until {
+        let mut reply = String::new();
+        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) {
+            let asked = stream
+                .write_all(b"GET /debug/vars HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+            if asked.is_ok() && stream.read_to_string(&mut reply).is_ok() {
+                let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+                let mut names: Vec<&str> = body
+                    .split('"')
+                    .filter(|name| name.starts_with("engine_"))
+                    .collect();
+                names.sort_unstable();
+                if !names.is_empty() {
+                    return Some(names.join(" "));
+                }
+            }
+        }
+        sleep(Duration::from_millis(20));
+    }
+    None
+}
+
+/// Runs a case with a program, and records its end.
+fn run(program: &mut Command, case: &Case) -> Record {
+    let server = Server::start(&case.server);
+    let folder = Folder::new();
+    let files = lab::repository().join("conformance/dialects/pandora-beside/files");
+    for file in fs::read_dir(files).unwrap().flatten() {
+        fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+    }
+    let counters_port = port();
+    let filled = |text: &str| {
+        text.replace("TARGET", &format!("127.0.0.1:{}", server.port()))
+            .replace("COUNTERS", &counters_port.to_string())
+    };
+    let name = case.first("file").unwrap_or("load.yaml");
+    if let Some((folder_name, _)) = name.rsplit_once('/') {
+        fs::create_dir_all(folder.path().join(folder_name)).unwrap();
+    }
+    fs::write(folder.path().join(name), filled(&case.config())).unwrap();
+    let args = case.first("args").unwrap_or(name).split(' ');
+    program.args(args.filter(|word| *word != "NONE"));
+    program.current_dir(folder.path()).env("BESIDE", "5");
+    let mut process = Process::start(program);
+    let seen = (!case.all("counters").is_empty()).then(|| counters(counters_port));
+    if let Some(signal) = case.first("signal") {
+        let (name, after) = signal.split_once(' ').unwrap();
+        sleep(Duration::from_millis(after.parse().unwrap()));
+        process.signal(match name {
+            "INT" => Signal::INT,
+            _ => Signal::TERM,
+        });
+    }
+    let limit = case
+        .first("limit")
+        .map(|limit| Duration::from_millis(limit.parse().unwrap()));
+    let started = Instant::now();
+    while limit.is_some_and(|limit| started.elapsed() < limit) && process.is_running() {
+        sleep(Duration::from_millis(10));
+    }
+    if limit.is_some() && process.is_running() {
+        process.signal(Signal::KILL);
+        return vec!["does not end".to_owned()];
+    }
+    let run = process.finish(LIMIT);
+    let rows = fs::read_to_string(folder.at("phout.log")).unwrap_or_default();
+    let mut record = record(&run, &rows, &server, case);
+    if let Some(seen) = seen {
+        record.push(format!("counters {}", seen.unwrap_or_default()));
+    }
+    record
+}
+
+/// What is compared of a run that wrote these rows.
+fn record(run: &Run, rows: &str, server: &Server, case: &Case) -> Record {
+    let mut record = vec![format!("exit {}", run.code.unwrap_or(-1))];
+    let to_stdout: String = run
+        .stdout
+        .lines()
+        .filter(|line| line.split('\t').count() == 12)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let rows = format!("{rows}{to_stdout}");
+    let is_exact = case.all("loose").is_empty();
+    let columns = rows.lines().map(|row| columns(row, case));
+    for (row, count) in counted(columns) {
+        record.push(match is_exact {
+            true => format!("row {count} {row}"),
+            false => format!("row {row}"),
+        });
+    }
+    let requests = server.requests();
+    record.extend(
+        requests
+            .into_iter()
+            .filter(|line| is_exact || line.starts_with("first ")),
+    );
+    let text = format!("{}{}", run.stdout, run.stderr);
+    for words in case.all("says") {
+        record.push(match text.contains(words) {
+            true => format!("said {words}"),
+            false => format!("not said {words}"),
+        });
+    }
+    record
+}
+
+/// The tag, the codes, and which of the other columns are filled.
+fn columns(row: &str, case: &Case) -> String {
+    let parts: Vec<&str> = row.split('\t').collect();
+    let Some(&[time, tag, real, .., net, proto]) = parts.get(..).filter(|p| p.len() == 12) else {
+        return format!("{} columns", parts.len());
+    };
+    let at = time.parse::<f64>().unwrap_or(0.0);
+    let sane = at > 1.6e9
+        && time
+            .split_once('.')
+            .is_some_and(|(_, part)| part.len() == 3);
+    let mut line = format!("{tag} {net} {proto}");
+    if !sane || real.parse::<u64>().is_err() {
+        line.push_str(" malformed");
+    }
+    if !case.all("filled").is_empty() {
+        let filled = (3..10).filter(|n| parts[*n] != "0").map(|n| n.to_string());
+        line.push_str(&format!(" filled {}", filled.collect::<Vec<_>>().join(",")));
+    }
+    line
+}
+
+fn path() -> PathBuf {
+    lab::repository().join("conformance/dialects/pandora-beside/cases.txt")
+}
+
+/// The comment and reasons, and the cases.
+fn read(text: &str) -> (String, Vec<Case>) {
+    let (head, rest) = text.split_once("\n== ").expect("a case");
+    let cases = rest.split("\n== ").map(|block| {
+        let mut lines = block.lines().filter(|line| !line.is_empty());
+        let first = lines.next().and_then(|line| line.split_once(" | "));
+        let (server, name) = first.expect(block);
+        let mut case = Case {
+            server: server.to_owned(),
+            name: name.to_owned(),
+            ..Case::default()
+        };
+        for line in lines {
+            match (line.strip_prefix("-- ours: "), &mut case.ours) {
+                (Some(reason), _) => case.ours = Some((reason.to_owned(), Vec::new())),
+                (None, _) if line.starts_with("> ") => case.given.push(line[2..].to_owned()),
+                (None, Some((_, record))) => record.push(line.to_owned()),
+                (None, None) => case.original.push(line.to_owned()),
+            }
+        }
+        case
+    });
+    (head.to_owned(), cases.collect())
+}
+
+fn print(head: &str, cases: &[Case]) -> String {
+    let mut out = format!("{}\n", head.trim_end());
+    for case in cases {
+        out.push_str(&format!("\n== {} | {}\n", case.server, case.name));
+        for line in &case.given {
+            out.push_str(&format!("> {line}\n"));
+        }
+        for line in &case.original {
+            out.push_str(&format!("{line}\n"));
+        }
+        if let Some((reason, record)) = &case.ours {
+            out.push_str(&format!("-- ours: {reason}\n"));
+            for line in record {
+                out.push_str(&format!("{line}\n"));
+            }
+        }
+    }
+    out
+}
+
+/// Our own run of a case: by the command, for a link is tested elsewhere.
+fn ours(case: &Case) -> Record {
+    let mut program = neutral(undeafened(PATH));
+    program.arg("pandora");
+    run(&mut program, case)
+}
+
+#[test]
+fn configurations_run_as_recorded() {
+    let text = fs::read_to_string(path()).expect("the records");
+    let (head, cases) = read(&text);
+    assert!(cases.len() >= 60, "{} cases", cases.len());
+    let original = std::env::var("PANDORA").unwrap_or_default();
+    if !original.is_empty() {
+        let again = side_by_side(SIDE_BY_SIDE, &cases, |case| {
+            let recorded = run(&mut neutral(undeafened(&original)), case);
+            let found = ours(case);
+            let reason = case.ours.as_ref();
+            let reason = reason.map_or("?", |(reason, _)| reason).to_owned();
+            Case {
+                ours: (found != recorded).then_some((reason, found)),
+                original: recorded,
+                ..case.clone()
+            }
+        });
+        return fs::write(path(), print(&head, &again)).expect("the records");
+    }
+    check_reasons(&head, &cases);
+    let found = side_by_side(SIDE_BY_SIDE, &cases, |case| {
+        let expected = case.ours.as_ref().map_or(&case.original, |(_, ours)| ours);
+        let found = ours(case);
+        let name = &case.name;
+        let told = format!("{name}\n  expected {expected:#?}\n  found    {found:#?}");
+        (found != *expected).then_some(told)
+    });
+    let wrong: Vec<String> = found.into_iter().flatten().collect();
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{count} cases:\n{}", wrong.join("\n"));
+}
+
+/// Each difference has a reason, and each reason a difference and its line on the dialect's page.
+fn check_reasons(head: &str, cases: &[Case]) {
+    let page = lab::repository().join("docs/dialects/pandora.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let reasons = head.lines().filter_map(|line| line.strip_prefix("reason "));
+    let mut unused = BTreeSet::new();
+    for reason in reasons {
+        let (name, line) = reason.split_once(": ").expect(reason);
+        assert!(page.contains(line), "{name}: `{line}` is not on the page");
+        unused.insert(name);
+    }
+    let named = unused.clone();
+    for case in cases {
+        if let Some((reason, record)) = &case.ours {
+            let (reason, name) = (reason.as_str(), &case.name);
+            assert!(named.contains(reason), "no reason `{reason}`: {name}");
+            assert_ne!(*record, case.original, "{name} differs in nothing");
+            unused.remove(reason);
+        }
+    }
+    assert!(unused.is_empty(), "reasons without a case: {unused:?}");
+}
