@@ -13,7 +13,7 @@ pub use range::Range;
 
 use drumfire_plan::DataError;
 use json_rows::JsonRows;
-use json_values::{JsonValues, Next};
+pub(crate) use json_values::{JsonNext, JsonValues};
 use minijinja::Value;
 use minijinja::value::ValueKind;
 use std::fmt::{self, Write as _};
@@ -111,9 +111,9 @@ impl Feed {
         loop {
             let next = values.next(rest.as_bytes(), true);
             let (start, end) = match next {
-                Next::Value { start, end } => (start, end),
-                Next::End | Next::More => return Self::of_json(rows),
-                Next::Broken { at, message } => {
+                JsonNext::Value { start, end } => (start, end),
+                JsonNext::End | JsonNext::More => return Self::of_json(rows),
+                JsonNext::Broken { at, message } => {
                     return Err(FeedError::at(line + lines_in(&rest[..at]), message));
                 }
             };

@@ -5,6 +5,7 @@
 //! in which order a list is gone through ([`Order`]). Must not know I/O, clocks or protocols: the
 //! bytes of files and the time are given to it. Start reading at [`Template`].
 
+mod ammo;
 mod condition;
 mod date;
 mod expression;
@@ -15,6 +16,7 @@ mod integer;
 mod jinja;
 mod json_text;
 mod order;
+mod read_at;
 mod render_context;
 mod request;
 mod set_value;
@@ -24,6 +26,10 @@ mod tags;
 mod template;
 mod text;
 
+pub use ammo::{
+    AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Class,
+    Precedence, Storage, Timing,
+};
 pub use condition::{CONDITION_MAX, Condition};
 pub use date::rfc3339;
 pub use drumfire_plan::Random;
@@ -31,6 +37,7 @@ pub use feed::{CsvForm, Feed, FeedError, Generated, KINDS, Kind, Range, VALUE};
 pub use feed_order::{AtEnd, Deal, FeedOrder};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
 pub use order::Order;
+pub use read_at::ReadAt;
 pub use render_context::RenderContext;
 pub use request::{Bodies, FieldTemplate, RequestTemplates};
 pub use set_value::SetValue;

@@ -50,6 +50,11 @@ pub trait RequestData: Send + Sync + fmt::Debug {
     /// The parts that vary.
     fn varying(&self) -> Varying;
 
+    /// Whether every request renders a field with this name, so that no default of it is sent.
+    fn renders(&self, _name: &str) -> bool {
+        false
+    }
+
     /// Whether all requests send the same, so that one rendering serves the whole run.
     fn is_fixed(&self) -> bool {
         self.varying() == Varying::default()

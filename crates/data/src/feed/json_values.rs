@@ -23,7 +23,7 @@ enum State {
 
 /// What follows in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum JsonNext {
     /// A value.
     Value { start: usize, end: usize },
     /// The window ends before the next value does.
@@ -36,16 +36,16 @@ pub(crate) enum Next {
 
 impl JsonValues {
     /// The next value of a window; `is_last` says that nothing follows the window.
-    pub(crate) fn next(&mut self, window: &[u8], is_last: bool) -> Next {
+    pub(crate) fn next(&mut self, window: &[u8], is_last: bool) -> JsonNext {
         let mut at = blanks(window, 0);
         let mut state = self.0;
         let missing = |at, message| match is_last {
-            true => Next::Broken { at, message },
-            false => Next::More,
+            true => JsonNext::Broken { at, message },
+            false => JsonNext::More,
         };
         let ended = || match is_last {
-            true => Next::End,
-            false => Next::More,
+            true => JsonNext::End,
+            false => JsonNext::More,
         };
         match (state, window.get(at)) {
             (State::Array, None) => return missing(at, "the array is not closed"),
@@ -66,7 +66,7 @@ impl JsonValues {
             (State::Array, Some(b',')) => at = blanks(window, at + 1),
             (State::Array, Some(_)) => {
                 let message = "a comma or the array's end is missing here";
-                return Next::Broken { at, message };
+                return JsonNext::Broken { at, message };
             }
             (State::Start | State::Stream, Some(_)) => state = State::Stream,
             (State::Closed, Some(_)) => {}
@@ -75,7 +75,7 @@ impl JsonValues {
             at = blanks(window, at);
             let message = "something follows the array's end";
             return match window.get(at) {
-                Some(_) => Next::Broken { at, message },
+                Some(_) => JsonNext::Broken { at, message },
                 None => ended(),
             };
         }
@@ -85,9 +85,9 @@ impl JsonValues {
         match value_end(window, at) {
             Some(end) if end < window.len() || is_last || is_closed(window[at]) => {
                 self.0 = state;
-                Next::Value { start: at, end }
+                JsonNext::Value { start: at, end }
             }
-            Some(_) => Next::More,
+            Some(_) => JsonNext::More,
             None => missing(at, "the value is not closed"),
         }
     }
@@ -149,7 +149,7 @@ fn string_end(window: &[u8], start: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{JsonValues, Next};
+    use super::{JsonNext, JsonValues};
     use proptest::prelude::*;
 
     /// The values of a text, cut into windows that grow by `step`.
@@ -159,13 +159,13 @@ mod tests {
         let mut found = Vec::new();
         loop {
             match cut.next(&text.as_bytes()[from..to], to == text.len()) {
-                Next::Value { start, end } => {
+                JsonNext::Value { start, end } => {
                     found.push(text[from + start..from + end].to_owned());
                     from += end;
                 }
-                Next::More => to = (to + step).min(text.len()),
-                Next::End => return Ok(found),
-                Next::Broken { message, .. } => return Err(message),
+                JsonNext::More => to = (to + step).min(text.len()),
+                JsonNext::End => return Ok(found),
+                JsonNext::Broken { message, .. } => return Err(message),
             }
         }
     }

@@ -181,7 +181,9 @@ pub(crate) fn own_fields(
         ("Connection", closes.then(|| "close".to_owned())),
         ("Expect", waits.then(|| "100-continue".to_owned())),
     ];
-    let missing = |name: &str| !request.headers.iter().any(|header| header.is(name));
+    let rendered = |name: &str| request.data.as_ref().is_some_and(|data| data.renders(name));
+    let given = |name: &str| request.headers.iter().any(|header| header.is(name));
+    let missing = |name: &str| !given(name) && !rendered(name);
     let wanted = fields
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)));

@@ -1,0 +1,284 @@
+//! Ammo: files whose every entry is a request.
+//!
+//! A file is read once before the run, in windows: every entry is decoded and checked, and the
+//! [`Class`]es are found, one for each method and name. A small file's entries then stay in memory.
+//! Of a larger one a sparse index stays, of a bounded size, and a worker decodes the block that has
+//! the entry that it wants. Which entry that is follows from the arrival's number alone.
+
+mod access_log;
+mod batch;
+mod block;
+mod class;
+mod decoder;
+mod har;
+mod json_line;
+mod log_time;
+mod pacing;
+mod raw;
+mod render;
+mod uri;
+
+pub use class::{AutoTag, Class};
+pub use decoder::{AMMO_FORMATS, AmmoFormat};
+pub use render::{AmmoData, AmmoPick};
+
+use crate::read_at::{ReadAt, Window};
+use batch::Batch;
+use block::Block;
+use class::Classes;
+use decoder::{Decoder, Step};
+use drumfire_units::Nanos;
+use std::fmt;
+use std::sync::Arc;
+
+/// A file up to this size stays in memory, decoded.
+const MEMORY_BYTES_MAX: u64 = 16 << 20;
+/// The bytes between two entries of the index, at first.
+const STRIDE_BYTES: u64 = 4 << 10;
+/// An index has at most this many entries; when there would be more, every second goes.
+const INDEX_MAX: usize = 1 << 16;
+/// The headers that are kept with entries of the index together have at most this many bytes.
+const STATES_BYTES_MAX: usize = 16 << 20;
+/// The moments of a file that is replayed with its own timing.
+const TIMES_MAX: usize = 10_000_000;
+
+/// How a file is read.
+#[derive(Clone, Debug, Default)]
+pub struct AmmoOptions {
+    /// Its format.
+    pub format: AmmoFormat,
+    /// Only entries with one of these tags are used; all, where there is none.
+    pub chosen: Vec<String>,
+    /// Fields of every request.
+    pub headers: Vec<(String, String)>,
+    /// Whether those stand above the file's of the same name, or below them.
+    pub precedence: Precedence,
+    /// The name of requests without a tag; their method where there is none.
+    pub name: Option<String>,
+    /// Tags that are made of paths.
+    pub auto_tag: Option<AutoTag>,
+    /// Whether the entries stay in memory, however large the file is.
+    pub storage: Storage,
+    /// Whether the moments of the entries are kept.
+    pub timing: Timing,
+}
+
+/// Which of two fields with the same name is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precedence {
+    /// The file's.
+    #[default]
+    File,
+    /// The plan's.
+    Plan,
+}
+
+/// Where decoded entries lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Storage {
+    /// In memory if the file is small.
+    #[default]
+    BySize,
+    /// In memory.
+    Memory,
+}
+
+/// When entries are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Timing {
+    /// As the load says.
+    #[default]
+    Load,
+    /// As they were once sent: every entry has a moment.
+    Own,
+}
+
+/// Why ammo could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AmmoError {
+    /// The line it was found in, from 1; 0 when it concerns the whole.
+    pub line: u64,
+    /// The mistake.
+    pub message: String,
+}
+
+impl fmt::Display for AmmoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.message),
+            line => write!(f, "line {line}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for AmmoError {}
+
+impl AmmoError {
+    fn at(line: u64, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { line, message }
+    }
+}
+
+/// The entries of a file.
+#[derive(Debug)]
+pub struct Ammo {
+    options: AmmoOptions,
+    source: Arc<dyn ReadAt>,
+    classes: Classes,
+    rows: u64,
+    entries: Entries,
+    times: Vec<u64>,
+}
+
+/// Where the entries are.
+#[derive(Debug)]
+enum Entries {
+    /// All of them, decoded.
+    Memory(Batch),
+    /// In the file, from these places on.
+    Blocks(Vec<Block>),
+}
+
+impl Ammo {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The first entry that can't be decoded, or none that can be used.
+    pub fn read(source: Arc<dyn ReadAt>, options: AmmoOptions) -> Result<Self, AmmoError> {
+        let is_small = source.size() <= MEMORY_BYTES_MAX;
+        let in_memory = is_small || options.storage == Storage::Memory;
+        let mut ammo = Self {
+            classes: Classes::new(&options),
+            options,
+            source,
+            rows: 0,
+            entries: match in_memory {
+                true => Entries::Memory(Batch::default()),
+                false => Entries::Blocks(Vec::new()),
+            },
+            times: Vec::new(),
+        };
+        match ammo.options.format {
+            AmmoFormat::Har => ammo.read_har()?,
+            _ => ammo.read_entries()?,
+        }
+        if ammo.rows > 0 {
+            return Ok(ammo);
+        }
+        Err(AmmoError::at(
+            0,
+            match ammo.options.chosen.is_empty() {
+                true => "there is no request in it".to_owned(),
+                false => format!(
+                    "no request in it has a tag of {}",
+                    ammo.options.chosen.join(", ")
+                ),
+            },
+        ))
+    }
+
+    /// HAR is one JSON value, which is read as a whole.
+    fn read_har(&mut self) -> Result<(), AmmoError> {
+        let mut window = Window::new(Arc::clone(&self.source));
+        let bytes = window.whole().map_err(|error| AmmoError::at(0, error))?;
+        let mut all = Batch::default();
+        har::decode(bytes, &mut all)?;
+        all.sort_by_time();
+        let mut kept = Batch::default();
+        for row in 0..all.len() {
+            kept.copy(&all, row);
+            self.keep(&mut kept, 0)?;
+        }
+        self.entries = Entries::Memory(kept);
+        Ok(())
+    }
+
+    fn read_entries(&mut self) -> Result<(), AmmoError> {
+        let mut window = Window::new(Arc::clone(&self.source));
+        let mut decoder = Decoder::new(self.options.format);
+        let mut index = block::Index::new(STRIDE_BYTES, INDEX_MAX, STATES_BYTES_MAX);
+        let mut all = Batch::default();
+        let mut line = 1;
+        loop {
+            let is_streamed = matches!(self.entries, Entries::Blocks(_));
+            if is_streamed {
+                index.note(window.offset(), self.rows, &decoder);
+                all.clear();
+            }
+            match decoder.step(window.rest(), window.is_last(), &mut all) {
+                Step::Took { bytes, rows } => {
+                    if rows > 0 {
+                        self.keep(&mut all, line)?;
+                    }
+                    line += window.take(bytes);
+                }
+                Step::More => window.grow().map_err(|error| AmmoError::at(line, error))?,
+                Step::Broken { at, message } => {
+                    return Err(AmmoError::at(line + window.lines_before(at), message));
+                }
+                Step::End => break,
+            }
+        }
+        match &mut self.entries {
+            Entries::Memory(batch) => *batch = all,
+            Entries::Blocks(blocks) => *blocks = index.finish(window.offset(), self.rows),
+        }
+        Ok(())
+    }
+
+    /// Counts the last entry of a batch with its class, or takes it out again where it is not
+    /// chosen.
+    fn keep(&mut self, batch: &mut Batch, line: u64) -> Result<(), AmmoError> {
+        let class = self.classes.add(batch.last());
+        let class = class.map_err(|message| AmmoError::at(line, message))?;
+        let Some(class) = class else {
+            batch.pop();
+            return Ok(());
+        };
+        if self.options.timing == Timing::Own {
+            let missing = "the entry has no time, so that its own timing is not known";
+            let time = batch
+                .last()
+                .time
+                .ok_or_else(|| AmmoError::at(line, missing))?;
+            if self.times.len() == TIMES_MAX {
+                let message =
+                    format!("a replay with its own timing has at most {TIMES_MAX} requests");
+                return Err(AmmoError::at(line, message));
+            }
+            self.times.push(time);
+        }
+        batch.set_class(class);
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// How many requests one pass has; at least 1.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The classes of requests.
+    #[must_use]
+    pub fn classes(&self) -> &[Class] {
+        self.classes.list()
+    }
+
+    /// Whether the entries are in memory.
+    #[must_use]
+    pub const fn is_in_memory(&self) -> bool {
+        matches!(self.entries, Entries::Memory(_))
+    }
+
+    /// When the requests were once sent, from the first on, at a speed: 2.0 is twice as fast.
+    /// Empty unless the entries' own timing was asked for.
+    #[must_use]
+    pub fn times(&self, speed: f64) -> Vec<Nanos> {
+        pacing::times(&self.times, speed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! Classes of requests: those that the plan tells apart, since they have a method and a name of
+//! their own, or parts that others lack.
+
+use super::batch::Entry;
+use super::{AmmoOptions, Precedence};
+use std::collections::HashMap;
+
+/// A file has at most this many methods and names together.
+const CLASSES_MAX: usize = 10_000;
+/// Fields for which a request has a default that must not stand beside its own.
+const DEFAULTED: [&str; 3] = ["user-agent", "accept-encoding", "authorization"];
+/// Fields that frame the message or belong to the connection; they are not those of an entry.
+const FRAMING: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Tags that are made of paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutoTag {
+    /// How many elements of the path a tag has.
+    pub elements: usize,
+    /// Whether it is added to a tag that there is, behind `|`.
+    pub beside: bool,
+}
+
+/// Requests with one method and one name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Class {
+    /// The method.
+    pub method: String,
+    /// The name under which their numbers are reported.
+    pub name: String,
+    /// Which parts they have.
+    pub parts: ClassParts,
+}
+
+/// The parts that all requests of a class have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClassParts {
+    /// A host of their own.
+    pub host: bool,
+    /// Header fields of their own.
+    pub fields: bool,
+    /// A body.
+    pub body: bool,
+    /// Fields of their own that have a default otherwise, by their place in a list.
+    defaulted: [bool; DEFAULTED.len()],
+}
+
+impl ClassParts {
+    /// Whether all have a field with this name, for which there is a default.
+    pub(super) fn renders(self, name: &str) -> bool {
+        let mut known = DEFAULTED.iter().zip(self.defaulted);
+        known.any(|(known, is_there)| is_there && name.eq_ignore_ascii_case(known))
+    }
+}
+
+/// Whether a field is not the entry's to send.
+pub(super) fn is_framing(name: &str) -> bool {
+    FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// The classes of a file.
+#[derive(Debug)]
+pub(super) struct Classes {
+    chosen: Vec<String>,
+    name: Option<String>,
+    auto_tag: Option<AutoTag>,
+    headers: Vec<(String, String)>,
+    precedence: Precedence,
+    list: Vec<Class>,
+    places: HashMap<Class, u32>,
+}
+
+impl Classes {
+    pub(super) fn new(options: &AmmoOptions) -> Self {
+        Self {
+            chosen: options.chosen.clone(),
+            name: options.name.clone(),
+            auto_tag: options.auto_tag,
+            headers: options.headers.clone(),
+            precedence: options.precedence,
+            list: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    pub(super) fn list(&self) -> &[Class] {
+        &self.list
+    }
+
+    /// Whether an entry is used.
+    pub(super) fn is_chosen(&self, entry: Entry<'_>) -> bool {
+        self.chosen.is_empty() || self.chosen.iter().any(|tag| tag == entry.tag)
+    }
+
+    /// The class of an entry, a new one if need be; `None` where it is not chosen.
+    pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<Option<u32>, String> {
+        if !self.is_chosen(entry) {
+            return Ok(None);
+        }
+        let class = self.of(entry);
+        if let Some(place) = self.places.get(&class) {
+            return Ok(Some(*place));
+        }
+        if self.list.len() == CLASSES_MAX {
+            return Err(format!(
+                "the file has more than {CLASSES_MAX} names of requests; write one for all with \
+                 `name`, or shorten paths with `auto_tag`"
+            ));
+        }
+        let place = self.list.len() as u32;
+        self.list.push(class.clone());
+        self.places.insert(class, place);
+        Ok(Some(place))
+    }
+
+    /// The class of an entry, if there is one already and it is chosen.
+    pub(super) fn find(&self, entry: Entry<'_>) -> Option<u32> {
+        if !self.is_chosen(entry) {
+            return None;
+        }
+        self.places.get(&self.of(entry)).copied()
+    }
+
+    fn of(&self, entry: Entry<'_>) -> Class {
+        let plan = |name: &str| {
+            let mut headers = self.headers.iter();
+            headers.any(|(known, _)| known.eq_ignore_ascii_case(name))
+        };
+        Class {
+            method: entry.method.to_owned(),
+            name: self.name_of(entry),
+            parts: ClassParts {
+                host: entry.named_host().is_some() || plan("host"),
+                fields: true,
+                body: entry.body.is_some(),
+                defaulted: DEFAULTED.map(|name| entry.has(name) || plan(name)),
+            },
+        }
+    }
+
+    fn name_of(&self, entry: Entry<'_>) -> String {
+        let auto = self
+            .auto_tag
+            .filter(|auto| auto.beside || entry.tag.is_empty());
+        let auto = auto.map(|auto| elements(entry.target, auto.elements));
+        match (entry.tag, auto, &self.name) {
+            ("", Some(auto), _) => auto.to_owned(),
+            ("", None, Some(name)) => name.clone(),
+            ("", None, None) => entry.method.to_owned(),
+            (tag, Some(auto), _) => format!("{tag}|{auto}"),
+            (tag, None, _) => tag.to_owned(),
+        }
+    }
+
+    /// The fields that an entry is sent with, but for its host.
+    pub(super) fn fields<'a>(
+        &'a self,
+        entry: Entry<'a>,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let of_file = self.precedence == Precedence::File;
+        let planned = |name: &str| {
+            let mut headers = self.headers.iter();
+            headers.any(|(known, _)| known.eq_ignore_ascii_case(name))
+        };
+        let own = entry
+            .fields()
+            .filter(move |(name, _)| of_file || !planned(name));
+        let headers = self.headers.iter();
+        let headers = headers.map(|(name, value)| (name.as_str(), value.as_str()));
+        let headers = headers.filter(move |(name, _)| !of_file || !entry.has(name));
+        let all = own.chain(headers);
+        all.filter(|(name, _)| !name.eq_ignore_ascii_case("host") && !is_framing(name))
+    }
+
+    /// The host that an entry is sent with.
+    pub(super) fn host<'a>(&'a self, entry: Entry<'a>) -> Option<&'a str> {
+        let mut headers = self.headers.iter();
+        let planned = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let planned = planned.map(|(_, value)| value.as_str());
+        match (self.precedence, entry.host) {
+            (_, host) if !host.is_empty() => Some(host),
+            (Precedence::Plan, _) => planned.or_else(|| entry.named_host()),
+            (Precedence::File, _) => entry.named_host().or(planned),
+        }
+    }
+}
+
+/// The first elements of a path, with their slashes and without the query.
+fn elements(target: &str, count: usize) -> &str {
+    let path = target.split(['?', '#']).next().unwrap_or_default();
+    let slashes = path
+        .char_indices()
+        .filter(|(_, c)| *c == '/')
+        .map(|(at, _)| at);
+    match slashes.skip(1).nth(count.saturating_sub(1)) {
+        Some(end) => &path[..end],
+        None => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elements;
+
+    #[test]
+    fn a_path_is_cut_behind_its_first_elements() {
+        for (target, count, tag) in [
+            ("/my/very/deep?x", 2, "/my/very"),
+            ("/my/very/deep?x", 1, "/my"),
+            ("/my/very/deep/", 3, "/my/very/deep"),
+            ("/my?a/b", 2, "/my"),
+            ("/", 2, "/"),
+            ("", 1, ""),
+        ] {
+            assert_eq!(elements(target, count), tag, "{target} {count}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `jsonline`: JSON objects one after the other, or an array of them.
+
+use super::batch::Batch;
+use super::decoder::{Step, begin};
+use crate::feed::{JsonNext, JsonValues};
+use drumfire_plan::{Header, Method};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A request. Keys that are not here are passed over.
+#[derive(Deserialize)]
+struct Request<'a> {
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+    #[serde(borrow, default)]
+    method: Cow<'a, str>,
+    #[serde(borrow, default)]
+    host: Cow<'a, str>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(borrow, default)]
+    body: Option<Body<'a>>,
+    #[serde(borrow, default)]
+    tag: Cow<'a, str>,
+}
+
+/// A body: a text, or JSON that is sent as it stands.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Body<'a> {
+    #[serde(borrow)]
+    Text(Cow<'a, str>),
+    Json(serde_json::Value),
+}
+
+/// The next object.
+pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
+    let before = *values;
+    match values.next(window, is_last) {
+        JsonNext::More => Step::More,
+        JsonNext::End => Step::End,
+        JsonNext::Broken { at, message } => Step::Broken {
+            at,
+            message: message.to_owned(),
+        },
+        JsonNext::Value { start, end } => match put(&window[start..end], out) {
+            Ok(()) => Step::Took {
+                bytes: end,
+                rows: 1,
+            },
+            Err(message) => {
+                *values = before;
+                Step::Broken { at: start, message }
+            }
+        },
+    }
+}
+
+fn put(json: &[u8], out: &mut Batch) -> Result<(), String> {
+    let request: Request<'_> = serde_json::from_slice(json).map_err(|error| {
+        let shown = error.to_string();
+        let reason = shown.split(" at line ").next().unwrap_or_default();
+        format!("no request as JSON: {reason}")
+    })?;
+    let method = match &*request.method {
+        "" => "GET",
+        method => method,
+    };
+    Method::parse(method).map_err(|error| error.to_string())?;
+    begin(method, &request.uri, out)?;
+    out.tag(&request.tag);
+    if !request.host.is_empty() {
+        out.host(&request.host);
+    }
+    for (name, value) in &request.headers {
+        Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
+        if !name.eq_ignore_ascii_case("host") {
+            out.field(name, value);
+        }
+    }
+    match request.body {
+        None => {}
+        Some(Body::Text(text)) if text.is_empty() => {}
+        Some(Body::Text(text)) => out.body(text.as_bytes()),
+        Some(Body::Json(json)) => out.body(json.to_string().as_bytes()),
+    }
+    Ok(())
+}

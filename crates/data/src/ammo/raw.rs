@@ -1,0 +1,111 @@
+//! `raw`: a line with a length and a tag, and behind it that many bytes of an HTTP/1 request.
+
+use super::batch::Batch;
+use super::class::is_framing;
+use super::decoder::{Step, begin, line, text};
+use super::uri::body;
+use drumfire_plan::{Header, Method};
+
+/// The next request.
+pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
+    let read = line(window, is_last).and_then(|(line, bytes)| Ok((text(line)?, bytes)));
+    let (line, bytes) = match read {
+        Ok(read) => read,
+        Err(step) => return step,
+    };
+    if line.is_empty() {
+        return Step::Took { bytes, rows: 0 };
+    }
+    let (length, tag) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    if length == "0" {
+        return Step::broken("the request has no bytes");
+    }
+    let request = match body(length, &window[bytes..], is_last) {
+        Ok(request) => request,
+        Err(step) => return step,
+    };
+    match put(request, tag.trim(), out) {
+        Ok(()) => Step::Took {
+            bytes: bytes + request.len(),
+            rows: 1,
+        },
+        Err(message) => Step::Broken { at: bytes, message },
+    }
+}
+
+/// A request as it goes over the wire (RFC 9112 section 3).
+fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
+    let (head, rest) = split(request).ok_or("the request has no empty line behind its head")?;
+    let head = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8")?;
+    let mut lines = head.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut words = first.split(' ');
+    let (method, target) = (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    );
+    let version = words.next().unwrap_or_default();
+    if !version.starts_with("HTTP/1.") || words.next().is_some() {
+        let shown: String = first.chars().take(60).collect();
+        let shown = shown.escape_default();
+        return Err(format!(
+            "`{shown}` is no request line, such as GET / HTTP/1.1"
+        ));
+    }
+    Method::parse(method).map_err(|error| error.to_string())?;
+    begin(method, target, out)?;
+    out.tag(tag);
+    let mut is_chunked = false;
+    for line in lines {
+        let (name, value) = line.split_once(':').ok_or("a header field has no colon")?;
+        let value = value.trim();
+        Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
+        is_chunked |= name.eq_ignore_ascii_case("transfer-encoding")
+            && value.to_ascii_lowercase().contains("chunked");
+        if !is_framing(name) {
+            out.field(name, value);
+        }
+    }
+    let has_length = head.lines().skip(1).any(|line| {
+        let name = line.split(':').next().unwrap_or_default();
+        name.eq_ignore_ascii_case("content-length")
+    });
+    match (is_chunked, rest.is_empty() && !has_length) {
+        (true, _) => out.body(&joined(rest).ok_or("the chunks of the body are malformed")?),
+        (false, false) => out.body(rest),
+        (false, true) => {}
+    }
+    Ok(())
+}
+
+/// Head and body of a request.
+fn split(request: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut start = 0;
+    for line in request.split_inclusive(|byte| *byte == b'\n') {
+        let end = start + line.len();
+        if start > 0 && line.ends_with(b"\n") && line.trim_ascii().is_empty() {
+            return Some((&request[..start], &request[end..]));
+        }
+        start = end;
+    }
+    None
+}
+
+/// The content of chunks (RFC 9112 section 7.1).
+fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let end = rest.iter().position(|byte| *byte == b'\n')?;
+        let size = std::str::from_utf8(rest[..end].trim_ascii()).ok()?;
+        let size = size.split(';').next().unwrap_or_default().trim();
+        let size = usize::from_str_radix(size, 16).ok()?;
+        rest = &rest[end + 1..];
+        if size == 0 {
+            return Some(body);
+        }
+        body.extend_from_slice(rest.get(..size)?);
+        rest = rest.get(size..)?;
+        rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+        rest = rest.strip_prefix(b"\n")?;
+    }
+}

@@ -1,0 +1,395 @@
+use super::{
+    Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Precedence, Storage, Timing,
+};
+use crate::ReadAt;
+use drumfire_plan::{Pick, RenderedFields, RequestContext, RequestData};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A file that says that it is too large for memory.
+#[derive(Debug)]
+struct Large(Vec<u8>);
+
+impl ReadAt for Large {
+    fn size(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> std::io::Result<usize> {
+        // A little at a time, as files may.
+        let most = into.len().min(1000);
+        self.0.read_at(offset, &mut into[..most])
+    }
+}
+
+/// The n-th request, in lines.
+fn shown(ammo: &Arc<Ammo>, arrival: u64) -> String {
+    let class = AmmoPick(Arc::clone(ammo)).pick(arrival) as usize;
+    let (of, data) = (
+        &ammo.classes()[class],
+        AmmoData::new(Arc::clone(ammo), class),
+    );
+    let request = RequestContext {
+        arrival,
+        ..RequestContext::default()
+    };
+    let (mut target, mut body) = (String::new(), Vec::new());
+    let mut fields = RenderedFields::default();
+    data.target(&request, &mut target).expect("a target");
+    data.fields(&request, &mut fields).expect("fields");
+    data.message(&request, 0, &mut body).expect("a body");
+    let fields: String = fields
+        .iter()
+        .map(|(name, value)| format!(" {name}={value}"))
+        .collect();
+    let body = match of.parts.body {
+        true => format!(" <{}>", String::from_utf8_lossy(&body)),
+        false => String::new(),
+    };
+    format!("{}: {} {target}{fields}{body}", of.name, of.method)
+}
+
+fn options(format: AmmoFormat) -> AmmoOptions {
+    AmmoOptions {
+        format,
+        ..AmmoOptions::default()
+    }
+}
+
+/// All requests of one pass, in memory and streamed.
+fn all(text: &[u8], options: &AmmoOptions) -> Vec<String> {
+    let read = |source: Arc<dyn ReadAt>| {
+        let ammo = Ammo::read(source, options.clone()).unwrap_or_else(|error| panic!("{error}"));
+        Arc::new(ammo)
+    };
+    let small = read(Arc::new(text.to_vec()));
+    assert!(small.is_in_memory());
+    let requests: Vec<String> = (0..small.rows()).map(|n| shown(&small, n)).collect();
+    let large = read(Arc::new(Large(text.to_vec())));
+    let streamed: Vec<String> = (0..large.rows()).rev().map(|n| shown(&large, n)).collect();
+    assert_eq!(requests, streamed.into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(shown(&small, small.rows()), requests[0], "it begins again");
+    requests
+}
+
+fn error(text: &[u8], options: &AmmoOptions) -> String {
+    let small = Ammo::read(Arc::new(text.to_vec()), options.clone());
+    let large = Ammo::read(Arc::new(Large(text.to_vec())), options.clone());
+    let small = small.map(drop).expect_err("an error").to_string();
+    assert_eq!(large.map(drop).expect_err("an error").to_string(), small);
+    small
+}
+
+const URI: &str = "[Host: a.test]\n/one\n\n/two?x=1 buy now\n[X-N: 1]\n[host: b.test]\nhttp://c.test/three buy now\n/four\n";
+
+#[test]
+fn uri_has_tags_and_standing_headers() {
+    assert_eq!(
+        all(URI.as_bytes(), &options(AmmoFormat::Uri)),
+        [
+            "GET: GET /one Host=a.test",
+            "buy now: GET /two?x=1 Host=a.test",
+            "buy now: GET /three Host=c.test X-N=1",
+            "GET: GET /four Host=b.test X-N=1",
+        ]
+    );
+    let mut chosen = options(AmmoFormat::Uri);
+    chosen.chosen = vec!["buy now".to_owned()];
+    assert_eq!(all(URI.as_bytes(), &chosen).len(), 2);
+    chosen.chosen = vec!["buy".to_owned()];
+    assert_eq!(
+        error(URI.as_bytes(), &chosen),
+        "no request in it has a tag of buy"
+    );
+}
+
+#[test]
+fn headers_of_the_plan_stand_above_or_below() {
+    let mut with = options(AmmoFormat::Uri);
+    with.headers = vec![
+        ("x-n".to_owned(), "plan".to_owned()),
+        ("Host".to_owned(), "plan.test".to_owned()),
+    ];
+    assert_eq!(
+        all(URI.as_bytes(), &with)[2..],
+        [
+            "buy now: GET /three Host=c.test X-N=1",
+            "GET: GET /four Host=b.test X-N=1",
+        ]
+    );
+    with.precedence = Precedence::Plan;
+    assert_eq!(
+        all(URI.as_bytes(), &with)[2..],
+        [
+            "buy now: GET /three Host=c.test x-n=plan",
+            "GET: GET /four Host=plan.test x-n=plan",
+        ]
+    );
+}
+
+#[test]
+fn names_come_from_tags_paths_or_the_plan() {
+    let mut with = options(AmmoFormat::Uri);
+    let names = |with: &AmmoOptions| -> Vec<String> {
+        let all = all(b"/a/b/c?d\n/a/b tag\n", with);
+        let name = |shown: &String| shown.split(": ").next().unwrap_or_default().to_owned();
+        all.iter().map(name).collect()
+    };
+    with.name = Some("none".to_owned());
+    assert_eq!(names(&with), ["none", "tag"]);
+    let elements = 1;
+    with.auto_tag = Some(AutoTag {
+        elements,
+        beside: false,
+    });
+    assert_eq!(names(&with), ["/a", "tag"]);
+    with.auto_tag = Some(AutoTag {
+        elements,
+        beside: true,
+    });
+    assert_eq!(names(&with), ["/a", "tag|/a"]);
+}
+
+#[test]
+fn uripost_has_bodies_of_any_bytes() {
+    let text = b"[A: b]\n5 /one tag\na\nb\x00c\n\n0 /two\n3 /three\n[x]";
+    assert_eq!(
+        all(text, &options(AmmoFormat::UriPost)),
+        [
+            "tag: POST /one A=b <a\nb\u{0}c>",
+            "POST: POST /two A=b <>",
+            "POST: POST /three A=b <[x]>",
+        ]
+    );
+}
+
+#[test]
+fn raw_has_whole_requests() {
+    let one = "POST http://a.test/x?y HTTP/1.0\r\nHost: b.test\r\nUser-Agent: me\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+    let two = "GET / HTTP/1.1\nHost: b.test\n\n";
+    let three =
+        "PUT /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3;x\r\ncde\r\n0\r\n\r\n";
+    let text = format!(
+        "{} tag one\n{one}\n{}\n{two}\n\n{}\n{three}",
+        one.len(),
+        two.len(),
+        three.len()
+    );
+    assert_eq!(
+        all(text.as_bytes(), &options(AmmoFormat::Raw)),
+        [
+            "tag one: POST /x?y Host=a.test User-Agent=me <hi>",
+            "GET: GET / Host=b.test",
+            "PUT: PUT /c <abcde>",
+        ]
+    );
+}
+
+#[test]
+fn json_lines_are_objects_or_an_array() {
+    let objects = [
+        "{\"uri\": \"/a\\u00e9\", \"tag\": \"t\", \"host\": \"h.test\", \"headers\": {\"A\": \"b\", \"Host\": \"x\"}, \"more\": 1}",
+        "{\"uri\": \"/b\", \"method\": \"POST\",\n \"body\": \"x\\n\\\"y\\\"\"}",
+        "{\"uri\": \"/c\", \"body\": {\"k\": [1]}}",
+    ];
+    let expected = [
+        "t: GET /a\u{e9} Host=h.test A=b",
+        "POST: POST /b <x\n\"y\">",
+        "GET: GET /c <{\"k\":[1]}>",
+    ];
+    let options = options(AmmoFormat::JsonLine);
+    assert_eq!(all(objects.join("\n").as_bytes(), &options), expected);
+    assert_eq!(all(objects.concat().as_bytes(), &options), expected);
+    assert_eq!(
+        all(format!("[{}]", objects.join(",")).as_bytes(), &options),
+        expected
+    );
+}
+
+#[test]
+fn logs_are_read_in_text_and_json() {
+    let text = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?b=\\x22c HTTP/1.0\" 200 2326\n\
+        shop.test:80 1.2.3.4 - bob [10/Oct/2000:13:55:37 -0700] \"POST /b HTTP/1.1\" 200 1 \"http://r.test/\\\"\" \"Me/1 (x)\"\n\
+        1.2.3.4 - - [10/Oct/2000:13:55:37 -0700] \"\\x16\\x03\" 400 0 \"-\" \"-\"\n\
+        1.2.3.4 - - [10/Oct/2000:13:55:37 -0700] \"-\" 408 0 \"-\" \"-\"\n\
+        {\"time_iso8601\": \"2000-10-10T20:55:39.5Z\", \"request\": \"GET /c HTTP/2.0\", \"http_user_agent\": \"Me\", \"host\": \"h.test\"}\n\
+        {\"ts\": 971211340, \"method\": \"PUT\", \"uri\": \"/d\"}\n";
+    let mut own = options(AmmoFormat::AccessLog);
+    own.timing = Timing::Own;
+    let expected = [
+        "GET: GET /a?b=\"c",
+        "POST: POST /b Referer=http://r.test/\" User-Agent=Me/1 (x) <>",
+        "GET: GET /c Host=h.test User-Agent=Me",
+        "PUT: PUT /d <>",
+    ];
+    assert_eq!(all(text.as_bytes(), &own), expected);
+    let ammo = Ammo::read(Arc::new(text.as_bytes().to_vec()), own).expect("a log");
+    let times: Vec<u64> = ammo
+        .times(2.0)
+        .iter()
+        .map(|time| time.0 / 1_000_000)
+        .collect();
+    assert_eq!(times, [0, 500, 1750, 2000]);
+}
+
+#[test]
+fn archives_are_sorted_by_their_moments() {
+    let har = r#"{"log": {"version": "1.2", "entries": [
+        {"startedDateTime": "2024-01-01T00:00:01.500Z", "request": {"method": "POST", "url": "https://a.test/b?c#d",
+          "headers": [{"name": ":authority", "value": "a.test"}, {"name": "Content-Length", "value": "3"}, {"name": "X", "value": "y"}],
+          "postData": {"mimeType": "x", "params": [{"name": "a b", "value": "c&"}]}}},
+        {"startedDateTime": "2024-01-01T00:00:01.000Z", "request": {"method": "GET", "url": "http://b.test"}},
+        {"startedDateTime": "2024-01-01T00:00:02.000Z", "request": {"method": "GET", "url": "data:text/plain,x"}}
+    ]}}"#;
+    let mut own = options(AmmoFormat::Har);
+    own.timing = Timing::Own;
+    assert_eq!(
+        all_in_memory(har.as_bytes(), &own),
+        [
+            "GET: GET / Host=b.test",
+            "POST: POST /b?c Host=a.test X=y <a+b=c%26>",
+        ]
+    );
+    let ammo = Ammo::read(Arc::new(har.as_bytes().to_vec()), own).expect("an archive");
+    assert_eq!(ammo.times(1.0)[1].0, 500_000_000);
+}
+
+fn all_in_memory(text: &[u8], options: &AmmoOptions) -> Vec<String> {
+    let ammo = Ammo::read(Arc::new(text.to_vec()), options.clone()).expect("ammo");
+    let ammo = Arc::new(ammo);
+    (0..ammo.rows()).map(|n| shown(&ammo, n)).collect()
+}
+
+/// Broken files, and what is said of them.
+const BROKEN: &[(AmmoFormat, &str, &str)] = &[
+    (
+        AmmoFormat::Uri,
+        "/a\n[b]\n",
+        "line 2: a line in brackets is a header field, such as [Host: shop.test]",
+    ),
+    (
+        AmmoFormat::Uri,
+        "/a\nb\n",
+        "line 2: `b` is no path; write one that begins with `/`, or a URL",
+    ),
+    (
+        AmmoFormat::Uri,
+        "\n[A b: c]\n",
+        "line 2: `A b` is no header name",
+    ),
+    (AmmoFormat::Uri, "\n\n", "there is no request in it"),
+    (
+        AmmoFormat::UriPost,
+        "2 /a\nab\nx /b\n",
+        "line 3: `x` is no length in bytes",
+    ),
+    (
+        AmmoFormat::UriPost,
+        "2 /a\nab\n9 /b\nabc",
+        "line 3: 9 bytes should follow, and the file ends after 3",
+    ),
+    (
+        AmmoFormat::UriPost,
+        "/a\n",
+        "line 1: a line has the body's length, a blank and the target",
+    ),
+    (
+        AmmoFormat::Raw,
+        "4\nabcd\n",
+        "line 2: the request has no empty line behind its head",
+    ),
+    (AmmoFormat::Raw, "\n0\n", "line 2: the request has no bytes"),
+    (
+        AmmoFormat::Raw,
+        "9\nGET /\r\n\r\n",
+        "line 2: `GET /` is no request line, such as GET / HTTP/1.1",
+    ),
+    (
+        AmmoFormat::JsonLine,
+        "{\"uri\": \"/\"}\n{\"url\": 1}",
+        "line 2: no request as JSON: missing field `uri`",
+    ),
+    (
+        AmmoFormat::JsonLine,
+        "{\"uri\": \"/\"}\n{\"uri\"",
+        "line 2: the value is not closed",
+    ),
+    (
+        AmmoFormat::AccessLog,
+        "\nfoo\n",
+        "line 2: the line is no entry of an access log, such as 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 12",
+    ),
+    (
+        AmmoFormat::AccessLog,
+        "- - [x] \"GET / HTTP/1.1\" 200",
+        "line 1: `x` is no time such as 10/Oct/2000:13:55:36 -0700",
+    ),
+];
+
+#[test]
+fn mistakes_have_their_line() {
+    for (format, text, message) in BROKEN {
+        let said = error(text.as_bytes(), &options(*format));
+        match message.contains("header name") {
+            true => assert!(said.starts_with("line 2: "), "{said}"),
+            false => assert_eq!(said, *message),
+        }
+    }
+    let said = error(b"/a\n\xff\n", &options(AmmoFormat::Uri));
+    assert_eq!(said, "line 2: the line is not UTF-8");
+    let mut own = options(AmmoFormat::AccessLog);
+    own.timing = Timing::Own;
+    let said = error(b"{\"uri\": \"/\"}", &own);
+    assert_eq!(
+        said,
+        "line 1: the entry has no time, so that its own timing is not known"
+    );
+}
+
+#[test]
+fn the_index_of_a_large_file_is_small_and_finds_every_entry() {
+    let mut text = String::new();
+    for n in 0..60_000 {
+        if n % 1_000 == 0 {
+            text.push_str(&format!("[X-Block: {}]\n", n / 1_000));
+        }
+        text.push_str(&format!("/p/{n} t{}\n", n % 3));
+    }
+    let ammo = Ammo::read(Arc::new(Large(text.into_bytes())), options(AmmoFormat::Uri));
+    let ammo = Arc::new(ammo.expect("ammo"));
+    assert_eq!((ammo.rows(), ammo.classes().len()), (60_000, 3));
+    for step in [1, 7_919, 59_999] {
+        for k in 0..200 {
+            let n = k * step % 60_000;
+            let right = format!("t{}: GET /p/{n} X-Block={}", n % 3, n / 1_000);
+            assert_eq!(shown(&ammo, n), right);
+        }
+    }
+}
+
+proptest! {
+    /// Any bytes are requests or an error; in memory and streamed alike.
+    #[test]
+    fn any_file_is_read_alike_in_memory_and_streamed(
+        lines in prop::collection::vec("(/[a-z]{0,3}( t)?|\\[A: [a-z]?\\]|[0-9]{1,2} /|\\{\"uri\":\"/\"\\}|[ -~]{0,12})", 0..12),
+        which in 0_usize..5,
+    ) {
+        use AmmoFormat::{AccessLog, JsonLine, Raw, Uri, UriPost};
+        let format = [Uri, UriPost, Raw, JsonLine, AccessLog][which];
+        let text = lines.join("\n").into_bytes();
+        let with = |storage| AmmoOptions { storage, ..options(format) };
+        let small = Ammo::read(Arc::new(text.clone()), with(Storage::Memory));
+        let large = Ammo::read(Arc::new(Large(text)), with(Storage::BySize));
+        match (small, large) {
+            (Ok(small), Ok(large)) => {
+                let (small, large) = (Arc::new(small), Arc::new(large));
+                prop_assert_eq!(small.rows(), large.rows());
+                for n in 0..small.rows() {
+                    prop_assert_eq!(shown(&small, n), shown(&large, n));
+                }
+            }
+            (Err(small), Err(large)) => prop_assert_eq!(small, large),
+            (small, large) => prop_assert!(false, "{:?} {:?}", small.is_ok(), large.is_ok()),
+        }
+    }
+}
