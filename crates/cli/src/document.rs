@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Diagnostic, flag};
 use drumfire_plan::document::{
-    Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
+    Ask, Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
     Switch, Text,
 };
 use drumfire_plan::secret;
@@ -195,6 +195,26 @@ fn outputs(flags: &OutputFlags) -> Outputs {
         live: switch("live", flags.no_tui, false),
         quiet: switch("quiet", flags.quiet, true),
         strict: switch("strict", flags.strict, true),
+    }
+}
+
+/// A plan whose files of requests are sent with their own timing, this much faster.
+pub(crate) fn set_speed(document: &mut Document, speed: &str) -> Result<(), Failure> {
+    let requests = document
+        .pools
+        .iter_mut()
+        .flat_map(|pool| &mut pool.requests);
+    let mut is_set = false;
+    for request in requests {
+        if let Ask::Ammo(ammo) = &mut request.ask {
+            ammo.speed = some("speed", Some(&speed));
+            is_set = true;
+        }
+    }
+    let message = "the plan has no file of requests, whose timing it could be";
+    match is_set {
+        true => Ok(()),
+        false => Err(Failure::usage(Diagnostic::new(&flag("speed"), message))),
     }
 }
 

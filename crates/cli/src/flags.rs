@@ -179,6 +179,9 @@ pub(crate) struct RunFlags {
     /// The plan as YAML or JSON, or as TOML by the end of its name; - reads it from stdin
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
+    /// Send files of requests with their own timing, this much faster, as 2
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) speed: Option<String>,
     /// Set a key of the plan, such as pools.buy.users=10; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Plan")]
     pub(crate) settings: Vec<Setting>,

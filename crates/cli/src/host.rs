@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use crate::input;
 use crate::reflect;
 use crate::session;
-use drumfire_compile::{Found, Host, HostError, SchemaQuestion, TlsFault, ZoneTime};
+use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
 use drumfire_net::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
 use drumfire_schema::Schema;
@@ -70,6 +70,15 @@ impl Host for Machine {
         let bytes = input::read(&path)?;
         passed.insert(path, bytes.clone());
         Ok(bytes)
+    }
+
+    fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
+        let located = self.locate(path);
+        match located.is_file() {
+            true => Ok(Arc::new(input::OpenFile::new(&located)?)),
+            // What is no file can't be read from any place.
+            false => Ok(Arc::new(self.read(path)?)),
+        }
     }
 
     fn look(&self, path: &str) -> Found {

@@ -1,9 +1,11 @@
 //! Input: arguments, files, standard input.
 
 use crate::exit::Failure;
+use drumfire_compile::ReadAt;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// A file larger than this is not read into memory: 1 GiB.
@@ -12,6 +14,32 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_bounded(fs::File::open(path)?)
+}
+
+/// A file that is read from any place while a run lasts.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    file: fs::File,
+    size: u64,
+}
+
+impl OpenFile {
+    /// Opens a file.
+    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+        let file = fs::File::open(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self { file, size })
+    }
+}
+
+impl ReadAt for OpenFile {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        self.file.read_at(into, offset)
+    }
 }
 
 /// Reads standard input to its end; `wanted` names the content in errors.

@@ -65,7 +65,7 @@ fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a P
 /// Where the fields of the plan's `k`-th request were written. A list of URLs is many requests,
 /// and behind one it is no longer known which.
 fn headers(k: usize, pool: &Pool) -> Option<&Place> {
-    let is_one = |request: &Request| !matches!(request.ask, Ask::List { .. });
+    let is_one = |request: &Request| !matches!(request.ask, Ask::List { .. } | Ask::Ammo(_));
     let before: Vec<&Request> = pool.every_request().take(k + 1).collect();
     let request = before
         .get(k)

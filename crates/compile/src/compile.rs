@@ -23,7 +23,7 @@ use crate::scope::{Scope, is_on};
 use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::transport;
-use crate::{check, descriptors, feeds};
+use crate::{ammo, check, descriptors, feeds};
 use drumfire_plan::document::{
     Ask, Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
 };
@@ -160,12 +160,14 @@ fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfir
     // They have no effect here, and are not taken for right when they are wrong.
     let _unused = ReadOptions::of(&pool.settings.options, scope);
     let mut requests = Requests::new(pool, scope);
-    let all = all(pool, templates, scope, |request, may_read, made, scope| {
+    let mut all = all(pool, templates, scope, |request, may_read, made, scope| {
         requests.add(request, may_read, made, scope);
     });
+    let paced = ammo::paced(pool, &mut all.made, scope);
+    let pool = paced.as_ref().unwrap_or(pool);
     let mut made = made_of(pool, all.made.requests, HttpVersion::Http1, scope);
     made.program = all.program;
-    ask_at_most(all.made.count, &mut made);
+    ask_at_most(all.made.count, pool, &mut made);
     made
 }
 
@@ -199,7 +201,7 @@ fn calls(
     }
     made.requests = all.made.requests;
     made.program = all.program;
-    ask_at_most(all.made.count, &mut made);
+    ask_at_most(all.made.count, pool, &mut made);
     Some(made)
 }
 
@@ -223,6 +225,10 @@ fn all(
         add(request, &templates, &mut made, scope);
         made.weigh(request.weight.as_ref());
     }
+    if let Some(choice) = made.choice.take() {
+        let program = Program::Requests(choice);
+        return Scenario { made, program };
+    }
     let weights: Vec<Option<&Count>> = made.weights.iter().map(Option::as_ref).collect();
     let choice = choice(&weights, pool.mix.as_ref(), scope);
     Scenario {
@@ -231,8 +237,15 @@ fn all(
     }
 }
 
-/// Data that are used once bound the number of requests, or that of a scenario's iterations.
-fn ask_at_most(count: Option<u64>, pool: &mut drumfire_plan::Pool) {
+/// Data that are used once bound the number of requests, or that of a scenario's iterations, and
+/// nothing else does unless it was written.
+fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Pool) {
+    let users = written.load.users.as_ref();
+    let is_usual = written.stop.after.is_none()
+        && users.is_none_or(|users| users.value.parse::<u32>().is_ok());
+    if count.is_some() && is_usual {
+        pool.stop.duration = None;
+    }
     let bound = match pool.program {
         Program::Requests(_) => &mut pool.stop.requests,
         Program::Steps(_) => &mut pool.stop.iterations,

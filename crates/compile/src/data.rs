@@ -7,7 +7,7 @@ use crate::names;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use drumfire_data::{Order, Sources, Template};
-use drumfire_plan::document::{Ask, Data, Field, Fields, Payload, Place, Request, Text};
+use drumfire_plan::document::{Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
 use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use serde_json::{Map, Value};
@@ -137,11 +137,7 @@ fn input(
     let order = scope.word(data.order.as_ref(), &orders, "no order");
     let order = order.unwrap_or_default();
     let Some(payload) = &data.payload else {
-        let place = match &request.ask {
-            Ask::Call(text) | Ask::Url { url: text, .. } | Ask::List { file: text, .. } => {
-                &text.place
-            }
-        };
+        let place = &request.ask.text().place;
         let input = scope.found.ok(place, Input::blank(method))?;
         return Some(input.with_order(order));
     };

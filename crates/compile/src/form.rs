@@ -5,6 +5,7 @@
 //! tables of its keys, and a document is printed by the same tables. So a key stands in one place,
 //! and everything that is printed reads back.
 
+mod ammo;
 mod feeds;
 pub(crate) mod fields;
 mod node;

@@ -1,5 +1,6 @@
 //! The questions to the outside world that a plan needs.
 
+use drumfire_data::ReadAt;
 use drumfire_gotemplate::ZoneTime;
 use drumfire_plan::{Header, Plan, Tls};
 use drumfire_schema::Schema;
@@ -9,6 +10,7 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The machine that a document is compiled on, and the servers that it reaches. The command line
 /// implements it on the real ones, a test on tables.
@@ -23,6 +25,14 @@ pub trait Host: Send + Sync + fmt::Debug {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let _ = path;
         Err(io::ErrorKind::NotFound.into())
+    }
+
+    /// The file at `path`, to be read from any place while the run lasts.
+    ///
+    /// # Errors
+    /// When it can't be opened or read.
+    fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
+        Ok(Arc::new(self.read(path)?))
     }
 
     /// The kind of thing at a path, as it was written.

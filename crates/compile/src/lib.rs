@@ -4,6 +4,7 @@
 //! where nothing was written. Must not know I/O, clocks, or what runs a plan: files, servers, zones
 //! and the environment are asked for through [`Host`]. Start reading at [`compile`].
 
+mod ammo;
 mod call;
 mod check;
 mod compile;
@@ -33,6 +34,7 @@ mod web_form;
 
 pub use compile::{compile, compile_draft, schema_of};
 pub use diagnostic::{Diagnostic, Fault, Mark};
+pub use drumfire_data::ReadAt;
 pub use drumfire_gotemplate::ZoneTime;
 pub use go_template::is_go_template;
 pub use host::{Bare, Found, Host, HostError, SchemaQuestion, TlsFault};

@@ -1,5 +1,6 @@
 //! When requests start: the open and the closed model, and what ends the run.
 
+use crate::ammo::REPLAY;
 use crate::names;
 use crate::scope::Scope;
 use drumfire_plan::document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
@@ -311,7 +312,11 @@ pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>
 /// A rate or a law; a trace is read from its file.
 fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
     let host = scope.host;
+    let replay = scope.replay.take();
     let mut read_trace = |path: &str| {
+        if let Some(times) = replay.as_ref().filter(|_| path == REPLAY) {
+            return Ok(times.to_vec());
+        }
         let read = host.read(path);
         let bytes = read.map_err(|error| format!("can't read {path}: {error}"))?;
         trace(&bytes)

@@ -62,6 +62,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("retry_reused", "--retry-reused"),
     ("seed", "--seed"),
     ("source_ip", "--source-ip"),
+    ("speed", "--speed"),
     ("spin", "--spin"),
     ("stream.count", "--stream-count"),
     ("stream.duration", "--stream-duration"),

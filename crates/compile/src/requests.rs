@@ -1,12 +1,14 @@
 //! HTTP requests: their targets and their contents.
 
+use crate::ammo::AmmoRequests;
 use crate::looks::looks;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
 use drumfire_data::RequestTemplates;
 use drumfire_plan::document::{Ask, Count, Fields, Place, Pool, Request, Text};
-use drumfire_plan::{Header, HttpRequest, Method, RequestData, Url};
+use drumfire_plan::{Choice, Header, HttpRequest, Method, RequestData, Url};
+use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// The requests of a pool.
@@ -18,6 +20,10 @@ pub(crate) struct Made {
     pub(crate) count: Option<u64>,
     /// The share of each request of a list, as far as it was written.
     pub(crate) weights: Vec<Option<Count>>,
+    /// Which of them an arrival takes, where their file says it.
+    pub(crate) choice: Option<Choice>,
+    /// When they are sent, where their file says it.
+    pub(crate) times: Option<Vec<Nanos>>,
 }
 
 impl Made {
@@ -99,6 +105,18 @@ impl<'a> Requests<'a> {
         made: &mut Made,
         scope: &mut Scope<'_>,
     ) {
+        if let Ask::Ammo(written) = &request.ask {
+            let requests = AmmoRequests {
+                pool: self.pool,
+                request,
+                written,
+                target: self.target.as_ref(),
+                fields: own_fields(request, common, may_read, self.pool, scope),
+            };
+            // What is wrong was noted.
+            let _made = requests.add(may_read, made, scope);
+            return;
+        }
         let own = request.data.templates.as_ref();
         let written = own.or(self.pool.settings.templates.as_ref());
         let templates = Templates::of(written, may_read, scope);
@@ -109,17 +127,11 @@ impl<'a> Requests<'a> {
             }
             Ask::List { method, file } => (method, listed(file, &templates, scope)),
             // Pools of calls are compiled elsewhere, and mixed ones were refused.
-            Ask::Call(_) => return,
+            Ask::Call(_) | Ask::Ammo(_) => return,
         };
         let parsed = Method::parse(&method.value);
         let method = scope.found.ok(&method.place, parsed);
-        let mut fields = HeaderFields::default();
-        if let Fields::Listed(own) = &request.fields {
-            for field in own {
-                templates.add(field, &mut fields, scope);
-            }
-        }
-        fields.fill(&common.fields);
+        let mut fields = own_fields(request, common, may_read, self.pool, scope);
         let content = own_content(request, &templates, &fields, scope);
         let content = content.unwrap_or_else(|| common.content.clone());
         if let Some(media_type) = content.media_type.filter(|_| !fields.has("content-type")) {
@@ -190,6 +202,27 @@ impl<'a> Requests<'a> {
     }
 }
 
+/// The fields of a request: its own, and those of its pool that it does not name.
+fn own_fields(
+    request: &Request,
+    common: &Common,
+    may_read: &TemplateScope,
+    pool: &Pool,
+    scope: &mut Scope<'_>,
+) -> HeaderFields {
+    let own = request.data.templates.as_ref();
+    let written = own.or(pool.settings.templates.as_ref());
+    let templates = Templates::of(written, may_read, scope);
+    let mut fields = HeaderFields::default();
+    if let Fields::Listed(own) = &request.fields {
+        for field in own {
+            templates.add(field, &mut fields, scope);
+        }
+    }
+    fields.fill(&common.fields);
+    fields
+}
+
 /// A request's own body, if it has one.
 fn own_content(
     request: &Request,
@@ -211,9 +244,7 @@ fn own_content(
 
 /// Notes fields that contradict what varies.
 fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope: &mut Scope<'_>) {
-    let place = match &request.ask {
-        Ask::Url { url: text, .. } | Ask::List { file: text, .. } | Ask::Call(text) => &text.place,
-    };
+    let place = &request.ask.text().place;
     let given = fields.fixed.len();
     if content.varying.is_some() {
         fields.fixed.retain(|field| !field.is("content-length"));

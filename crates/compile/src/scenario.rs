@@ -1,5 +1,6 @@
 //! From the steps of scenarios to a program: conditions and loops become jumps.
 
+use crate::ammo::refuse_step;
 use crate::form::fields::Fields as _;
 use crate::requests::Made;
 use crate::scope::Scope;
@@ -211,6 +212,7 @@ where
 
     fn request(&mut self, step: &RequestStep, templates: &mut TemplateScope) {
         let next = self.made.requests.len();
+        refuse_step(&step.request.ask, self.scope);
         if let Ask::List { file, .. } = &step.request.ask {
             let message = "a list of URLs is no step; write its requests one by one";
             self.scope.found.add(&file.place, message);

@@ -6,6 +6,7 @@ use crate::web_form::{self, Tags};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_plan::document::{Count, Payload, Place, Switch, Text};
+use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ pub(crate) struct Scope<'a> {
     /// By path as it was written: what many requests send is in memory once. `None` where a file
     /// can't be read, which was noted.
     files: HashMap<String, Option<Arc<[u8]>>>,
+    /// The times of the requests of the pool that is made, where their file says them.
+    pub(crate) replay: Option<Arc<[Nanos]>>,
 }
 
 impl<'a> Scope<'a> {
@@ -24,6 +27,7 @@ impl<'a> Scope<'a> {
             host,
             found: Findings::default(),
             files: HashMap::new(),
+            replay: None,
         }
     }
 

@@ -9,12 +9,14 @@
 //! A pool's absent values are those of the document's `defaults`; a request's are those of its
 //! pool.
 
+mod ammo;
 mod feed;
 mod place;
 mod request;
 mod scenario;
 mod settings;
 
+pub use ammo::Ammo;
 pub use feed::{Feed, FeedRows};
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use request::{Ask, Data, Field, Fields, Payload, Request, Stream};

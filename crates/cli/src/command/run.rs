@@ -14,6 +14,9 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
     let mut draft = file.draft(&flags.settings, &host);
     draft.document = document::with_outputs(draft.document, &flags.output);
     document::put_load(&mut draft.document, &flags.load)?;
+    if let Some(speed) = &flags.speed {
+        document::set_speed(&mut draft.document, speed)?;
+    }
     let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
     results::of_plan(
         plan,

@@ -12,6 +12,7 @@
               panicking"
 )]
 
+mod ammo;
 mod answers;
 mod c_core;
 mod check;

@@ -1,5 +1,6 @@
 //! Requests as mappings: `get: /`, `call: package.Service/Method`, `list: urls.txt`.
 
+use super::ammo::AmmoKeys;
 use super::fields::{Entry, Fields, entries, fields, items, read_fields, show_fields};
 use super::node::Node;
 use super::payload::CallPayload;
@@ -21,6 +22,7 @@ pub(super) struct Keys {
     url: Option<Text>,
     list: Option<Text>,
     call: Option<Text>,
+    ammo: AmmoKeys,
     name: Option<Text>,
     weight: Option<Count>,
     headers: Vec<Field>,
@@ -92,7 +94,7 @@ fields!(Keys [verbs] {
     "metadata_file" => metadata_file,
     "expect" => expect,
     "take" => take,
-} [body, data, coding, options]);
+} [body, data, coding, options, ammo]);
 
 impl Verbs {
     /// Each method with its URL's place.
@@ -132,12 +134,13 @@ impl Keys {
             file,
         }));
         asks.extend(self.call.take().map(Ask::Call));
+        asks.extend(self.ammo.take().map(|ammo| Ask::Ammo(Box::new(ammo))));
         if let Some(method) = method {
             found.add(&method.place, "`method` needs a `url` or a `list`");
         }
         if asks.len() != 1 {
             let message = "a request has one of `get`, `head`, `post`, `put`, `patch`, `delete`, \
-                           `options`, `trace`, `url`, `list` and `call`";
+                           `options`, `trace`, `url`, `list`, `call` and `ammo`";
             found.add(place, message);
         }
         asks.into_iter().next()
@@ -156,6 +159,7 @@ impl Keys {
                 }
             }
         };
+        misplaced(&AmmoKeys::OTHERS, "for files of requests, beside `ammo`");
         if is_call {
             misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
             let body = [
@@ -251,6 +255,7 @@ impl Keys {
         let is_call = matches!(request.ask, Ask::Call(_));
         match &request.ask {
             Ask::Call(method) => keys.call = Some(method.clone()),
+            Ask::Ammo(ammo) => keys.ammo = AmmoKeys::of(ammo),
             Ask::List { method, file } => {
                 keys.list = Some(file.clone());
                 keys.method = (method.value != "GET").then(|| method.clone());
@@ -309,10 +314,6 @@ impl Entry for Vec<Request> {
     fn fill(&mut self, _: &Self) {}
 
     fn place(&self) -> Option<&Place> {
-        self.first().map(|request| match &request.ask {
-            Ask::Url { url: text, .. } | Ask::List { file: text, .. } | Ask::Call(text) => {
-                &text.place
-            }
-        })
+        self.first().map(|request| &request.ask.text().place)
     }
 }

@@ -6,7 +6,7 @@ use super::request::Keys as RequestKeys;
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{
-    Ask, Branch, Count, Field, Loop, Place, Placed, RequestStep, Scenario, Step, Text,
+    Branch, Count, Field, Loop, Place, Placed, RequestStep, Scenario, Step, Text,
 };
 
 /// The name of a mapping in messages.
@@ -187,11 +187,7 @@ impl Entry for Vec<Step> {
             Step::Set(fields) => fields
                 .first()
                 .map_or(&Place::Nowhere, |field| &field.name.place),
-            Step::Request(step) => match &step.request.ask {
-                Ask::Url { url: text, .. } | Ask::List { file: text, .. } | Ask::Call(text) => {
-                    &text.place
-                }
-            },
+            Step::Request(step) => &step.request.ask.text().place,
         })
     }
 }

@@ -227,6 +227,32 @@ fn http_request() -> impl Strategy<Value = Request> {
         )
 }
 
+fn ammo() -> impl Strategy<Value = Request> {
+    let bounds = (count(), count(), count());
+    let switches = (switch(), switch(), switch());
+    (text(), some(), bounds, texts(), switches, some(), listed()).prop_map(
+        |(file, format, (limit, passes, auto_tag), chosen, switches, speed, fields)| {
+            let (override_headers, auto_tag_all, preload) = switches;
+            let ammo = Ammo {
+                file,
+                format,
+                limit,
+                passes,
+                chosen,
+                override_headers,
+                auto_tag,
+                auto_tag_all,
+                preload,
+                speed,
+            };
+            Request {
+                fields: Fields::Listed(fields),
+                ..Request::new(Ask::Ammo(Box::new(ammo)))
+            }
+        },
+    )
+}
+
 fn call() -> impl Strategy<Value = Request> {
     let fields = prop_oneof![
         listed().prop_map(Fields::Listed),
@@ -259,7 +285,7 @@ fn call() -> impl Strategy<Value = Request> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let request = prop_oneof![http_request().boxed(), call().boxed()];
+    let request = prop_oneof![http_request().boxed(), call().boxed(), ammo().boxed()];
     let request = (request, some())
         .prop_map(|(request, on_fail)| Step::Request(Box::new(RequestStep { request, on_fail })));
     let set = listed().prop_filter("a step sets something", |fields| !fields.is_empty());

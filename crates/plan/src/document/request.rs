@@ -1,6 +1,6 @@
 //! Requests as they were written.
 
-use super::{CallOptions, Count, Expect, Text};
+use super::{Ammo, CallOptions, Count, Expect, Text};
 
 /// A request, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +62,19 @@ pub enum Ask {
     },
     /// A gRPC method, as `package.Service/Method`.
     Call(Text),
+    /// Every request of a file of requests.
+    Ammo(Box<Ammo>),
+}
+
+impl Ask {
+    /// The text that says what is asked for: a URL, a method or a file.
+    #[must_use]
+    pub const fn text(&self) -> &Text {
+        match self {
+            Self::Url { url: text, .. } | Self::List { file: text, .. } | Self::Call(text) => text,
+            Self::Ammo(ammo) => &ammo.file,
+        }
+    }
 }
 
 /// One header field or one key of metadata.

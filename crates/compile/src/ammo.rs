@@ -1,0 +1,207 @@
+//! Pools whose requests are those of a file.
+
+use crate::looks::looks;
+use crate::requests::Made;
+use crate::scope::{Scope, is_on};
+use crate::template_scope::TemplateScope;
+use crate::templates::HeaderFields;
+use drumfire_data::{
+    AMMO_FORMATS, Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Precedence, Storage,
+    Timing,
+};
+use drumfire_plan::document::{Ammo as Written, Ask, Place, Pool, Request, Text};
+use drumfire_plan::{Body, Choice, HttpRequest, Method, RequestData, Url};
+use std::sync::Arc;
+
+/// The fastest replay; slower ones go down to its inverse.
+const SPEED_MAX: f64 = 1_000_000.0;
+
+/// The requests of a file.
+pub(crate) struct AmmoRequests<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) request: &'a Request,
+    pub(crate) written: &'a Written,
+    /// The target, which all requests go to, whatever host they name.
+    pub(crate) target: Option<&'a Url>,
+    /// The plan's fields for them.
+    pub(crate) fields: HeaderFields,
+}
+
+impl AmmoRequests<'_> {
+    /// Adds a request for each class of the file's, and the choice among them.
+    pub(crate) fn add(
+        &self,
+        may_read: &TemplateScope,
+        made: &mut Made,
+        scope: &mut Scope<'_>,
+    ) -> Option<()> {
+        let written = self.written;
+        let place = &written.file.place;
+        self.check(scope);
+        let options = self.options(scope)?;
+        let speed = self.speed(scope);
+        let opened = scope.host.open(&written.file.value);
+        let opened = opened.map_err(|error| format!("can't read {}: {error}", written.file.value));
+        let source = scope.found.ok(place, opened)?;
+        let read = Ammo::read(source, options).map_err(|error| match error.line {
+            0 => format!("{}: {}", written.file.value, error.message),
+            line => format!("{}:{line}: {}", written.file.value, error.message),
+        });
+        let ammo = Arc::new(scope.found.ok(place, read)?);
+        let target = self.target?;
+        let looks = looks(self.request, self.pool, &may_read.sources, scope);
+        for (n, class) in ammo.classes().iter().enumerate() {
+            let data = Arc::new(AmmoData::new(Arc::clone(&ammo), n)) as Arc<dyn RequestData>;
+            // What the decoders let pass is a method.
+            let method = scope.found.ok(place, Method::parse(&class.method))?;
+            made.requests.push(HttpRequest {
+                url: target.clone(),
+                method,
+                headers: Vec::new(),
+                body: match class.parts.body {
+                    true => Body(Some(Arc::from([]))),
+                    false => Body(None),
+                },
+                step: class.name.clone(),
+                data: Some(data),
+                call: None,
+                expect: looks.expect,
+                inspection: looks.inspection.clone(),
+            });
+        }
+        made.count = self.count(&ammo);
+        made.choice = Some(Choice::By(Arc::new(AmmoPick(Arc::clone(&ammo)))));
+        made.times = speed.map(|speed| ammo.times(speed));
+        Some(())
+    }
+
+    /// Notes what would be without effect.
+    fn check(&self, scope: &mut Scope<'_>) {
+        let place = &self.written.file.place;
+        let beside = self.pool.requests.len() > 1 || !self.pool.scenario.is_empty();
+        let message = "the requests of a file are those of a whole pool; give others a pool of \
+                       their own";
+        scope.found.add_if(beside, place, message);
+        let target = self.pool.settings.reach.target.is_some();
+        let message = "ammo needs a `target`, which its requests are sent to";
+        scope.found.add_if(!target, place, message);
+        let data = &self.request.data;
+        let message = "the requests of a file have bodies of their own";
+        scope.found.add_if(data.payload.is_some(), place, message);
+        let varies = !self.fields.varying.is_empty();
+        let message = "header fields of ammo can't be templates";
+        scope.found.add_if(varies, place, message);
+    }
+
+    fn options(&self, scope: &mut Scope<'_>) -> Option<AmmoOptions> {
+        let written = self.written;
+        for count in [&written.limit, &written.passes, &written.auto_tag] {
+            if let Some(count) = count.as_ref().filter(|count| count.value == 0) {
+                scope
+                    .found
+                    .add(&count.place, "write 1 or more, or leave it out");
+            }
+        }
+        let fields = self.fields.fixed.iter().map(|field| {
+            let value = String::from_utf8_lossy(field.value()).into_owned();
+            (field.name().to_owned(), value)
+        });
+        let auto_tag = written.auto_tag.as_ref().map(|elements| AutoTag {
+            elements: usize::try_from(elements.value).unwrap_or(usize::MAX),
+            beside: is_on(&written.auto_tag_all),
+        });
+        Some(AmmoOptions {
+            format: format(written, scope)?,
+            chosen: written.chosen.iter().map(|tag| tag.value.clone()).collect(),
+            headers: fields.collect(),
+            precedence: match is_on(&written.override_headers) {
+                true => Precedence::Plan,
+                false => Precedence::File,
+            },
+            name: self.request.name.as_ref().map(|name| name.value.clone()),
+            auto_tag,
+            storage: match is_on(&written.preload) {
+                true => Storage::Memory,
+                false => Storage::BySize,
+            },
+            timing: match written.speed {
+                Some(_) => Timing::Own,
+                None => Timing::Load,
+            },
+        })
+    }
+
+    /// How much faster the file is replayed, where it is.
+    fn speed(&self, scope: &mut Scope<'_>) -> Option<f64> {
+        let text = self.written.speed.as_ref()?;
+        let number = text.value.strip_suffix('x').unwrap_or(&text.value);
+        let speed = number.parse().ok();
+        let speed = speed.filter(|speed| (1.0 / SPEED_MAX..=SPEED_MAX).contains(speed));
+        let shown = text.value.escape_default();
+        let wrong = format!("`{shown}` is no speed; 1 is that of the file, and 2 twice as fast");
+        let load = &self.pool.load;
+        if let Some(other) = load.rate.as_ref().or(load.users.as_ref()) {
+            let message = "a replay with `speed` has a timing of its own; leave out `rate` and \
+                           `users`, or `speed`";
+            scope.found.add(&other.place, message);
+        }
+        scope.found.ok(&text.place, speed.ok_or(wrong))
+    }
+
+    /// For how many requests there is data; a file without a bound begins again and again, unless
+    /// it is replayed with its own timing.
+    fn count(&self, ammo: &Ammo) -> Option<u64> {
+        let written = self.written;
+        let value = |count: &drumfire_plan::document::Count| count.value;
+        let passes = written.passes.as_ref().map(value);
+        let passes = passes.or_else(|| written.speed.as_ref().map(|_| 1));
+        let of_passes = passes.map(|passes| ammo.rows().saturating_mul(passes));
+        let limit = written.limit.as_ref().map(value);
+        limit.into_iter().chain(of_passes).min()
+    }
+}
+
+/// The format that was written, or that the file's name says.
+fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
+    if let Some(text) = &written.format {
+        return scope.word(Some(text), &AMMO_FORMATS, "no format of ammo");
+    }
+    let file = &written.file.value;
+    let endings = [
+        (".uri", AmmoFormat::Uri),
+        (".uripost", AmmoFormat::UriPost),
+        (".raw", AmmoFormat::Raw),
+        (".jsonl", AmmoFormat::JsonLine),
+        (".jsonline", AmmoFormat::JsonLine),
+        (".log", AmmoFormat::AccessLog),
+        (".har", AmmoFormat::Har),
+    ];
+    let known = endings.iter().find(|(ending, _)| file.ends_with(ending));
+    let names = AMMO_FORMATS.map(|(name, _)| name).join(", ");
+    let message = format!("the name of {file} says no format; write `format:` with one of {names}");
+    scope.found.ok(
+        &written.file.place,
+        known.map(|(_, format)| *format).ok_or(message),
+    )
+}
+
+/// Notes ammo where it can't stand.
+pub(crate) fn refuse_step(ask: &Ask, scope: &mut Scope<'_>) {
+    if let Ask::Ammo(ammo) = ask {
+        let message = "a file of requests is no step; give it a pool of its own";
+        scope.found.add(&ammo.file.place, message);
+    }
+}
+
+/// The pool with the law of a replay in place of its load.
+pub(crate) fn paced(pool: &Pool, made: &mut Made, scope: &mut Scope<'_>) -> Option<Pool> {
+    let times = made.times.take()?;
+    let mut pool = pool.clone();
+    scope.replay = Some(times.into());
+    pool.load.rate = Some(Text::new(format!("trace({REPLAY})"), Place::Nowhere));
+    pool.load.users = None;
+    Some(pool)
+}
+
+/// The name of the trace that a replay makes.
+pub(crate) const REPLAY: &str = "the times of the file";

@@ -1,0 +1,82 @@
+//! The keys of a file of requests, which stand beside those of a request.
+
+use super::fields::fields;
+use drumfire_plan::document::{Ammo, Count, Switch, Text};
+
+/// The keys, as they stand in a mapping.
+#[derive(Debug, Default)]
+pub(super) struct AmmoKeys {
+    pub(super) ammo: Option<Text>,
+    format: Option<Text>,
+    limit: Option<Count>,
+    passes: Option<Count>,
+    chosen: Vec<Text>,
+    override_headers: Option<Switch>,
+    auto_tag: Option<Count>,
+    auto_tag_all: Option<Switch>,
+    preload: Option<Switch>,
+    speed: Option<Text>,
+}
+
+fields!(AmmoKeys {
+    "ammo" => ammo,
+    "format" => format,
+    "limit" => limit,
+    "passes" => passes,
+    "chosen" => chosen,
+    "override_headers" => override_headers,
+    "auto_tag" => auto_tag,
+    "auto_tag_all" => auto_tag_all,
+    "preload" => preload,
+    "speed" => speed,
+});
+
+impl AmmoKeys {
+    /// The keys beside `ammo`.
+    pub(super) const OTHERS: [&str; 9] = [
+        "format",
+        "limit",
+        "passes",
+        "chosen",
+        "override_headers",
+        "auto_tag",
+        "auto_tag_all",
+        "preload",
+        "speed",
+    ];
+
+    /// The file that the keys name, if they name one.
+    pub(super) fn take(&mut self) -> Option<Ammo> {
+        let file = self.ammo.take()?;
+        let keys = std::mem::take(self);
+        Some(Ammo {
+            file,
+            format: keys.format,
+            limit: keys.limit,
+            passes: keys.passes,
+            chosen: keys.chosen,
+            override_headers: keys.override_headers,
+            auto_tag: keys.auto_tag,
+            auto_tag_all: keys.auto_tag_all,
+            preload: keys.preload,
+            speed: keys.speed,
+        })
+    }
+
+    /// The keys that name a file.
+    pub(super) fn of(ammo: &Ammo) -> Self {
+        let ammo = ammo.clone();
+        Self {
+            ammo: Some(ammo.file),
+            format: ammo.format,
+            limit: ammo.limit,
+            passes: ammo.passes,
+            chosen: ammo.chosen,
+            override_headers: ammo.override_headers,
+            auto_tag: ammo.auto_tag,
+            auto_tag_all: ammo.auto_tag_all,
+            preload: ammo.preload,
+            speed: ammo.speed,
+        }
+    }
+}

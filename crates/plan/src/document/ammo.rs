@@ -1,0 +1,28 @@
+//! Files of requests as they were written.
+
+use super::{Count, Switch, Text};
+
+/// A file whose every entry is a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ammo {
+    /// The file.
+    pub file: Text,
+    /// Its format.
+    pub format: Option<Text>,
+    /// How many requests are sent at most.
+    pub limit: Option<Count>,
+    /// How often the file is gone through at most.
+    pub passes: Option<Count>,
+    /// The tags of those entries that are used; of all, where there is none.
+    pub chosen: Vec<Text>,
+    /// Whether fields of the plan stand above the file's of the same name.
+    pub override_headers: Option<Switch>,
+    /// How many elements of the path make a tag, where an entry has none.
+    pub auto_tag: Option<Count>,
+    /// Whether such a tag is added to those that there are.
+    pub auto_tag_all: Option<Switch>,
+    /// Whether the entries stay in memory, however large the file is.
+    pub preload: Option<Switch>,
+    /// How much faster than they once were the entries are sent, with their own timing.
+    pub speed: Option<Text>,
+}
