@@ -49,6 +49,8 @@ pub(crate) struct Users {
     /// iterations lie apart at least.
     think: Pause,
     pace: Nanos,
+    /// The pause, where it is always the same and there is no pace.
+    same_rest: Option<Nanos>,
     cookies: Cookies,
     /// The cookies of each user that is at no request.
     jars: Vec<Option<Box<Jar>>>,
@@ -102,6 +104,7 @@ pub(crate) struct Turn {
 struct UserLimit {
     changes: UserCount,
     next: usize,
+    /// Without those that have left.
     allowed: u32,
     /// How many have left for good.
     left: u32,
@@ -129,6 +132,7 @@ impl Users {
             seed,
             think,
             pace,
+            same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
             cookies: pool.cookies,
             jars: Vec::new(),
             iterations,
@@ -155,20 +159,20 @@ impl Users {
         if now >= limit.next_change() {
             limit.change(now);
         }
-        limit.blocked |= self.busy >= limit.present();
-        self.busy < limit.present()
+        limit.blocked |= self.busy >= limit.allowed;
+        self.busy < limit.allowed
     }
 
     /// Whether no iteration may begin before a user is idle or users come.
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
-        self.busy >= self.limit.present()
+        self.busy >= self.limit.allowed
     }
 
     /// Whether all have left for good and none will come: no arrival finds a user any more.
     #[inline]
     pub(crate) fn are_gone(&self) -> bool {
-        self.limit.left > 0 && self.limit.present() == 0 && self.next_change() == Nanos::MAX
+        self.limit.left > 0 && self.limit.allowed == 0 && self.next_change() == Nanos::MAX
     }
 
     /// When a user last became free for an arrival that waited for one.
@@ -387,27 +391,27 @@ impl Users {
     pub(crate) const fn leave(&mut self) {
         self.busy -= 1;
         self.limit.left += 1;
+        self.limit.allowed = self.limit.allowed.saturating_sub(1);
     }
 
     /// When a user of the closed model that is ready at a time begins its next iteration.
     #[inline]
     pub(crate) fn next_begin(&self, user: UserId, ready: Nanos) -> Nanos {
-        let paced = match self.pace {
-            Nanos::ZERO => ready,
-            pace => self.list[user.index()].begun + pace,
-        };
-        let rest = match self.think.fixed() {
-            Some(rest) => rest,
-            None => self.drawn_think(user),
-        };
-        paced.max(ready + rest)
+        match self.same_rest {
+            Some(rest) => ready + rest,
+            None => self.drawn_begin(user, ready),
+        }
     }
 
     #[cold]
-    fn drawn_think(&self, user: UserId) -> Nanos {
-        let (number, iteration) = (self.number(user), self.list[user.index()].iterations);
-        self.think
-            .drawn(Random::new(self.seed, number.into(), iteration, THINKS))
+    fn drawn_begin(&self, user: UserId, ready: Nanos) -> Nanos {
+        let (number, state) = (self.number(user), &self.list[user.index()]);
+        let random = Random::new(self.seed, number.into(), state.iterations, THINKS);
+        let paced = match self.pace {
+            Nanos::ZERO => ready,
+            pace => state.begun + pace,
+        };
+        paced.max(ready + self.think.drawn(random))
     }
 
     /// A user's number among those of all workers.
@@ -421,11 +425,6 @@ impl Users {
 
 impl UserLimit {
     #[inline]
-    const fn present(&self) -> u32 {
-        self.allowed.saturating_sub(self.left)
-    }
-
-    #[inline]
     fn next_change(&self) -> Nanos {
         let change = self.changes.changes().get(self.next);
         change.map_or(Nanos::MAX, |(at, _)| *at)
@@ -437,6 +436,7 @@ impl UserLimit {
             && at <= now
         {
             self.next += 1;
+            let count = count.saturating_sub(self.left);
             if count > self.allowed && self.blocked {
                 self.free_since = at;
             }

@@ -188,11 +188,10 @@ impl Closed {
         if now >= self.next_change {
             self.go_on(now);
         }
-        let Ready { at: intended, user } = self.ready.first().filter(|user| user.at <= now)?;
         if self.next >= self.bounds.limit || now >= self.bounds.end {
             return None;
         }
-        self.ready.pop_first();
+        let Ready { at: intended, user } = self.ready.pop_ready(now)?;
         let index = self.next;
         self.next += u64::from(self.shard.of);
         self.intended += u64::from(intended >= self.measure_from);
@@ -227,7 +226,7 @@ impl Closed {
         if self.next >= self.bounds.limit {
             return Nanos::MAX;
         }
-        let ready = self.ready.first().map_or(Nanos::MAX, |user| user.at);
+        let ready = self.ready.first_at();
         ready.min(self.next_change)
     }
 

@@ -53,9 +53,32 @@ impl Resting {
         }
     }
 
-    /// The first that is ready.
+    /// When the first is ready.
     #[inline]
-    pub(super) fn first(&self) -> Option<Ready> {
+    pub(super) fn first_at(&self) -> Nanos {
+        if self.heap.is_empty() {
+            return self.queue.front().map_or(Nanos::MAX, |first| first.at);
+        }
+        self.first().map_or(Nanos::MAX, |first| first.at)
+    }
+
+    /// Takes the first, where that is ready by a time.
+    #[inline]
+    pub(super) fn pop_ready(&mut self, now: Nanos) -> Option<Ready> {
+        if self.heap.is_empty() {
+            let first = *self.queue.front()?;
+            if first.at > now {
+                return None;
+            }
+            self.queue.pop_front();
+            return Some(first);
+        }
+        self.first().filter(|first| first.at <= now)?;
+        self.pop_first()
+    }
+
+    /// The first that is ready.
+    fn first(&self) -> Option<Ready> {
         match (self.queue.front(), self.heap.peek()) {
             (Some(queued), Some(Reverse(other))) if other.at < queued.at => Some(*other),
             (Some(queued), _) => Some(*queued),
@@ -64,8 +87,7 @@ impl Resting {
     }
 
     /// Takes the first.
-    #[inline]
-    pub(super) fn pop_first(&mut self) -> Option<Ready> {
+    fn pop_first(&mut self) -> Option<Ready> {
         match (self.queue.front(), self.heap.peek()) {
             (Some(queued), Some(Reverse(other))) if queued.at <= other.at => self.queue.pop_front(),
             (_, Some(_)) => self.heap.pop().map(|Reverse(other)| other),
@@ -131,9 +153,12 @@ mod tests {
             sorted.sort_unstable();
             let mut resting = of(&times);
             let mut taken = Vec::new();
-            while let Some(first) = resting.first() {
-                prop_assert_eq!(resting.pop_first(), Some(first));
-                taken.push(first.at.0);
+            for now in (0..20).map(Nanos) {
+                while let Some(first) = resting.pop_ready(now) {
+                    prop_assert!(first.at <= now);
+                    taken.push(first.at.0);
+                }
+                prop_assert!(resting.first_at() > now);
             }
             prop_assert_eq!(&taken, &sorted);
             let mut resting = of(&times);
