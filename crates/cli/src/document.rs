@@ -5,6 +5,7 @@
 mod grpc;
 mod http;
 mod load;
+mod once;
 mod transport;
 
 use crate::exit::Failure;
@@ -23,6 +24,7 @@ use std::path::Path;
 pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
 pub(crate) use load::put as put_load;
+pub(crate) use once::once;
 
 use crate::flags::{DataFlags, LoadFlags, OutputFlags};
 
@@ -158,7 +160,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
 
 /// The parts of a document that every kind of load has beside its pool.
 fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
-    Document {
+    let document = Document {
         pools: vec![Pool {
             name: Placed::new(POOL.to_owned(), Place::Nowhere),
             load: load::load(load),
@@ -169,6 +171,10 @@ fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
         outputs: outputs(output),
         generator: generator(load, output.interval.as_ref()),
         ..Document::default()
+    };
+    match output.show {
+        true => once(document),
+        false => document,
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) enum Shell {
 }
 
 /// Flags that stay in `-h`: those of a first day.
-const FIRST: [&str; 21] = [
+const FIRST: [&str; 22] = [
     "urls",
     "method",
     "headers",
@@ -125,6 +125,7 @@ const FIRST: [&str; 21] = [
     "call",
     "proto",
     "explain",
+    "show",
     "help",
 ];
 

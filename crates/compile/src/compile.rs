@@ -29,7 +29,7 @@ use drumfire_plan::document::{
 };
 use drumfire_plan::{
     Cookies, Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program,
-    Samples, Spin, Threshold, Url,
+    Samples, Spin, Threshold, Transcripts, Url,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -307,6 +307,7 @@ fn made_of(
         expect: expect.unwrap_or_default(),
         cookies: transport::cookies(settings, scope),
         samples: Samples::Forget,
+        transcripts: Transcripts::None,
     }
 }
 

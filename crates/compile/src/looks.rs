@@ -147,6 +147,7 @@ fn take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take>
     let variable = sources.declared(&field.name.value)?;
     Some(Take {
         variable,
+        name: field.name.value.clone(),
         extractor,
     })
 }

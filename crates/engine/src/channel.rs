@@ -2,7 +2,7 @@
 
 use crate::id::PoolId;
 use crate::recorder::Sink;
-use drumfire_measure::{Interval, Kept};
+use drumfire_measure::{Interval, Kept, Written};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub(crate) enum Message {
     Stopping { pool: PoolId, stop: Stopped },
     /// Every sample of the interval that ends next.
     Kept(Vec<Kept>),
+    /// What is kept of exchanges beyond their figures.
+    Written(Written),
     /// The worker has ended.
     Done {
         /// When the last exchange ended, from the run's start.
@@ -77,6 +79,10 @@ impl Sink for Channel {
 
     fn kept(&mut self, samples: Vec<Kept>) {
         self.reporter.tell(Message::Kept(samples));
+    }
+
+    fn written(&mut self, written: Written) {
+        self.reporter.tell(Message::Written(written));
     }
 
     fn spare(&mut self) -> Option<Box<Interval>> {

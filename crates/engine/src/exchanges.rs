@@ -20,6 +20,7 @@ mod messages;
 mod own;
 mod redirect;
 mod response;
+mod transcript;
 
 pub(crate) use call::Tools;
 pub(crate) use hearing::Hearing;
@@ -29,16 +30,21 @@ use self::look::Look;
 use self::own::OwnRequest;
 use self::redirect::{Follow, Next};
 use self::response::{BodyUse, judge};
+use self::transcript::Records;
 use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
-use crate::limits::TRICKLE;
+use crate::limits::{SHOWN_BYTES, TRICKLE};
 use crate::prepare::{Message, PreparedPool, Request, TargetForm, message};
 use crate::users::{Belongings, Turn};
 use crate::wire::{Cancelled, Fields, Phase, Seen};
 use drumfire_cookies::Jar;
-use drumfire_measure::{Figures, GRPC_STATUS, Leniencies, Outcome, STATUS_ZERO, Sample};
-use drumfire_plan::{Compressed, Cookies, Expect, HttpVersion, Origin, Taken, Timeouts};
+use drumfire_measure::{
+    FAILED_BODY_BYTES, Figures, GRPC_STATUS, Leniencies, Outcome, STATUS_ZERO, Sample,
+};
+use drumfire_plan::{
+    Compressed, Cookies, Expect, HttpVersion, Origin, Taken, Timeouts, Transcripts,
+};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -187,21 +193,25 @@ pub(crate) struct Exchanges {
     /// Whether anything of a response is read beyond its status: bodies that are decoded, what is
     /// looked at, cookies.
     reads: bool,
+    records: Records,
 }
 
 impl Exchanges {
     /// None under way, with room for this many.
     pub(crate) fn new(prepared: Arc<PreparedPool>, room: usize) -> Self {
-        let looks = prepared.requests.iter().any(Request::is_looked_at);
+        let shows = prepared.pool().transcripts == Transcripts::Every;
+        let varies = prepared.requests.iter().any(Request::is_rendered_late);
+        let looks = shows || prepared.requests.iter().any(Request::is_looked_at);
         Self {
             measure_from: prepared.generator().warmup,
             timeouts: prepared.pool().timeouts,
             expect: prepared.pool().expect,
-            varies: prepared.requests.iter().any(Request::is_rendered_late),
             looks,
             reads: looks
                 || prepared.pool().http.compressed != Compressed::AsSent
                 || prepared.pool().cookies != Cookies::Ignore,
+            records: Records::new(prepared.pool().transcripts, varies),
+            varies,
             prepared,
             list: Vec::with_capacity(room),
             free: Vec::with_capacity(room),
@@ -417,7 +427,7 @@ impl Exchanges {
         if status == 0 && outcome == Outcome::InvalidStatus {
             status = STATUS_ZERO;
         }
-        if self.varies
+        if self.records.attends
             && let Some(call) = request.call()
         {
             if status == 0 && outcome != Outcome::Ok {
@@ -432,6 +442,10 @@ impl Exchanges {
         }
         interval.interim += u64::from(exchange.interim);
         let sample = exchange.sample(now, outcome, status, request.step);
+        if self.records.attends && self.records.every {
+            self.transcribe(id, sample);
+        }
+        let exchange = &mut self.list[id.index()];
         exchange.open = false;
         exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
@@ -453,7 +467,9 @@ impl Exchanges {
         }
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
-        if let Some(inspection) = &request.inspection {
+        if self.records.every {
+            exchange.look.get_or_insert_default().begin_shown(fields);
+        } else if let Some(inspection) = &request.inspection {
             let look = exchange.look.get_or_insert_default();
             look.begin(&**inspection, fields);
         }
@@ -463,12 +479,33 @@ impl Exchanges {
     ///
     /// # Errors
     /// When the coding is unknown.
-    fn use_of_body(&self, id: ExchangeId, fields: &Fields<'_>) -> Result<BodyUse, Failure> {
-        let inspection = self.request_of(id).inspection.as_ref();
-        match inspection.and_then(|inspection| inspection.body_max()) {
-            Some(max) => BodyUse::keeping(max.0, fields),
-            None => BodyUse::of(self.prepared.pool().http.compressed, fields),
+    fn use_of_body(
+        &mut self,
+        id: ExchangeId,
+        status: u16,
+        fields: &Fields<'_>,
+    ) -> Result<BodyUse, Failure> {
+        let request = self.request_of(id);
+        let expected = request.expect.unwrap_or(self.expect).accepts(status);
+        let inspection = request.inspection.as_ref();
+        let body_max = inspection.and_then(|inspection| inspection.body_max());
+        let compressed = self.prepared.pool().http.compressed;
+        if let Some(max) = body_max {
+            return BodyUse::keeping(max.0, fields);
         }
+        let room = match (self.records.every, expected) {
+            (true, _) => SHOWN_BYTES,
+            (false, false) => FAILED_BODY_BYTES,
+            (false, true) => return BodyUse::of(compressed, fields),
+        };
+        self.get_mut(id)
+            .look
+            .get_or_insert_default()
+            .make_room(room);
+        Ok(match BodyUse::of(compressed, fields)? {
+            BodyUse::Discard => BodyUse::sample(room, fields),
+            body => body,
+        })
     }
 
     /// Judges a complete response that is no call's.
@@ -500,9 +537,10 @@ impl Exchanges {
         looked_at.map_or_else(|failure| failure, |()| Failure::of(Outcome::Ok))
     }
 
-    /// The detail of the failure of the last exchange with this id.
+    /// Keeps the body of the last exchange with this id, which failed; gives the detail of it.
     #[cold]
-    pub(crate) fn take_detail(&mut self, id: ExchangeId) -> Option<String> {
+    pub(crate) fn account_failure(&mut self, id: ExchangeId, sample: &Sample) -> Option<String> {
+        self.keep_failed_body(id, sample);
         self.get_mut(id).detail.take()
     }
 
@@ -573,6 +611,9 @@ impl Exchanges {
     /// # Errors
     /// When the plan follows no such redirect.
     pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
+        if self.records.every {
+            self.transcribe_hop(id);
+        }
         let follow = self.get_mut(id).follow.get_or_insert_default();
         match follow.next.take() {
             Some(Next::Hop(hop)) => {

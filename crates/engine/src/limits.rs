@@ -114,3 +114,12 @@ pub const KEPT_DETAIL_BYTES: usize = 8_192;
 
 /// Bytes of all of them in one interval of a thread; further ones are cut to [`DETAIL_BYTES`].
 pub const KEPT_DETAILS_BYTES: usize = 16 << 20;
+
+/// Bytes of a body or a message that are shown to a person.
+pub const SHOWN_BYTES: usize = 64 * 1024;
+
+/// Messages of a call, of either side, that are shown.
+pub const SHOWN_MESSAGES: u64 = 16;
+
+/// What a body may decode to that is sampled for a person.
+pub const SHOWN_DECODED: u64 = 16 * 1024 * 1024;

@@ -675,7 +675,7 @@ impl PoolRun {
         self.course.note_end(sample.end);
         site.recorder.record(self.id, sample);
         if sample.outcome != Outcome::Ok
-            && let Some(detail) = self.exchanges.take_detail(id)
+            && let Some(detail) = self.exchanges.account_failure(id, sample)
         {
             site.recorder.detail(self.id, sample, &detail);
         }
@@ -727,10 +727,10 @@ impl PoolRun {
             figures.record_dropped(tally.dropped);
         }
         figures.under_way += self.course.note_under_way(self.exchanges.open());
+        recorder.hand_over(self.exchanges.take_written());
     }
 
-    /// Ends the load; what was due before and has a free seat is started already, and what has none
-    /// is recorded. Cancels what is under way where the plan says so.
+    /// Ends the load: records what was due and has no seat, and cancels where the plan says so.
     pub(crate) fn stop<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         self.tally(site.recorder, now + Nanos(1));
         self.arrivals.stop(now);

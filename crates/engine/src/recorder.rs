@@ -1,7 +1,7 @@
 //! Adds samples to intervals, and sends intervals to the collector.
 
 use crate::prepare::PreparedPool;
-use drumfire_measure::{Figures, Interval, Kept, PoolSeries, Sample, WorkerHealth};
+use drumfire_measure::{Figures, Interval, Kept, PoolSeries, Sample, WorkerHealth, Written};
 use drumfire_net::ThreadTimes;
 use drumfire_plan::{Plan, Pool, Samples};
 use drumfire_units::Nanos;
@@ -31,6 +31,8 @@ pub(crate) trait Sink {
     fn closed(&mut self, interval: Box<Interval>);
     /// Takes every sample of the interval that closes next.
     fn kept(&mut self, samples: Vec<Kept>);
+    /// Takes what is kept of exchanges beyond their figures.
+    fn written(&mut self, written: Written);
     /// A used interval that is empty again, if there is one.
     fn spare(&mut self) -> Option<Box<Interval>>;
 }
@@ -138,6 +140,13 @@ impl<S: Sink> Recorder<S> {
             let detail = start(text, bytes);
             self.kept_bytes += detail.len();
             kept.detail = Some(detail.into());
+        }
+    }
+
+    /// Hands on what is kept of exchanges beyond their figures; mostly there is nothing.
+    pub(crate) fn hand_over(&mut self, written: Written) {
+        if !written.is_empty() {
+            self.sink.written(written);
         }
     }
 

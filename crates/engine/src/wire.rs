@@ -122,6 +122,14 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Calls with every field, in order.
+    pub(crate) fn all(&self, mut take: impl FnMut(&'a str, &'a [u8])) {
+        match self {
+            Self::Http1(headers) => headers.iter().for_each(|(name, value)| take(name, value)),
+            Self::Http2(headers) => headers.iter().for_each(|(name, value)| take(name, value)),
+        }
+    }
+
     /// The first value of the field with this name, which must be in lower case.
     #[inline]
     pub(crate) fn find(&self, name: &str) -> Option<&'a [u8]> {

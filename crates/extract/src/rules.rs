@@ -1,7 +1,9 @@
 //! All that is looked at in one response.
 
 use crate::{Expectation, Extractor};
-use drumfire_plan::{Inspection, Mismatch, MismatchKind, Response, Taken, VariableId};
+use drumfire_plan::{
+    Finding, Inspection, Mismatch, MismatchKind, Response, Taken, VariableId, secret,
+};
 use drumfire_units::ByteSize;
 
 /// A variable that gets its value from a response.
@@ -9,8 +11,30 @@ use drumfire_units::ByteSize;
 pub struct Take {
     /// The variable.
     pub variable: VariableId,
+    /// Its name in the plan.
+    pub name: String,
     /// What its value is.
     pub extractor: Extractor,
+}
+
+impl Take {
+    /// What it takes from a response, as a person reads it.
+    fn finding(&self, response: &Response<'_>) -> Finding {
+        let rule = self.extractor.to_string();
+        let mut text = String::new();
+        let result = match self.extractor.extract(response, &mut text) {
+            Err(none) => Err(none.to_string()),
+            Ok(()) if secret::is_secret(&rule) || secret::is_secret(&self.name) => {
+                Ok(Some(secret::MASK.to_owned()))
+            }
+            Ok(()) => Ok(Some(text)),
+        };
+        Finding {
+            rule,
+            variable: Some(self.name.clone()),
+            result,
+        }
+    }
 }
 
 /// What is expected of a response, and what is taken from it.
@@ -63,6 +87,7 @@ impl Inspection for Rules {
             let Take {
                 variable,
                 extractor,
+                ..
             } = take;
             let read = taken.take(*variable, |out| extractor.extract(response, out));
             read.map_err(|none| Mismatch {
@@ -71,5 +96,20 @@ impl Inspection for Rules {
             })?;
         }
         Ok(())
+    }
+
+    fn findings(&self, response: &Response<'_>) -> Vec<Finding> {
+        let mut scratch = String::new();
+        let checks = self.expectations.iter().map(|expectation| Finding {
+            rule: format!("{} {}", expectation.subject, expectation.check),
+            variable: None,
+            result: expectation
+                .judge(response, &mut scratch)
+                .map(|()| None)
+                .map_err(|mismatch| mismatch.reason),
+        });
+        let mut findings: Vec<Finding> = checks.collect();
+        findings.extend(self.takes.iter().map(|take| take.finding(response)));
+        findings
     }
 }

@@ -33,6 +33,7 @@ mod step;
 mod summary;
 mod target;
 mod threshold;
+mod transcript;
 mod verdict;
 mod window;
 mod window_series;
@@ -65,5 +66,9 @@ pub use step::{STEPS, Step};
 pub use summary::Summary;
 pub use target::{TargetAnswer, TargetState};
 pub use threshold::ThresholdResult;
+pub use transcript::{
+    Excerpt, FAILED_BODIES, FAILED_BODY_BYTES, FailedBodies, FailedBody, Field, Side, Transcript,
+    Written,
+};
 pub use verdict::{Validity, Verdict};
 pub use window::WindowedThresholds;

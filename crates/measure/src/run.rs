@@ -1,7 +1,7 @@
 //! The facts of a run that are known before its end, and the one stream of its events.
 
 use crate::codec::run_info as form;
-use crate::{CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary};
+use crate::{CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary, Transcript};
 use drumfire_plan::{Command, Growth, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -145,6 +145,8 @@ pub enum RunEvent {
     /// Every sample of the interval that closes next, in the order of their ends within a worker:
     /// a channel of its own, only where the plan asks for it.
     Kept(Vec<Kept>),
+    /// Exchanges in full, in the order of their ends within a worker, where the plan asks for it.
+    Transcripts(Vec<Transcript>),
     /// A command holds from now on, and not before its time.
     Changed(Arc<Command>),
     /// No new requests are sent; those in flight may finish. The first one has the reason; a later

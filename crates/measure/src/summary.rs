@@ -3,8 +3,9 @@
 use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
-    Figures, GeneratorHealth, Interval, Iterations, LoadAnswer, Model, PoolInfo, Reason, Remedy,
-    RunInfo, Step, TargetAnswer, ThresholdResult, Verdict, WindowedThresholds, WorkerHealth,
+    FailedBodies, Figures, GeneratorHealth, Interval, Iterations, LoadAnswer, Model, PoolInfo,
+    Reason, Remedy, RunInfo, Step, TargetAnswer, ThresholdResult, Verdict, WindowedThresholds,
+    WorkerHealth,
 };
 use drumfire_plan::Threshold;
 use drumfire_units::Nanos;
@@ -33,6 +34,8 @@ pub struct Summary {
     pub thresholds: Vec<ThresholdResult>,
     /// How the generator fared.
     pub generator: GeneratorHealth,
+    /// The first body of each kind of failure.
+    pub failed_bodies: FailedBodies,
 }
 
 impl Summary {
@@ -51,6 +54,7 @@ impl Summary {
             target: TargetAnswer::NONE,
             thresholds: Vec::new(),
             generator: GeneratorHealth::default(),
+            failed_bodies: FailedBodies::default(),
         }
     }
 

@@ -95,6 +95,15 @@ pub struct Streaming {
     pub receive: Option<u64>,
 }
 
+/// The way that a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the server.
+    Request,
+    /// From the server.
+    Reply,
+}
+
 /// The check of replies' messages.
 pub trait ReplyCheck: Send + Sync + fmt::Debug {
     /// Checks a message, decompressed and without its prefix. Where it is as it must be, nothing
@@ -103,6 +112,11 @@ pub trait ReplyCheck: Send + Sync + fmt::Debug {
     /// # Errors
     /// When the message is invalid; the call is then over.
     fn check(&self, message: &[u8]) -> Result<(), ReplyError>;
+
+    /// A message as a person reads it, where it can be had. Called for single messages only.
+    fn text(&self, _direction: Direction, _message: &[u8]) -> Option<String> {
+        None
+    }
 }
 
 /// The mistake in a reply's message, in words. They hold nothing of the message itself.

@@ -31,7 +31,7 @@ mod url;
 mod users;
 mod variables;
 
-pub use call::{Call, CallKind, MessageCompression, ReplyCheck, ReplyError, Streaming};
+pub use call::{Call, CallKind, Direction, MessageCompression, ReplyCheck, ReplyError, Streaming};
 pub use check::{Flaw, POOLS_MAX};
 pub use choice::{Choice, Pick, Shares};
 pub use command::{Change, Command, StopReason};
@@ -47,7 +47,7 @@ pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop}
 pub use nearest::{nearest, suggestion};
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
 pub use plan::{Generator, Plan, PlanParts, Spin};
-pub use pool::{Cookies, Pool, Samples};
+pub use pool::{Cookies, Pool, Samples, Transcripts};
 pub use program::{
     CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,
     Step,
@@ -55,7 +55,7 @@ pub use program::{
 pub use random::Random;
 pub use reach::{Pem, Proxy, Reach, Resolve, Resumption, Tls, Unresolved, Verify};
 pub use reference::JoinError;
-pub use response::{Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
+pub use response::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 pub use threshold::{Comparison, Metric, Threshold, ThresholdError, Times};
 pub use url::{Host, Origin, Scheme, Url, UrlError};
 pub use users::Users;

@@ -1,7 +1,7 @@
 //! A plan: a run that can be made.
 
 use crate::check::check;
-use crate::{Flaw, Pool, Samples, Threshold};
+use crate::{Flaw, Pool, Samples, Threshold, Transcripts};
 use drumfire_units::Nanos;
 
 /// A checked description of a run: a plan that exists can run.
@@ -90,6 +90,15 @@ impl Plan {
     pub fn keeping_samples(mut self) -> Self {
         for pool in &mut self.parts.pools {
             pool.samples = Samples::Keep;
+        }
+        self
+    }
+
+    /// The same plan, of which every exchange is written down in full.
+    #[must_use]
+    pub fn keeping_transcripts(mut self) -> Self {
+        for pool in &mut self.parts.pools {
+            pool.transcripts = Transcripts::Every;
         }
         self
     }

@@ -36,6 +36,18 @@ pub struct Pool {
     pub cookies: Cookies,
     /// Whether every sample is handed on, beside the sums.
     pub samples: Samples,
+    /// Whether every exchange is written down in full.
+    pub transcripts: Transcripts,
+}
+
+/// Whether exchanges are written down in full, for a person to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transcripts {
+    /// They are measured and forgotten.
+    #[default]
+    None,
+    /// They are handed on, with heads and bodies. For single requests: each costs memory and time.
+    Every,
 }
 
 /// Whether users keep the cookies that responses give them (RFC 6265bis), and send them back.

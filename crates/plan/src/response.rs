@@ -57,6 +57,28 @@ impl ResponseFields {
                 .then(|| &self.bytes[value])
         })
     }
+
+    /// All of them, names as they came.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut start = 0;
+        self.spans.iter().map(move |span| {
+            let name = &self.bytes[start..span.name_end];
+            start = span.end;
+            (name, &self.bytes[span.name_end..span.end])
+        })
+    }
+}
+
+/// The result of one rule that a response was looked at by, as a person reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: String,
+    /// The variable that it gives a value; `None` where it checks.
+    pub variable: Option<String>,
+    /// The value that it takes, masked where it may be a secret, or nothing for a check that
+    /// holds; otherwise what came instead.
+    pub result: Result<Option<String>, String>,
 }
 
 /// What is checked of a response, beyond its status, and what is taken from it.
@@ -73,6 +95,11 @@ pub trait Inspection: Send + Sync + fmt::Debug {
     /// # Errors
     /// With the first mismatch. What was taken before it stays taken.
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch>;
+
+    /// The result of each rule by itself, for a person.
+    fn findings(&self, _response: &Response<'_>) -> Vec<Finding> {
+        Vec::new()
+    }
 }
 
 /// Why a response that came whole is not as the plan expects it.

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 /// The text in place of a secret.
 pub const MASK: &str = "***";
 
+/// A value that a server echoes is masked from this length on: a shorter one stands in any text.
+const ECHO_MIN: usize = 8;
+
 /// Words that make a name secret wherever they stand in it.
 const SECRET_WORDS: [&str; 18] = [
     "assertion",
@@ -86,6 +89,119 @@ pub fn line_without_colon(line: &str) -> String {
         false if word.len() < shown.len() => format!("{word}…"),
         false => shown,
     }
+}
+
+/// A body as a report may quote it: the values of members and pairs with secret names are masked,
+/// and so is each of these values wherever it stands.
+///
+/// It need not be valid JSON, nor whole.
+#[must_use]
+pub fn body(text: &str, values: &[&str]) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(name) = next_name(rest) {
+        masked.push_str(&rest[..name.value]);
+        let value = &rest[name.value..];
+        let end = value_end(value, name.form);
+        let is_secret = end > 0 && is_secret(&rest[name.start..name.end]);
+        masked.push_str(if is_secret { MASK } else { &value[..end] });
+        rest = &value[end..];
+    }
+    masked.push_str(rest);
+    echoes(&masked, values)
+}
+
+/// A text with each of these values masked wherever it stands.
+#[must_use]
+pub fn echoes(text: &str, values: &[&str]) -> String {
+    echoed(values).fold(text.to_owned(), |text, word| text.replace(word, MASK))
+}
+
+/// Bytes that are no text, with each of these values masked wherever it stands; their number stays.
+#[must_use]
+pub fn bytes(bytes: &[u8], values: &[&str]) -> Vec<u8> {
+    let mut masked = bytes.to_vec();
+    for word in echoed(values).map(str::as_bytes) {
+        let mut at = 0;
+        while at + word.len() <= masked.len() {
+            if masked[at..].starts_with(word) {
+                masked[at..at + word.len()].fill(b'*');
+            }
+            at += 1;
+        }
+    }
+    masked
+}
+
+/// The parts of secret values by which an echo of them is known, without the name of a scheme.
+fn echoed<'a>(values: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    let words = values.iter().flat_map(|value| value.split_whitespace());
+    words.filter(|word| word.len() >= ECHO_MIN)
+}
+
+/// A name in a text, and where its value begins.
+struct Named {
+    start: usize,
+    end: usize,
+    value: usize,
+    form: Form,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// In quotes, of which the first is passed.
+    Quoted,
+    /// Behind a colon, to the end of the line.
+    Line,
+    /// Behind an equals sign.
+    Pair,
+}
+
+/// The next `"name": "value"`, `"name": value` or `name=value`.
+fn next_name(text: &str) -> Option<Named> {
+    let bytes = text.as_bytes();
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    for (at, sign) in text.match_indices([':', '=']) {
+        let head = text[..at].trim_end().trim_end_matches('"');
+        let start = head.bytes().rposition(|byte| !is_word(byte));
+        let start = start.map_or(0, |before| before + 1);
+        let after = at + sign.len();
+        let blanks = text[after..].len() - text[after..].trim_start().len();
+        let value = after + blanks;
+        let quoted = bytes.get(value) == Some(&b'"');
+        if start < head.len() && !text[after..].starts_with("//") {
+            return Some(Named {
+                start,
+                end: head.len(),
+                value: value + usize::from(quoted),
+                form: match (quoted, sign) {
+                    (true, _) => Form::Quoted,
+                    (false, ":") => Form::Line,
+                    (false, _) => Form::Pair,
+                },
+            });
+        }
+    }
+    None
+}
+
+/// Where a value ends.
+fn value_end(value: &str, form: Form) -> usize {
+    let bytes = value.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if form == Form::Quoted => at += 1,
+            b'"' | b'[' | b'{' if form != Form::Quoted => return at,
+            b'"' => return at,
+            b'\n' | b'\r' | b',' | b'}' | b']' if form != Form::Quoted => return at,
+            b'&' | b';' | b'<' | b' ' if form == Form::Pair => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
 }
 
 /// A header's value, or the mask when its name is secret.
@@ -211,6 +327,42 @@ fn is_header_name(name: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn bytes_keep_their_secrets() {
+        let values = ["Bearer abcdefgh"];
+        assert_eq!(
+            bytes(b"\xffabcdefgh\x00abc", &values),
+            b"\xff********\x00abc"
+        );
+        assert_eq!(bytes(b"Bearer", &values), b"Bearer");
+    }
+
+    #[test]
+    fn bodies_keep_their_secrets() {
+        for (text, masked) in [
+            (
+                r#"{"user": "ada", "token": "a\"bc", "n": 1}"#,
+                r#"{"user": "ada", "token": "***", "n": 1}"#,
+            ),
+            (
+                r#"{"pin":1234,"a":{"password":"x"}}"#,
+                r#"{"pin":***,"a":{"password":"***"}}"#,
+            ),
+            ("user=a&password=b%26&c=d", "user=a&password=***&c=d"),
+            ("cookie: a=b; c=d\nhost: x", "cookie: ***\nhost: x"),
+            ("authorization: Bearer abc", "authorization: ***"),
+            (
+                "see http://x/?a=b and \u{e4}: no",
+                "see http://x/?a=b and \u{e4}: no",
+            ),
+            (r#"{"token":["x"]}"#, r#"{"token":["x"]}"#),
+            (r#"{"token": "cut of"#, r#"{"token": "***"#),
+            ("echo: Bearer abcdefgh!", "echo: Bearer ***!"),
+        ] {
+            assert_eq!(body(text, &["Bearer abcdefgh"]), masked, "{text}");
+        }
+    }
 
     #[test]
     fn knows_secret_names() {

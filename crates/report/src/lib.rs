@@ -16,6 +16,7 @@ mod page;
 mod quantity;
 mod remedy;
 mod secrets;
+pub mod show;
 mod status;
 pub mod style;
 mod table;

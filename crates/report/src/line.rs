@@ -102,6 +102,11 @@ impl Line {
     /// Appends it to `out`, cut to the page's width, without trailing blanks, with a line feed.
     pub(crate) fn print(mut self, style: &Style, out: &mut String) {
         self.clip(style.width(), style.glyph("…", "~"));
+        self.print_whole(style, out);
+    }
+
+    /// The same, as long as it is.
+    pub(crate) fn print_whole(mut self, style: &Style, out: &mut String) {
         self.trim_end();
         for (text, ink) in &self.0 {
             match (style.color, ink.sgr()) {

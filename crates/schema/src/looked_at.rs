@@ -1,7 +1,7 @@
 //! Replies that a plan looks at: messages as JSON.
 
 use crate::Method;
-use drumfire_plan::{Inspection, Mismatch, MismatchKind, Response, Taken};
+use drumfire_plan::{Finding, Inspection, Mismatch, MismatchKind, Response, Taken};
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 
@@ -45,5 +45,14 @@ impl Inspection for JsonReplies {
             ..*response
         };
         self.inspection.inspect(&as_json, taken)
+    }
+
+    fn findings(&self, response: &Response<'_>) -> Vec<Finding> {
+        let shown = self.method.show_whole_output(response.body);
+        let text = shown.unwrap_or_default();
+        self.inspection.findings(&Response {
+            body: text.as_bytes(),
+            ..*response
+        })
     }
 }

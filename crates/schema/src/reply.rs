@@ -8,7 +8,7 @@ mod table;
 
 use crate::Method;
 use crate::wire::{Reader, Reason, Wire};
-use drumfire_plan::{ReplyCheck, ReplyError};
+use drumfire_plan::{Direction, ReplyCheck, ReplyError};
 use prost_reflect::{DynamicMessage, Kind, MessageDescriptor};
 use std::cell::Cell;
 use std::fmt;
@@ -23,6 +23,7 @@ const DEPTH_MAX: u32 = 100;
 /// Fields that the schema does not have are fine, and so is a choice that is made twice: the last
 /// counts.
 pub struct ReplyForm {
+    input: MessageDescriptor,
     descriptor: MessageDescriptor,
     table: Table,
 }
@@ -40,7 +41,12 @@ impl ReplyForm {
     pub fn of(method: &Method) -> Self {
         let descriptor = method.output();
         let table = Table::of(&descriptor);
-        Self { descriptor, table }
+        let input = method.input();
+        Self {
+            input,
+            descriptor,
+            table,
+        }
     }
 
     /// A part of a message lacks a required field. That is no fault where another part of the same
@@ -108,6 +114,15 @@ impl ReplyCheck for ReplyForm {
             return self.look_closely(message);
         }
         Ok(())
+    }
+
+    fn text(&self, direction: Direction, message: &[u8]) -> Option<String> {
+        let descriptor = match direction {
+            Direction::Request => &self.input,
+            Direction::Reply => &self.descriptor,
+        };
+        let message = DynamicMessage::decode(descriptor.clone(), message).ok()?;
+        serde_json::to_string(&message).ok()
     }
 }
 

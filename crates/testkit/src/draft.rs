@@ -5,7 +5,7 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, Connections, Cookies, Expect, Flaw, Generator,
     Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load,
     Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin,
-    Spread, Stop, Threshold, Timeouts, Url, Users,
+    Spread, Stop, Threshold, Timeouts, Transcripts, Url, Users,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -92,6 +92,7 @@ fn draft(load: Load) -> Draft {
         expect: Expect::default(),
         cookies: Cookies::Ignore,
         samples: Samples::Forget,
+        transcripts: Transcripts::None,
     };
     Draft {
         pool,

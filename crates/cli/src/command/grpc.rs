@@ -34,10 +34,5 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
             "name the method with --call package.Service/Method; --list shows them all",
         ));
     }
-    results::of(
-        &document.into(),
-        &host,
-        flags.print_plan,
-        flags.output.color,
-    )
+    results::of(&document.into(), &host, &flags.output, flags.print_plan)
 }

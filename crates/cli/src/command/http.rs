@@ -9,10 +9,5 @@ use crate::host::Machine;
 /// Runs the load that the flags describe and writes its results.
 pub(crate) fn run(flags: &HttpFlags) -> Result<Exit, Failure> {
     let written = document::of_http(flags)?;
-    results::of(
-        &written,
-        &Machine::here(),
-        flags.print_plan,
-        flags.output.color,
-    )
+    results::of(&written, &Machine::here(), &flags.output, flags.print_plan)
 }

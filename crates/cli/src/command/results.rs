@@ -2,15 +2,15 @@
 
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
-use crate::flags::ColorChoice;
+use crate::flags::{ColorChoice, OutputFlags};
 use crate::output::{self, Destination};
 use crate::session::{self, Shown, Watch};
 use crate::terminal;
 use drumfire_compile::{Host, compile, form};
-use drumfire_measure::Summary;
+use drumfire_measure::{RunEvent, Summary};
 use drumfire_plan::Plan;
 use drumfire_plan::document::{Outputs, Switch, Text};
-use drumfire_report::{csv, json, text};
+use drumfire_report::{csv, json, show, text};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,21 +19,25 @@ use std::sync::Arc;
 pub(crate) fn of(
     written: &Written,
     host: &Arc<dyn Host>,
+    flags: &OutputFlags,
     print_plan: bool,
-    color: ColorChoice,
 ) -> Result<Exit, Failure> {
     let plan = compile(&written.document, host).map_err(|found| Failure::of(&found))?;
-    of_plan(plan, written, print_plan, color)
+    of_plan(plan, written, flags, print_plan)
 }
 
 /// The same of a document that was compiled.
 pub(crate) fn of_plan(
     plan: Plan,
     written: &Written,
+    flags: &OutputFlags,
     print_plan: bool,
-    color: ColorChoice,
 ) -> Result<Exit, Failure> {
+    if flags.show {
+        return show_once(plan, written, flags, print_plan);
+    }
     let document = &written.document;
+    let color = flags.color;
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
     if print_plan {
@@ -52,6 +56,34 @@ pub(crate) fn of_plan(
     })?;
     destinations.write(&summary, is_on(&outputs.explain), color)?;
     Ok(session::exit_of(&summary, is_on(&outputs.strict)))
+}
+
+/// Sends each pool's requests once, and prints the exchanges in full in place of the report.
+fn show_once(
+    plan: Plan,
+    written: &Written,
+    flags: &OutputFlags,
+    print_plan: bool,
+) -> Result<Exit, Failure> {
+    let document = &written.document;
+    let destinations = Destinations::of(&document.outputs)?;
+    if print_plan {
+        output::print_plan(&form::print(document))?;
+        return Ok(Exit::Done);
+    }
+    let mut transcripts = Vec::new();
+    let plan = plan.keeping_transcripts();
+    let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, _| {
+        if let RunEvent::Transcripts(more) = event {
+            transcripts.extend(more.iter().cloned());
+        }
+    })?;
+    transcripts.sort_by_key(|transcript| transcript.sample.end);
+    let style = terminal::stdout_style(flags.color);
+    let text = show::exchanges(&transcripts, &summary, &style);
+    destinations.write_text(&text)?;
+    destinations.write_files(&summary)?;
+    Ok(session::exit_of(&summary, false))
 }
 
 /// Whether a switch is on.
@@ -85,9 +117,6 @@ impl Destinations {
 
     /// Writes every result, the text first: a file that can't be written takes nothing with it.
     fn write(&self, summary: &Summary, explain: bool, color: ColorChoice) -> Result<(), Failure> {
-        let taken = [&self.json, &self.csv]
-            .iter()
-            .any(|d| matches!(d, Some(Destination::Stdout)));
         let style = terminal::stdout_style(color);
         let text = if explain {
             text::summary_explained(summary, &style)
@@ -101,11 +130,24 @@ impl Destinations {
             }
             _ => text,
         };
-        let printed = if taken {
-            Ok(())
-        } else {
-            output::print(text.as_bytes())
-        };
+        let printed = self.write_text(&text);
+        let files = self.write_files(summary);
+        printed.and(files)
+    }
+
+    /// Prints a text, unless another result takes its place.
+    fn write_text(&self, text: &str) -> Result<(), Failure> {
+        let taken = [&self.json, &self.csv]
+            .iter()
+            .any(|d| matches!(d, Some(Destination::Stdout)));
+        match taken {
+            true => Ok(()),
+            false => output::print(text.as_bytes()),
+        }
+    }
+
+    /// Writes the results that have a place of their own.
+    fn write_files(&self, summary: &Summary) -> Result<(), Failure> {
         let json = self
             .json
             .as_ref()
@@ -114,6 +156,6 @@ impl Destinations {
             .csv
             .as_ref()
             .map_or(Ok(()), |to| to.write_text(&csv::histogram(summary)));
-        printed.and(json).and(csv)
+        json.and(csv)
     }
 }

@@ -17,11 +17,10 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
     if let Some(speed) = &flags.speed {
         document::set_speed(&mut draft.document, speed)?;
     }
+    if flags.output.show {
+        draft.document = document::once(draft.document);
+    }
     let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
-    results::of_plan(
-        plan,
-        &draft.document.into(),
-        flags.print_plan,
-        flags.output.color,
-    )
+    let written = draft.document.into();
+    results::of_plan(plan, &written, &flags.output, flags.print_plan)
 }

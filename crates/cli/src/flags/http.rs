@@ -247,6 +247,9 @@ pub(crate) struct OutputFlags {
     /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Send one request, or one iteration of a scenario, and print it with its response in full
+    #[arg(long)]
+    pub(crate) show: bool,
     /// Exit with 3 unless the run is valid and its load was kept
     #[arg(long)]
     pub(crate) strict: bool,

@@ -89,7 +89,7 @@ impl Watch {
                 }
             }
             RunEvent::Finished(_) => self.replace(""),
-            RunEvent::Kept(_) | RunEvent::Changed(_) => {}
+            RunEvent::Kept(_) | RunEvent::Transcripts(_) | RunEvent::Changed(_) => {}
         }
     }
 

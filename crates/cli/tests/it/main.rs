@@ -44,6 +44,7 @@ mod scenarios;
 mod secrets;
 mod serve_http2;
 mod servers;
+mod show;
 mod signals;
 mod stall;
 mod support;

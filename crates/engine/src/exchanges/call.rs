@@ -10,7 +10,7 @@ use crate::prepare::{CallRequest, Parts, check_metadata, message_count, too_larg
 use crate::wire::{Extra, Pump};
 use drumfire_grpc::{Compressor, Decompressor, Encoding, Reply, ReplySettings, Status};
 use drumfire_measure::{GRPC_STATUS, IsFirst, Messages, Outcome};
-use drumfire_plan::RenderedFields;
+use drumfire_plan::{RenderedFields, RequestContext};
 use drumfire_units::Nanos;
 
 /// Messages are made until this many bytes of a call wait to be sent.
@@ -82,6 +82,11 @@ impl CallState {
     /// Drops its context; the exchange is over.
     pub(super) fn drop_context(&mut self) {
         self.context = KeptContext::default();
+    }
+
+    /// The context of its data.
+    pub(super) const fn context(&self) -> &RequestContext {
+        self.context.get()
     }
 
     /// The fields of its own that its stream is opened with.

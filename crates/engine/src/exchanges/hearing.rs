@@ -201,6 +201,9 @@ impl Handler for Hearing<'_> {
             return self.call_whole(id, whole, now);
         }
         let outcome = judge(self.exchanges.expect, whole.status);
+        if outcome != Outcome::Ok {
+            self.exchanges.sample_whole(id, whole);
+        }
         let exchange = self.exchanges.get_mut(id);
         exchange.status = whole.status;
         if let End::Message(notices) = whole.end {
@@ -306,8 +309,13 @@ impl Hearing<'_> {
         match ahead {
             Ahead::Nothing => self.whole(id, now),
             Ahead::NoBody => Then::GoOn,
-            Ahead::Body if !self.exchanges.reads => Then::GoOn,
-            Ahead::Body => match self.exchanges.use_of_body(id, &fields) {
+            Ahead::Body if !self.exchanges.reads => {
+                if judge(self.exchanges.expect, status) != Outcome::Ok {
+                    self.exchanges.sample_body(id, &fields);
+                }
+                Then::GoOn
+            }
+            Ahead::Body => match self.exchanges.use_of_body(id, status, &fields) {
                 Ok(body) => {
                     self.exchanges.get_mut(id).body = body;
                     Then::GoOn
@@ -330,6 +338,9 @@ impl Hearing<'_> {
         let Fields::Http2(headers) = fields else {
             return Then::GoOn;
         };
+        if ahead == Ahead::Nothing && self.exchanges.reads {
+            self.exchanges.read_head(id, &fields);
+        }
         let state = self.exchanges.get_mut(id).call.get_or_insert_default();
         if ahead == Ahead::Nothing {
             let status = state.reply.trailers_only(status, headers.bytes());
@@ -378,16 +389,20 @@ impl Hearing<'_> {
         let mut wrong = None;
         let check = call.plan.reply_check.as_deref();
         let decompressor = &mut exchanges.tools.decompressor;
-        let mut look = match request.inspection.as_ref().and_then(|look| look.body_max()) {
-            // Of a stream the first message is looked at.
-            Some(max) if state.reply.messages() == 0 => exchange.look.as_mut().map(|l| (l, max)),
-            _ => None,
-        };
+        let looks = exchanges.looks;
+        let mut look = exchange.look.as_deref_mut().filter(|_| looks);
+        // Of a stream the first message is looked at.
+        let inspection = request.inspection.as_ref();
+        let inspection = inspection.filter(|_| state.reply.messages() == 0);
+        let mut first = inspection.and_then(|inspection| inspection.body_max());
         let mut kept = Ok(());
         let fed = state.reply.data(bytes, decompressor, |message| {
             came += 1;
-            if let Some((look, max)) = look.take() {
-                kept = look.keep(message.payload, max.0);
+            if let Some(look) = &mut look {
+                if let Some(max) = first.take() {
+                    kept = look.keep(message.payload, max.0);
+                }
+                look.show_message(message.payload);
             }
             if let Some(check) = check.filter(|_| wrong.is_none()) {
                 wrong = check.check(message.payload).err();
@@ -430,6 +445,11 @@ impl Hearing<'_> {
     #[inline]
     fn trailers(&mut self, id: ExchangeId, fields: Fields<'_>, now: Nanos) -> Then {
         let is_call = self.exchanges.request_of(id).call().is_some();
+        if self.exchanges.looks
+            && let Some(look) = &mut self.exchanges.get_mut(id).look
+        {
+            look.show_trailers(&fields);
+        }
         if let (true, Fields::Http2(headers)) = (is_call, fields) {
             return self.call_trailers(id, headers, now);
         }

@@ -4,10 +4,11 @@
 //! over with the response. What was taken stays until the exchange's id is used again: the worker
 //! gives it to the user before.
 
+use super::transcript::excerpt;
 use crate::blame::Failure;
-use crate::limits::KEPT_LOOK_BYTES;
+use crate::limits::{KEPT_LOOK_BYTES, SHOWN_MESSAGES};
 use crate::wire::Fields;
-use drumfire_measure::Outcome;
+use drumfire_measure::{Excerpt, Field, GRPC_STATUS, Outcome, Side};
 use drumfire_plan::{Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 use drumfire_units::Nanos;
 
@@ -17,6 +18,20 @@ pub(super) struct Look {
     fields: ResponseFields,
     body: Vec<u8>,
     taken: Taken,
+    /// How long the body is that is kept as far as it is shown.
+    sampled: u64,
+    /// How much of a body is kept for a person that is decoded for another reason.
+    room: usize,
+    /// What is kept of a response that is shown.
+    shown: Option<Box<Shown>>,
+}
+
+/// The parts of a response that only a person looks at.
+#[derive(Debug, Default)]
+struct Shown {
+    version: &'static str,
+    trailers: Vec<Field>,
+    messages: Vec<Excerpt>,
 }
 
 impl Look {
@@ -28,8 +43,82 @@ impl Look {
         }
     }
 
+    /// A response's head has come that is shown: all of its fields are kept.
+    pub(super) fn begin_shown(&mut self, fields: &Fields<'_>) {
+        self.clear();
+        let version = match fields {
+            Fields::Http1(_) => "HTTP/1.1",
+            Fields::Http2(_) => "HTTP/2",
+        };
+        self.shown = Some(Box::new(Shown {
+            version,
+            ..Shown::default()
+        }));
+        fields.all(|name, value| self.fields.push(name, value));
+    }
+
+    /// Trailers have come, of a response that is shown.
+    pub(super) fn show_trailers(&mut self, fields: &Fields<'_>) {
+        if let Some(shown) = &mut self.shown {
+            fields.all(|name, value| shown.trailers.push(Field::of(name.as_bytes(), value)));
+        }
+    }
+
+    /// A call's message has come, of a reply that is shown.
+    pub(super) fn show_message(&mut self, message: &[u8]) {
+        if let Some(shown) = &mut self.shown
+            && (shown.messages.len() as u64) < SHOWN_MESSAGES
+        {
+            shown.messages.push(excerpt(message));
+        }
+    }
+
+    /// Whether a head was kept.
+    pub(super) const fn has_head(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// The response as it is shown.
+    pub(super) fn side(&self, status: u16) -> Side {
+        let mut side = Side::default();
+        if let Some(shown) = &self.shown {
+            side.line = match status {
+                0 | GRPC_STATUS.. => shown.version.to_owned(),
+                status => format!("{} {status}", shown.version),
+            };
+            side.bodies.clone_from(&shown.messages);
+            side.trailers.clone_from(&shown.trailers);
+        }
+        let fields = self.fields.iter();
+        side.fields = fields.map(|(name, value)| Field::of(name, value)).collect();
+        // Of a call the first message lies here too.
+        if !self.body.is_empty() && side.bodies.is_empty() {
+            let length = self.length();
+            let excerpt = excerpt(&self.body);
+            side.bodies.push(Excerpt { length, ..excerpt });
+        }
+        side
+    }
+
+    pub(super) const fn fields(&self) -> &ResponseFields {
+        &self.fields
+    }
+
+    /// As much of the body as is kept.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// The length of the whole body.
+    pub(super) fn length(&self) -> u64 {
+        self.sampled.max(self.body.len() as u64)
+    }
+
     /// Forgets the last response. Its memory stays, unless that was uncommonly much.
     pub(super) fn clear(&mut self) {
+        self.sampled = 0;
+        self.room = 0;
+        self.shown = None;
         self.fields.clear();
         self.body.clear();
         self.body.shrink_to(KEPT_LOOK_BYTES);
@@ -47,6 +136,25 @@ impl Look {
         }
         self.body.extend_from_slice(bytes);
         Ok(())
+    }
+
+    /// Of a body that is decoded this much is kept.
+    pub(super) const fn make_room(&mut self, room: usize) {
+        self.room = room;
+    }
+
+    /// Keeps decoded bytes of the body as far as there is room.
+    pub(super) fn overhear(&mut self, bytes: &[u8]) {
+        if self.room > 0 {
+            self.sample(bytes, self.room);
+        }
+    }
+
+    /// Keeps decoded bytes of the body up to a length, and counts the others.
+    pub(super) fn sample(&mut self, bytes: &[u8], max: usize) {
+        let room = max.saturating_sub(self.body.len());
+        self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.sampled += bytes.len() as u64;
     }
 
     /// Looks at the whole response, with a status, that took this long.

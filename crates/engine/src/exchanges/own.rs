@@ -75,7 +75,7 @@ impl OwnRequest {
     }
 
     /// The whole body that its stream sends.
-    fn body<'a>(&'a self, request: &'a VaryingRequest) -> &'a [u8] {
+    pub(super) fn body<'a>(&'a self, request: &'a VaryingRequest) -> &'a [u8] {
         match &request.outline {
             Outline::Http2(stream) if !request.varying.body => &stream.body,
             _ => &self.parts.body,

@@ -2,6 +2,7 @@
 
 use super::look::Look;
 use crate::blame::{Failure, coding_outcome};
+use crate::limits::SHOWN_DECODED;
 use crate::wire::Fields;
 use drumfire_coding::{Decoder, Error};
 use drumfire_measure::Outcome;
@@ -21,6 +22,12 @@ pub(super) enum BodyUse {
         decoder: Option<Box<Decoder>>,
         /// How many decoded bytes may be kept.
         max: u64,
+    },
+    /// The beginning of the decoded bytes is kept for a person. What does not decode fails nothing.
+    Sample {
+        decoder: Option<Box<Decoder>>,
+        /// How many of them.
+        max: usize,
     },
 }
 
@@ -51,6 +58,13 @@ impl BodyUse {
         Ok(Self::Keep { decoder, max })
     }
 
+    /// The use of a body with these fields whose beginning is kept for a person.
+    pub(super) fn sample(max: usize, fields: &Fields<'_>) -> Self {
+        // One that is coded in an unknown way is kept as it is.
+        let decoder = decoder(fields, SHOWN_DECODED).unwrap_or(None);
+        Self::Sample { decoder, max }
+    }
+
     /// Whether the bytes may be thrown away unread.
     #[inline]
     pub(super) const fn is_discard(&self) -> bool {
@@ -69,7 +83,11 @@ impl BodyUse {
         match self {
             Self::Discard => Ok(()),
             Self::Decode(decoder) => {
-                let pushed = decoder.push(bytes, &mut |_| {});
+                let pushed = decoder.push(bytes, &mut |part| {
+                    if let Some(look) = &mut look {
+                        look.overhear(part);
+                    }
+                });
                 pushed.map_err(|error| failure(&error))
             }
             Self::Keep { decoder, max } => {
@@ -89,6 +107,20 @@ impl BodyUse {
                 kept?;
                 pushed.map_err(|error| failure(&error))
             }
+            Self::Sample { decoder, max } => {
+                let mut keep = |part: &[u8]| {
+                    if let Some(look) = &mut look {
+                        look.sample(part, *max);
+                    }
+                };
+                match decoder {
+                    None => keep(bytes),
+                    Some(decoder) => {
+                        let _undecodable = decoder.push(bytes, &mut keep);
+                    }
+                }
+                Ok(())
+            }
         }
     }
 
@@ -98,7 +130,7 @@ impl BodyUse {
     /// When it is not whole.
     pub(super) fn finish(&mut self) -> Result<(), Failure> {
         match self {
-            Self::Discard | Self::Keep { decoder: None, .. } => Ok(()),
+            Self::Discard | Self::Keep { decoder: None, .. } | Self::Sample { .. } => Ok(()),
             Self::Decode(decoder)
             | Self::Keep {
                 decoder: Some(decoder),

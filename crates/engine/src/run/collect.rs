@@ -148,6 +148,15 @@ impl Collector {
                 worker.closed.push_back(Closed { interval, kept });
             }
             Message::Kept(samples) => return worker.kept = samples,
+            Message::Written(written) => {
+                for body in written.failed_bodies {
+                    self.summary.failed_bodies.add(body);
+                }
+                if !written.transcripts.is_empty() {
+                    observer(RunEvent::Transcripts(written.transcripts));
+                }
+                return;
+            }
             Message::Changed(command) => return observer(RunEvent::Changed(command)),
             Message::Stopping { pool, stop } => {
                 worker.parts[pool.index()] = Part::Stopped(stop);

@@ -13,6 +13,7 @@ pub(crate) fn rules(expected: &[(&str, &str, MismatchKind)], taken: &[&str]) -> 
         kind: *kind,
     });
     let takes = taken.iter().enumerate().map(|(index, text)| Take {
+        name: format!("v{index}"),
         variable: VariableId(index.try_into().expect("a few")),
         extractor: Extractor::parse(text).expect(text),
     });

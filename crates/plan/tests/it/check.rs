@@ -4,7 +4,7 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Cookies, Expect, Flaw, Generator, Growth, Header,
     HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, OnFailure,
     Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step,
-    Stop, Timeouts, Url,
+    Stop, Timeouts, Transcripts, Url,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -60,6 +60,7 @@ fn pool() -> Pool {
         expect: Expect::default(),
         cookies: Cookies::Ignore,
         samples: Samples::Forget,
+        transcripts: Transcripts::None,
     }
 }
 

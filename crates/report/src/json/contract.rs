@@ -5,6 +5,8 @@ use super::distribution::Distribution;
 use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
 use crate::secret;
+use crate::show::content;
+use crate::style::Unicode;
 use drumfire_measure::{
     ErrorRow, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, PoolInfo, Reason, RunInfo,
     Step, Summary, TargetAnswer, status_name,
@@ -33,7 +35,8 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<Messages>,
     status: BTreeMap<String, u64>,
-    errors: Vec<Error>,
+    #[serde(flatten)]
+    failures: Failures,
     leniencies: BTreeMap<&'static str, u64>,
     warmup: Warmup,
     pools: Vec<PoolFigures>,
@@ -172,6 +175,24 @@ struct Error {
 }
 
 #[derive(Serialize)]
+struct Failures {
+    errors: Vec<Error>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed_bodies: Vec<FailedBody>,
+}
+
+#[derive(Serialize)]
+struct FailedBody {
+    kind: &'static str,
+    status: u16,
+    pool: String,
+    step: String,
+    bytes: u64,
+    /// Its rows as the text report shows them.
+    body: String,
+}
+
+#[derive(Serialize)]
 struct Warmup {
     duration_ns: u64,
     sent: u64,
@@ -262,7 +283,10 @@ impl<'a> Document<'a> {
             held_back: HeldBack::of(total),
             messages: Messages::of(total),
             status: statuses(total.status()),
-            errors: total.errors().into_iter().map(Error::of).collect(),
+            failures: Failures {
+                errors: total.errors().into_iter().map(Error::of).collect(),
+                failed_bodies: FailedBody::of_run(summary),
+            },
             leniencies: Leniency::ALL
                 .iter()
                 .zip(total.leniencies)
@@ -440,6 +464,27 @@ impl Messages {
             first: Distribution::of(&messages.first),
             gap: Distribution::of(&messages.gap),
         })
+    }
+}
+
+impl FailedBody {
+    fn of_run(summary: &Summary) -> Vec<Self> {
+        let steps = |pool: usize| summary.info.pools.get(pool);
+        let bodies = summary.failed_bodies.iter();
+        bodies
+            .map(|failed| {
+                let pool = steps(failed.pool);
+                let step = pool.and_then(|pool| pool.steps.get(usize::from(failed.step)));
+                Self {
+                    kind: failed.outcome.name(),
+                    status: failed.status,
+                    pool: pool.map_or_else(String::new, |pool| prose(&pool.name)),
+                    step: step.map_or_else(String::new, |step| secret::url(step)),
+                    bytes: failed.body.length,
+                    body: content(&failed.body, &[], &[], Unicode::On).join("\n"),
+                }
+            })
+            .collect()
     }
 }
 

@@ -5,6 +5,8 @@ use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{count, counted, rate, share, share_tenths};
 use crate::remedy::remedy;
+use crate::secret;
+use crate::show::content;
 use crate::status::reason_phrase;
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
@@ -16,6 +18,9 @@ use unicode_width::UnicodeWidthStr;
 const STATUS_MAX: usize = 12;
 /// How many messages of one kind of failure are shown; the rarest give way.
 const MESSAGES_MAX: usize = 3;
+
+/// Rows of a body that are shown with an explanation.
+const BODY_LINES: usize = 12;
 
 /// A column without a heading that never gives way.
 const fn column(side: Side) -> Column {
@@ -225,11 +230,47 @@ pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
         .flat_map(|(head, kind)| kind_lines(head, kind, page))
         .collect();
     page.part("Errors", rows);
+    if page.explains() {
+        print_bodies(summary, page);
+    }
     if !kinds.is_empty() {
         page.explain(
             "Failures by who is to blame: the target, the network between, the plan, or this \
              generator. The name of each kind is stable, so scripts may rely on it.",
         );
+    }
+}
+
+/// The first body of each kind of failure.
+fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
+    for failed in summary.failed_bodies.iter() {
+        let pool = summary.info.pools.get(failed.pool);
+        let step = pool.and_then(|pool| pool.steps.get(usize::from(failed.step)));
+        let step = step.map_or_else(String::new, |step| {
+            foreign(&secret::url(step), page.style.unicode)
+        });
+        let head = match failed.outcome {
+            Outcome::HttpStatus => format!("first {} of {step}", failed.status),
+            outcome => format!("first {} of {step}", outcome.name()),
+        };
+        let rows = content(&failed.body, &[], &[], page.style.unicode);
+        let shown = rows.len().min(BODY_LINES);
+        let more = rows.len() - shown;
+        let rows = rows.into_iter().take(shown).map(|row| {
+            let mut line = Line::new();
+            line.space(2);
+            line.with(row, Ink::Plain)
+        });
+        let more = (more > 0).then(|| {
+            Line::of(
+                format!("  ({} more)", counted(more as u64, "line")),
+                Ink::Dim,
+            )
+        });
+        let lines = std::iter::once(Line::of(head, Ink::Dim))
+            .chain(rows)
+            .chain(more);
+        page.part("", lines);
     }
 }
 

@@ -1,0 +1,211 @@
+//! `--show`: one exchange, or one iteration, as a person reads it; and bodies of failures.
+
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Report, Run, Script, Serve, drumfire};
+
+fn run(words: &[&str]) -> Run {
+    Process::start(&mut drumfire(words)).finish(LIMIT)
+}
+
+/// The lines of a text that contain this.
+fn lines<'a>(text: &'a str, wanted: &str) -> Vec<&'a str> {
+    text.lines().filter(|line| line.contains(wanted)).collect()
+}
+
+const PLAN: &str = r#"
+drumfire: 1
+defaults: { target: "{url}" }
+pools:
+  buy:
+    rate: 500/s
+    connections: 7
+    scenario:
+      - post: /shop/login
+        name: log in
+        headers: { Content-Type: application/json }
+        body: '{"user": "ada", "password": "ada-pw"}'
+        expect: { json: { $.user: equals ada } }
+        take: { token: json $.token, kind: header Content-Type }
+      - get: /shop/cart
+        name: cart
+        headers: { Authorization: "Bearer {{ token }}" }
+        expect: { json: { $.total: ">=1", $.count: "=0" } }
+        take: { missing: json $.nothing }
+      - { post: /shop/pay, name: pay, headers: { Authorization: "Bearer {{ token }}" } }
+stop: { after: 1h }
+thresholds: [ 'failed<1%' ]
+generator: { warmup: 10s, threads: 2 }
+"#;
+
+#[test]
+fn an_iteration_is_shown_with_what_was_found_and_without_secrets() {
+    let server = Serve::new("--shop");
+    let folder = Folder::new();
+    let url = server.url.trim_end_matches('/');
+    let plan = folder.write("plan.yaml", PLAN.replace("{url}", url));
+    let run = run(&["run", &plan, "--show"]);
+    let text = &run.stdout;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    // One iteration, whatever the load of the plan.
+    assert_eq!(server.count("requests"), 3);
+    for wanted in [
+        "> POST /shop/login HTTP/1.1",
+        "> Content-Type: application/json",
+        "      \"user\": \"ada\",",
+        "      \"password\": \"***\"",
+        "< HTTP/1.1 200",
+        "< Set-Cookie: shop_session=***; Path=/shop; HttpOnly; SameSite=Lax",
+        "✓ json $.user equals ada  holds",
+        "✓ token = ***  (json $.token)",
+        "✓ kind = application/json  (header Content-Type)",
+        "> Authorization: Bearer ***",
+        "✗ json $.total is `0`, expected `>=1`",
+        "✓ json $.count =0  holds",
+        "✗ missing has no value: json $.nothing: ",
+        "✗ assert:body: json $.total is `0`, expected `>=1`",
+        "< HTTP/1.1 409",
+        "      \"error\": \"empty_cart\",",
+        "✗ http_status: ",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    assert!(
+        !text.contains("ada-pw") && !text.contains('\u{1b}'),
+        "{text}"
+    );
+    assert_eq!(lines(text, "first byte ").len(), 3, "{text}");
+    assert!(lines(text, "1 connection: TCP ").len() == 1, "{text}");
+}
+
+#[test]
+fn a_request_is_shown_decoded_over_every_protocol() {
+    let server = Serve::new("--grpc");
+    let at = |path: &str| format!("{}{path}", server.url);
+    let gzip = run(&["http", &at("gzip?size=120"), "--compressed", "--show"]);
+    assert_eq!(
+        lines(&gzip.stdout, "    This is filler").len(),
+        2,
+        "{gzip:?}"
+    );
+    let odd = "--color=always";
+    let hop = run(&[
+        "http",
+        &at("redirect?n=1&to=/plaintext"),
+        "-L",
+        "3",
+        "--show",
+        odd,
+    ]);
+    assert_eq!(lines(&hop.stdout, "GET /").len(), 2, "{hop:?}");
+    assert!(hop.stdout.contains("\u{1b}[1mHTTP/1.1 302") && hop.stdout.contains("Hello, World!"));
+    let h2 = run(&["http", &at("plaintext"), "--http2", "--show"]);
+    assert!(
+        h2.stdout
+            .contains("> GET /plaintext HTTP/2\n> host: 127.0.0.1"),
+        "{h2:?}"
+    );
+    assert!(h2.stdout.contains("< HTTP/2 200\n") && h2.stdout.contains("    Hello, World!"));
+    let address = server.address().to_string();
+    let call = [
+        "grpc",
+        &address,
+        "--plaintext",
+        "--call",
+        "helloworld.Greeter/SayHellos",
+    ];
+    let call = run(&[&call[..], &["-d", r#"{"name":"x{{ user }}"}"#, "--show"]].concat());
+    assert!(call.stdout.contains("      \"name\": \"x0\""), "{call:?}");
+    assert_eq!(lines(&call.stdout, ", from x0\"").len(), 4, "{call:?}");
+    assert!(call.stdout.contains("< grpc-status: 0\n"), "{call:?}");
+    let refused = run(&["http", "http://127.0.0.1:1/", "--show"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stdout.contains("✗ connect:refused: "),
+        "{refused:?}"
+    );
+    assert_eq!(server.count("requests"), 5);
+}
+
+#[test]
+fn what_a_server_sends_is_escaped_and_its_echo_of_a_secret_masked() {
+    let server = Script::new(|peer| {
+        while peer.whole_request().is_some() {
+            let body = "\u{1b}[2J Bearer s3cret-value-1 \u{202e}";
+            let head = format!(
+                "HTTP/1.1 500 X\r\nX-Echo: s3cret-value-1\r\nContent-Length: {}",
+                body.len()
+            );
+            if !peer.send(format!("{head}\r\n\r\n{body}")) {
+                return;
+            }
+        }
+    });
+    let url = server.url();
+    let header = "Authorization: Bearer s3cret-value-1";
+    let folder = Folder::new();
+    let json = folder.at("result.json");
+    let shown = run(&["http", &url, "-H", header, "--show"]);
+    let explained = run(&[
+        "http",
+        &url,
+        "-H",
+        header,
+        "-n",
+        "2",
+        "--explain",
+        "--json",
+        &json,
+    ]);
+    assert!(shown.stdout.contains("< X-Echo: ***"), "{shown:?}");
+    for run in [&shown, &explained] {
+        let text = &run.stdout;
+        let is_safe = !text.contains(['\u{1b}', '\u{202e}']) && !text.contains("s3cret");
+        assert!(is_safe, "{text}");
+    }
+    assert!(shown.stdout.contains("< HTTP/1.1 500"), "{shown:?}");
+    assert!(explained.stdout.contains("first 500 of "), "{explained:?}");
+    let report = Report::read(&json);
+    let bodies = report.at("failed_bodies").as_array().unwrap().clone();
+    assert_eq!(bodies.len(), 1, "{bodies:?}");
+    assert_eq!(
+        (&bodies[0]["kind"], &bodies[0]["status"]),
+        (&"http_status".into(), &500.into())
+    );
+    assert!(!bodies[0].to_string().contains("s3cret"), "{bodies:?}");
+}
+
+#[test]
+fn the_first_body_of_each_kind_of_failure_is_kept_and_bounded() {
+    let server = Serve::new("--shop");
+    let folder = Folder::new();
+    let json = folder.at("result.json");
+    let plan = format!(
+        "drumfire: 1\ndefaults: {{ target: \"{}\" }}\npools:\n  p:\n    requests:\n\
+         \x20     - {{ get: /shop/cart, name: cart }}\n\
+         \x20     - {{ get: \"/a?status=502&size=3MB\", name: large }}\n\
+         \x20     - {{ get: /shop/products/1, name: look, expect: {{ json: {{ $.id: \"=2\" }} }} }}\n\
+         \x20     - {{ get: \"/b?status=503&drip=20B/1ms\", name: slow }}\n\
+         stop: {{ requests: 40 }}\n",
+        server.url.trim_end_matches('/')
+    );
+    let plan = folder.write("plan.yaml", plan);
+    let run = run(&["run", &plan, "--json", &json]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let report = Report::read(&json);
+    let bodies = report.at("failed_bodies").as_array().unwrap().clone();
+    let row = |step: &str| bodies.iter().find(|body| body["step"] == step).unwrap();
+    assert_eq!(bodies.len(), 4, "{bodies:?}");
+    assert!(row("cart")["body"].as_str().unwrap().contains("no_login"));
+    assert_eq!(row("large")["bytes"], 3_000_000);
+    assert!(row("large")["body"].as_str().unwrap().len() < 1_200);
+    assert_eq!(row("look")["kind"], "assert:body");
+    assert_eq!(
+        (&row("slow")["bytes"], &row("slow")["status"]),
+        (&100.into(), &503.into())
+    );
+    assert!(
+        !run.stdout.contains("no_login"),
+        "only with --explain: {}",
+        run.stdout
+    );
+}

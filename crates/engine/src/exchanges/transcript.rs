@@ -1,0 +1,295 @@
+//! What is kept of exchanges beyond their figures: some in full, where the plan asks for it, and
+//! the first body of each kind of failure.
+//!
+//! Nothing here is called for an exchange that is ok and not asked for.
+
+use super::look::Look;
+use super::own::OwnRequest;
+use super::response::BodyUse;
+use super::{Exchange, Exchanges};
+use crate::id::ExchangeId;
+use crate::limits::{SHOWN_BYTES, SHOWN_MESSAGES};
+use crate::prepare::{CallRequest, Message, Rendered, StreamRequest, message_count};
+use crate::wire::{Extra, Fields, Whole};
+use drumfire_measure::{
+    Excerpt, FAILED_BODY_BYTES, FailedBodies, FailedBody, Field, Outcome, Sample, Side, Transcript,
+    Written,
+};
+use drumfire_plan::secret::{self, is_secret};
+use drumfire_plan::{Direction, Response, Transcripts};
+use std::mem::take;
+
+/// What a worker keeps of a pool's exchanges until the next interval is closed.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    /// Whether each exchange is written down in full.
+    pub(super) every: bool,
+    /// Whether the end of any exchange takes more than its sample.
+    pub(super) attends: bool,
+    /// Those that are.
+    pub(super) transcripts: Vec<Transcript>,
+    /// The kinds of failure of which this worker has kept a body.
+    known: FailedBodies,
+    /// Bodies that are not handed over yet.
+    bodies: Vec<FailedBody>,
+}
+
+impl Records {
+    /// None yet.
+    pub(super) fn new(transcripts: Transcripts, varies: bool) -> Self {
+        let every = transcripts == Transcripts::Every;
+        Self {
+            every,
+            attends: every || varies,
+            ..Self::default()
+        }
+    }
+}
+
+impl Exchanges {
+    /// What was written down since the last call.
+    pub(crate) fn take_written(&mut self) -> Written {
+        Written {
+            transcripts: take(&mut self.records.transcripts),
+            failed_bodies: take(&mut self.records.bodies),
+        }
+    }
+
+    /// A response of an unexpected status has come in one piece.
+    #[cold]
+    pub(super) fn sample_whole(&mut self, id: ExchangeId, whole: &Whole<'_>) {
+        self.sample_body(id, &whole.fields);
+        let exchange = &mut self.list[id.index()];
+        let mut body = take(&mut exchange.body);
+        // The sample is for a person: a body that does not decode is kept as far as it does.
+        let _undecodable = body.read(whole.body, exchange.look.as_deref_mut());
+    }
+
+    /// The head of a response of an unexpected status has come: its body is sampled.
+    #[cold]
+    pub(super) fn sample_body(&mut self, id: ExchangeId, fields: &Fields<'_>) {
+        let exchange = &mut self.list[id.index()];
+        exchange.look.get_or_insert_default().clear();
+        exchange.body = BodyUse::sample(FAILED_BODY_BYTES, fields);
+    }
+
+    /// Keeps the body of an exchange that failed, if it is the first of its kind.
+    pub(super) fn keep_failed_body(&mut self, id: ExchangeId, sample: &Sample) {
+        let exchange = &self.list[id.index()];
+        let Some(look) = &exchange.look else {
+            return;
+        };
+        let is_known = !self.records.known.wants(sample.outcome, sample.status);
+        if is_known || sample.intended < self.measure_from || look.body().is_empty() {
+            return;
+        }
+        let mut bytes = look.body().to_vec();
+        bytes.truncate(FAILED_BODY_BYTES);
+        let request = &self.prepared.requests[exchange.task.request as usize];
+        let sent = exchange.sent(&request.message);
+        let secrets = sent.fields.iter().filter(|field| is_secret(&field.name));
+        let values: Vec<&str> = secrets.map(|field| field.value.as_str()).collect();
+        let whole = match std::str::from_utf8(&bytes) {
+            Ok(text) => Some(text),
+            // It was cut within a character.
+            Err(error) if error.error_len().is_none() => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+            }
+            Err(_) => None,
+        };
+        bytes = match whole {
+            Some(text) => secret::body(text, &values).into_bytes(),
+            None => secret::bytes(&bytes, &values),
+        };
+        let body = FailedBody {
+            outcome: sample.outcome,
+            status: sample.status,
+            pool: self.prepared.id.index(),
+            step: sample.step,
+            end: sample.end,
+            body: Excerpt {
+                bytes,
+                length: look.length(),
+                text: None,
+            },
+        };
+        let kind = FailedBody {
+            body: Excerpt::default(),
+            ..body
+        };
+        self.records.known.add(kind);
+        self.records.bodies.push(body);
+    }
+
+    /// Writes down the part of an exchange that a redirect ends. Its time is not known apart.
+    #[cold]
+    pub(super) fn transcribe_hop(&mut self, id: ExchangeId) {
+        let exchange = &self.list[id.index()];
+        let step = self.prepared.requests[exchange.task.request as usize].step;
+        let end = exchange.times.first_byte;
+        let sample = exchange.sample(end, Outcome::Ok, exchange.status, step);
+        self.transcribe(id, sample);
+    }
+
+    /// Writes an exchange down that is over, or that a redirect leads on.
+    #[cold]
+    pub(super) fn transcribe(&mut self, id: ExchangeId, sample: Sample) {
+        let prepared = &self.prepared;
+        let exchange = &self.list[id.index()];
+        let request = &prepared.requests[exchange.task.request as usize];
+        let mut sent = exchange.sent(&request.message);
+        let call = request.call();
+        if let Some(call) = call {
+            sent.bodies = exchange.sent_messages(call);
+        }
+        let look = exchange.look.as_deref();
+        let time = sample.end - sample.intended;
+        let has_response = exchange.status != 0 || look.is_some_and(Look::has_head);
+        let response = look.filter(|_| has_response).map(|look| {
+            let mut side = look.side(exchange.status);
+            if let Some(check) = call.and_then(|call| call.plan.reply_check.as_ref()) {
+                for message in &mut side.bodies {
+                    message.text = check.text(Direction::Reply, &message.bytes);
+                }
+            }
+            side
+        });
+        let inspection = request.inspection.as_ref();
+        let findings = match (inspection, look) {
+            (Some(inspection), Some(look)) if has_response => inspection.findings(&Response {
+                status: exchange.status,
+                fields: look.fields(),
+                body: look.body(),
+                time,
+            }),
+            _ => Vec::new(),
+        };
+        self.records.transcripts.push(Transcript {
+            pool: prepared.id.index(),
+            sample,
+            request: sent,
+            response,
+            detail: exchange.detail.clone(),
+            findings,
+        });
+    }
+}
+
+impl Exchange {
+    /// The request that it has sent, or would have.
+    fn sent(&self, message: &Message) -> Side {
+        let message = match &self.follow {
+            Some(follow) => follow.message().unwrap_or(message),
+            None => message,
+        };
+        match message {
+            Message::Http1(rendered) => of_http1(rendered),
+            Message::Http2(stream) => {
+                let extra = self.call.as_ref().map(|call| call.extra());
+                let own = extra.filter(|_| stream.call.as_ref().is_some_and(|c| c.fixed.is_none()));
+                of_http2(stream, own, &stream.body)
+            }
+            Message::Varying(varying) => match &self.own {
+                None => Side::default(),
+                Some(own) => match own.opening(varying) {
+                    None => of_http1(own.rendered()),
+                    Some(opening) => {
+                        let fields = opening.head.fields();
+                        of_fields(fields, opening.extra, OwnRequest::body(own, varying))
+                    }
+                },
+            },
+        }
+    }
+
+    /// The first messages that its call sends, made once more.
+    fn sent_messages(&self, call: &CallRequest) -> Vec<Excerpt> {
+        let Some(state) = &self.call else {
+            return Vec::new();
+        };
+        let context = state.context();
+        let count = message_count(&call.plan, context).min(SHOWN_MESSAGES);
+        let check = call.plan.reply_check.as_ref();
+        let made = (0..count).map_while(|index| {
+            let mut bytes = Vec::new();
+            call.plan.data.message(context, index, &mut bytes).ok()?;
+            let text = check.and_then(|check| check.text(Direction::Request, &bytes));
+            Some(Excerpt {
+                text,
+                ..excerpt(&bytes)
+            })
+        });
+        made.collect()
+    }
+}
+
+/// The beginning of a body, as it is shown.
+pub(super) fn excerpt(bytes: &[u8]) -> Excerpt {
+    Excerpt {
+        bytes: bytes[..bytes.len().min(SHOWN_BYTES)].to_vec(),
+        length: bytes.len() as u64,
+        text: None,
+    }
+}
+
+fn bodies(body: &[u8]) -> Vec<Excerpt> {
+    (!body.is_empty())
+        .then(|| excerpt(body))
+        .into_iter()
+        .collect()
+}
+
+/// A request as HTTP/1.1 sends it.
+fn of_http1(rendered: &Rendered) -> Side {
+    let length = rendered.length();
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        bytes.extend_from_slice(rendered.piece(bytes.len(), length));
+    }
+    let (head, body) = bytes.split_at(rendered.head_length.min(bytes.len()));
+    let head = String::from_utf8_lossy(head);
+    let mut lines = head.split("\r\n").filter(|line| !line.is_empty());
+    let line = lines.next().unwrap_or_default().to_owned();
+    let fields = lines.filter_map(|line| line.split_once(':'));
+    Side {
+        line,
+        fields: fields
+            .map(|(name, value)| Field::of(name.as_bytes(), value.trim().as_bytes()))
+            .collect(),
+        bodies: bodies(body),
+        trailers: Vec::new(),
+    }
+}
+
+/// A request as HTTP/2 sends it.
+fn of_http2(stream: &StreamRequest, extra: Option<Extra<'_>>, body: &[u8]) -> Side {
+    of_fields(stream.head.fields(), extra, body)
+}
+
+/// The same from its fields: those of its own take the place of pseudo-fields.
+fn of_fields<'a>(
+    fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    extra: Option<Extra<'a>>,
+    body: &[u8],
+) -> Side {
+    let mut side = Side::default();
+    let (mut method, mut path, mut authority) = (String::new(), String::new(), None);
+    let own = extra.into_iter().flat_map(Extra::iter);
+    for (name, value) in fields.chain(own) {
+        let field = Field::of(name, value);
+        match field.name.as_str() {
+            ":method" => method = field.value,
+            ":path" => path = field.value,
+            ":authority" => authority = Some(field.value),
+            ":scheme" => {}
+            _ => side.fields.push(field),
+        }
+    }
+    if let Some(authority) = authority {
+        side.fields
+            .insert(0, Field::of(b"host", authority.as_bytes()));
+    }
+    side.line = format!("{method} {path} HTTP/2");
+    side.bodies = bodies(body);
+    side
+}

@@ -1,0 +1,195 @@
+//! Exchanges in full, for a person to read, and the bodies of failures.
+
+use crate::{Outcome, Sample};
+use drumfire_plan::Finding;
+use drumfire_units::Nanos;
+
+/// How many kinds of failure have their first body kept.
+pub const FAILED_BODIES: usize = 32;
+
+/// How many bytes of such a body are kept.
+pub const FAILED_BODY_BYTES: usize = 1_024;
+
+/// One exchange in full: a request, its response, and what was found in it.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    /// Which of the plan's pools it belongs to.
+    pub pool: usize,
+    /// Its record.
+    pub sample: Sample,
+    /// The request, as far as it was made.
+    pub request: Side,
+    /// The response, if any of it came.
+    pub response: Option<Side>,
+    /// The detail of a failure.
+    pub detail: Option<String>,
+    /// The results of the plan's rules for the response.
+    pub findings: Vec<Finding>,
+}
+
+/// What one side sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// The first line, without a version's details where the protocol has none.
+    pub line: String,
+    /// Header fields in their order.
+    pub fields: Vec<Field>,
+    /// The body, or the messages of a call.
+    pub bodies: Vec<Excerpt>,
+    /// Fields behind the body.
+    pub trailers: Vec<Field>,
+}
+
+/// A header field as it was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its value; bytes that are no text are replaced.
+    pub value: String,
+}
+
+impl Field {
+    /// A field of these bytes.
+    #[must_use]
+    pub fn of(name: &[u8], value: &[u8]) -> Self {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            name: text(name),
+            value: text(value),
+        }
+    }
+}
+
+/// The beginning of a body or a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// Its first bytes, decoded.
+    pub bytes: Vec<u8>,
+    /// Its length in all.
+    pub length: u64,
+    /// The same as text, where the schema gives it one.
+    pub text: Option<String>,
+}
+
+/// The first body of a kind of failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedBody {
+    /// How the exchange ended.
+    pub outcome: Outcome,
+    /// The response's status.
+    pub status: u16,
+    /// Which of the plan's pools it belongs to.
+    pub pool: usize,
+    /// Its step: an index into the pool's step names.
+    pub step: u16,
+    /// When the exchange ended.
+    pub end: Nanos,
+    /// The beginning of the body.
+    pub body: Excerpt,
+}
+
+/// What a worker keeps of exchanges beyond their figures.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// Exchanges in full.
+    pub transcripts: Vec<Transcript>,
+    /// The first bodies of kinds of failure.
+    pub failed_bodies: Vec<FailedBody>,
+}
+
+impl Written {
+    /// Whether there is nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.transcripts.is_empty() && self.failed_bodies.is_empty()
+    }
+}
+
+/// The first bodies of failures, one of each kind: of an outcome with a status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailedBodies(Vec<FailedBody>);
+
+impl FailedBodies {
+    /// Whether the body of such a failure would be a first one.
+    #[must_use]
+    pub fn wants(&self, outcome: Outcome, status: u16) -> bool {
+        self.0.len() < FAILED_BODIES && self.position(outcome, status).is_err()
+    }
+
+    /// Keeps a body, unless an earlier one of its kind is there or there are too many kinds.
+    pub fn add(&mut self, body: FailedBody) {
+        match self.position(body.outcome, body.status) {
+            Ok(at) if body.end < self.0[at].end => self.0[at] = body,
+            Ok(_) => {}
+            Err(at) if self.0.len() < FAILED_BODIES => self.0.insert(at, body),
+            Err(_) => {}
+        }
+    }
+
+    fn position(&self, outcome: Outcome, status: u16) -> Result<usize, usize> {
+        self.0
+            .binary_search_by_key(&(outcome, status), |body| (body.outcome, body.status))
+    }
+
+    /// All of them, by outcome and status.
+    pub fn iter(&self) -> impl Iterator<Item = &FailedBody> {
+        self.0.iter()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes them all out.
+    pub fn take(&mut self) -> Vec<FailedBody> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(status: u16, end: u64, text: &str) -> FailedBody {
+        FailedBody {
+            outcome: Outcome::HttpStatus,
+            status,
+            pool: 0,
+            step: 0,
+            end: Nanos(end),
+            body: Excerpt {
+                bytes: text.into(),
+                length: text.len() as u64,
+                text: None,
+            },
+        }
+    }
+
+    #[test]
+    fn the_first_of_each_kind_stays() {
+        let mut bodies = FailedBodies::default();
+        assert!(bodies.wants(Outcome::HttpStatus, 500));
+        for (status, end, text) in [(500, 7, "b"), (404, 9, "c"), (500, 5, "a"), (500, 6, "d")] {
+            bodies.add(body(status, end, text));
+        }
+        assert!(!bodies.wants(Outcome::HttpStatus, 500));
+        assert!(bodies.wants(Outcome::AssertBody, 500));
+        let kept: Vec<_> = bodies.iter().map(|body| &body.body.bytes[..]).collect();
+        assert_eq!(kept, [b"c", b"a"]);
+    }
+
+    #[test]
+    fn kinds_are_bounded() {
+        let mut bodies = FailedBodies::default();
+        for status in 400..500 {
+            bodies.add(body(status, 0, "x"));
+        }
+        assert_eq!(bodies.iter().count(), FAILED_BODIES);
+        assert!(!bodies.wants(Outcome::HttpStatus, 599));
+        assert_eq!(bodies.take().len(), FAILED_BODIES);
+        assert!(bodies.is_empty());
+    }
+}

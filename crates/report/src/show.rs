@@ -1,0 +1,241 @@
+//! Exchanges in full, as a person wants to read them: request, response, what was found in it, and
+//! how long each part took.
+//!
+//! Everything that came from a server is escaped, and what may be a secret is masked, also where
+//! the server repeats it.
+
+mod content;
+
+pub(crate) use content::{content, excerpted};
+
+use crate::line::{Ink, Line};
+use crate::quantity::latency;
+use crate::remedy::remedy;
+use crate::style::Style;
+use crate::untrusted::Untrusted;
+use drumfire_measure::{Excerpt, Field, Histogram, Outcome, RunInfo, Side, Summary, Transcript};
+use drumfire_plan::Finding;
+use drumfire_plan::secret::{self, MASK, is_secret};
+use drumfire_units::Nanos;
+
+/// Exchanges in the order of their ends, and the connections that carried them.
+#[must_use]
+pub fn exchanges(transcripts: &[Transcript], summary: &Summary, style: &Style) -> String {
+    let mut out = String::new();
+    for transcript in transcripts {
+        for line in exchange(transcript, &summary.info, style) {
+            line.print_whole(style, &mut out);
+        }
+        out.push('\n');
+    }
+    connections(summary, style).print_whole(style, &mut out);
+    out
+}
+
+/// One exchange.
+fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line> {
+    let Transcript {
+        request, response, ..
+    } = transcript;
+    let is_secret = |field: &&Field| is_secret(&field.name);
+    let secrets: Vec<&str> = request
+        .fields
+        .iter()
+        .filter(is_secret)
+        .map(|field| field.value.as_str())
+        .collect();
+    let mut page = Exchange {
+        style,
+        secrets,
+        lines: vec![Line::of(title(transcript, info, style), Ink::Bold)],
+    };
+    page.side(request, "> ");
+    if let Some(response) = response {
+        page.side(response, "< ");
+    }
+    for finding in &transcript.findings {
+        page.finding(finding);
+    }
+    page.end(transcript);
+    page.lines
+}
+
+/// The pool and the step, as a threshold names them.
+fn title(transcript: &Transcript, info: &RunInfo, style: &Style) -> String {
+    let Some(pool) = info.pools.get(transcript.pool) else {
+        return String::new();
+    };
+    let step = pool.steps.get(usize::from(transcript.sample.step));
+    let step = step.map_or_else(String::new, |step| {
+        Untrusted::new(&secret::url(step)).escaped(style.unicode)
+    });
+    match info.pools.len() {
+        1 => step,
+        _ => format!("{}/{step}", pool.name),
+    }
+}
+
+/// An exchange's lines in the making.
+struct Exchange<'a> {
+    style: &'a Style,
+    /// The values of secret fields of the request, which a server may repeat.
+    secrets: Vec<&'a str>,
+    lines: Vec<Line>,
+}
+
+impl Exchange<'_> {
+    /// What one side sent, each line of its head behind a mark.
+    fn side(&mut self, side: &Side, mark: &'static str) {
+        let Side {
+            line,
+            fields,
+            bodies,
+            trailers,
+        } = side;
+        if line.is_empty() && fields.is_empty() && bodies.is_empty() {
+            return;
+        }
+        let line = self.safe(&secret::url(line));
+        self.lines
+            .push(Line::of(mark, Ink::Dim).with(line, Ink::Bold));
+        self.fields(fields, mark);
+        for body in bodies {
+            self.body(body, fields);
+        }
+        self.fields(trailers, mark);
+    }
+
+    fn fields(&mut self, fields: &[Field], mark: &'static str) {
+        for field in fields {
+            let value = self.masked(&masked_value(field));
+            let name = format!("{}: ", self.safe(&field.name));
+            let line = Line::of(mark, Ink::Dim).with(name, Ink::Dim);
+            let value = self.safe(&value);
+            self.lines.push(line.with(value, Ink::Plain));
+        }
+    }
+
+    fn body(&mut self, body: &Excerpt, fields: &[Field]) {
+        let rows = content(body, fields, &self.secrets, self.style.unicode);
+        let rows = rows.into_iter().map(|row| {
+            let mut line = Line::new();
+            line.space(4);
+            line.with(row, Ink::Plain)
+        });
+        self.lines.extend(rows);
+    }
+
+    /// A value without what a server repeats of the request's secrets.
+    fn masked(&self, value: &str) -> String {
+        secret::echoes(value, &self.secrets)
+    }
+
+    fn safe(&self, text: &str) -> String {
+        Untrusted::new(text).escaped(self.style.unicode)
+    }
+
+    /// One rule of the plan with its result.
+    fn finding(&mut self, finding: &Finding) {
+        let Finding {
+            rule,
+            variable,
+            result,
+        } = finding;
+        let rule = self.safe(rule);
+        let said = match (variable, result) {
+            (Some(name), Ok(value)) => {
+                let value = excerpted(&self.masked(value.as_deref().unwrap_or_default()));
+                format!("{name} = {}  ({rule})", self.safe(&value))
+            }
+            (Some(name), Err(none)) => format!("{name} has no value: {rule}: {}", self.safe(none)),
+            (None, Ok(_)) => format!("{rule}  holds"),
+            (None, Err(reason)) => self.safe(&self.masked(reason)),
+        };
+        self.verdict(result.is_ok(), said);
+    }
+
+    fn verdict(&mut self, is_good: bool, text: String) {
+        let (mark, ink) = match is_good {
+            true => (self.style.glyph("✓ ", "+ "), Ink::Good),
+            false => (self.style.glyph("✗ ", "! "), Ink::Bad),
+        };
+        self.lines.push(Line::of(mark, ink).with(text, Ink::Plain));
+    }
+
+    /// How it ended, and how long it took.
+    fn end(&mut self, transcript: &Transcript) {
+        let sample = &transcript.sample;
+        let is_good = sample.outcome == Outcome::Ok;
+        let time = |nanos| latency(nanos, self.style.unicode);
+        let mut words = match (is_good, &transcript.detail) {
+            (true, _) => "ok".to_owned(),
+            (false, None) => format!("{}: {}", sample.outcome.name(), sample.outcome.words()),
+            (false, Some(detail)) => {
+                let detail = self.safe(&self.masked(detail));
+                format!("{}: {detail}", sample.outcome.name())
+            }
+        };
+        let separator = self.style.glyph(" · ", ", ");
+        if sample.first_byte != Nanos::MAX {
+            words.push_str(separator);
+            words.push_str(&format!(
+                "first byte {}",
+                time(sample.first_byte - sample.sent)
+            ));
+        }
+        words.push_str(&format!(
+            "{separator}total {}{separator}{} B sent, {} B received",
+            time(sample.service_time()),
+            sample.bytes_sent,
+            sample.bytes_received
+        ));
+        self.verdict(is_good, words);
+        if let Some(remedy) = remedy(sample.outcome) {
+            let arrow = self.style.glyph("  → ", "  -> ");
+            self.lines
+                .push(Line::of(format!("{arrow}{remedy}"), Ink::Dim));
+        }
+    }
+}
+
+/// A field's value with its secret masked: names of cookies and of schemes stay.
+fn masked_value(field: &Field) -> String {
+    let Field { name, value } = field;
+    let pair = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) => format!("{name}={MASK}"),
+        None => MASK.to_owned(),
+    };
+    if name.eq_ignore_ascii_case("cookie") {
+        let pairs = value.split("; ").map(pair);
+        return pairs.collect::<Vec<_>>().join("; ");
+    }
+    if name.eq_ignore_ascii_case("set-cookie") {
+        let (first, attributes) = value.split_once(';').unwrap_or((value, ""));
+        let separator = if attributes.is_empty() { "" } else { ";" };
+        return format!("{}{separator}{attributes}", pair(first));
+    }
+    if !is_secret(name) {
+        return secret::url(value);
+    }
+    match value.split_once(' ') {
+        Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            format!("{scheme} {MASK}")
+        }
+        _ => MASK.to_owned(),
+    }
+}
+
+/// How the connections were opened.
+fn connections(summary: &Summary, style: &Style) -> Line {
+    let connections = &summary.total.connections;
+    let time = |histogram: &Histogram| latency(histogram.max(), style.unicode);
+    let mut words = match connections.opened {
+        0 => "no connection was opened".to_owned(),
+        1 => format!("1 connection: TCP {}", time(&connections.connect)),
+        n => format!("{n} connections: TCP {}", time(&connections.connect)),
+    };
+    if connections.tls_handshake.count() > 0 {
+        words.push_str(&format!(", TLS {}", time(&connections.tls_handshake)));
+    }
+    Line::of(words, Ink::Dim)
+}

@@ -1,0 +1,202 @@
+//! The content of a body: JSON indented, other text as it is, bytes in hexadecimal.
+
+use crate::style::Unicode;
+use crate::untrusted::Untrusted;
+use drumfire_measure::{Excerpt, Field};
+use drumfire_plan::secret;
+use serde::de::IgnoredAny;
+use std::fmt::Write as _;
+
+/// Bytes in a row of hexadecimal.
+const ROW_BYTES: usize = 16;
+/// Rows of hexadecimal.
+const ROWS_MAX: usize = 16;
+/// Rows of text.
+const LINES_MAX: usize = 400;
+/// Characters of a value that is shown in one line.
+const VALUE_MAX: usize = 200;
+
+/// The rows of a body with these fields, without secrets.
+pub(crate) fn content(
+    body: &Excerpt,
+    fields: &[Field],
+    secrets: &[&str],
+    unicode: Unicode,
+) -> Vec<String> {
+    let mut rows = match (&body.text, text_of(&body.bytes)) {
+        (Some(text), _) => lines(text, secrets, unicode),
+        (None, Some(text)) if !is_binary(text) => lines(text, secrets, unicode),
+        _ => hexadecimal(&secret::bytes(&body.bytes, secrets)),
+    };
+    let shown = body.bytes.len() as u64;
+    if rows.len() > LINES_MAX {
+        rows.truncate(LINES_MAX);
+        rows.push(format!("(more lines; {} bytes in all)", body.length));
+    } else if body.length > shown {
+        rows.push(format!("(the first {shown} of {} bytes)", body.length));
+    } else if body.text.is_none() && text_of(&body.bytes).is_none_or(is_binary) {
+        let kind = fields
+            .iter()
+            .find(|field| field.name.eq_ignore_ascii_case("content-type"));
+        let kind = kind.map_or_else(String::new, |kind| {
+            format!(" of {}", Untrusted::new(&kind.value).escaped(unicode))
+        });
+        rows.push(format!("({} bytes{kind})", body.length));
+    }
+    rows
+}
+
+/// A value in one line, cut where it is long.
+pub(crate) fn excerpted(value: &str) -> String {
+    match value.char_indices().nth(VALUE_MAX) {
+        Some((end, _)) => format!("{}… ({} bytes)", &value[..end], value.len()),
+        None => value.to_owned(),
+    }
+}
+
+/// The text of an excerpt, which may end within a character.
+fn text_of(bytes: &[u8]) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    }
+}
+
+fn is_binary(text: &str) -> bool {
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    text.contains(is_control)
+}
+
+fn lines(text: &str, secrets: &[&str], unicode: Unicode) -> Vec<String> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let text = match is_json && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+        true => indented(text),
+        false => text.to_owned(),
+    };
+    let masked = secret::body(&text, secrets);
+    let lines = masked.lines().take(LINES_MAX + 1);
+    lines
+        .map(|line| Untrusted::new(line).escaped(unicode))
+        .collect()
+}
+
+/// Valid JSON with a member or an element a line, its own digits and order kept.
+fn indented(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let (mut depth, mut in_string, mut is_escaped, mut opened) = (0_usize, false, false, false);
+    for c in json.chars() {
+        if in_string {
+            out.push(c);
+            in_string = is_escaped || c != '"';
+            is_escaped = c == '\\' && !is_escaped;
+            continue;
+        }
+        match c {
+            ' ' | '\n' | '\r' | '\t' => continue,
+            '}' | ']' => {
+                depth -= 1;
+                if !opened {
+                    break_line(&mut out, depth);
+                }
+            }
+            _ if opened => break_line(&mut out, depth),
+            _ => {}
+        }
+        opened = matches!(c, '{' | '[');
+        out.push(c);
+        match c {
+            '"' => in_string = true,
+            '{' | '[' => depth += 1,
+            ',' => break_line(&mut out, depth),
+            ':' => out.push(' '),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn break_line(out: &mut String, depth: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", depth));
+}
+
+/// Rows of an offset, bytes and what of them is printable.
+fn hexadecimal(bytes: &[u8]) -> Vec<String> {
+    let rows = bytes.chunks(ROW_BYTES).take(ROWS_MAX).enumerate();
+    rows.map(|(index, row)| {
+        let mut line = format!("{:08x} ", index * ROW_BYTES);
+        for byte in row {
+            // Writing to a String can't fail.
+            let _ = write!(line, " {byte:02x}");
+        }
+        let blank = (ROW_BYTES - row.len()) * 3 + 2;
+        line.extend(std::iter::repeat_n(' ', blank));
+        let shown = row.iter().map(|byte| match byte {
+            0x20..=0x7e => char::from(*byte),
+            _ => '.',
+        });
+        line.extend(shown);
+        line
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(bytes: &[u8]) -> Vec<String> {
+        let body = Excerpt {
+            bytes: bytes.to_vec(),
+            length: bytes.len() as u64,
+            text: None,
+        };
+        content(&body, &[], &[], Unicode::On)
+    }
+
+    #[test]
+    fn json_is_indented_with_its_own_digits() {
+        let json = br#"{"n":1.50,"a":[],"o":{"s":"x, {\"y\": [1]}"},"l":[1,2]}"#;
+        let expected = [
+            "{",
+            "  \"n\": 1.50,",
+            "  \"a\": [],",
+            "  \"o\": {",
+            "    \"s\": \"x, {\\\"y\\\": [1]}\"",
+            "  },",
+            "  \"l\": [",
+            "    1,",
+            "    2",
+            "  ]",
+            "}",
+        ];
+        assert_eq!(rows(json), expected);
+        assert_eq!(rows(b"{ not json"), ["{ not json"]);
+    }
+
+    #[test]
+    fn bytes_are_in_hexadecimal_and_text_is_escaped() {
+        let shown = rows(b"\x00\xffA");
+        assert!(shown[0].starts_with("00000000  00 ff 41  "), "{shown:?}");
+        assert!(
+            shown[0].ends_with("..A") && shown[1] == "(3 bytes)",
+            "{shown:?}"
+        );
+        assert!(
+            rows(b"a\x1b[31mb")[0].starts_with("00000000"),
+            "a terminal would obey"
+        );
+        assert_eq!(rows("a\u{202e}b\nc".as_bytes())[1], "c");
+        assert!(!rows("a\u{202e}b".as_bytes())[0].contains('\u{202e}'));
+    }
+
+    #[test]
+    fn secrets_of_bodies_are_masked() {
+        let shown = rows(br#"{"token":"abc","user":"ada"}"#);
+        assert_eq!(shown[1], "  \"token\": \"***\",");
+        assert_eq!(shown[2], "  \"user\": \"ada\"");
+    }
+}
