@@ -49,7 +49,7 @@ impl AmmoRequests<'_> {
         });
         let ammo = Arc::new(scope.found.ok(place, read)?);
         let target = self.target?;
-        let looks = looks(self.request, self.pool, &may_read.sources, scope);
+        let looks = looks(self.request, self.pool, may_read, scope);
         for (n, class) in ammo.classes().iter().enumerate() {
             let data = Arc::new(AmmoData::new(Arc::clone(&ammo), n)) as Arc<dyn RequestData>;
             // What the decoders let pass is a method.

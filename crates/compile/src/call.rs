@@ -137,7 +137,7 @@ impl<'a> Calls<'a> {
         made.step = request.name.as_ref().unwrap_or(name).value.clone();
         let lasts = sent.input.count();
         let data: Arc<dyn RequestData> = Arc::new(sent.input);
-        made.inspection = looks_of_call(request, self.pool, &method, &may_read.sources, scope);
+        made.inspection = looks_of_call(request, self.pool, &method, may_read, scope);
         made.call = Some(Arc::new(
             self.call(&options, &method, data, streaming, scope),
         ));

@@ -23,7 +23,7 @@ use crate::scope::{Scope, is_on};
 use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::transport;
-use crate::{ammo, check, descriptors, feeds};
+use crate::{ammo, check, descriptors, feeds, script};
 use drumfire_plan::document::{
     Ask, Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
 };
@@ -81,7 +81,9 @@ fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Dia
     let mut dealer = Dealer::new(&document.feeds, &sources, &written);
     let mut pools = Vec::with_capacity(written.len());
     for pool in &written {
-        let templates = TemplateScope::new(&dealer.sources(), generator.seed);
+        let own = script::sources(pool, &dealer.sources(), &mut scope);
+        let templates = TemplateScope::new(&own.sources, generator.seed);
+        let templates = templates.with_script(own.script);
         let made = match is_of_calls(pool) {
             true => calls(document, pool, templates, generator, &mut scope),
             false => Some(http(pool, templates, &mut scope)),

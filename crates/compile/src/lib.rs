@@ -26,6 +26,7 @@ mod requests;
 mod scenario;
 mod schema;
 mod scope;
+mod script;
 mod target;
 mod template_scope;
 mod templates;

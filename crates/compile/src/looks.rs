@@ -1,6 +1,8 @@
 //! From what a request expects of its response, and takes from it, to an inspection.
 
 use crate::scope::Scope;
+use crate::script::{self, Asked, ScriptRules};
+use crate::template_scope::TemplateScope;
 use drumfire_data::Sources;
 use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
 use drumfire_plan::document::{Expect as Written, Field, Place, Pool, Request, Text};
@@ -26,9 +28,10 @@ pub(crate) struct Looks {
 pub(crate) fn looks(
     request: &Request,
     pool: &Pool,
-    sources: &Sources,
+    may_read: &TemplateScope,
     scope: &mut Scope<'_>,
 ) -> Looks {
+    let sources = &may_read.sources;
     let http = &pool.settings.http;
     let mut written = request.expect.clone();
     let own_status = written.status.take();
@@ -37,14 +40,31 @@ pub(crate) fn looks(
     let takes: Vec<Take> = request
         .take
         .iter()
+        .filter(|field| !script::is_scripted(field))
         .filter_map(|field| take(field, sources, scope))
         .collect();
     let is_needed = !expectations.is_empty() || !takes.is_empty();
     let most = scope.found.parse(http.max_decoded.as_ref());
-    let rules = Rules::new(expectations, takes, most.unwrap_or(LOOK_MAX));
+    let body_max = most.unwrap_or(LOOK_MAX);
+    let rules = Rules::new(expectations, takes, body_max);
+    let asked = Asked {
+        judge: written.js.as_ref(),
+        takes: request
+            .take
+            .iter()
+            .filter(|field| script::is_scripted(field))
+            .collect(),
+    };
+    let inspection = match asked.is_empty() {
+        true => is_needed.then(|| Arc::new(rules) as Arc<dyn Inspection>),
+        false => {
+            let rules = ScriptRules::new(rules, &asked, body_max, may_read, scope);
+            rules.map(|rules| Arc::new(rules) as Arc<dyn Inspection>)
+        }
+    };
     Looks {
         expect: scope.found.parse(own_status.as_ref()),
-        inspection: is_needed.then(|| Arc::new(rules) as Arc<dyn Inspection>),
+        inspection,
     }
 }
 
@@ -53,7 +73,7 @@ pub(crate) fn looks_of_call(
     request: &Request,
     pool: &Pool,
     method: &Method,
-    sources: &Sources,
+    may_read: &TemplateScope,
     scope: &mut Scope<'_>,
 ) -> Option<Arc<dyn Inspection>> {
     let mut written = request.clone();
@@ -66,7 +86,7 @@ pub(crate) fn looks_of_call(
             .ok(&field.value.place, method.reply_path(path.trim()));
         field.value.value = format!("json {}", path.unwrap_or_else(|| "$".to_owned()));
     }
-    let inspection = looks(&written, pool, sources, scope).inspection?;
+    let inspection = looks(&written, pool, may_read, scope).inspection?;
     Some(Arc::new(JsonReplies::new(method.clone(), inspection)))
 }
 

@@ -139,7 +139,7 @@ impl<'a> Requests<'a> {
             fields.fixed.extend(header.ok());
         }
         check(request, &mut fields, &content, scope);
-        let looks = looks(request, self.pool, &may_read.sources, scope);
+        let looks = looks(request, self.pool, may_read, scope);
         let Some(method) = method else {
             return;
         };

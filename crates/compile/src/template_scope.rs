@@ -4,7 +4,7 @@ use crate::scenario::variables;
 use crate::scope::Scope;
 use drumfire_data::{SetValue, Sources, Template, Text as Kind};
 use drumfire_plan::document::{Field, Step as Written, Text};
-use drumfire_plan::{RequestContext, Step, Value as _, VariableId, Variables};
+use drumfire_plan::{Functions, RequestContext, Step, Value as _, VariableId, Variables};
 use std::sync::Arc;
 
 /// The text with which templates are tried that read what a response gives: it may stand in a URL,
@@ -18,6 +18,8 @@ pub(crate) struct TemplateScope {
     pub(crate) sources: Arc<Sources>,
     /// The first request of the first user, with which templates are tried before the run.
     pub(crate) first: RequestContext,
+    /// The functions of the pool's script.
+    pub(crate) script: Option<Arc<dyn Functions>>,
 }
 
 impl TemplateScope {
@@ -29,7 +31,13 @@ impl TemplateScope {
                 seed,
                 ..RequestContext::default()
             },
+            script: None,
         }
+    }
+
+    /// The same with a script, which the sources have already.
+    pub(crate) fn with_script(self, script: Option<Arc<dyn Functions>>) -> Self {
+        Self { script, ..self }
     }
 
     /// The same at the start of a scenario, whose variables have no values yet, beside those of

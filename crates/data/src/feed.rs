@@ -2,7 +2,7 @@
 
 mod csv_rows;
 mod generated;
-mod json_rows;
+pub(crate) mod json_rows;
 mod json_values;
 mod range;
 mod words;

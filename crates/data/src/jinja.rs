@@ -4,11 +4,12 @@
 //! the state of a rendering lies in a thread-local while it lasts. Renderings do not nest.
 
 use crate::expression::{LETTERS_MAX, Simple};
+use crate::feed::json_rows::from_json;
 use crate::growth;
 use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json};
-use drumfire_plan::{DataError, secret};
-use minijinja::value::{Object, ObjectRepr, ValueKind};
+use drumfire_plan::{DataError, Datum, Functions, secret};
+use minijinja::value::{Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
 };
@@ -24,12 +25,13 @@ const STEPS_MAX: u64 = 10_000_000;
 /// Bytes that one rendering may make.
 pub(crate) const RENDERED_MAX: usize = 64 << 20;
 /// The functions that we add to the language.
-pub(crate) const FUNCTIONS: [&str; 5] = [
+pub(crate) const FUNCTIONS: [&str; 6] = [
     "new_uuid",
     "random_int",
     "random_float",
     "random_string",
     "choose",
+    "js",
 ];
 
 thread_local! {
@@ -76,6 +78,13 @@ impl Jinja {
         environment.add_function("random_float", random_float);
         environment.add_function("random_string", random_string);
         environment.add_function("choose", choose);
+        let functions = sources.functions().cloned();
+        environment.add_function(
+            "js",
+            move |state: &mut State<'_, '_>, name: String, arguments: Rest<Value>| {
+                call_own(functions.as_deref(), state, &name, &arguments)
+            },
+        );
         environment.add_filter("urlencode", urlencode);
         environment.add_filter("item", item);
         growth::bound(&mut environment);
@@ -408,6 +417,49 @@ fn random_string(length: u64) -> Result<String, Error> {
             .letters(length as usize, &mut text);
         text
     })
+}
+
+/// Calls a function that the plan brings.
+fn call_own(
+    functions: Option<&dyn Functions>,
+    state: &mut State<'_, '_>,
+    name: &str,
+    arguments: &[Value],
+) -> Result<Value, Error> {
+    let failed = |words: String| Error::new(ErrorKind::InvalidOperation, words);
+    let Some(functions) = functions else {
+        let words = "the pool has no `script`, where `js` looks for its functions";
+        return Err(failed(words.to_owned()));
+    };
+    let mut given = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        given.push(datum(state, argument)?);
+    }
+    let request = with_rendering(|rendering| rendering.context.call.clone())?;
+    let returned = functions.call(name, &given, &request);
+    match returned.map_err(|error| failed(error.0))? {
+        None => Err(failed(format!("the function `{name}` returned nothing"))),
+        Some(Datum::Text(text)) => Ok(Value::from(text)),
+        Some(Datum::Json(json)) => {
+            let parsed = serde_json::from_str(&json);
+            let parsed = parsed.map_err(|error| failed(format!("{name}: {error}")));
+            parsed.map(from_json)
+        }
+    }
+}
+
+/// A value as an argument of such a function.
+fn datum(state: &mut State<'_, '_>, value: &Value) -> Result<Datum, Error> {
+    if let Some(text) = value.as_str() {
+        return Ok(Datum::Text(text.to_owned()));
+    }
+    if value.is_undefined() {
+        let words = "an argument has no value";
+        return Err(Error::new(ErrorKind::UndefinedError, words));
+    }
+    // A text that `tojson` gives is JSON, and what it is of was none.
+    let json = state.apply_filter("tojson", std::slice::from_ref(value))?;
+    Ok(Datum::Json(json.to_string()))
 }
 
 /// Any element of a list.

@@ -1,7 +1,7 @@
 //! The sources of templates beside the request itself: feeds with names.
 
 use crate::{Deal, Feed, FeedOrder, VARIABLES};
-use drumfire_plan::{DataError, RequestContext, VariableId};
+use drumfire_plan::{DataError, Functions, RequestContext, VariableId};
 use minijinja::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -52,6 +52,8 @@ pub struct Sources {
     deals: Arc<[Deal]>,
     variables: Vec<Variable>,
     asked_for: AskedFor,
+    /// The functions that the plan brings.
+    functions: Option<Arc<dyn Functions>>,
 }
 
 /// A variable that a step of a scenario sets.
@@ -113,6 +115,20 @@ impl Sources {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same sources with functions, which a template calls as `js('name', …)`.
+    #[must_use]
+    pub fn with_functions(self, functions: Arc<dyn Functions>) -> Self {
+        Self {
+            functions: Some(functions),
+            ..self
+        }
+    }
+
+    /// The functions that the plan brings.
+    pub(crate) const fn functions(&self) -> Option<&Arc<dyn Functions>> {
+        self.functions.as_ref()
     }
 
     /// Adds a feed; a template writes `{{ name.column }}`.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// `uuid` is the same wherever a message and, for the first message, the metadata of its call ask
 /// for it; `new_uuid()` is another each time. Times are those of the rendering: `time` in RFC 3339,
 /// the others since the Unix epoch in seconds, milliseconds and nanoseconds.
-pub const VARIABLES: [&str; 15] = [
+pub const VARIABLES: [&str; 16] = [
     "request_number",
     "message_number",
     "user",
@@ -31,6 +31,7 @@ pub const VARIABLES: [&str; 15] = [
     FUNCTIONS[2],
     FUNCTIONS[3],
     FUNCTIONS[4],
+    FUNCTIONS[5],
 ];
 
 /// The name of the one template of a text that can't be cut into pieces.

@@ -69,6 +69,7 @@ outcomes! {
     AssertHeader "assert:header" Target "a header field is not as the plan expects it",
     AssertBody "assert:body" Target "the body is not as the plan expects it",
     AssertTime "assert:time" Target "the response took longer than the plan expects",
+    Script "script" Plan "a function of the plan's script failed",
     ExtractMissing "extract:missing" Target "the response lacks a value that the plan takes from it",
     DnsNotFound "dns:nx" Network "the name does not exist",
     DnsFailed "dns:servfail" Network "the resolver failed",

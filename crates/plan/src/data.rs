@@ -27,6 +27,33 @@ pub struct RequestContext {
     pub variables: Option<Arc<Variables>>,
 }
 
+/// Functions that a plan brings, beside those of the template language.
+pub trait Functions: Send + Sync + fmt::Debug {
+    /// Whether there is one of this name.
+    fn has(&self, function: &str) -> bool;
+
+    /// Calls one for a request; `None` where it returns nothing. The same arguments and the same
+    /// request give the same.
+    ///
+    /// # Errors
+    /// When there is none of this name, or it fails.
+    fn call(
+        &self,
+        function: &str,
+        arguments: &[Datum],
+        request: &RequestContext,
+    ) -> Result<Option<Datum>, DataError>;
+}
+
+/// A value that goes to a function, or comes from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Datum {
+    /// A text.
+    Text(String),
+    /// Anything else, as JSON.
+    Json(String),
+}
+
 /// Which parts of a request vary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(

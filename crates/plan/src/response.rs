@@ -86,6 +86,11 @@ pub trait Inspection: Send + Sync + fmt::Debug {
     /// The names of the header fields that it looks at, in lower case.
     fn fields(&self) -> &[String];
 
+    /// Whether it looks at all header fields, whatever their names.
+    fn every_field(&self) -> bool {
+        false
+    }
+
     /// How many bytes of the decoded body it looks at; `None` where at none. A longer body fails
     /// the request.
     fn body_max(&self) -> Option<ByteSize>;
@@ -122,6 +127,8 @@ pub enum MismatchKind {
     Time,
     /// The place of a value that was to be taken.
     Missing,
+    /// Nothing: the script that looked at it failed.
+    Script,
 }
 
 /// The values that were taken from a response, in memory that is used again.

@@ -27,6 +27,10 @@ impl Inspection for JsonReplies {
         self.inspection.fields()
     }
 
+    fn every_field(&self) -> bool {
+        self.inspection.every_field()
+    }
+
     fn body_max(&self) -> Option<ByteSize> {
         self.inspection.body_max()
     }

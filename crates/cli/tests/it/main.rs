@@ -41,6 +41,7 @@ mod plans;
 mod references;
 mod reflection;
 mod scenarios;
+mod scripts;
 mod secrets;
 mod serve_http2;
 mod servers;

@@ -71,6 +71,7 @@ fields!(Expect {
     "json" => json,
     "xml" => xml,
     "css" => css,
+    "js" => js,
 });
 
 fields!(Connections {
@@ -134,6 +135,7 @@ fields!(Stream {
 fields!(Settings [reach, http, connections, timeouts] {
     "tls" => tls,
     "templates" => templates,
+    "script" => script,
 } [schema, options, fields, body]);
 
 fields!(CommonBody [payload] {

@@ -107,9 +107,9 @@ prop_compose! {
 prop_compose! {
     fn expect()(status in some(), time in some(), header in listed(), body in texts(),
                 body_size in some(), body_hash in some(), json in listed(), xml in listed(),
-                css in listed())
+                css in listed(), js in some())
         -> Expect {
-            Expect { status, time, header, body, body_size, body_hash, json, xml, css }
+            Expect { status, time, header, body, body_size, body_hash, json, xml, css, js }
         }
 }
 
@@ -171,10 +171,11 @@ prop_compose! {
                   connections in connections().boxed(), timeouts in timeouts().boxed(),
                   tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(),
                   headers in listed(), metadata in listed(), body in common_body().boxed(),
-                  templates in some())
+                  templates in some(), script in some())
         -> Settings {
             Settings { reach, http, connections, timeouts, tls, schema, options,
-                       fields: CommonFields { headers, metadata }, body, templates }
+                       fields: CommonFields { headers, metadata }, body, templates,
+                       script }
         }
 }
 

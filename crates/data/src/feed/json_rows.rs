@@ -98,7 +98,7 @@ impl JsonRows {
 }
 
 /// A JSON value as templates see it. The reader of JSON has bounded its depth.
-pub(super) fn from_json(value: serde_json::Value) -> Value {
+pub(crate) fn from_json(value: serde_json::Value) -> Value {
     use serde_json::Value as Json;
     match value {
         Json::Null => Value::from(()),

@@ -38,6 +38,9 @@ impl Look {
     /// A response's head has come.
     pub(super) fn begin(&mut self, inspection: &dyn Inspection, fields: &Fields<'_>) {
         self.clear();
+        if inspection.every_field() {
+            return fields.all(|name, value| self.fields.push(name, value));
+        }
         for name in inspection.fields() {
             fields.each(name, |value| self.fields.push(name, value));
         }
@@ -190,6 +193,7 @@ fn failure(mismatch: &Mismatch) -> Failure {
         MismatchKind::Body => Outcome::AssertBody,
         MismatchKind::Time => Outcome::AssertTime,
         MismatchKind::Missing => Outcome::ExtractMissing,
+        MismatchKind::Script => Outcome::Script,
     };
     Failure::with(outcome, mismatch.reason.as_str())
 }

@@ -25,6 +25,8 @@ pub struct Settings {
     pub body: CommonBody,
     /// The template language of requests that name none: `jinja`, `go`, `go-builtin` or `none`.
     pub templates: Option<Text>,
+    /// A file with functions in JavaScript.
+    pub script: Option<Text>,
 }
 
 /// The body of every HTTP request that has none of its own.
@@ -110,6 +112,8 @@ pub struct Expect {
     pub xml: Vec<Field>,
     /// Checks of values in a body of HTML, by selector.
     pub css: Vec<Field>,
+    /// A function of the script that judges the response.
+    pub js: Option<Text>,
 }
 
 /// The connections.

@@ -1,0 +1,251 @@
+//! The script of a pool, and responses that it looks at.
+
+use crate::scope::Scope;
+use crate::template_scope::TemplateScope;
+use drumfire_data::Sources;
+use drumfire_extract::Rules;
+use drumfire_plan::document::{Field, Pool, Text};
+use drumfire_plan::{
+    DataError, Datum, Finding, Functions, Inspection, Mismatch, MismatchKind, RequestContext,
+    Response, Taken, VariableId, secret,
+};
+use drumfire_script::Script;
+use drumfire_units::ByteSize;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// What stands before the name of a function in `take`.
+const WORD: &str = "js ";
+
+/// A pool's sources with its script.
+pub(crate) struct Own {
+    pub(crate) sources: Arc<Sources>,
+    pub(crate) script: Option<Arc<dyn Functions>>,
+}
+
+/// The sources of a pool, with the functions of its script where it has one.
+pub(crate) fn sources(pool: &Pool, sources: &Arc<Sources>, scope: &mut Scope<'_>) -> Own {
+    let script = pool
+        .settings
+        .script
+        .as_ref()
+        .and_then(|path| load(path, scope));
+    let sources = match &script {
+        None => Arc::clone(sources),
+        Some(script) => Arc::new((**sources).clone().with_functions(Arc::clone(script))),
+    };
+    Own { sources, script }
+}
+
+fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
+    let bytes = scope.file(path)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| "the script is not UTF-8".to_owned());
+    let loaded = text.and_then(|text| {
+        let loaded = Script::new(&path.value, text);
+        loaded.map_err(|error| format!("the script can't be loaded: {error}"))
+    });
+    let script = scope.found.ok(&path.place, loaded)?;
+    Some(Arc::new(script))
+}
+
+/// A variable that gets its value from a function.
+#[derive(Clone, Debug)]
+struct ScriptTake {
+    variable: VariableId,
+    name: String,
+    function: String,
+}
+
+/// What a script looks at in a response, behind the rules that need none.
+#[derive(Debug)]
+pub(crate) struct ScriptRules {
+    rules: Rules,
+    functions: Arc<dyn Functions>,
+    judge: Option<String>,
+    takes: Vec<ScriptTake>,
+    body_max: ByteSize,
+}
+
+/// What a plan asks of a script for one request.
+pub(crate) struct Asked<'a> {
+    pub(crate) judge: Option<&'a Text>,
+    pub(crate) takes: Vec<&'a Field>,
+}
+
+impl Asked<'_> {
+    /// Whether it asks nothing.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.judge.is_none() && self.takes.is_empty()
+    }
+}
+
+/// Whether a value is taken by a function.
+pub(crate) fn is_scripted(field: &Field) -> bool {
+    field.value.value.starts_with(WORD)
+}
+
+impl ScriptRules {
+    /// Joins rules with what a script does; `None` where a mistake was noted.
+    pub(crate) fn new(
+        rules: Rules,
+        asked: &Asked<'_>,
+        body_max: ByteSize,
+        may_read: &TemplateScope,
+        scope: &mut Scope<'_>,
+    ) -> Option<Self> {
+        let (sources, functions) = (&may_read.sources, may_read.script.as_ref());
+        let places = asked.judge.into_iter();
+        let places = places.chain(asked.takes.iter().map(|field| &field.value));
+        let mut is_good = true;
+        for text in places {
+            let name = text.value.strip_prefix(WORD).unwrap_or(&text.value).trim();
+            let message = match functions {
+                None => "the pool has no `script`, where functions are looked for".to_owned(),
+                Some(functions) if functions.has(name) => continue,
+                Some(_) => format!("the script has no function `{}`", name.escape_debug()),
+            };
+            scope.found.add(&text.place, message);
+            is_good = false;
+        }
+        let takes = asked.takes.iter().filter_map(|field| {
+            Some(ScriptTake {
+                variable: sources.declared(&field.name.value)?,
+                name: field.name.value.clone(),
+                function: field.value.value.strip_prefix(WORD)?.trim().to_owned(),
+            })
+        });
+        is_good.then_some(Self {
+            rules,
+            functions: Arc::clone(functions?),
+            judge: asked.judge.map(|text| text.value.trim().to_owned()),
+            takes: takes.collect(),
+            body_max,
+        })
+    }
+
+    fn call(&self, function: &str, seen: &Datum) -> Result<Option<Datum>, DataError> {
+        let request = RequestContext::default();
+        self.functions
+            .call(function, std::slice::from_ref(seen), &request)
+    }
+
+    /// What the script says of a response: nothing, `true`, or a reason why it is not as expected.
+    fn judge(&self, function: &str, seen: &Datum) -> Result<(), Mismatch> {
+        let said = self.call(function, seen).map_err(failed)?;
+        let reason = match said {
+            None => return Ok(()),
+            Some(Datum::Json(json)) if json == "true" => return Ok(()),
+            Some(Datum::Json(json)) => format!("js {function} says {json}"),
+            Some(Datum::Text(text)) => format!("js {function}: {text}"),
+        };
+        let kind = MismatchKind::Body;
+        Err(Mismatch { kind, reason })
+    }
+
+    /// The value that a function takes from a response.
+    fn taken(&self, take: &ScriptTake, seen: &Datum) -> Result<String, Mismatch> {
+        match self.call(&take.function, seen).map_err(failed)? {
+            Some(Datum::Text(text) | Datum::Json(text)) => Ok(text),
+            None => Err(Mismatch {
+                kind: MismatchKind::Missing,
+                reason: format!("js {}: it returned nothing", take.function),
+            }),
+        }
+    }
+}
+
+impl Inspection for ScriptRules {
+    fn fields(&self) -> &[String] {
+        self.rules.fields()
+    }
+
+    fn every_field(&self) -> bool {
+        true
+    }
+
+    fn body_max(&self) -> Option<ByteSize> {
+        Some(self.body_max)
+    }
+
+    fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
+        self.rules.inspect(response, taken)?;
+        let seen = seen(response);
+        if let Some(function) = &self.judge {
+            self.judge(function, &seen)?;
+        }
+        for take in &self.takes {
+            taken.take(take.variable, |out| {
+                let text = self.taken(take, &seen)?;
+                out.push_str(&text);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn findings(&self, response: &Response<'_>) -> Vec<Finding> {
+        let seen = seen(response);
+        let mut findings = self.rules.findings(response);
+        findings.extend(self.judge.iter().map(|function| Finding {
+            rule: format!("js {function}"),
+            variable: None,
+            result: match self.judge(function, &seen) {
+                Ok(()) => Ok(None),
+                Err(mismatch) => Err(mismatch.reason),
+            },
+        }));
+        findings.extend(self.takes.iter().map(|take| Finding {
+            rule: format!("js {}", take.function),
+            variable: Some(take.name.clone()),
+            result: match self.taken(take, &seen) {
+                Ok(_) if secret::is_secret(&take.name) => Ok(Some(secret::MASK.to_owned())),
+                Ok(text) => Ok(Some(text)),
+                Err(mismatch) => Err(mismatch.reason),
+            },
+        }));
+        findings
+    }
+}
+
+fn failed(error: DataError) -> Mismatch {
+    Mismatch {
+        kind: MismatchKind::Script,
+        reason: error.0,
+    }
+}
+
+/// A response as a function gets it: `{status, headers, body, seconds}`, names of headers in lower
+/// case, several values of one joined by commas.
+fn seen(response: &Response<'_>) -> Datum {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for (name, value) in response.fields.iter() {
+        let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+        let value = String::from_utf8_lossy(value);
+        match headers.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => {
+                values.push_str(", ");
+                values.push_str(&value);
+            }
+            None => headers.push((name, value.into_owned())),
+        }
+    }
+    let mut json = String::with_capacity(response.body.len() + 256);
+    let seconds = response.time.as_secs_f64();
+    // Writing to a String can't fail, here and below.
+    let _ = write!(
+        json,
+        "{{\"status\":{},\"seconds\":{seconds},\"headers\":{{",
+        response.status
+    );
+    for (index, (name, value)) in headers.iter().enumerate() {
+        json.push_str(if index == 0 { "\"" } else { ",\"" });
+        drumfire_data::escape_json(name, &mut json);
+        json.push_str("\":\"");
+        drumfire_data::escape_json(value, &mut json);
+        json.push('"');
+    }
+    json.push_str("},\"body\":\"");
+    drumfire_data::escape_json(&String::from_utf8_lossy(response.body), &mut json);
+    json.push_str("\"}");
+    Datum::Json(json)
+}

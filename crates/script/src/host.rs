@@ -1,0 +1,99 @@
+//! Functions that scripts find beside the language: those that signatures need.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use rquickjs::{Ctx, Function};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+/// The block of SHA-256 in bytes (RFC 2104 section 2).
+const BLOCK: usize = 64;
+
+/// Adds them to the globals.
+pub(crate) fn add(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+    let globals = ctx.globals();
+    globals.set("base64", Function::new(ctx.clone(), base64)?)?;
+    globals.set("base64url", Function::new(ctx.clone(), base64url)?)?;
+    globals.set("sha256", Function::new(ctx.clone(), sha256)?)?;
+    globals.set("hmac_sha256", Function::new(ctx.clone(), hmac_sha256)?)?;
+    globals.set(
+        "hmac_sha256_base64",
+        Function::new(ctx.clone(), hmac_sha256_base64)?,
+    )
+}
+
+fn base64(text: String) -> String {
+    STANDARD.encode(text)
+}
+
+fn base64url(text: String) -> String {
+    URL_SAFE_NO_PAD.encode(text)
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the interpreter gives it away"
+)]
+fn sha256(text: String) -> String {
+    hexadecimal(&Sha256::digest(text.as_bytes()))
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the interpreter gives it away"
+)]
+fn hmac_sha256(key: String, text: String) -> String {
+    hexadecimal(&hmac(key.as_bytes(), text.as_bytes()))
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the interpreter gives it away"
+)]
+fn hmac_sha256_base64(key: String, text: String) -> String {
+    STANDARD.encode(hmac(key.as_bytes(), text.as_bytes()))
+}
+
+/// H(key ⊕ opad, H(key ⊕ ipad, text)) (RFC 2104 section 2).
+fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
+    let mut block = [0; BLOCK];
+    if key.len() > BLOCK {
+        block[..32].copy_from_slice(&Sha256::digest(key));
+    } else {
+        block[..key.len()].copy_from_slice(key);
+    }
+    let padded = |pad: u8| block.map(|byte| byte ^ pad);
+    let inner = Sha256::new().chain_update(padded(0x36)).chain_update(text);
+    let outer = Sha256::new().chain_update(padded(0x5c));
+    outer.chain_update(inner.finalize()).finalize().into()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a String can't fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hmac_is_that_of_rfc_4231() {
+        let mac = |key: &[u8], text: &[u8]| hexadecimal(&hmac(key, text));
+        assert_eq!(
+            mac(b"Jefe", b"what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        assert_eq!(
+            mac(
+                &[0xaa; 131],
+                b"Test Using Larger Than Block-Size Key - Hash Key First"
+            ),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        );
+    }
+}

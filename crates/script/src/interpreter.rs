@@ -1,0 +1,237 @@
+//! One interpreter with a script in it, on one thread.
+
+use crate::host;
+use crate::script::ScriptError;
+use drumfire_plan::{Datum, Random, RequestContext};
+use rquickjs::context::{EvalOptions, intrinsic};
+use rquickjs::function::Args;
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Persistent, Runtime, Value};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Memory of one interpreter.
+pub const MEMORY_MAX: usize = 32 * 1024 * 1024;
+/// Stack of one interpreter.
+pub const STACK_MAX: usize = 256 * 1024;
+/// Steps that one call may take, as the interpreter counts them: loops, calls and matches. Some
+/// tenths of a second.
+pub const STEPS_MAX: u64 = 10_000_000;
+
+/// Steps between two looks at how many there were; the interpreter's own constant.
+const STEPS_PER_LOOK: u64 = 10_000;
+/// A place of random numbers that no template has.
+const PLACE: u64 = u64::MAX - 1;
+
+const PRELUDE: &str = include_str!("prelude.js");
+
+/// What a script may use: everything but clocks and other threads.
+type Intrinsics = (
+    intrinsic::Date,
+    intrinsic::Eval,
+    intrinsic::RegExpCompiler,
+    intrinsic::RegExp,
+    intrinsic::Json,
+    intrinsic::Proxy,
+    intrinsic::MapSet,
+    intrinsic::TypedArrays,
+    intrinsic::Promise,
+);
+
+/// An interpreter that has loaded a script. What the script holds goes before the interpreter.
+pub(crate) struct Interpreter {
+    functions: HashMap<String, Persistent<Function<'static>>>,
+    begin: Persistent<Function<'static>>,
+    context: Context,
+    _runtime: Runtime,
+    /// Looks that the present call has left.
+    looks: Rc<Cell<u64>>,
+}
+
+/// Why a call failed, and whether the interpreter is still good.
+pub(crate) struct Failed {
+    pub(crate) error: ScriptError,
+    /// It was ended from outside, or its memory is used up: another takes its place.
+    pub(crate) is_spent: bool,
+}
+
+impl Interpreter {
+    /// Loads a script: runs its top level.
+    pub(crate) fn new(name: &str, source: &str) -> Result<Self, ScriptError> {
+        let unusable = |error: rquickjs::Error| ScriptError(error.to_string());
+        let runtime = Runtime::new().map_err(unusable)?;
+        runtime.set_memory_limit(MEMORY_MAX);
+        runtime.set_max_stack_size(STACK_MAX);
+        let looks = Rc::new(Cell::new(STEPS_MAX / STEPS_PER_LOOK));
+        let left = Rc::clone(&looks);
+        runtime.set_interrupt_handler(Some(Box::new(move || {
+            left.set(left.get().saturating_sub(1));
+            left.get() == 0
+        })));
+        let context = Context::custom::<Intrinsics>(&runtime).map_err(unusable)?;
+        let begin = context.with(|ctx| {
+            let loaded = load(&ctx, name, source).catch(&ctx);
+            loaded.map_err(|error| described(&error, looks.get()).error)
+        })?;
+        Ok(Self {
+            functions: HashMap::new(),
+            begin,
+            context,
+            _runtime: runtime,
+            looks,
+        })
+    }
+
+    /// Whether the script has a function of this name.
+    pub(crate) fn has(&mut self, function: &str) -> bool {
+        self.find(function).is_some()
+    }
+
+    /// A function of the script.
+    fn find(&mut self, name: &str) -> Option<Persistent<Function<'static>>> {
+        if let Some(known) = self.functions.get(name) {
+            return Some(known.clone());
+        }
+        let is_name = |text: &str| {
+            let begins =
+                text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$');
+            begins
+                && text
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"_$".contains(&b))
+        };
+        let found = is_name(name).then(|| {
+            self.context.with(|ctx| {
+                // A name that is not declared is no error behind `typeof`.
+                let text = format!("typeof {name} === 'function' ? {name} : undefined");
+                let value: Option<Function<'_>> = ctx.eval(text).ok().flatten();
+                value.map(|function| Persistent::save(&ctx, function))
+            })
+        });
+        let found = found.flatten()?;
+        self.functions.insert(name.to_owned(), found.clone());
+        Some(found)
+    }
+
+    /// Calls a function of the script for a request.
+    pub(crate) fn call(
+        &mut self,
+        name: &str,
+        arguments: &[Datum],
+        request: &RequestContext,
+    ) -> Result<Option<Datum>, Failed> {
+        let Some(function) = self.find(name) else {
+            return Err(Failed {
+                error: ScriptError(format!("the script has no function `{name}`")),
+                is_spent: false,
+            });
+        };
+        self.looks.set(STEPS_MAX / STEPS_PER_LOOK);
+        let begin = self.begin.clone();
+        self.context.with(|ctx| {
+            let run = || {
+                start(&ctx, begin, request)?;
+                let function = function.restore(&ctx)?;
+                let mut given = Args::new(ctx.clone(), arguments.len());
+                for argument in arguments {
+                    given.push_arg(value_of(&ctx, argument)?)?;
+                }
+                let returned: Value<'_> = function.call_arg(given)?;
+                datum_of(&ctx, returned)
+            };
+            run()
+                .catch(&ctx)
+                .map_err(|error| described(&error, self.looks.get()))
+        })
+    }
+}
+
+/// Fills a context; gives the function that begins each call.
+fn load<'js>(
+    ctx: &Ctx<'js>,
+    name: &str,
+    source: &str,
+) -> rquickjs::Result<Persistent<Function<'static>>> {
+    let begin: Function<'js> = ctx.eval(PRELUDE)?;
+    host::add(ctx)?;
+    let begin = Persistent::save(ctx, begin);
+    start(ctx, begin.clone(), &RequestContext::default())?;
+    let mut options = EvalOptions::default();
+    options.strict = true;
+    options.filename = Some(name.to_owned());
+    ctx.eval_with_options::<(), _>(source, options)?;
+    Ok(begin)
+}
+
+/// Sets time and randomness to those of a request.
+fn start(
+    ctx: &Ctx<'_>,
+    begin: Persistent<Function<'static>>,
+    request: &RequestContext,
+) -> rquickjs::Result<()> {
+    let mut random = Random::new(request.seed, request.number, 0, PLACE);
+    // Any 32 bits will do.
+    let mut word = || random.below(1 << 32) as u32;
+    let milliseconds = (request.now / 1_000_000) as f64;
+    let begin = begin.restore(ctx)?;
+    begin.call((milliseconds, word(), word(), word(), word()))
+}
+
+fn value_of<'js>(ctx: &Ctx<'js>, datum: &Datum) -> rquickjs::Result<Value<'js>> {
+    match datum {
+        Datum::Text(text) => {
+            let text = rquickjs::String::from_str(ctx.clone(), text)?;
+            Ok(text.into_value())
+        }
+        Datum::Json(json) => ctx.json_parse(json.as_str()),
+    }
+}
+
+/// A value that was returned; `None` for `undefined` and `null`.
+fn datum_of<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Option<Datum>> {
+    if value.is_undefined() || value.is_null() {
+        return Ok(None);
+    }
+    if let Some(text) = value.as_string() {
+        return Ok(Some(Datum::Text(text.to_string()?)));
+    }
+    let json = ctx.json_stringify(value)?;
+    json.map(|json| json.to_string().map(Datum::Json))
+        .transpose()
+}
+
+/// An error in words.
+fn described(error: &CaughtError<'_>, looks: u64) -> Failed {
+    if looks == 0 {
+        return Failed {
+            error: ScriptError(format!(
+                "it takes more than {STEPS_MAX} steps, and was ended"
+            )),
+            is_spent: true,
+        };
+    }
+    let mut text = match error {
+        CaughtError::Exception(exception) => {
+            let message = exception.message().unwrap_or_default();
+            let place = exception.stack().unwrap_or_default();
+            let place = place.lines().next().unwrap_or_default().trim();
+            match place {
+                "" => message,
+                place => format!("{message} ({place})"),
+            }
+        }
+        CaughtError::Value(value) => match value.as_string().and_then(|s| s.to_string().ok()) {
+            Some(text) => text,
+            None => "it threw a value that is no error".to_owned(),
+        },
+        CaughtError::Error(error) => error.to_string(),
+    };
+    let is_spent = text.contains("out of memory") || matches!(error, CaughtError::Error(_));
+    if text.starts_with("out of memory") {
+        text = format!("it takes more than {} MiB of memory", MEMORY_MAX >> 20);
+    }
+    Failed {
+        error: ScriptError(text),
+        is_spent,
+    }
+}

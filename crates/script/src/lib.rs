@@ -1,0 +1,12 @@
+//! A plan's own functions, in JavaScript: where data is not enough.
+//!
+//! Knows how a script is loaded, called and ended when it takes too much. A script has no files, no
+//! network and no clock: time and random numbers are those of the request for which it is called.
+//! Must not know protocols or connections. Start reading at [`Script`].
+
+mod host;
+mod interpreter;
+mod script;
+
+pub use interpreter::{MEMORY_MAX, STACK_MAX, STEPS_MAX};
+pub use script::{Script, ScriptError};

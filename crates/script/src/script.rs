@@ -1,0 +1,130 @@
+//! A script, and its interpreters.
+
+use crate::interpreter::{Failed, Interpreter};
+use drumfire_plan::{DataError, Datum, Functions, RequestContext};
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Interpreters that a thread keeps; scripts of a plan are few.
+const KEPT_MAX: usize = 8;
+
+thread_local! {
+    /// The interpreters of this thread, by their scripts' numbers.
+    static INTERPRETERS: RefCell<Vec<Loaded>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Loaded {
+    script: u64,
+    interpreter: Interpreter,
+}
+
+/// A script that loads. Each thread that calls it has an interpreter of its own, made at the first
+/// call.
+#[derive(Clone)]
+pub struct Script {
+    name: Arc<str>,
+    source: Arc<str>,
+    number: u64,
+}
+
+/// Why a script can't be loaded, or a call failed: in words, without the script's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptError(pub String);
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+/// In short: a source may be long.
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Script({})", self.name)
+    }
+}
+
+impl Script {
+    /// Loads a script, whose name is for messages.
+    ///
+    /// # Errors
+    /// When it is no JavaScript, or its top level fails.
+    pub fn new(name: &str, source: &str) -> Result<Self, ScriptError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let script = Self {
+            name: name.into(),
+            source: source.into(),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+        };
+        script.with(|_| ())?;
+        Ok(script)
+    }
+
+    /// Calls a function; `None` where it returns nothing.
+    ///
+    /// # Errors
+    /// When it throws, or takes too many steps or too much memory.
+    pub fn call(
+        &self,
+        function: &str,
+        arguments: &[Datum],
+        request: &RequestContext,
+    ) -> Result<Option<Datum>, ScriptError> {
+        let called = self.with(|interpreter| interpreter.call(function, arguments, request))?;
+        called.map_err(|Failed { error, is_spent }| {
+            if is_spent {
+                self.forget();
+            }
+            error
+        })
+    }
+
+    /// Runs with this thread's interpreter.
+    fn with<T>(&self, act: impl FnOnce(&mut Interpreter) -> T) -> Result<T, ScriptError> {
+        let taken = self.forget();
+        let mut interpreter = match taken {
+            Some(interpreter) => interpreter,
+            None => Interpreter::new(&self.name, &self.source)?,
+        };
+        let result = act(&mut interpreter);
+        INTERPRETERS.with_borrow_mut(|all| {
+            if all.len() == KEPT_MAX {
+                all.remove(0);
+            }
+            all.push(Loaded {
+                script: self.number,
+                interpreter,
+            });
+        });
+        Ok(result)
+    }
+
+    /// Takes this thread's interpreter out.
+    fn forget(&self) -> Option<Interpreter> {
+        INTERPRETERS.with_borrow_mut(|all| {
+            let at = all.iter().position(|loaded| loaded.script == self.number)?;
+            Some(all.swap_remove(at).interpreter)
+        })
+    }
+}
+
+impl Functions for Script {
+    fn has(&self, function: &str) -> bool {
+        self.with(|interpreter| interpreter.has(function))
+            .unwrap_or(false)
+    }
+
+    fn call(
+        &self,
+        function: &str,
+        arguments: &[Datum],
+        request: &RequestContext,
+    ) -> Result<Option<Datum>, DataError> {
+        let called = Self::call(self, function, arguments, request);
+        called.map_err(|error| DataError(format!("{} in {}: {error}", function, self.name)))
+    }
+}
