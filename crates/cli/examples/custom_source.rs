@@ -1,0 +1,195 @@
+//! A program that brings its own requests: drumfire as a library.
+//!
+//! Everything else of a run is written as a plan. Here the load is one, and the program gives it a
+//! request source (`RequestData`), which computes path, a signature and a body from the number of
+//! the request, and a choice (`Pick`), which says what each arrival does.
+//!
+//! ```sh
+//! drumfire serve
+//! cargo run --example custom_source http://127.0.0.1:8080
+//! ```
+
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program prints, and reads its arguments"
+)]
+
+use drumfire_compile::{Host, compile, form};
+use drumfire_engine::{Run, Shares, prepare, thread_count};
+use drumfire_measure::{Model, PoolInfo, RunEvent, RunInfo, Summary};
+use drumfire_net::{Clock, resolve};
+use drumfire_plan::{
+    Choice, DataError, Pick, Plan, Program, RenderedFields, RequestContext, RequestData, Varying,
+};
+use drumfire_report::style::Style;
+use drumfire_report::text;
+use std::error::Error;
+use std::sync::Arc;
+
+/// What is the same for all requests. A plan has one URL for each kind of request.
+const PLAN: &str = r#"
+drumfire: 1
+pools:
+  main:
+    target: URL
+    rate: 300/s
+    timeout: 5s
+    requests:
+      - { get: /orders, name: look }
+      - { post: /orders, name: order, headers: { Content-Type: application/json } }
+stop: { requests: 300 }
+thresholds: [ 'failed<1%' ]
+"#;
+
+/// Requests that are computed. Everything is a function of the request's context, so that any
+/// thread of any machine makes the same ones.
+#[derive(Debug)]
+struct Orders {
+    has_body: bool,
+}
+
+impl Orders {
+    /// A number that looks random, and stays the same for the request.
+    fn sku(request: &RequestContext) -> u64 {
+        (request.arrival ^ request.seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
+    }
+}
+
+impl RequestData for Orders {
+    fn varying(&self) -> Varying {
+        Varying {
+            target: true,
+            fields: true,
+            body: self.has_body,
+            ..Varying::default()
+        }
+    }
+
+    fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
+        out.push_str(&format!(
+            "/orders/{}?user={}",
+            Self::sku(request),
+            request.user
+        ));
+        Ok(())
+    }
+
+    fn fields(&self, request: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
+        let checksum = Self::sku(request).wrapping_mul(31) % 9_973;
+        out.push("x-checksum", &checksum.to_string())
+    }
+
+    fn message(
+        &self,
+        request: &RequestContext,
+        _n: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DataError> {
+        if self.has_body {
+            out.extend_from_slice(format!("{{\"sku\":{}}}", Self::sku(request)).as_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// Two looks, then an order.
+#[derive(Debug)]
+struct Habit;
+
+impl Pick for Habit {
+    fn pick(&self, arrival: u64) -> u32 {
+        u32::from(arrival % 3 == 2)
+    }
+
+    fn count(&self) -> u64 {
+        3
+    }
+}
+
+/// A plan reads no files here, so that the host has nothing to say.
+#[derive(Debug)]
+struct Nothing;
+
+impl Host for Nothing {}
+
+/// The plan, with the program's own data in place of its requests'.
+fn plan(url: &str) -> Result<Plan, Box<dyn Error>> {
+    let said = |all: Vec<drumfire_compile::Diagnostic>| {
+        let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
+        lines.join("\n")
+    };
+    let document = form::read(&PLAN.replace("URL", url), "the plan").map_err(said)?;
+    let host: Arc<dyn Host> = Arc::new(Nothing);
+    let mut parts = compile(&document, &host).map_err(said)?.into_parts();
+    for pool in &mut parts.pools {
+        for request in &mut pool.requests {
+            let has_body = request.step == "order";
+            request.data = Some(Arc::new(Orders { has_body }));
+        }
+        pool.program = Program::Requests(Choice::By(Arc::new(Habit)));
+    }
+    Plan::new(parts).map_err(|flaws| format!("{flaws:?}").into())
+}
+
+/// What a report says of the run beside its figures.
+fn info(plan: &Plan, url: &str) -> RunInfo {
+    let started_at_unix_ns = Clock::unix_time();
+    let pools = plan.pools().iter().map(|pool| PoolInfo {
+        name: pool.name.clone(),
+        model: Model::Open,
+        steps: pool
+            .requests
+            .iter()
+            .map(|r| r.step.as_str().into())
+            .collect(),
+        intended_rate: None,
+        connections: pool.connections.count,
+        growth: pool.connections.growth,
+        streams: pool.connections.streams,
+        users: None,
+        iterations: false,
+    });
+    RunInfo {
+        id: format!("custom-{started_at_unix_ns:x}"),
+        started_at_unix_ns,
+        seed: plan.generator().seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        threads: thread_count(plan),
+        pools: pools.collect(),
+        interval: plan.generator().interval,
+        warmup: plan.generator().warmup,
+        tls_verified: None,
+        spin: false,
+        plan_text: Vec::new(),
+        notes: Vec::new(),
+        target: url.to_owned(),
+    }
+}
+
+/// Runs it; the events could go to a display of one's own.
+fn run(plan: Plan, url: &str) -> Result<Arc<Summary>, Box<dyn Error>> {
+    let prepared = Arc::new(prepare(plan, Arc::new(resolve))?);
+    let info = Arc::new(info(&prepared.plan, url));
+    let shares = Shares::all(&prepared.plan);
+    let run = Run::start(prepared, info, shares)?;
+    for event in run.events() {
+        if let RunEvent::IntervalClosed(interval) = event {
+            println!("{} sent", interval.total.counts.sent);
+        }
+    }
+    Ok(run.join()?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let url = std::env::args().nth(1);
+    let url = url.ok_or("say where: custom_source http://127.0.0.1:8080")?;
+    let summary = run(plan(&url)?, &url)?;
+    println!("{}", text::summary(&summary, &Style::default()));
+    let failed = summary.thresholds.iter().any(|threshold| !threshold.passed);
+    if failed {
+        Err("a threshold failed".into())
+    } else {
+        Ok(())
+    }
+}
