@@ -43,6 +43,8 @@ pub(crate) struct Users {
     /// How many requests the pool's list has, which one an arrival takes, and with which seed that
     /// is drawn.
     requests: u64,
+    /// Whether every iteration is the list's first request.
+    always_first: bool,
     choice: Choice,
     seed: u64,
     /// Of the closed model: the pause after an iteration, and how far the beginnings of a user's
@@ -125,6 +127,7 @@ impl Users {
         };
         Self {
             requests: pool.requests.len() as u64,
+            always_first: pool.requests.len() == 1 && iterations.is_none(),
             choice: match &pool.program {
                 Program::Requests(choice) => choice.clone(),
                 Program::Steps(_) => Choice::default(),
@@ -198,9 +201,17 @@ impl Users {
     /// Which request of the list an arrival's iteration sends first.
     #[inline]
     pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
+        if self.always_first {
+            return 0;
+        }
+        self.chosen(arrival.index)
+    }
+
+    #[inline(never)]
+    fn chosen(&self, arrival: u64) -> u32 {
         match &self.iterations {
-            None => self.choice.of(arrival.index, self.requests, self.seed),
-            Some(iterations) => iterations.first_request(arrival.index),
+            None => self.choice.of(arrival, self.requests, self.seed),
+            Some(iterations) => iterations.first_request(arrival),
         }
     }
 

@@ -49,8 +49,13 @@ impl Resting {
         if self.queue.back().is_none_or(|last| last.at <= user.at) {
             self.queue.push_back(user);
         } else {
-            self.heap.push(Reverse(user));
+            self.push_between(user);
         }
+    }
+
+    #[cold]
+    fn push_between(&mut self, user: Ready) {
+        self.heap.push(Reverse(user));
     }
 
     /// When the first is ready.
@@ -59,6 +64,11 @@ impl Resting {
         if self.heap.is_empty() {
             return self.queue.front().map_or(Nanos::MAX, |first| first.at);
         }
+        self.any_at()
+    }
+
+    #[cold]
+    fn any_at(&self) -> Nanos {
         self.first().map_or(Nanos::MAX, |first| first.at)
     }
 
@@ -73,6 +83,11 @@ impl Resting {
             self.queue.pop_front();
             return Some(first);
         }
+        self.pop_any_ready(now)
+    }
+
+    #[cold]
+    fn pop_any_ready(&mut self, now: Nanos) -> Option<Ready> {
         self.first().filter(|first| first.at <= now)?;
         self.pop_first()
     }
