@@ -46,6 +46,16 @@ pub(crate) enum Command {
     Run(Box<RunFlags>),
     /// Say everything that is wrong with a plan, or draw the load that it makes
     Check(CheckFlags),
+    /// Write a commented plan to begin with
+    New(NewFlags),
+    /// Print a plan for what others wrote or recorded: curl, HAR, OpenAPI, Postman, access logs
+    Import(ImportFlags),
+    /// Print the JSON Schema of plans, or of results
+    Schema {
+        /// The form: plan or summary
+        #[arg(value_name = "FORM", hide_possible_values = true)]
+        contract: Contract,
+    },
     /// Start the built-in server to fire at
     Serve(Box<ServeFlags>),
     /// Start a server, run a load against it for 10 s, and explain the report
@@ -193,6 +203,56 @@ pub(crate) struct RunFlags {
     /// Print the plan as it would be run, and end
     #[arg(long, help_heading = "Output")]
     pub(crate) print_plan: bool,
+}
+
+/// A form that others read or write, with a JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Contract {
+    Plan,
+    Summary,
+}
+
+/// The form of a text that is imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportForm {
+    Curl,
+    Har,
+    Openapi,
+    Postman,
+    AccessLog,
+}
+
+/// Flags of `import`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  drumfire import curl \"curl -H 'Accept: */*' https://shop.test/\" > plan.yaml
+  drumfire import har shop.har --pauses > plan.yaml
+  drumfire import openapi shop.yaml --target http://localhost:8080 > plan.yaml
+What a plan can't say is a note on standard error.")]
+pub(crate) struct ImportFlags {
+    /// The form: curl, har, openapi, postman or access-log
+    #[arg(value_name = "FORM", hide_possible_values = true)]
+    pub(crate) form: ImportForm,
+    /// The file; - reads stdin; of curl, the command line itself as one argument
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// Where requests go, in place of what the file says
+    #[arg(long, value_name = "URL")]
+    pub(crate) target: Option<String>,
+    /// Keep the pauses between the requests of a HAR file
+    #[arg(long)]
+    pub(crate) pauses: bool,
+}
+
+/// Flags of `new`.
+#[derive(Args, Debug)]
+pub(crate) struct NewFlags {
+    /// The file to write [default: stdout]
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<String>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Flags of `check`.

@@ -14,6 +14,7 @@ mod pools;
 mod reference;
 mod request;
 mod scenario;
+mod schema;
 mod setting;
 mod tables;
 mod toml;
@@ -205,6 +206,12 @@ pub fn keys() -> Vec<&'static str> {
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+/// The form of a document as a JSON Schema.
+#[must_use]
+pub fn json_schema() -> String {
+    schema::document::<Root>()
 }
 
 /// Prints a document; equal documents have equal texts.

@@ -428,7 +428,7 @@ fn every_flag_is_in_the_manual_and_no_other() {
     );
     let known: BTreeSet<String> = [http, grpc, serve]
         .into_iter()
-        .chain(["demo", "run", "check"].map(flags))
+        .chain(["demo", "run", "check", "new", "import"].map(flags))
         .flatten()
         .collect();
     let unknown: Vec<&String> = on_manual.difference(&known).collect();

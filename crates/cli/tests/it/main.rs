@@ -32,6 +32,7 @@ mod h2spec;
 mod hostile;
 mod hostile_redirects;
 mod http2_servers;
+mod import;
 mod library;
 mod many;
 mod mistakes;

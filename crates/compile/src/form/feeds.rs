@@ -3,9 +3,11 @@
 use super::fields::{Entry, entries, fields, items, read_fields, show_fields, text};
 use super::node::Node;
 use super::payload::json_text;
+use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{Count, Feed, FeedRows, Field, Place, Placed, Switch, Text};
+use serde_json::{Value, json};
 
 /// A feed's keys, as they stand in a mapping.
 #[derive(Debug, Default)]
@@ -63,6 +65,10 @@ impl Entry for Inline {
     fn place(&self) -> Option<&Place> {
         self.0.place()
     }
+
+    fn schema(_: &mut Definitions) -> Value {
+        Value::Bool(true)
+    }
 }
 
 /// The columns of generated rows: a mapping of names to kinds, or a list of kinds, each of which
@@ -95,7 +101,22 @@ impl Entry for Columns {
     fn place(&self) -> Option<&Place> {
         self.0.as_ref().and_then(Entry::place)
     }
+
+    fn schema(_: &mut Definitions) -> Value {
+        schema::one_or_many(&json!({ "type": ["object", "string"] }))
+    }
 }
+
+/// The keys of which a feed has one.
+const ROWS: [&str; 7] = [
+    "csv",
+    "json",
+    "jsonl",
+    "lines",
+    "inline",
+    "range",
+    "generated",
+];
 
 impl Keys {
     /// Where the keys say that the rows come from; there is one such key.
@@ -180,5 +201,10 @@ impl Entry for Vec<Feed> {
 
     fn place(&self) -> Option<&Place> {
         self.first().map(|feed| &feed.name.place)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Value {
+        let feed = schema::with_one_of(schema::mapping::<Keys>(definitions), &ROWS);
+        schema::named(&feed)
     }
 }

@@ -4,10 +4,12 @@
 //! one place.
 
 use super::node::Node;
+use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{Count, Field, Place, Placed, Switch, Text};
 use drumfire_plan::nearest;
+use serde_json::Value;
 
 /// The value of a key, as a field holds it.
 pub(crate) trait Entry: Sized {
@@ -19,6 +21,8 @@ pub(crate) trait Entry: Sized {
     fn fill(&mut self, below: &Self);
     /// Where it was written, if it was.
     fn place(&self) -> Option<&Place>;
+    /// The JSON Schema of what is read.
+    fn schema(definitions: &mut Definitions) -> Value;
 }
 
 /// A struct whose fields are keys of one mapping.
@@ -33,6 +37,8 @@ pub(crate) trait Fields: Default {
     fn fill(&mut self, below: &Self);
     /// Where the value of a key was written, if it was.
     fn place(&self, key: &str) -> Option<&Place>;
+    /// Appends its keys with the JSON Schemas of their values.
+    fn properties(out: &mut Properties, definitions: &mut Definitions);
 }
 
 /// Whether a struct has a key.
@@ -103,6 +109,19 @@ macro_rules! fields {
                     None,
                 ];
                 places.into_iter().flatten().next()
+            }
+
+            fn properties(
+                out: &mut $crate::form::schema::Properties,
+                definitions: &mut $crate::form::schema::Definitions,
+            ) {
+                use $crate::form::schema;
+                $(schema::properties_of(|whole: &Self| &whole.$before, out, definitions);)*
+                $(
+                    let value = schema::of_field(|whole: &Self| &whole.$field, definitions);
+                    out.insert($key.to_owned(), value);
+                )*
+                $(schema::properties_of(|whole: &Self| &whole.$after, out, definitions);)*
             }
         }
     };
@@ -220,6 +239,10 @@ macro_rules! nested {
             fn place(&self) -> Option<&drumfire_plan::document::Place> {
                 None
             }
+
+            fn schema(definitions: &mut $crate::form::schema::Definitions) -> serde_json::Value {
+                $crate::form::schema::mapping::<Self>(definitions)
+            }
         })*
     };
 }
@@ -258,6 +281,10 @@ impl Entry for Option<Text> {
     fn place(&self) -> Option<&Place> {
         self.as_ref().map(|value| &value.place)
     }
+
+    fn schema(_: &mut Definitions) -> Value {
+        schema::scalar()
+    }
 }
 
 impl Entry for Option<Count> {
@@ -287,6 +314,10 @@ impl Entry for Option<Count> {
 
     fn place(&self) -> Option<&Place> {
         self.as_ref().map(|value| &value.place)
+    }
+
+    fn schema(_: &mut Definitions) -> Value {
+        schema::count()
     }
 }
 
@@ -323,6 +354,10 @@ impl Entry for Option<Switch> {
     fn place(&self) -> Option<&Place> {
         self.as_ref().map(|value| &value.place)
     }
+
+    fn schema(_: &mut Definitions) -> Value {
+        schema::switch()
+    }
 }
 
 impl Entry for Vec<Text> {
@@ -344,6 +379,10 @@ impl Entry for Vec<Text> {
 
     fn place(&self) -> Option<&Place> {
         self.first().map(|value| &value.place)
+    }
+
+    fn schema(_: &mut Definitions) -> Value {
+        schema::one_or_many(&schema::scalar())
     }
 }
 
@@ -403,5 +442,9 @@ impl Entry for Vec<Field> {
 
     fn place(&self) -> Option<&Place> {
         self.first().map(|field| &field.value.place)
+    }
+
+    fn schema(_: &mut Definitions) -> Value {
+        schema::listed()
     }
 }

@@ -82,6 +82,9 @@ fn first_line(message: &str) -> String {
         .strip_prefix("line ")
         .and_then(|rest| rest.split_once(": "))
         .map_or(line, |(_, words)| words);
+    let words = words.split(" at line ").next().unwrap_or_default();
+    // The library's own settings are none of a plan's.
+    let words = words.split(", set ").next().unwrap_or_default();
     words.to_owned()
 }
 

@@ -3,11 +3,12 @@
 use super::fields::{Entry as _, Fields, Known, text};
 use super::node::Node;
 use super::reference::escaped;
+use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{Field, Payload, Place, Placed, Text};
 use serde::{Serialize, Serializer};
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 /// The keys of one payload.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +89,18 @@ impl PayloadKeys {
                 }
                 text(node, found).map(Payload::Text)
             }
+        }
+    }
+
+    /// Appends its keys with the schemas of their values.
+    fn properties(self, out: &mut Properties, definitions: &mut Definitions) {
+        for name in self.names() {
+            let schema = match name {
+                "form" => Vec::<Field>::schema(definitions),
+                name if name == OTHERS[0] || name == DATA.text => Value::Bool(true),
+                _ => schema::scalar(),
+            };
+            out.insert(name.to_owned(), schema);
         }
     }
 
@@ -226,6 +239,10 @@ impl Fields for Option<Payload> {
     fn place(&self, _: &str) -> Option<&Place> {
         None
     }
+
+    fn properties(out: &mut Properties, definitions: &mut Definitions) {
+        BODY.properties(out, definitions);
+    }
 }
 
 /// The data of a call, as a request's keys have it.
@@ -253,6 +270,10 @@ impl Fields for CallPayload {
 
     fn place(&self, _: &str) -> Option<&Place> {
         None
+    }
+
+    fn properties(out: &mut Properties, definitions: &mut Definitions) {
+        DATA.properties(out, definitions);
     }
 }
 

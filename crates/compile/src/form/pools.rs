@@ -2,9 +2,11 @@
 
 use super::fields::{Entry, entries, read_fields, show_fields};
 use super::node::Node;
+use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{Place, Placed, Pool};
+use serde_json::Value;
 
 impl Entry for Vec<Pool> {
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
@@ -29,5 +31,9 @@ impl Entry for Vec<Pool> {
 
     fn place(&self) -> Option<&Place> {
         self.first().map(|pool| &pool.name.place)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Value {
+        schema::named(&schema::mapping::<Pool>(definitions))
     }
 }

@@ -4,15 +4,23 @@ use super::ammo::AmmoKeys;
 use super::fields::{Entry, Fields, entries, fields, items, read_fields, show_fields};
 use super::node::Node;
 use super::payload::CallPayload;
+use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{
     Ask, CallOptions, Count, Data, Expect, Field, Fields as Carried, Payload, Place, Placed,
     Request, Stream, Switch, Text,
 };
+use serde_json::Value;
 
 /// The name of a mapping in messages.
 const WHAT: &str = "a request";
+
+/// The keys of which a request has one.
+pub(super) const ASKS: [&str; 12] = [
+    "get", "head", "post", "put", "patch", "delete", "options", "trace", "url", "list", "ammo",
+    "call",
+];
 
 /// A request's keys, as they stand in a mapping.
 #[derive(Debug, Default)]
@@ -315,5 +323,12 @@ impl Entry for Vec<Request> {
 
     fn place(&self) -> Option<&Place> {
         self.first().map(|request| &request.ask.text().place)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Value {
+        let request = schema::defined("request", definitions, |definitions| {
+            schema::with_one_of(schema::mapping::<Keys>(definitions), &ASKS)
+        });
+        schema::one_or_many(&request)
     }
 }

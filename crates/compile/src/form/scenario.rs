@@ -2,12 +2,14 @@
 
 use super::fields::{Entry, entries, fields, items, read_fields, show_fields};
 use super::node::Node;
-use super::request::Keys as RequestKeys;
+use super::request::{ASKS, Keys as RequestKeys};
+use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{
     Branch, Count, Field, Loop, Place, Placed, RequestStep, Scenario, Step, Text,
 };
+use serde_json::{Value, json};
 
 /// The name of a mapping in messages.
 const WHAT: &str = "a step";
@@ -190,6 +192,15 @@ impl Entry for Vec<Step> {
             Step::Request(step) => &step.request.ask.text().place,
         })
     }
+
+    fn schema(definitions: &mut Definitions) -> Value {
+        let step = schema::defined("step", definitions, |definitions| {
+            let kinds = ASKS.into_iter().chain(KINDS.iter().map(|(key, _)| *key));
+            let kinds: Vec<&str> = kinds.collect();
+            schema::with_one_of(schema::mapping::<StepKeys>(definitions), &kinds)
+        });
+        schema::one_or_many(&step)
+    }
 }
 
 /// The keys of one of several scenarios.
@@ -244,5 +255,11 @@ impl Entry for Vec<Scenario> {
 
     fn place(&self) -> Option<&Place> {
         self.first().map(|scenario| &scenario.name.place)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Value {
+        let steps = Vec::<Step>::schema(definitions);
+        let scenario = schema::mapping::<ScenarioKeys>(definitions);
+        schema::named(&json!({ "anyOf": [scenario, steps] }))
     }
 }

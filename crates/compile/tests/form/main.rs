@@ -2,9 +2,11 @@
 //! places, all at once. And what a document compiles to.
 
 mod any;
+mod broken;
 mod loads;
 mod mistakes;
 mod scenario;
+mod schema;
 
 use any::any_document;
 use drumfire_compile::form::{print, read};

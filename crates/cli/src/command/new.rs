@@ -1,0 +1,42 @@
+//! `drumfire new`: a commented plan to begin with.
+
+use crate::exit::{Exit, Failure};
+use crate::flags::NewFlags;
+use crate::output;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+
+/// The plan, which runs against `drumfire serve`.
+const PLAN: &str = include_str!("new.yaml");
+/// The name that stands for standard output.
+const STDOUT: &str = "-";
+
+/// Writes the plan to a file, or to standard output.
+pub(crate) fn run(flags: &NewFlags) -> Result<Exit, Failure> {
+    let path = match flags.file.as_deref() {
+        None | Some(STDOUT) => {
+            output::print(PLAN.as_bytes())?;
+            return Ok(Exit::Done);
+        }
+        Some(path) => path,
+    };
+    let mut options = OpenOptions::new();
+    options.write(true);
+    match flags.force {
+        true => options.create(true).truncate(true),
+        // Whether it is there and its making are one step.
+        false => options.create_new(true),
+    };
+    let mut file = options.open(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{path} is there already; --force replaces it"))
+        }
+        _ => Failure::usage(format!("can't write {path}: {error}")),
+    })?;
+    let written = file.write_all(PLAN.as_bytes());
+    written.map_err(|error| Failure::failed(format!("can't write {path}: {error}")))?;
+    output::remark(&format!(
+        "`drumfire check {path}` draws its load, `drumfire run {path}` runs it\n"
+    ));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,222 @@
+//! `drumfire import`, `drumfire new` and `drumfire schema`: plans to begin with.
+
+use crate::support::program::{LIMIT, words};
+use crate::support::{Folder, Process, Run, Serve, drumfire};
+use std::fs;
+
+fn run(folder: &Folder, args: &[&str]) -> Run {
+    let mut command = drumfire(args);
+    Process::start(command.current_dir(folder.at("."))).finish(LIMIT)
+}
+
+/// Imports a text, and checks that what is printed can be run; the plan and the notes.
+#[track_caller]
+fn imported(form: &str, text: &str, flags: &str) -> (String, String) {
+    let folder = Folder::new();
+    folder.write("given", text);
+    let mut args = vec!["import".to_owned(), form.to_owned(), "given".to_owned()];
+    args.extend(words(flags));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let run_of = run(&folder, &args);
+    assert_eq!(run_of.code, Some(0), "{}", run_of.stderr);
+    folder.write("plan.yaml", &run_of.stdout);
+    let checked = run(&folder, &["check", "plan.yaml"]);
+    assert_eq!(
+        checked.code,
+        Some(0),
+        "{}\n{}",
+        run_of.stdout,
+        checked.stderr
+    );
+    (run_of.stdout, run_of.stderr)
+}
+
+/// What a browser copies.
+const CURL: &str = r"curl 'https://shop.test/cart?x=1' \
+  -X PUT -H 'Accept: */*' -H 'Accept-Encoding: gzip' -b 'id=1' -H 'Connection: keep-alive' \
+  --data-raw $'{\'a\':\'\u00e9\'}' --compressed -k -s -F 'f=@x'
+curl -u me:pw https://shop.test/pay -G -d a=1 --data-urlencode 'b=c d' -H 'Accept: */*'
+";
+
+#[test]
+fn command_lines_of_curl_become_a_plan() {
+    let (plan, notes) = imported("curl", CURL, "");
+    assert_eq!(
+        plan,
+        "drumfire: 1\ndefaults:\n  target: https://shop.test\n  compressed: \"true\"\n  tls:\n    insecure: true\n  \
+         headers:\n    Accept: \"*/*\"\npools:\n  main:\n    rate: 10/s\n    requests:\n      - put: /cart?x=1\n        \
+         headers:\n          Cookie: id=1\n          Content-Type: application/x-www-form-urlencoded\n        \
+         body: \"{'a':'é'}\"\n      - get: /pay?a=1&b=c%20d\n        headers:\n          \
+         Authorization: Basic bWU6cHc=\nstop:\n  after: 10s\n"
+    );
+    assert!(
+        notes.contains("the part `f` of a multipart body is not carried over"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("the field `Connection` is left out"),
+        "{notes}"
+    );
+}
+
+const HAR: &str = r#"{"log":{"entries":[
+ {"startedDateTime":"2024-01-01T00:00:00.000Z","time":100,"request":{"method":"GET","url":"http://h.test/a?b=1","headers":[{"name":":authority","value":"h.test"},{"name":"A","value":"{{ x }}"}]}},
+ {"startedDateTime":"2024-01-01T00:00:01.500Z","time":10,"request":{"method":"POST","url":"http://h.test/b","headers":[],"postData":{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"q","value":"a b"}]}}},
+ {"startedDateTime":"2024-01-01T00:00:02.000Z","time":10,"request":{"method":"GET","url":"wss://h.test/c","headers":[]}}
+]}}"#;
+
+#[test]
+fn a_recording_becomes_a_plan_with_or_without_its_pauses() {
+    let (plan, notes) = imported("har", HAR, "");
+    assert!(
+        plan.contains("      - get: /a?b=1\n        name: GET /a\n"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("templates: none") && plan.contains("q: a b"),
+        "{plan}"
+    );
+    assert!(
+        notes.contains("`wss://h.test/c` is no request over HTTP"),
+        "{notes}"
+    );
+    let (paused, _) = imported("har", HAR, "--pauses");
+    assert!(paused.contains("      - pause: 1400ms\n"), "{paused}");
+}
+
+const OPENAPI: &str = r##"
+openapi: 3.0.3
+servers: [ { url: "http://{env}.test/v1/", variables: { env: { default: api } } } ]
+security: [ { bearer: [] } ]
+paths:
+  /pets/{id}:
+    parameters: [ { name: id, in: path, required: true, schema: { type: integer } } ]
+    get:
+      operationId: showPet
+      parameters:
+        - { name: q, in: query, required: true, example: a b }
+        - { name: page, in: query, schema: { type: integer } }
+    put:
+      security: []
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Pet" } } } }
+components:
+  securitySchemes: { bearer: { type: http, scheme: bearer } }
+  schemas:
+    Pet: { type: object, properties: { name: { type: string, example: Rex }, mate: { $ref: "#/components/schemas/Pet" } } }
+"##;
+
+#[test]
+fn a_description_becomes_a_request_for_each_operation() {
+    let (plan, notes) = imported("openapi", OPENAPI, "");
+    assert!(plan.contains("target: http://api.test\n"), "{plan}");
+    assert!(
+        plan.contains("- get: /v1/pets/1?q=a%20b\n        name: showPet\n"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("Authorization: \"Bearer ${secret:env:TOKEN:-none-yet}\""),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("json: {\"mate\":") && plan.contains("\"name\":\"Rex\""),
+        "{plan}"
+    );
+    assert!(
+        notes.contains("the query parameter `page` of GET /v1/pets/{id} may be left out"),
+        "{notes}"
+    );
+    let (elsewhere, _) = imported("openapi", OPENAPI, "--target http://127.0.0.1:9");
+    assert!(
+        elsewhere.contains("target: http://127.0.0.1:9\n"),
+        "{elsewhere}"
+    );
+}
+
+const POSTMAN: &str = r#"{"info":{"name":"x"},"variable":[{"key":"base-url","value":"http://h.test"}],
+"auth":{"type":"bearer","bearer":[{"key":"token","value":"{{token}}"}]},
+"item":[{"name":"F","item":[{"name":"R","event":[{"listen":"test","script":{"exec":["pm.test()"]}}],
+ "request":{"method":"POST","url":{"raw":"{{base-url}}/p/:id","variable":[{"key":"id","value":"7"}]},
+ "header":[{"key":"X","value":"1","disabled":true}],
+ "body":{"mode":"raw","raw":"{\"id\":\"{{$guid}}\"}","options":{"raw":{"language":"json"}}}}}]}]}"#;
+
+#[test]
+fn a_collection_becomes_a_plan_with_its_variables() {
+    let (plan, notes) = imported("postman", POSTMAN, "");
+    for text in [
+        "base_url: http://h.test",
+        "post: \"${base_url}/p/7\"",
+        "name: F/R",
+        "Authorization: \"Bearer ${env:TOKEN:-TOKEN}\"",
+        "body: '{\"id\":\"{{ uuid }}\"}'",
+    ] {
+        assert!(plan.contains(text), "{text}\n{plan}");
+    }
+    assert!(
+        notes.contains("the scripts of F/R are not carried over"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("takes it from the environment, as TOKEN"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_log_becomes_its_paths_with_their_weights() {
+    let line = |request: &str| {
+        format!("1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"{request}\" 200 5 \"-\" \"a\"\n")
+    };
+    let log = line("GET /a HTTP/1.1")
+        + &line("GET /b?x=1 HTTP/1.1")
+        + &line("GET /a HTTP/1.1")
+        + &line("POST /c HTTP/1.1")
+        + "junk\n";
+    let (plan, notes) = imported("access-log", &log, "--target http://127.0.0.1:9");
+    assert!(plan.contains("- get: /a\n        weight: 2\n"), "{plan}");
+    assert!(plan.contains("- get: /b?x=1\n"), "{plan}");
+    assert!(
+        notes.contains("1 lines without a request") && notes.contains("1 requests whose method"),
+        "{notes}"
+    );
+    let folder = Folder::new();
+    folder.write("given", "junk\n");
+    let refused = run(&folder, &["import", "access-log", "given"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+}
+
+/// The plan that is written to begin with is accepted, runs, and is not written over another.
+#[test]
+fn a_new_plan_runs_as_it_stands() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    assert_eq!(run(&folder, &["new", "plan.yaml"]).code, Some(0));
+    let again = run(&folder, &["new", "plan.yaml"]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("--force"), "{}", again.stderr);
+    assert_eq!(run(&folder, &["new", "plan.yaml", "--force"]).code, Some(0));
+    let text = fs::read_to_string(folder.at("plan.yaml")).unwrap();
+    assert_eq!(run(&folder, &["new"]).stdout, text);
+    let checked = run(&folder, &["check", "plan.yaml"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    let target = format!("vars.base=http://{}", serve.address());
+    let ran = run(
+        &folder,
+        &[
+            "run",
+            "plan.yaml",
+            "--set",
+            &target,
+            "-z",
+            "1s",
+            "-q",
+            "--set",
+            "thresholds=[failed<1%]",
+        ],
+    );
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    for form in ["plan", "summary"] {
+        let schema: serde_json::Value =
+            serde_json::from_str(&run(&folder, &["schema", form]).stdout).unwrap();
+        assert!(schema["$id"].is_string(), "{form}");
+    }
+}

@@ -1,0 +1,115 @@
+//! The form of a document as a JSON Schema, for editors: it is made from the tables of keys.
+
+use super::fields::{Entry, Fields};
+use serde_json::{Map, Value, json};
+
+/// The address of the schema.
+const ID: &str = "https://drumfire.dev/schema/drumfire.plan.v1.json";
+/// What a text with a reference has somewhere.
+const REFERENCE: &str = r"\$\{";
+
+/// The keys of a mapping, each with the schema of its value.
+pub(super) type Properties = Map<String, Value>;
+/// Schemas that others refer to by name: those of mappings that hold themselves.
+pub(super) type Definitions = Map<String, Value>;
+
+/// The schema of the value of a field.
+pub(super) fn of_field<Whole, Part: Entry>(
+    _: fn(&Whole) -> &Part,
+    definitions: &mut Definitions,
+) -> Value {
+    Part::schema(definitions)
+}
+
+/// Appends the keys of the struct that a field holds.
+pub(super) fn properties_of<Whole, Part: Fields>(
+    _: fn(&Whole) -> &Part,
+    out: &mut Properties,
+    definitions: &mut Definitions,
+) {
+    Part::properties(out, definitions);
+}
+
+/// A mapping with the keys of a struct and no others.
+pub(super) fn mapping<T: Fields>(definitions: &mut Definitions) -> Value {
+    let mut properties = Properties::new();
+    T::properties(&mut properties, definitions);
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+/// A mapping of names that the user gives.
+pub(super) fn named(value: &Value) -> Value {
+    json!({ "type": "object", "additionalProperties": value, "minProperties": 1 })
+}
+
+/// A mapping that has exactly one of these keys.
+pub(super) fn with_one_of(mut mapping: Value, keys: &[&str]) -> Value {
+    let kinds: Vec<Value> = keys
+        .iter()
+        .map(|key| json!({ "required": [key] }))
+        .collect();
+    mapping["oneOf"] = kinds.into();
+    mapping
+}
+
+/// A schema by its name, which is made where it is not there yet.
+pub(super) fn defined(
+    name: &str,
+    definitions: &mut Definitions,
+    make: impl FnOnce(&mut Definitions) -> Value,
+) -> Value {
+    if !definitions.contains_key(name) {
+        // It may refer to itself.
+        definitions.insert(name.to_owned(), Value::Null);
+        let made = make(definitions);
+        definitions.insert(name.to_owned(), made);
+    }
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
+/// A single value.
+pub(super) fn scalar() -> Value {
+    json!({ "type": ["string", "number", "boolean"] })
+}
+
+/// One value, or a list of them.
+pub(super) fn one_or_many(value: &Value) -> Value {
+    json!({ "anyOf": [value, { "type": "array", "items": value }] })
+}
+
+/// A whole number.
+pub(super) fn count() -> Value {
+    json!({ "anyOf": [
+        { "type": "integer", "minimum": 0 },
+        { "type": "string", "pattern": format!("^[0-9]+$|{REFERENCE}") },
+    ] })
+}
+
+/// Yes or no.
+pub(super) fn switch() -> Value {
+    json!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": REFERENCE }] })
+}
+
+/// A mapping of names to values, or a list of such mappings where a name comes twice.
+pub(super) fn listed() -> Value {
+    let value = json!({ "type": ["string", "number", "boolean", "null"] });
+    let mapping = json!({ "type": "object", "additionalProperties": one_or_many(&value) });
+    one_or_many(&mapping)
+}
+
+/// The schema of a document with these keys.
+pub(super) fn document<Root: Fields>() -> String {
+    let mut definitions = Definitions::new();
+    let mut root = mapping::<Root>(&mut definitions);
+    root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    root["$id"] = ID.into();
+    root["title"] = "drumfire.plan.v1".into();
+    root["description"] = "A plan of drumfire: what is sent, when, and what must come of it. \
+                           docs/manual/plans.md explains every key."
+        .into();
+    root["required"] = json!(["drumfire", "pools"]);
+    root["properties"]["drumfire"] = json!({ "enum": [1, "1"] });
+    root["$defs"] = Value::Object(definitions);
+    // A value always has a text.
+    format!("{root:#}\n")
+}

@@ -1,0 +1,372 @@
+//! Command lines of curl.
+
+use crate::exchange::{Body, Exchange, Exchanges, Words, placed};
+use crate::shell;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use drumfire_plan::document::Document;
+use std::fmt::Write as _;
+
+/// How many redirects `-L` follows.
+const REDIRECTS: &str = "50";
+
+/// Flags with a letter that take a value, and their names.
+const LETTERS: [(char, &str); 18] = [
+    ('A', "--user-agent"),
+    ('E', "--cert"),
+    ('F', "--form"),
+    ('H', "--header"),
+    ('X', "--request"),
+    ('b', "--cookie"),
+    ('c', "--cookie-jar"),
+    ('d', "--data"),
+    ('e', "--referer"),
+    ('m', "--max-time"),
+    ('o', "--output"),
+    ('T', "--upload-file"),
+    ('u', "--user"),
+    ('w', "--write-out"),
+    ('x', "--proxy"),
+    ('r', "--range"),
+    ('K', "--config"),
+    ('D', "--dump-header"),
+];
+/// Flags with a letter and without a value.
+const SWITCHES: [(char, &str); 10] = [
+    ('G', "--get"),
+    ('I', "--head"),
+    ('L', "--location"),
+    ('O', "--remote-name"),
+    ('S', "--show-error"),
+    ('f', "--fail"),
+    ('i', "--include"),
+    ('k', "--insecure"),
+    ('s', "--silent"),
+    ('v', "--verbose"),
+];
+/// Other flags that take a value.
+const WITH_VALUE: [&str; 22] = [
+    "--aws-sigv4",
+    "--cacert",
+    "--ciphers",
+    "--connect-timeout",
+    "--connect-to",
+    "--data-ascii",
+    "--data-binary",
+    "--data-raw",
+    "--data-urlencode",
+    "--form-string",
+    "--interface",
+    "--json",
+    "--key",
+    "--max-redirs",
+    "--noproxy",
+    "--oauth2-bearer",
+    "--proxy-user",
+    "--resolve",
+    "--retry",
+    "--unix-socket",
+    "--url",
+    "--url-query",
+];
+
+/// Reads one or several command lines.
+pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
+    let mut all = Exchanges::default();
+    if text.contains("^\"") || text.contains("^\n") || text.contains("^\r\n") {
+        return Err("this is a command line of Windows' cmd; copy it as cURL (bash)".to_owned());
+    }
+    for words in shell::commands(text)? {
+        let is_curl = |word: &String| {
+            let name = word.rsplit('/').next().unwrap_or_default();
+            name == "curl" || name == "curl.exe"
+        };
+        match words.iter().position(is_curl) {
+            Some(at) => Command::default().read(&words[at + 1..], &mut all)?,
+            None => {
+                let shown: String = words[0].chars().take(40).collect();
+                all.note(format!(
+                    "`{shown}` is no command line of curl, and is left out"
+                ));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// One command line.
+#[derive(Default)]
+struct Command {
+    urls: Vec<String>,
+    method: Option<String>,
+    headers: Vec<(String, Words)>,
+    data: Vec<Data>,
+    is_head: bool,
+    data_in_query: bool,
+    is_json: bool,
+}
+
+/// A piece of a body.
+enum Data {
+    Text(String),
+    File(String),
+}
+
+impl Command {
+    fn read(mut self, words: &[String], all: &mut Exchanges) -> Result<(), String> {
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = |name: &str, given: Option<String>| {
+                let value = given.or_else(|| words.next().cloned());
+                value.ok_or_else(|| format!("`{name}` has no value"))
+            };
+            if let Some(long) = word.strip_prefix("--") {
+                let (name, given) = match long.split_once('=') {
+                    Some((name, value)) => (format!("--{name}"), Some(value.to_owned())),
+                    None => (word.clone(), None),
+                };
+                let takes =
+                    LETTERS.iter().any(|(_, long)| *long == name) || WITH_VALUE.contains(&&*name);
+                let value = match takes {
+                    true => value(&name, given)?,
+                    false => String::new(),
+                };
+                self.flag(&name, &value, all);
+            } else if word.len() > 1 && word.starts_with('-') {
+                let letters = &word[1..];
+                for (at, letter) in letters.char_indices() {
+                    if let Some((_, name)) = SWITCHES.iter().find(|(c, _)| *c == letter) {
+                        self.flag(name, "", all);
+                        continue;
+                    }
+                    let rest = &letters[at + letter.len_utf8()..];
+                    match LETTERS.iter().find(|(c, _)| *c == letter) {
+                        Some((_, name)) => {
+                            let given = (!rest.is_empty()).then(|| rest.to_owned());
+                            let value = value(name, given)?;
+                            self.flag(name, &value, all);
+                        }
+                        None => all.note(format!("`-{letter}` is not carried over")),
+                    }
+                    break;
+                }
+            } else {
+                self.urls.push(word.clone());
+            }
+        }
+        self.finish(all)
+    }
+
+    /// One flag.
+    fn flag(&mut self, name: &str, value: &str, all: &mut Exchanges) {
+        if self.body_flag(name, value, all) || setting(name, value, &mut all.document) {
+            return;
+        }
+        match name {
+            "--url" => self.urls.push(value.to_owned()),
+            "--request" => self.method = Some(value.to_owned()),
+            "--head" => self.is_head = true,
+            "--get" => self.data_in_query = true,
+            "--header" => self.header(value, all),
+            "--user-agent" => self.push("User-Agent", value),
+            "--referer" => self.push("Referer", value.trim_end_matches(";auto")),
+            "--oauth2-bearer" => self.push("Authorization", &format!("Bearer {value}")),
+            "--range" => self.push("Range", &format!("bytes={value}")),
+            "--user" => {
+                let encoded = STANDARD.encode(value);
+                self.push("Authorization", &format!("Basic {encoded}"));
+            }
+            "--cookie" if value.contains('=') => self.push("Cookie", value),
+            "--cookie" => all.note(format!(
+                "the cookies of the file {value} are not carried over"
+            )),
+            _ => all.note(format!("`{name}` is not carried over")),
+        }
+    }
+
+    /// A flag of the body; whether it was one.
+    fn body_flag(&mut self, name: &str, value: &str, all: &mut Exchanges) -> bool {
+        match name {
+            "--data-raw" => self.data.push(Data::Text(value.to_owned())),
+            "--data" | "--data-ascii" | "--data-binary" | "--json" => {
+                self.is_json |= name == "--json";
+                self.data.push(match value.strip_prefix('@') {
+                    Some(path) => {
+                        if matches!(name, "--data" | "--data-ascii") {
+                            all.note(format!(
+                                "line ends in {path} are sent as they are, which `{name}` drops"
+                            ));
+                        }
+                        Data::File(path.to_owned())
+                    }
+                    None => Data::Text(value.to_owned()),
+                });
+            }
+            "--data-urlencode" => match value.split_once('=') {
+                Some((name, value)) => {
+                    let name = if name.is_empty() {
+                        String::new()
+                    } else {
+                        format!("{name}=")
+                    };
+                    self.data.push(Data::Text(name + &encoded(value)));
+                }
+                None if value.contains('@') => {
+                    all.note(format!(
+                        "`--data-urlencode {value}` of a file is not carried over"
+                    ));
+                }
+                None => self.data.push(Data::Text(encoded(value))),
+            },
+            "--form" | "--form-string" => {
+                let part: String = value.chars().take(40).collect();
+                all.note(format!(
+                    "the part `{}` of a multipart body is not carried over",
+                    part.split('=').next().unwrap_or_default()
+                ));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn push(&mut self, name: &str, value: &str) {
+        self.headers.push((name.to_owned(), Words::plain(value)));
+    }
+
+    fn header(&mut self, line: &str, all: &mut Exchanges) {
+        // A name alone with `;` is a field without a value, one with `:` takes a field away.
+        match line.split_once(':') {
+            Some((name, value)) if !value.trim().is_empty() => {
+                let lower = name.trim().to_ascii_lowercase();
+                if lower == "accept-encoding" {
+                    all.document.defaults.http.compressed = Some(placed("true".to_owned()));
+                } else {
+                    self.push(name.trim(), value.trim());
+                }
+            }
+            Some((name, _)) => all.note(format!("`-H '{name}:'` takes away no field here")),
+            None => match line.strip_suffix(';') {
+                Some(name) => self.push(name, ""),
+                None => all.note("a header without a colon is left out".to_owned()),
+            },
+        }
+    }
+
+    /// Adds the requests.
+    fn finish(mut self, all: &mut Exchanges) -> Result<(), String> {
+        let (mut texts, mut files) = (Vec::new(), Vec::new());
+        for data in std::mem::take(&mut self.data) {
+            match data {
+                Data::Text(text) => texts.push(text),
+                Data::File(path) => files.push(path),
+            }
+        }
+        let mut query = None;
+        let mut body = None;
+        let text = texts.join(if self.is_json { "" } else { "&" });
+        match (texts.is_empty(), files.as_slice()) {
+            (true, []) => {}
+            (false, []) if self.data_in_query => query = Some(text),
+            (false, []) => body = Some(Body::Text(Words::Plain(text))),
+            (true, [path]) => body = Some(Body::File(path.clone())),
+            _ => {
+                return Err(
+                    "a body of several files, or of texts and files, is none here".to_owned(),
+                );
+            }
+        }
+        let has = |headers: &[(String, Words)], name: &str| {
+            headers
+                .iter()
+                .any(|(own, _)| own.eq_ignore_ascii_case(name))
+        };
+        if body.is_some() && !has(&self.headers, "content-type") {
+            self.push(
+                "Content-Type",
+                match self.is_json {
+                    true => "application/json",
+                    false => "application/x-www-form-urlencoded",
+                },
+            );
+        }
+        if self.is_json && !has(&self.headers, "accept") {
+            self.push("Accept", "application/json");
+        }
+        let usual = match (&body, self.is_head) {
+            (_, true) => "HEAD",
+            (Some(_), _) => "POST",
+            (None, _) => "GET",
+        };
+        let method = self.method.as_deref().unwrap_or(usual);
+        for url in &self.urls {
+            let scheme = if url.contains("://") { "" } else { "http://" };
+            let mut url = format!("{scheme}{url}");
+            if let Some(query) = &query {
+                let sign = if url.contains('?') { '&' } else { '?' };
+                url = format!("{url}{sign}{query}");
+            }
+            let mut exchange = Exchange::new(method, Words::Plain(url));
+            exchange.headers.clone_from(&self.headers);
+            exchange.body.clone_from(&body);
+            all.requests.push(exchange);
+        }
+        if self.urls.is_empty() {
+            all.note("a command line has no URL".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// A flag that is a setting of the plan; whether it was one.
+fn setting(name: &str, value: &str, document: &mut Document) -> bool {
+    let text = || Some(placed(value.to_owned()));
+    let seconds = || Some(placed(format!("{value}s")));
+    let defaults = &mut document.defaults;
+    match name {
+        "--insecure" => defaults.tls.insecure = Some(placed(true)),
+        "--cacert" => defaults.tls.cacert = text(),
+        "--cert" => defaults.tls.cert = text(),
+        "--key" => defaults.tls.key = text(),
+        "--compressed" => defaults.http.compressed = Some(placed("true".to_owned())),
+        "--location" => defaults.http.redirects = Some(placed(REDIRECTS.to_owned())),
+        "--max-redirs" => defaults.http.redirects = text(),
+        "--http2" | "--http2-prior-knowledge" => {
+            defaults.http.http = Some(placed("2".to_owned()));
+        }
+        "--http1.1" => defaults.http.http = Some(placed("1".to_owned())),
+        "--proxy" => defaults.reach.proxy = text(),
+        "--unix-socket" => defaults.reach.unix_socket = text(),
+        "--resolve" => defaults.reach.resolve.push(placed(value.to_owned())),
+        "--max-time" => defaults.timeouts.timeout = seconds(),
+        "--connect-timeout" => defaults.timeouts.connect_timeout = seconds(),
+        // They say how curl shows its result.
+        "--silent"
+        | "--show-error"
+        | "--include"
+        | "--verbose"
+        | "--fail"
+        | "--output"
+        | "--remote-name"
+        | "--write-out"
+        | "--dump-header"
+        | "--no-progress-meter" => {}
+        _ => return false,
+    }
+    true
+}
+
+/// Percent-encodes what is not unreserved.
+fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            // Writing to a string does not fail.
+            byte => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,363 @@
+//! Requests as every form has them, and the document that they make.
+
+use crate::{Imported, Wishes};
+use drumfire_plan::document::{
+    Ask, CommonFields, Document, Field, Fields, Load, Payload, Place, Placed, Pool, Request,
+    RequestStep, Step, Stop, Text,
+};
+use drumfire_units::Nanos;
+
+/// The target where nothing names one: that of `drumfire serve`.
+const TARGET_DEFAULT: &str = "http://127.0.0.1:8080";
+/// The name of the one pool.
+const POOL: &str = "main";
+/// Fields that the program writes itself, or that belong to a connection.
+const OWN_FIELDS: [&str; 9] = [
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "upgrade-insecure-requests",
+];
+
+/// A text of a document: as it stands, or with references and templates of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// The text itself.
+    Plain(String),
+    /// References stand for parts of it, and templates are meant.
+    Plan(String),
+}
+
+impl Words {
+    pub(crate) fn plain(text: &str) -> Self {
+        Self::Plain(text.to_owned())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        let (Self::Plain(text) | Self::Plan(text)) = self;
+        text
+    }
+
+    /// Whether it would be taken for a template, and is none.
+    fn looks_like_template(&self) -> bool {
+        let has_tag = |text: &str| ["{{", "{%", "{#"].iter().any(|tag| text.contains(tag));
+        matches!(self, Self::Plain(text) if has_tag(text))
+    }
+
+    /// As a value of a document.
+    pub(crate) fn text(&self) -> Text {
+        let mut text = placed(self.as_str().to_owned());
+        if let Self::Plan(written) = self
+            && written.contains("${")
+        {
+            text.written = Some(written.as_str().into());
+        }
+        text
+    }
+}
+
+/// A body.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Body {
+    Text(Words),
+    File(String),
+    /// JSON, as a tree.
+    Json(Words),
+    Form(Vec<(String, Words)>),
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Exchange {
+    pub(crate) method: String,
+    /// A whole URL, or a path at the target.
+    pub(crate) url: Words,
+    pub(crate) name: Option<String>,
+    pub(crate) headers: Vec<(String, Words)>,
+    pub(crate) body: Option<Body>,
+    pub(crate) weight: Option<u64>,
+    /// The pause before it.
+    pub(crate) pause: Option<Nanos>,
+}
+
+impl Exchange {
+    pub(crate) fn new(method: &str, url: Words) -> Self {
+        Self {
+            method: method.to_ascii_uppercase(),
+            url,
+            name: None,
+            headers: Vec::new(),
+            body: None,
+            weight: None,
+            pause: None,
+        }
+    }
+
+    /// Whether a field has this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|(own, _)| own.eq_ignore_ascii_case(name))
+    }
+
+    /// The request of a document, without the fields that all have.
+    fn request(self, common: &[(String, Words)]) -> Request {
+        let own = self.headers.iter().filter(|field| !common.contains(field));
+        let fields: Vec<Field> = own.map(|(name, value)| field(name, value)).collect();
+        let looks = |words: &Words| words.looks_like_template();
+        let body_looks = match &self.body {
+            Some(Body::Text(words) | Body::Json(words)) => looks(words),
+            Some(Body::Form(fields)) => fields.iter().any(|(_, value)| looks(value)),
+            _ => false,
+        };
+        let is_taken_for_template =
+            body_looks || looks(&self.url) || self.headers.iter().any(|(_, value)| looks(value));
+        let mut request = Request::new(Ask::Url {
+            method: placed(self.method),
+            url: self.url.text(),
+        });
+        request.name = self.name.map(placed);
+        request.weight = self.weight.map(placed);
+        request.fields = Fields::Listed(fields);
+        request.data.payload = self.body.map(Body::payload);
+        request.data.templates = is_taken_for_template.then(|| placed("none".to_owned()));
+        request
+    }
+}
+
+impl Body {
+    fn payload(self) -> Payload {
+        match self {
+            Self::Text(words) => Payload::Text(words.text()),
+            Self::File(path) => Payload::File(placed(path)),
+            Self::Json(words) => Payload::Json(words.text()),
+            Self::Form(fields) => {
+                let fields = fields.iter().map(|(name, value)| field(name, value));
+                Payload::Form(fields.collect())
+            }
+        }
+    }
+}
+
+/// Requests, what holds for all of them, and what is not in them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exchanges {
+    pub(crate) requests: Vec<Exchange>,
+    /// Where requests with a path go.
+    pub(crate) target: Option<Words>,
+    pub(crate) vars: Vec<(String, Words)>,
+    /// Settings that hold for all: of the connection, of TLS.
+    pub(crate) document: Document,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Exchanges {
+    /// Notes something, once.
+    pub(crate) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The document; a target that was wished for takes the place of every other.
+    pub(crate) fn into_document(mut self, wishes: &Wishes) -> Result<Imported, String> {
+        if self.requests.is_empty() {
+            return Err(match self.notes.is_empty() {
+                true => "there is no request in it".to_owned(),
+                false => format!("there is no request in it: {}", self.notes.join("; ")),
+            });
+        }
+        self.drop_own_fields();
+        let target = self.common_target(wishes);
+        let common = self.common_fields();
+        let has_pauses = self.requests.iter().any(|request| request.pause.is_some());
+        let mut pool = Pool {
+            name: placed(POOL.to_owned()),
+            ..Pool::default()
+        };
+        for request in self.requests {
+            let pause = request.pause;
+            let request = request.request(&common);
+            if has_pauses {
+                let pause = pause.filter(|pause| *pause > Nanos::ZERO);
+                pool.scenario
+                    .extend(pause.map(|pause| Step::Pause(placed(milliseconds(pause)))));
+                pool.scenario.push(Step::Request(Box::new(RequestStep {
+                    request,
+                    on_fail: None,
+                })));
+            } else {
+                pool.requests.push(request);
+            }
+        }
+        (pool.load, self.document.stop) = load(has_pauses);
+        let mut document = self.document;
+        let defaults = &mut document.defaults;
+        defaults.reach.target = target.map(|target| target.text());
+        defaults.fields = CommonFields {
+            headers: common
+                .iter()
+                .map(|(name, value)| field(name, value))
+                .collect(),
+            ..CommonFields::default()
+        };
+        document.vars = self
+            .vars
+            .iter()
+            .map(|(name, value)| field(name, value))
+            .collect();
+        document.pools.push(pool);
+        Ok(Imported {
+            document,
+            notes: self.notes,
+        })
+    }
+
+    /// Takes fields away that the program writes itself. A `Host` that is not the URL's stays.
+    fn drop_own_fields(&mut self) {
+        let mut notes = Vec::new();
+        for request in &mut self.requests {
+            let host = origin(request.url.as_str()).map(|(origin, _)| host_of(origin).to_owned());
+            request.headers.retain(|(name, value)| {
+                let lower = name.to_ascii_lowercase();
+                let is_own = match lower.as_str() {
+                    "host" => host.as_deref() == Some(value.as_str()),
+                    lower => OWN_FIELDS.contains(&lower) || lower.starts_with(':'),
+                };
+                if is_own
+                    && !lower.starts_with(':')
+                    && !matches!(&*lower, "host" | "content-length")
+                {
+                    notes.push(format!(
+                        "the field `{name}` is left out: it belongs to a connection"
+                    ));
+                }
+                !is_own
+            });
+        }
+        for note in notes {
+            self.note(note);
+        }
+    }
+
+    /// The target that most requests have, whose URLs become paths.
+    fn common_target(&mut self, wishes: &Wishes) -> Option<Words> {
+        let wished = wishes
+            .target
+            .as_deref()
+            .map(|target| target.trim_end_matches('/'));
+        let first = self
+            .requests
+            .iter()
+            .find_map(|request| origin(request.url.as_str()));
+        let target = match (wished, &self.target, first) {
+            (Some(wished), _, _) => Words::plain(wished),
+            (None, Some(target), _) => target.clone(),
+            (None, None, Some((origin, _))) => Words::plain(origin),
+            (None, None, None) => {
+                self.note(format!(
+                    "it names no target: {TARGET_DEFAULT} stands in its place; --target sets another"
+                ));
+                Words::plain(TARGET_DEFAULT)
+            }
+        };
+        let mut has_paths = false;
+        for request in &mut self.requests {
+            if let Words::Plain(url) = &mut request.url
+                && let Some((origin, path)) = origin(url)
+                && (wished.is_some() || origin == target.as_str())
+            {
+                *url = path;
+            }
+            has_paths |= request.url.as_str().starts_with('/');
+        }
+        has_paths.then_some(target)
+    }
+
+    /// The fields that every request has, in the order of the first one.
+    fn common_fields(&self) -> Vec<(String, Words)> {
+        let [first, others @ ..] = self.requests.as_slice() else {
+            return Vec::new();
+        };
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let once = |name: &str, request: &Exchange| {
+            let named = request
+                .headers
+                .iter()
+                .filter(|(own, _)| own.eq_ignore_ascii_case(name));
+            named.count() == 1
+        };
+        let is_common = |field: &&(String, Words)| {
+            let (name, value) = field;
+            !name.eq_ignore_ascii_case("content-type")
+                && !value.looks_like_template()
+                && once(name, first)
+                && others
+                    .iter()
+                    .all(|other| other.headers.contains(field) && once(name, other))
+        };
+        first.headers.iter().filter(is_common).cloned().collect()
+    }
+}
+
+/// A load to begin with, and its end.
+fn load(is_scenario: bool) -> (Load, Stop) {
+    let some = |text: &str| Some(placed(text.to_owned()));
+    let stop = Stop {
+        after: some("10s"),
+        ..Stop::default()
+    };
+    let load = match is_scenario {
+        true => Load {
+            users: some("1"),
+            ..Load::default()
+        },
+        false => Load {
+            rate: some("10/s"),
+            ..Load::default()
+        },
+    };
+    (load, stop)
+}
+
+/// A time in milliseconds.
+fn milliseconds(time: Nanos) -> String {
+    format!("{}ms", time.0 / 1_000_000)
+}
+
+fn field(name: &str, value: &Words) -> Field {
+    Field {
+        name: placed(name.to_owned()),
+        value: value.text(),
+    }
+}
+
+/// A value that was written nowhere.
+pub(crate) const fn placed<T>(value: T) -> Placed<T> {
+    Placed::new(value, Place::Nowhere)
+}
+
+/// A URL's origin, and its path with the query; the fragment is dropped.
+pub(crate) fn origin(url: &str) -> Option<(&str, String)> {
+    let at = url.find("://")? + 3;
+    let end = url[at..]
+        .find(['/', '?', '#'])
+        .map_or(url.len(), |end| at + end);
+    let path = url[end..].split('#').next().unwrap_or_default();
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    Some((&url[..end], format!("{slash}{path}")))
+}
+
+/// The host and port of an origin, without its user.
+fn host_of(origin: &str) -> &str {
+    let authority = origin.split_once("://").map_or(origin, |(_, rest)| rest);
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host)
+}

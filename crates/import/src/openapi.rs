@@ -1,0 +1,272 @@
+//! Descriptions of services: OpenAPI 3.0 and 3.1.
+
+use crate::exchange::{Body, Exchange, Exchanges, Words};
+use crate::json_value::{example, read as read_value, resolved, text};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// The methods that an item of `paths` may have.
+const METHODS: [&str; 8] = [
+    "get", "put", "post", "delete", "options", "head", "patch", "trace",
+];
+
+/// Reads a description: one request for each operation, with the examples that it has.
+pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
+    let root = read_value(content)?;
+    if let Some(version) = text(&root["swagger"]) {
+        return Err(format!(
+            "this is Swagger {version}; convert it to OpenAPI 3 first"
+        ));
+    }
+    if !text(&root["openapi"]).is_some_and(|version| version.starts_with("3.")) {
+        return Err("it has no `openapi: 3.…`".to_owned());
+    }
+    let mut all = Exchanges {
+        target: target(&root),
+        ..Exchanges::default()
+    };
+    let base = base_path(&root);
+    let paths = root["paths"].as_object().into_iter().flatten();
+    for (path, item) in paths {
+        let item = resolved(item, &root);
+        for method in METHODS {
+            let operation = &item[method];
+            if operation.is_object() {
+                let operation = Operation {
+                    root: &root,
+                    item,
+                    operation,
+                };
+                let exchange = operation.exchange(method, &format!("{base}{path}"), &mut all);
+                all.requests.push(exchange);
+            }
+        }
+    }
+    if root["webhooks"].is_object() {
+        all.note("`webhooks` are requests that the service makes, and are left out".to_owned());
+    }
+    Ok(all)
+}
+
+/// The URL of the first server, with the defaults of its variables.
+fn server(root: &Value) -> Option<String> {
+    let server = &root["servers"][0];
+    let mut url = text(&server["url"])?;
+    for (name, variable) in server["variables"].as_object().into_iter().flatten() {
+        let value = text(&variable["default"]).unwrap_or_default();
+        url = url.replace(&format!("{{{name}}}"), &value);
+    }
+    Some(url.trim_end_matches('/').to_owned())
+}
+
+/// The origin of the first server, if it has one.
+fn target(root: &Value) -> Option<Words> {
+    let url = server(root)?;
+    let (origin, _) = crate::exchange::origin(&url)?;
+    Some(Words::plain(origin))
+}
+
+/// The path that the first server's URL has.
+fn base_path(root: &Value) -> String {
+    let url = server(root).unwrap_or_default();
+    let path = crate::exchange::origin(&url).map(|(_, path)| path);
+    path.unwrap_or(url).trim_end_matches('/').to_owned()
+}
+
+/// An operation of a path.
+struct Operation<'a> {
+    root: &'a Value,
+    item: &'a Value,
+    operation: &'a Value,
+}
+
+impl<'a> Operation<'a> {
+    fn exchange(&self, method: &str, path: &str, all: &mut Exchanges) -> Exchange {
+        let mut url = path.to_owned();
+        let mut query = Vec::new();
+        let mut headers = Vec::new();
+        let mut cookies = Vec::new();
+        for parameter in self.parameters() {
+            let Some(name) = parameter["name"].as_str() else {
+                continue;
+            };
+            let is_required = parameter["required"].as_bool() == Some(true);
+            let value = self.example_of(parameter);
+            let value = text(&value).unwrap_or_else(|| match value.get(0).and_then(text) {
+                Some(first) => first,
+                None => value.to_string(),
+            });
+            match parameter["in"].as_str() {
+                Some("path") => {
+                    url = url.replace(&format!("{{{name}}}"), &encoded(&value));
+                }
+                Some("query") if is_required => {
+                    query.push(format!("{}={}", encoded(name), encoded(&value)));
+                }
+                Some("header") if is_required => {
+                    headers.push((name.to_owned(), Words::Plan(value)))
+                }
+                Some("cookie") if is_required => cookies.push(format!("{name}={value}")),
+                Some(place) => all.note(format!(
+                    "the {place} parameter `{name}` of {} {path} may be left out, and is",
+                    method.to_uppercase()
+                )),
+                None => {}
+            }
+        }
+        if !query.is_empty() {
+            url = format!("{url}?{}", query.join("&"));
+        }
+        let mut exchange = Exchange::new(method, Words::Plan(url));
+        exchange.name = text(&self.operation["operationId"])
+            .or_else(|| Some(format!("{} {path}", method.to_uppercase())));
+        exchange.headers = headers;
+        if !cookies.is_empty() {
+            exchange
+                .headers
+                .push(("Cookie".to_owned(), Words::Plan(cookies.join("; "))));
+        }
+        self.body(&mut exchange, all);
+        self.secure(&mut exchange, all);
+        exchange
+    }
+
+    /// Its parameters, and those of its path that it does not name.
+    fn parameters(&self) -> Vec<&'a Value> {
+        let list = |of: &'a Value| of["parameters"].as_array().into_iter().flatten();
+        let own: Vec<&Value> = list(self.operation)
+            .map(|p| resolved(p, self.root))
+            .collect();
+        let is_new = |p: &&Value| {
+            !own.iter()
+                .any(|own| own["name"] == p["name"] && own["in"] == p["in"])
+        };
+        let shared: Vec<&Value> = list(self.item)
+            .map(|p| resolved(p, self.root))
+            .filter(is_new)
+            .collect();
+        own.into_iter().chain(shared).collect()
+    }
+
+    /// The example of a parameter, or of a kind of body.
+    fn example_of(&self, of: &Value) -> Value {
+        let named = of["examples"].as_object().into_iter().flatten();
+        let named = named.map(|(_, example)| &resolved(example, self.root)["value"]);
+        let given = std::iter::once(&of["example"]).chain(named);
+        match given.into_iter().find(|given| !given.is_null()) {
+            Some(given) => given.clone(),
+            None => example(&of["schema"], self.root),
+        }
+    }
+
+    fn body(&self, exchange: &mut Exchange, all: &mut Exchanges) {
+        let body = resolved(&self.operation["requestBody"], self.root);
+        let Some(content) = body["content"].as_object() else {
+            return;
+        };
+        let is_json = |name: &str| name.contains("json");
+        let chosen = content
+            .iter()
+            .find(|(name, _)| is_json(name))
+            .or_else(|| content.iter().next());
+        let Some((media_type, kind)) = chosen else {
+            return;
+        };
+        let value = self.example_of(kind);
+        exchange.body = match media_type.as_str() {
+            name if is_json(name) => {
+                let json = value.to_string().replace("${", "$${");
+                Some(Body::Json(Words::Plan(json)))
+            }
+            "application/x-www-form-urlencoded" => {
+                let fields = value.as_object().into_iter().flatten();
+                let fields = fields
+                    .filter_map(|(name, value)| Some((name.clone(), Words::Plan(text(value)?))));
+                Some(Body::Form(fields.collect()))
+            }
+            name if name.starts_with("multipart/") => {
+                all.note(format!(
+                    "the multipart body of {} is not carried over",
+                    exchange.url.as_str()
+                ));
+                None
+            }
+            _ => text(&value).map(|text| Body::Text(Words::Plain(text))),
+        };
+        if exchange.body.is_some()
+            && !matches!(
+                media_type.as_str(),
+                "application/json" | "application/x-www-form-urlencoded"
+            )
+        {
+            exchange
+                .headers
+                .push(("Content-Type".to_owned(), Words::plain(media_type)));
+        }
+    }
+
+    /// The fields by which the first way to prove who asks is followed; what they hold comes from
+    /// the environment.
+    fn secure(&self, exchange: &mut Exchange, all: &mut Exchanges) {
+        let own = &self.operation["security"];
+        let security = if own.is_null() {
+            &self.root["security"]
+        } else {
+            own
+        };
+        let Some(schemes) = security[0].as_object() else {
+            return;
+        };
+        for name in schemes.keys() {
+            let scheme = resolved(&self.root["components"]["securitySchemes"][name], self.root);
+            let kind = (scheme["type"].as_str(), scheme["scheme"].as_str());
+            let (field, value) = match kind {
+                (Some("http"), Some(way)) if way.eq_ignore_ascii_case("basic") => {
+                    let usual = STANDARD.encode("user:password");
+                    (
+                        "Authorization",
+                        format!("Basic ${{secret:env:BASIC:-{usual}}}"),
+                    )
+                }
+                (Some("http" | "oauth2" | "openIdConnect"), _) => (
+                    "Authorization",
+                    "Bearer ${secret:env:TOKEN:-none-yet}".to_owned(),
+                ),
+                (Some("apiKey"), _) if scheme["in"] == "header" => {
+                    let field = scheme["name"].as_str().unwrap_or("X-Api-Key");
+                    (field, "${secret:env:API_KEY:-none-yet}".to_owned())
+                }
+                _ => {
+                    all.note(format!("the security scheme `{name}` is not carried over"));
+                    continue;
+                }
+            };
+            all.note(format!(
+                "`{field}` takes its secret from the environment: see the plan"
+            ));
+            exchange
+                .headers
+                .push((field.to_owned(), Words::Plan(value)));
+        }
+    }
+}
+
+/// Percent-encodes what has a meaning in a path or a query; templates stay.
+fn encoded(text: &str) -> String {
+    if text.contains("{{") {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            // Writing to a string does not fail.
+            byte => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,193 @@
+//! A shell's command line in words: quotes, escapes and `$'…'` as bash has them.
+
+/// Splits a text into commands of words; a line end, `;`, `&&` and `|` end a command.
+///
+/// # Errors
+/// For a quote without an end.
+pub(crate) fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let mut splitter = Splitter::default();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('\n') | None => {}
+                Some('\r') if chars.peek() == Some(&'\n') => drop(chars.next()),
+                Some(c) => splitter.push(c),
+            },
+            '\'' => single(&mut chars, splitter.word())?,
+            '"' => double(&mut chars, splitter.word())?,
+            '$' if chars.peek() == Some(&'\'') => {
+                chars.next();
+                ansi(&mut chars, splitter.word())?;
+            }
+            '$' if chars.peek() == Some(&'"') => {}
+            '#' if splitter.current.is_none() => while chars.next_if(|c| *c != '\n').is_some() {},
+            '\n' | ';' | '|' | '&' => splitter.end_command(),
+            c if c.is_whitespace() => splitter.end_word(),
+            c => splitter.push(c),
+        }
+    }
+    splitter.end_command();
+    Ok(splitter.commands)
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// What was split so far.
+#[derive(Default)]
+struct Splitter {
+    commands: Vec<Vec<String>>,
+    words: Vec<String>,
+    current: Option<String>,
+}
+
+impl Splitter {
+    fn word(&mut self) -> &mut String {
+        self.current.get_or_insert_default()
+    }
+
+    fn push(&mut self, c: char) {
+        self.word().push(c);
+    }
+
+    fn end_word(&mut self) {
+        self.words.extend(self.current.take());
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        if !self.words.is_empty() {
+            self.commands.push(std::mem::take(&mut self.words));
+        }
+    }
+}
+
+const NO_END: &str = "a quote has no end";
+
+fn single(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
+    for c in chars.by_ref() {
+        match c {
+            '\'' => return Ok(()),
+            c => word.push(c),
+        }
+    }
+    Err(NO_END.to_owned())
+}
+
+fn double(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => return Ok(()),
+            '\\' => match chars.next() {
+                Some('\n') => {}
+                Some(c @ ('"' | '\\' | '$' | '`')) => word.push(c),
+                Some(c) => word.extend(['\\', c]),
+                None => break,
+            },
+            c => word.push(c),
+        }
+    }
+    Err(NO_END.to_owned())
+}
+
+/// `$'…'` with C's escapes.
+fn ansi(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
+    let mut bytes = Vec::new();
+    loop {
+        match chars.next().ok_or_else(|| NO_END.to_owned())? {
+            '\'' => break,
+            '\\' => escape(chars, &mut bytes)?,
+            c => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    let text = String::from_utf8(bytes);
+    word.push_str(&text.map_err(|_| "`$'…'` is not valid UTF-8".to_owned())?);
+    Ok(())
+}
+
+/// One escape of C.
+fn escape(chars: &mut Chars<'_>, bytes: &mut Vec<u8>) -> Result<(), String> {
+    let c = chars.next().ok_or_else(|| NO_END.to_owned())?;
+    let simple = match c {
+        'n' => b'\n',
+        't' => b'\t',
+        'r' => b'\r',
+        'a' => 7,
+        'b' => 8,
+        'e' | 'E' => 0x1b,
+        'f' => 0x0c,
+        'v' => 0x0b,
+        '\\' | '\'' | '"' | '?' => c as u8,
+        'x' => number(chars, 16, 2, 0) as u8,
+        'u' | 'U' => {
+            let code = number(chars, 16, if c == 'u' { 4 } else { 8 }, 0);
+            let c = unicode(code, chars).unwrap_or(char::REPLACEMENT_CHARACTER);
+            bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            return Ok(());
+        }
+        '0'..='7' => number(chars, 8, 2, c.to_digit(8).unwrap_or(0)) as u8,
+        c => {
+            bytes.push(b'\\');
+            bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            return Ok(());
+        }
+    };
+    bytes.push(simple);
+    Ok(())
+}
+
+/// A character; browsers write those beyond the basic plane as two halves.
+fn unicode(code: u32, chars: &mut Chars<'_>) -> Option<char> {
+    if !(0xd800..0xdc00).contains(&code) {
+        return char::from_u32(code);
+    }
+    let mut ahead = chars.clone();
+    if ahead.next() != Some('\\') || ahead.next() != Some('u') {
+        return None;
+    }
+    let low = number(&mut ahead, 16, 4, 0);
+    *chars = ahead;
+    let low = low.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+    char::from_u32(0x10000 + ((code - 0xd800) << 10) + low)
+}
+
+/// Up to `most` digits, behind those that `start` has.
+fn number(chars: &mut Chars<'_>, radix: u32, most: usize, start: u32) -> u32 {
+    let mut value = start;
+    for _ in 0..most {
+        let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else {
+            break;
+        };
+        value = value * radix + digit;
+        chars.next();
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commands;
+
+    #[test]
+    fn words_are_those_of_a_shell() {
+        for (text, words) in [
+            ("a 'b c' \"d\\\"e\" f\\ g", &["a", "b c", "d\"e", "f g"][..]),
+            ("a \\\n  -H 'x: y'\\''z'", &["a", "-H", "x: y'z"]),
+            (
+                r"$'a\nb\'c\x41\u00e9\ud83d\ude00\101\q'",
+                &["a\nb'cAé😀A\\q"],
+            ),
+            ("a \"\" '' # b", &["a", "", ""]),
+            ("\"a\\nb\"", &["a\\nb"]),
+        ] {
+            assert_eq!(
+                commands(text).as_deref(),
+                Ok(&[words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>()][..]),
+                "{text}"
+            );
+        }
+        let two = commands("a 1 &&\nb; c").expect("commands");
+        assert_eq!(two.len(), 3);
+        assert!(commands("a 'b").is_err());
+    }
+}
