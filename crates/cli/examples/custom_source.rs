@@ -9,11 +9,7 @@
 //! cargo run --example custom_source http://127.0.0.1:8080
 //! ```
 
-#![expect(
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "a program prints, and reads its arguments"
-)]
+#![expect(clippy::print_stdout, reason = "a program prints")]
 
 use drumfire_compile::{Host, compile, form};
 use drumfire_engine::{Run, Shares, prepare, thread_count};

@@ -366,12 +366,13 @@ thresholds:
         }
     }
 
-    /// A tree as it is read: numbers and texts are scalars alike.
+    /// A tree as it is read: numbers and texts are scalars alike, and what was written for `${` is
+    /// that.
     fn tree(node: &Node) -> Tree {
         match node {
             Node::Null => panic!("nothing"),
             Node::Switch(value) => Tree::Switch(*value),
-            Node::Number(text) | Node::Text(text) => scalar(text),
+            Node::Number(text) | Node::Text(text) => scalar(&text.replace("$${", "${")),
             Node::List(items) => Tree::List(items.iter().map(|item| tree(&item.value)).collect()),
             Node::Map(entries) => Tree::Map(
                 entries
