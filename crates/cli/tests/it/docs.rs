@@ -130,10 +130,11 @@ fn is_counted(text: &str) -> bool {
 }
 
 /// Commands that take no flags of load, or whose load is the plan's.
-const UNBOUNDED: [&str; 5] = [
+const UNBOUNDED: [&str; 6] = [
     "drumfire check ",
     "drumfire import ",
     "drumfire new",
+    "drumfire pandora ",
     "drumfire run ",
     "drumfire schema ",
 ];
@@ -208,6 +209,15 @@ impl Stage {
         folder.write("greeter.proto", GREETER);
         folder.write("body.json", "{\"n\":1}");
         folder.write("orders.txt", "{\"sku\":1}\n{\"sku\":2}\n{\"sku\":3}\n");
+        folder.write("shots.uri", "[X-Shot: 1]\n/a one\n/b two\n");
+        folder.write(
+            "load.yaml",
+            format!(
+                "pools:\n- gun: {{type: http, target: '{address}'}}\n  \
+                 ammo: {{type: uri, uris: [/], limit: 3}}\n  result: {{type: discard}}\n  \
+                 rps: {{type: once, times: 3}}\n  startup: {{type: once, times: 1}}\n"
+            ),
+        );
         let plan =
             "drumfire: 1\npools:\n  main:\n    requests: [ { get: URL } ]\nstop: { requests: 3 }\n";
         folder.write(
