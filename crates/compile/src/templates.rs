@@ -13,19 +13,6 @@ use drumfire_plan::document::{Field, Payload, Place, Switch, Text};
 use drumfire_plan::{Body, Header, Url, secret};
 use std::sync::Arc;
 
-/// Fields that frame the message or belong to the connection.
-const FRAMING: [&str; 9] = [
-    "connection",
-    "content-length",
-    "expect",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 /// The language of a pool's templates, or of a request's.
 #[derive(Clone, Copy)]
 pub(crate) struct Templates<'a> {
@@ -202,7 +189,7 @@ impl<'a> Templates<'a> {
     }
 
     fn field(&self, name: &str, value: &str, place: &Place) -> Result<FieldTemplate, String> {
-        if FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+        if Header::is_framing(name) {
             return Err(format!(
                 "the field `{name}` belongs to the connection and can't be a template"
             ));

@@ -42,7 +42,27 @@ pub struct Header {
     value: Vec<u8>,
 }
 
+/// Fields that frame a message or belong to its connection (RFC 9110 section 7.6.1).
+const FRAMING: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
 impl Header {
+    /// Whether a field of this name, in any case, frames the message or belongs to the connection,
+    /// and so is no business of a request's data.
+    #[must_use]
+    pub fn is_framing(name: &str) -> bool {
+        FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known))
+    }
+
     /// A field with this name and value; white space around the value is removed.
     ///
     /// # Errors

@@ -3,24 +3,13 @@
 
 use super::batch::Entry;
 use super::{AmmoOptions, Precedence};
+use drumfire_plan::Header;
 use std::collections::HashMap;
 
 /// A file has at most this many methods and names together.
 const CLASSES_MAX: usize = 10_000;
 /// Fields for which a request has a default that must not stand beside its own.
 const DEFAULTED: [&str; 3] = ["user-agent", "accept-encoding", "authorization"];
-/// Fields that frame the message or belong to the connection; they are not those of an entry.
-const FRAMING: [&str; 9] = [
-    "connection",
-    "content-length",
-    "expect",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// Tags that are made of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +50,6 @@ impl ClassParts {
         let mut known = DEFAULTED.iter().zip(self.defaulted);
         known.any(|(known, is_there)| is_there && name.eq_ignore_ascii_case(known))
     }
-}
-
-/// Whether a field is not the entry's to send.
-pub(super) fn is_framing(name: &str) -> bool {
-    FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// The classes of a file.
@@ -179,7 +163,7 @@ impl Classes {
         let headers = headers.map(|(name, value)| (name.as_str(), value.as_str()));
         let headers = headers.filter(move |(name, _)| !of_file || !entry.has(name));
         let all = own.chain(headers);
-        all.filter(|(name, _)| !name.eq_ignore_ascii_case("host") && !is_framing(name))
+        all.filter(|(name, _)| !name.eq_ignore_ascii_case("host") && !Header::is_framing(name))
     }
 
     /// The host that an entry is sent with.

@@ -2,7 +2,6 @@
 
 use super::AmmoError;
 use super::batch::Batch;
-use super::class::is_framing;
 use super::decoder::begin;
 use super::log_time;
 use drumfire_plan::{Header, Method};
@@ -77,7 +76,8 @@ fn put(entry: &Entry, out: &mut Batch) -> Result<(), String> {
     out.time(time.and_then(log_time::any));
     for Pair { name, value } in &request.headers {
         // HTTP/2's own fields, and those of the connection.
-        let is_own = name.starts_with(':') || is_framing(name) || name.eq_ignore_ascii_case("host");
+        let is_own =
+            name.starts_with(':') || Header::is_framing(name) || name.eq_ignore_ascii_case("host");
         if !is_own {
             Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
             out.field(name, value);

@@ -1,7 +1,6 @@
 //! `raw`: a line with a length and a tag, and behind it that many bytes of an HTTP/1 request.
 
 use super::batch::Batch;
-use super::class::is_framing;
 use super::decoder::{Step, begin, line, text};
 use super::uri::body;
 use drumfire_plan::{Header, Method};
@@ -62,7 +61,7 @@ fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
         is_chunked |= name.eq_ignore_ascii_case("transfer-encoding")
             && value.to_ascii_lowercase().contains("chunked");
-        if !is_framing(name) {
+        if !Header::is_framing(name) {
             out.field(name, value);
         }
     }
