@@ -8,8 +8,8 @@ use crate::form::fields::show_fields;
 use crate::form::tree::Tree;
 use crate::scope::Scope;
 use drumfire_data::{Deal, Sources};
+use drumfire_plan::Users;
 use drumfire_plan::document::{Feed, Pool};
-use drumfire_plan::{Load, Users};
 use std::sync::Arc;
 
 /// The keys whose values are files that templates may stand in.
@@ -67,8 +67,7 @@ impl<'a> Dealer<'a> {
     pub(crate) fn made(&mut self, pool: Option<&drumfire_plan::Pool>, scope: &mut Scope<'_>) {
         let users = pool.and_then(|pool| match (&pool.users, &pool.load) {
             (Some(users), _) => Some(Users::most(users)),
-            (None, Load::Closed { users, .. }) => Some(*users),
-            (None, Load::Open { .. }) => None,
+            (None, load) => load.users(),
         });
         if pool.is_some() {
             for feed in 0..self.feeds.len() {

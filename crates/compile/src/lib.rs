@@ -8,6 +8,7 @@ mod ammo;
 mod call;
 mod check;
 mod compile;
+mod crew;
 mod data;
 mod dealer;
 mod descriptors;

@@ -1,6 +1,7 @@
 //! When requests start: the open and the closed model, and what ends the run.
 
 use crate::ammo::REPLAY;
+use crate::crew::{self, Crew};
 use crate::names;
 use crate::scope::Scope;
 use drumfire_plan::document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
@@ -52,6 +53,34 @@ enum Asked {
     Number(u32),
 }
 
+/// Which load a pool asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    Open,
+    Closed,
+    PerUser,
+}
+
+impl Rule {
+    fn of(pool: &Pool, users: Option<&Users>, asked: Asked, scope: &mut Scope<'_>) -> Self {
+        let written = &pool.load;
+        let words = [("all", false), ("user", true)];
+        let per_user = scope.word(written.rate_per.as_ref(), &words, "no part that has a rate");
+        if let (Some(true), Some(text)) = (per_user, &written.rate_per) {
+            let message = "each user follows the rate by itself; write the `rate`, and how many \
+                           `users` there are";
+            let is_whole = written.rate.is_some() && users.is_some();
+            scope.found.add_if(!is_whole, &text.place, message);
+            return Self::PerUser;
+        }
+        let of_users = matches!(asked, Asked::Number(_)) || users.is_some() || is_counted(pool);
+        match written.rate.is_none() && of_users {
+            true => Self::Closed,
+            false => Self::Open,
+        }
+    }
+}
+
 /// The connections to each target, and when they are opened.
 #[derive(Clone, Copy, Debug)]
 struct Carriers {
@@ -85,34 +114,29 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
     let Crew {
         users,
         end: users_end,
-    } = crew(written.users.as_ref(), scope);
+    } = crew::of(written, scope);
     let asked = asked(counts.connections.as_ref(), scope);
-    let of_users = matches!(asked, Asked::Number(_)) || users.is_some() || is_counted(pool);
-    let closed = written.rate.is_none() && of_users;
-    let streams = streams(counts.streams.as_ref(), http, closed, scope);
+    let rule = Rule::of(pool, users.as_ref(), asked, scope);
+    let streams = streams(counts.streams.as_ref(), http, rule != Rule::Open, scope);
     let most = users.as_ref().map(Users::most);
-    let (load, usual) = if closed {
-        let carried = match asked {
-            Asked::Number(count) => Some(count.saturating_mul(streams)),
-            Asked::Nothing | Asked::AsNeeded => None,
-        };
-        let present = most.or(carried).unwrap_or(1);
-        let think: Option<Pause> = scope.found.parse(written.think.as_ref());
-        let pace: Option<Nanos> = scope.found.parse(written.pace.as_ref());
-        let load = Load::Closed {
-            users: present,
-            think: think.unwrap_or(Pause::NONE),
-            pace: pace.unwrap_or_default(),
-        };
-        (load, Carriers::ahead(present.div_ceil(streams.max(1))))
-    } else {
-        let load = open(written, scope);
-        let unbounded = takes_all(&load) || keeps_users_apart(pool);
-        let usual = match asked {
-            Asked::Nothing if unbounded => Carriers::ahead(unlimited(http)),
-            _ => Carriers::as_needed(most, streams),
-        };
-        (load, usual)
+    let carried = match asked {
+        Asked::Number(count) => Some(count.saturating_mul(streams)),
+        Asked::Nothing | Asked::AsNeeded => None,
+    };
+    let present = most.or(carried).unwrap_or(1);
+    let ahead = Carriers::ahead(present.div_ceil(streams.max(1)));
+    let (load, usual) = match rule {
+        Rule::Closed => (closed(written, present, scope), ahead),
+        Rule::PerUser => (per_user(written, present, scope), ahead),
+        Rule::Open => {
+            let load = open(written, scope);
+            let unbounded = takes_all(&load) || keeps_users_apart(pool);
+            let usual = match asked {
+                Asked::Nothing if unbounded => Carriers::ahead(unlimited(http)),
+                _ => Carriers::as_needed(most, streams),
+            };
+            (load, usual)
+        }
     };
     let carriers = match asked {
         Asked::Nothing => usual,
@@ -128,7 +152,7 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
     }
     Loaded {
         load,
-        users: users.filter(|users| !closed || users.changes().len() > 1),
+        users: users.filter(|users| rule == Rule::Open || users.changes().len() > 1),
         connections: carriers.count,
         growth: carriers.growth,
         streams,
@@ -176,7 +200,7 @@ fn takes_all(load: &Load) -> bool {
             .0
             .iter()
             .any(|law| matches!(law, Law::Unlimited { .. })),
-        Load::Closed { .. } => false,
+        Load::Closed { .. } | Load::PerUser { .. } => false,
     }
 }
 
@@ -194,8 +218,42 @@ const fn unlimited(http: Multiplexing) -> u32 {
     }
 }
 
+/// Users that start again when they have finished.
+fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
+    let think: Option<Pause> = scope.found.parse(written.think.as_ref());
+    let pace: Option<Nanos> = scope.found.parse(written.pace.as_ref());
+    Load::Closed {
+        users,
+        think: think.unwrap_or(Pause::NONE),
+        pace: pace.unwrap_or_default(),
+    }
+}
+
 /// Arrivals by a law.
 fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
+    Load::Open {
+        rate: rate(written, scope),
+        arrivals: arrivals(written, scope),
+        late: late(written.late.as_ref(), scope),
+    }
+}
+
+/// Arrivals by a law for each user.
+fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
+    if let (Arrivals::Poisson, Some(text)) = (arrivals(written, scope), &written.arrivals) {
+        let message = "the arrivals of each user are even; leave `rate_per` out for random ones, \
+                       with the rate of all users";
+        scope.found.add(&text.place, message);
+    }
+    Load::PerUser {
+        users,
+        rate: rate(written, scope),
+        late: late(written.late.as_ref(), scope),
+    }
+}
+
+/// The law of an open load.
+fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
     for text in [&written.think, &written.pace].into_iter().flatten() {
         let rate = names::name(&text.place, "rate");
         let message = format!("a user rests in the closed model only; leave it out, or {rate}");
@@ -204,20 +262,16 @@ fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
     let rate = written.rate.as_ref();
     let rate = rate.and_then(|text| sequence(text, scope));
     let usual = || RATE_DEFAULT.parse().ok();
-    let arrivals = [
+    rate.or_else(usual).unwrap_or_else(|| Sequence(Vec::new()))
+}
+
+fn arrivals(written: &Written, scope: &mut Scope<'_>) -> Arrivals {
+    let words = [
         ("constant", Arrivals::Constant),
         ("poisson", Arrivals::Poisson),
     ];
-    let arrivals = scope.word(
-        written.arrivals.as_ref(),
-        &arrivals,
-        "not a kind of arrivals",
-    );
-    Load::Open {
-        rate: rate.or_else(usual).unwrap_or_else(|| Sequence(Vec::new())),
-        arrivals: arrivals.unwrap_or_default(),
-        late: late(written.late.as_ref(), scope),
-    }
+    let arrivals = scope.word(written.arrivals.as_ref(), &words, "not a kind of arrivals");
+    arrivals.unwrap_or_default()
 }
 
 /// How many requests a connection carries at a time. A number that HTTP/1.1 has no use for is left
@@ -225,7 +279,7 @@ fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
 fn streams(
     written: Option<&Count>,
     http: Multiplexing,
-    closed: bool,
+    of_users: bool,
     scope: &mut Scope<'_>,
 ) -> u32 {
     if let Some(count) = written.filter(|count| count.value == 0) {
@@ -233,54 +287,11 @@ fn streams(
         scope.found.add(&count.place, message);
         return 1;
     }
-    let usual = match (http, closed) {
+    let usual = match (http, of_users) {
         (Multiplexing::None, _) | (Multiplexing::Streams, true) => 1,
         (Multiplexing::Streams, false) => STREAMS_DEFAULT,
     };
     scope.count(written).unwrap_or(usual)
-}
-
-/// The users of a pool, where it speaks of them.
-#[derive(Default)]
-struct Crew {
-    users: Option<Users>,
-    /// When their law ends, if it does.
-    end: Option<Nanos>,
-}
-
-/// A number of users, or a law of their number over time.
-fn crew(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
-    let Some(text) = text else {
-        return Crew::default();
-    };
-    let crew = match text.value.parse::<u32>() {
-        Ok(count) => Crew {
-            users: Some(Users::constant(count)),
-            end: None,
-        },
-        Err(_) => crew_of_law(text, scope).unwrap_or_default(),
-    };
-    let absent = crew.users.as_ref().is_some_and(|users| users.most() == 0);
-    let message = "a run needs at least one user";
-    scope.found.add_if(absent, &text.place, message);
-    crew
-}
-
-fn crew_of_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
-    let mut no_trace = |_: &str| Err("users follow `const`, `step` and `line`".to_owned());
-    match Sequence::parse_with(&text.value, &mut no_trace) {
-        Ok(law) => {
-            let (users, end) = scope.found.ok(&text.place, Users::of_law(&law))?;
-            Some(Crew {
-                users: Some(users),
-                end: (end < Nanos::MAX).then_some(end),
-            })
-        }
-        Err(error) => {
-            scope.found.mark(text, error.at, &error.message);
-            None
-        }
-    }
 }
 
 /// The end of the run; a duration where nothing else ends it.

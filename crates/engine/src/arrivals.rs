@@ -12,6 +12,7 @@
 mod closed;
 mod open;
 mod order;
+mod own_rates;
 mod resting;
 mod whole;
 
@@ -59,6 +60,9 @@ pub(crate) struct Arrival {
     pub(crate) index: u64,
     /// When it starts by the schedule, or when its user became free.
     pub(crate) intended: Nanos,
+    /// When nothing but ourselves kept it from starting: of a user with a rate of its own it may
+    /// become due while that is busy.
+    pub(crate) ready: Nanos,
     /// The user whose turn it is; of the open model, any that is idle.
     pub(crate) user: Option<UserId>,
 }
@@ -204,9 +208,9 @@ impl Arrivals {
     }
 
     /// A user has begun its last iteration of all, which has ended.
-    pub(crate) fn left(&mut self) {
+    pub(crate) fn left(&mut self, user: UserId) {
         if let Model::Closed(closed) = &mut self.model {
-            closed.left();
+            closed.left(user);
         }
     }
 
@@ -261,7 +265,7 @@ impl Arrivals {
         match (self.stopped_at, &self.model) {
             (Some(stopped_at), _) => stopped_at,
             (None, Model::Open(open)) if open.is_counted_out() => open.counted_end(),
-            (None, Model::Closed(closed)) if closed.is_exhausted() => Nanos::ZERO,
+            (None, Model::Closed(closed)) if closed.is_counted_out() => Nanos::ZERO,
             (None, _) => now.min(self.schedule_end()),
         }
     }
@@ -272,7 +276,7 @@ impl Arrivals {
         match &mut self.model {
             // An arrival that is due at this very moment may have been started.
             Model::Open(open) => open.stop(now + Nanos(1)),
-            Model::Closed(closed) => closed.stop(),
+            Model::Closed(closed) => closed.stop(now + Nanos(1)),
         }
     }
 
@@ -280,9 +284,9 @@ impl Arrivals {
     /// portions: the last arrival of each, which has waited least, and how many it stands for.
     /// Which request each takes recurs after `round` of them.
     pub(crate) fn pending(&self, round: u64, hand_over: impl FnMut(Arrival, u64)) {
-        // Users ask for their requests themselves, so that none is due before it is taken.
-        if let Model::Open(open) = &self.model {
-            open.pending(round, hand_over);
+        match &self.model {
+            Model::Open(open) => open.pending(round, hand_over),
+            Model::Closed(closed) => closed.pending(hand_over),
         }
     }
 
@@ -292,7 +296,7 @@ impl Arrivals {
         let end = end.min(self.horizon);
         match &mut self.model {
             Model::Open(open) => open.tally(end),
-            Model::Closed(closed) => closed.tally(),
+            Model::Closed(closed) => closed.tally(end),
         }
     }
 
@@ -300,16 +304,16 @@ impl Arrivals {
     fn is_counted_out(&self) -> bool {
         match &self.model {
             Model::Open(open) => open.is_counted_out(),
-            Model::Closed(closed) => closed.is_exhausted(),
+            Model::Closed(closed) => closed.is_counted_out(),
         }
     }
 
-    /// When the schedule itself ends; its last requests may still wait then. [`Nanos::MAX`] in the
-    /// closed model.
+    /// When the schedule itself ends; its last requests may still wait then. [`Nanos::MAX`] where
+    /// users start when they are free.
     fn schedule_end(&self) -> Nanos {
         match &self.model {
             Model::Open(open) => open.schedule_end(),
-            Model::Closed(_) => Nanos::MAX,
+            Model::Closed(closed) => closed.schedule_end(),
         }
     }
 }

@@ -75,6 +75,8 @@ pub enum ControlError {
     },
     /// A load of users has no rate.
     NoRate,
+    /// Each user follows a rate of its own.
+    OwnRates,
     /// A load with a rate has no users of its own.
     NoUsers,
     /// The law can't be scheduled.
@@ -93,6 +95,9 @@ impl fmt::Display for ControlError {
             Self::Over => f.write_str("the run is over"),
             Self::TooLate { end } => write!(f, "the load ends before that, at {end}"),
             Self::NoRate => f.write_str("users start when they are free: change their number"),
+            Self::OwnRates => {
+                f.write_str("each user follows a rate of its own: change the number of users")
+            }
             Self::NoUsers => f.write_str("requests start at a rate: change that"),
             Self::Schedule(error) => error.fmt(f),
             Self::TooMany => write!(f, "a run takes no more than {COMMANDS_MAX} commands"),
@@ -271,6 +276,7 @@ impl Book {
         let load = &self.loads[usize::from(command.pool.unwrap_or(0))];
         match &command.change {
             Change::Users { .. } if load.is_open() => Err(ControlError::NoUsers),
+            Change::Rate { .. } if load.has_own_rates() => Err(ControlError::OwnRates),
             Change::Rate { law } => {
                 let number = self.orders.len() as u64 + 1;
                 let schedule = load.schedule(law, number).ok_or(ControlError::NoRate)?;

@@ -316,8 +316,8 @@ impl PoolRun {
         arrival: Arrival,
         now: Nanos,
     ) {
-        seat.since = seat.since.max(self.users.free_since());
         let turn = self.users.begin(arrival);
+        seat.since = seat.since.max(self.users.free_since());
         if self.users.has_steps() {
             return self.begin_steps_on(site, seat, turn, arrival, now);
         }
@@ -611,7 +611,7 @@ impl PoolRun {
                 }
                 if over.stops_user {
                     self.users.leave();
-                    self.arrivals.left();
+                    self.arrivals.left(over.user);
                 } else {
                     self.free_user(over.user, over.sample.end, now);
                 }

@@ -20,7 +20,7 @@ use collect::Collector;
 use crew::{Post, Work, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
-use drumfire_plan::{Load, Plan, Pool, Spin};
+use drumfire_plan::{Plan, Pool, Spin};
 use drumfire_schedule::ScheduleError;
 use events::Hub;
 use gate::Gate;
@@ -62,10 +62,7 @@ pub fn thread_count(plan: &Plan) -> u32 {
 /// Into how many shares a pool can be divided: never more than it has connections or users to give
 /// them; at least 1.
 fn share_count(pool: &Pool) -> u32 {
-    let users = match pool.load {
-        Load::Closed { users, .. } => users,
-        Load::Open { .. } => u32::MAX,
-    };
+    let users = pool.load.users().unwrap_or(u32::MAX);
     pool.connections.count.min(users).max(1)
 }
 

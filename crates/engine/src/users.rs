@@ -53,6 +53,8 @@ pub(crate) struct Users {
     pace: Nanos,
     /// The pause, where it is always the same and there is no pace.
     same_rest: Option<Nanos>,
+    /// Whether an arrival may have become due while its user was busy.
+    has_own_rates: bool,
     cookies: Cookies,
     /// The cookies of each user that is at no request.
     jars: Vec<Option<Box<Jar>>>,
@@ -123,7 +125,7 @@ impl Users {
         let iterations = Iterations::of(&pool.program, seed);
         let (think, pace) = match pool.load {
             Load::Closed { think, pace, .. } => (think, pace),
-            Load::Open { .. } => (Pause::NONE, Nanos::ZERO),
+            Load::Open { .. } | Load::PerUser { .. } => (Pause::NONE, Nanos::ZERO),
         };
         Self {
             requests: pool.requests.len() as u64,
@@ -136,6 +138,7 @@ impl Users {
             think,
             pace,
             same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
+            has_own_rates: matches!(pool.load, Load::PerUser { .. }),
             cookies: pool.cookies,
             jars: Vec::new(),
             iterations,
@@ -178,7 +181,8 @@ impl Users {
         self.limit.left > 0 && self.limit.allowed == 0 && self.next_change() == Nanos::MAX
     }
 
-    /// When a user last became free for an arrival that waited for one.
+    /// When a user last became free for an arrival that waited for one; of users with rates of
+    /// their own, the one that began last.
     #[inline]
     pub(crate) fn free_since(&self) -> Nanos {
         self.limit.free_since
@@ -239,6 +243,9 @@ impl Users {
         begins.iterations += 1;
         begins.begun = arrival.intended;
         self.busy += 1;
+        if self.has_own_rates {
+            self.limit.free_since = arrival.ready;
+        }
         if self.cookies == Cookies::Iteration {
             self.forget_cookies(user);
         }

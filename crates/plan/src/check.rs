@@ -182,18 +182,7 @@ fn check_pause(pause: &Pause, key: &'static str, item: Option<usize>, found: &mu
 
 fn check_load(pool: &Pool, found: &mut Findings) {
     match &pool.load {
-        Load::Open { rate, .. } => {
-            found.note_if(
-                rate.0.is_empty(),
-                "rate",
-                "the load has no piece; write a rate such as 500/s",
-            );
-            found.note_if(
-                !rate.0.is_empty() && rate.0.iter().all(is_silent),
-                "rate",
-                "a rate of 0 sends nothing; write one above it, such as 500/s",
-            );
-        }
+        Load::Open { rate, .. } => check_rate(rate, found),
         Load::Closed { users, think, .. } => {
             found.note_if(
                 *users == 0,
@@ -202,16 +191,41 @@ fn check_load(pool: &Pool, found: &mut Findings) {
             );
             check_pause(think, "think", None, found);
         }
+        Load::PerUser { users, rate, .. } => {
+            found.note_if(
+                *users == 0,
+                "users",
+                "0 users send nothing; write at least 1",
+            );
+            check_rate(rate, found);
+            let unlimited = |law: &Law| matches!(law, Law::Unlimited { .. });
+            found.note_if(
+                rate.0.iter().any(unlimited),
+                "rate",
+                "an unlimited rate is none of a user; write `users` without a rate, which send as \
+                 fast as they are answered",
+            );
+        }
     }
+}
+
+fn check_rate(rate: &Sequence, found: &mut Findings) {
+    found.note_if(
+        rate.0.is_empty(),
+        "rate",
+        "the load has no piece; write a rate such as 500/s",
+    );
+    found.note_if(
+        !rate.0.is_empty() && rate.0.iter().all(is_silent),
+        "rate",
+        "a rate of 0 sends nothing; write one above it, such as 500/s",
+    );
 }
 
 /// Memory is taken for each user, so that there is a bound.
 fn check_users(pool: &Pool, found: &mut Findings) {
     let changing = pool.users.as_ref().map_or(0, Users::most);
-    let most = match pool.load {
-        Load::Open { .. } => changing,
-        Load::Closed { users, .. } => changing.max(users),
-    };
+    let most = changing.max(pool.load.users().unwrap_or(0));
     found.note_if(
         most > USERS_MAX,
         "users",
@@ -348,6 +362,10 @@ impl Load {
     pub fn ends_by_itself(&self) -> bool {
         match self {
             Self::Open {
+                rate: Sequence(laws),
+                ..
+            }
+            | Self::PerUser {
                 rate: Sequence(laws),
                 ..
             } => !laws.iter().any(Law::runs_on),

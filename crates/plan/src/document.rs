@@ -88,8 +88,12 @@ pub struct Load {
     pub arrivals: Option<Text>,
     /// `queue`, `skip` or `drop(TIME)`.
     pub late: Option<Text>,
+    /// `all`, or `user`, where each user follows the rate by itself.
+    pub rate_per: Option<Text>,
     /// A number, or a law of it.
     pub users: Option<Text>,
+    /// A law of when users come, each of them once; in place of a law of their number.
+    pub start: Option<Text>,
     /// Closed model: a user's pause between two of its iterations.
     pub think: Option<Text>,
     /// Closed model: how far the beginnings of a user's iterations lie apart at least.

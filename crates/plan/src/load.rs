@@ -116,6 +116,36 @@ pub enum Load {
         /// How far the beginnings of a user's iterations lie apart at least.
         pace: Nanos,
     },
+    /// Arrivals by a law for each user apart, which begins when the user comes. A user takes those
+    /// of its own, one after the other.
+    PerUser {
+        /// How many users; at least 1.
+        users: u32,
+        /// The law of each.
+        rate: Sequence,
+        /// The treatment of arrivals whose user is busy.
+        late: LatePolicy,
+    },
+}
+
+impl Load {
+    /// Whether a law says when requests start, and not their users' being free.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        match self {
+            Self::Open { .. } | Self::PerUser { .. } => true,
+            Self::Closed { .. } => false,
+        }
+    }
+
+    /// How many users carry the load, where it is theirs.
+    #[must_use]
+    pub const fn users(&self) -> Option<u32> {
+        match self {
+            Self::Open { .. } => None,
+            Self::Closed { users, .. } | Self::PerUser { users, .. } => Some(*users),
+        }
+    }
 }
 
 /// The ends of the run, of which the first one counts. At least one is set, unless the load ends by

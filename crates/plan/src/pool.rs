@@ -17,8 +17,8 @@ pub struct Pool {
     /// When requests start, and how many at a time.
     pub load: Load,
     /// How many users there are over time, where that changes: of a closed load its users, of an
-    /// open one those that serve it, each with one request at a time. Of a closed load,
-    /// [`Load::Closed`] has the largest number.
+    /// open one those that serve it, each with one request at a time. Where the load is the users',
+    /// [`Load::users`] is the largest number.
     pub users: Option<Users>,
     /// Its end.
     pub stop: Stop,

@@ -19,6 +19,8 @@ const AXIS: usize = 9;
 const COLUMNS_MAX: usize = 72;
 /// The height of a column for whatever is above zero, as a share of a row.
 const LEAST: f64 = 0.125;
+/// Times at which users come, up to which the sum of their rates is drawn.
+const COME_DRAWN: usize = 10_000;
 /// Targets that are named.
 const TARGETS_NAMED: usize = 3;
 
@@ -77,13 +79,27 @@ struct Outlook<'a> {
 impl<'a> Outlook<'a> {
     fn of(pool: &'a Pool) -> Result<Self, ScheduleError> {
         let most = most(pool);
-        let Load::Open { rate: law, .. } = &pool.load else {
-            return Ok(Self {
-                pool,
-                schedule: None,
-                end: pool.stop.duration,
-                starts: most,
-            });
+        let law = match &pool.load {
+            Load::Open { rate, .. } => rate,
+            Load::Closed { .. } => {
+                return Ok(Self {
+                    pool,
+                    schedule: None,
+                    end: pool.stop.duration,
+                    starts: most,
+                });
+            }
+            Load::PerUser { rate, users, .. } => {
+                let schedule = Schedule::new(rate, Arrivals::Constant, 0)?;
+                let users = users_of(pool, *users);
+                let Ends { end, starts } = Ends::of_each(&users, &schedule, pool, most);
+                return Ok(Self {
+                    pool,
+                    schedule: Some(schedule),
+                    end,
+                    starts,
+                });
+            }
         };
         let schedule = Schedule::new(law, Arrivals::Constant, 0)?;
         let Ends { end, starts } = Ends::of(law, &schedule, pool.stop.duration, most);
@@ -124,6 +140,10 @@ impl<'a> Outlook<'a> {
                     facts.push("random arrivals".to_owned());
                     about = "about ";
                 }
+            }
+            Load::PerUser { users, rate, .. } => {
+                let (law, users) = (Rates::of(rate), self.users(*users));
+                facts.push(format!("open model: {law} for each of {users}"));
             }
             Load::Closed { users, think, pace } => {
                 facts.push(format!("closed model: {}", self.users(*users)));
@@ -241,10 +261,34 @@ impl<'a> Outlook<'a> {
                 };
                 chart.lines(&values, style)
             }
+            (
+                Some(schedule),
+                Load::PerUser {
+                    rate: law, users, ..
+                },
+            ) => {
+                let users = users_of(self.pool, *users);
+                let Some(come) = arrivals_of(&users).filter(|come| come.len() <= COME_DRAWN) else {
+                    return Vec::new();
+                };
+                let between = |(from, to)| {
+                    let each = come.iter().filter(|(at, _)| *at < to);
+                    let rates = each.map(|(at, count)| {
+                        f64::from(*count) * rate_between(schedule, from - *at, to - *at)
+                    });
+                    rates.sum::<f64>()
+                };
+                let chart = Chart {
+                    top: Rates::of(law).most.unwrap_or(0.0),
+                    unit: rate,
+                    end,
+                };
+                chart.lines(&ranges.map(between).collect::<Vec<f64>>(), style)
+            }
             (_, Load::Closed { users, .. }) => {
-                let constant = Users::constant(*users);
-                let users = self.pool.users.as_ref().unwrap_or(&constant);
-                let values: Vec<f64> = ranges.map(|(a, _)| f64::from(users_at(users, a))).collect();
+                let users = users_of(self.pool, *users);
+                let at = |time| f64::from(users_at(&users, time));
+                let values: Vec<f64> = ranges.map(|(from, _)| at(from)).collect();
                 let chart = Chart {
                     top: f64::from(users.most()),
                     unit: |users| count(users.round() as u64),
@@ -252,7 +296,7 @@ impl<'a> Outlook<'a> {
                 };
                 chart.lines(&values, style)
             }
-            (None, Load::Open { .. }) => Vec::new(),
+            (None, Load::Open { .. } | Load::PerUser { .. }) => Vec::new(),
         }
     }
 }
@@ -286,9 +330,40 @@ impl Ends {
             (None, total) => total,
             (Some(limit), _) => Some(schedule.count_before(limit)),
         };
+        Self::bound(end, within, most, |last| schedule.start_of(last))
+    }
+
+    /// The same where each user follows the law from when it comes.
+    fn of_each(users: &Users, schedule: &Schedule, pool: &Pool, most: Option<u64>) -> Self {
+        let limit = pool.stop.duration;
+        let last = users.changes().last().map(|(at, _)| *at);
+        let over = last.zip(schedule.duration()).map(|(at, law)| at + law);
+        let end = limit.into_iter().chain(over).min();
+        let arrivals = arrivals_of(users).unwrap_or_default();
+        let each = arrivals.iter().map(|(at, come)| {
+            let count = match limit {
+                Some(limit) => Some(schedule.count_before(limit - *at)),
+                None => schedule.total(),
+            };
+            Some(count?.saturating_mul(u64::from(*come)))
+        });
+        let within: Option<Vec<u64>> = each.collect();
+        let within = within.filter(|each| !each.is_empty());
+        let within = within.map(|each| each.into_iter().fold(0, u64::saturating_add));
+        Self::bound(end, within, most, |_| None)
+    }
+
+    /// What comes first: as many as there are within the end, or the most that are asked for, whose
+    /// last is due at a time.
+    fn bound(
+        end: Option<Nanos>,
+        within: Option<u64>,
+        most: Option<u64>,
+        due: impl Fn(u64) -> Option<Nanos>,
+    ) -> Self {
         match (within, most) {
             (within, Some(most)) if within.is_none_or(|within| most <= within) => Self {
-                end: most.checked_sub(1).and_then(|last| schedule.start_of(last)),
+                end: most.checked_sub(1).and_then(due).or(end),
                 starts: Some(most),
             },
             (within, _) => Self {
@@ -369,6 +444,23 @@ fn rate_between(schedule: &Schedule, from: Nanos, to: Nanos) -> f64 {
         true => counted as f64 / seconds,
         false => middle,
     }
+}
+
+/// The users of a load over time.
+fn users_of(pool: &Pool, most: u32) -> Users {
+    let changing = pool.users.clone();
+    changing.unwrap_or_else(|| Users::constant(most))
+}
+
+/// When users come, and how many at a time; `None` where users go as well.
+fn arrivals_of(users: &Users) -> Option<Vec<(Nanos, u32)>> {
+    let mut present = 0;
+    let come = users.changes().iter().map(|(at, count)| {
+        let come = count.checked_sub(present)?;
+        present = *count;
+        Some((*at, come))
+    });
+    come.collect()
 }
 
 /// How many users there are at a time.

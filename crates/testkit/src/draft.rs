@@ -42,17 +42,35 @@ impl DerefMut for Draft {
 /// # Panics
 /// When the text is not a rate law.
 #[must_use]
-#[expect(clippy::panic, reason = "a script with a wrong law is a wrong test")]
 pub fn open(law: &str) -> Draft {
-    let rate: Sequence = match law.parse() {
-        Ok(rate) => rate,
-        Err(error) => panic!("`{law}`: {error:?}"),
-    };
     draft(Load::Open {
-        rate,
+        rate: sequence(law),
         arrivals: Arrivals::Constant,
         late: LatePolicy::Queue,
     })
+}
+
+/// A plan with `users` users, each on a connection of its own and with a rate law of its own such
+/// as `const(5,10s)`.
+///
+/// # Panics
+/// When the text is not a rate law.
+#[must_use]
+pub fn per_user(law: &str, users: u32) -> Draft {
+    let load = Load::PerUser {
+        users,
+        rate: sequence(law),
+        late: LatePolicy::Queue,
+    };
+    draft(load).connections(users)
+}
+
+#[expect(clippy::panic, reason = "a script with a wrong law is a wrong test")]
+fn sequence(law: &str) -> Sequence {
+    match law.parse() {
+        Ok(rate) => rate,
+        Err(error) => panic!("`{law}`: {error:?}"),
+    }
 }
 
 /// A closed-model plan with `users` users, each on a connection of its own.
@@ -197,7 +215,7 @@ impl Draft {
     /// A number of users that changes over time; a closed load has the largest number.
     #[must_use]
     pub fn users(mut self, changes: Users) -> Self {
-        if let Load::Closed { users, .. } = &mut self.pool.load {
+        if let Load::Closed { users, .. } | Load::PerUser { users, .. } = &mut self.pool.load {
             *users = changes.most();
         }
         self.pool.users = Some(changes);
@@ -251,7 +269,7 @@ impl Draft {
     /// The treatment of arrivals that find no connection.
     #[must_use]
     pub fn late(mut self, policy: LatePolicy) -> Self {
-        if let Load::Open { late, .. } = &mut self.pool.load {
+        if let Load::Open { late, .. } | Load::PerUser { late, .. } = &mut self.pool.load {
             *late = policy;
         }
         self

@@ -25,7 +25,7 @@ mod world;
 pub use answer::Answer;
 pub use call::Said;
 pub use client::Client;
-pub use draft::{Draft, closed, open};
+pub use draft::{Draft, closed, open, per_user};
 pub use driver::SimIo;
 pub use http2::{Farewell, Http2, LastId, RepliesAt};
 pub use law::Law;

@@ -7,7 +7,7 @@ use drumfire_engine::{
 use drumfire_measure::{
     Closing, GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary,
 };
-use drumfire_plan::{Change, Command, Load, Plan, Pool};
+use drumfire_plan::{Change, Command, Plan, Pool};
 use drumfire_units::Nanos;
 use std::sync::{Arc, PoisonError};
 
@@ -194,9 +194,9 @@ fn info(prepared: &Prepared) -> RunInfo {
     let generator = plan.generator();
     let info = |(pool, prepared): (&Pool, &Arc<PreparedPool>)| PoolInfo {
         name: pool.name.clone(),
-        model: match pool.load {
-            Load::Open { .. } => Model::Open,
-            Load::Closed { .. } => Model::Closed,
+        model: match pool.load.is_open() {
+            true => Model::Open,
+            false => Model::Closed,
         },
         steps: prepared.steps.clone(),
         intended_rate: None,

@@ -9,9 +9,11 @@ use drumfire_plan::document::{Document, Load, Stop, Text};
 pub(super) fn load(flags: &LoadFlags) -> Load {
     Load {
         rate: some("rate", flags.rate.as_ref()),
+        rate_per: None,
         arrivals: some("arrivals", flags.arrivals.as_ref()),
         late: some("late", flags.late.as_ref()),
         users: some("users", flags.users.as_ref()),
+        start: None,
         think: some("think", flags.think_time.as_ref()),
         pace: None,
     }
@@ -57,7 +59,9 @@ fn put_pool(document: &mut Document, flags: &LoadFlags) -> Result<(), Failure> {
         late,
         users,
         think,
-        // No flag sets it.
+        // No flag sets these.
+        rate_per: _,
+        start: _,
         pace: _,
     } = load(flags);
     let connections = some("connections", flags.connections.as_ref());

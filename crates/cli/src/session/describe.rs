@@ -79,9 +79,9 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
     let pool = prepared.pool();
     PoolInfo {
         name: pool.name.clone(),
-        model: match pool.load {
-            Load::Open { .. } => Model::Open,
-            Load::Closed { .. } => Model::Closed,
+        model: match pool.load.is_open() {
+            true => Model::Open,
+            false => Model::Closed,
         },
         steps: prepared.steps.clone(),
         intended_rate: intended_rate(pool),
@@ -95,12 +95,14 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
 
 /// The rate of a load that has one.
 fn intended_rate(pool: &Pool) -> Option<f64> {
-    match &pool.load {
-        Load::Open { rate, .. } => match rate.0.as_slice() {
-            [Law::Const { rate, .. }] => Some(rate.as_per_second()),
-            _ => None,
-        },
-        Load::Closed { .. } => None,
+    let (law, followers) = match (&pool.load, &pool.users) {
+        (Load::Open { rate, .. }, _) => (rate, 1),
+        (Load::PerUser { rate, users, .. }, None) => (rate, *users),
+        _ => return None,
+    };
+    match law.0.as_slice() {
+        [Law::Const { rate, .. }] => Some(rate.as_per_second() * f64::from(followers)),
+        _ => None,
     }
 }
 
@@ -108,8 +110,7 @@ fn intended_rate(pool: &Pool) -> Option<f64> {
 fn users(pool: &Pool) -> Option<u32> {
     match (&pool.users, &pool.load) {
         (Some(users), _) => Some(users.most()),
-        (None, Load::Closed { users, .. }) => Some(*users),
-        (None, Load::Open { .. }) => None,
+        (None, load) => load.users(),
     }
 }
 
@@ -236,6 +237,14 @@ fn call_text(call: &Call, place: &str, line: &mut dyn FnMut(&str, String)) {
     }
 }
 
+fn late_text(late: LatePolicy) -> String {
+    match late {
+        LatePolicy::Queue => "queue".to_owned(),
+        LatePolicy::Skip => "skip".to_owned(),
+        LatePolicy::Drop(after) => format!("drop({after})"),
+    }
+}
+
 fn load_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
     match &pool.load {
         Load::Open {
@@ -251,14 +260,13 @@ fn load_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
                     Arrivals::Poisson => "poisson".to_owned(),
                 },
             );
-            line(
-                "load.late",
-                match late {
-                    LatePolicy::Queue => "queue".to_owned(),
-                    LatePolicy::Skip => "skip".to_owned(),
-                    LatePolicy::Drop(after) => format!("drop({after})"),
-                },
-            );
+            line("load.late", late_text(*late));
+        }
+        Load::PerUser { users, rate, late } => {
+            line("load.users", users.to_string());
+            line("load.rate", rate.to_string());
+            line("load.rate_per", "user".to_owned());
+            line("load.late", late_text(*late));
         }
         Load::Closed { users, think, pace } => {
             line("load.users", users.to_string());

@@ -5,7 +5,7 @@ use crate::output::{self, replace_line};
 use crate::terminal;
 use drumfire_engine::Control;
 use drumfire_measure::{Interval, Model, RunEvent};
-use drumfire_plan::{Load, Plan, Pool, StopReason};
+use drumfire_plan::{Plan, Pool, StopReason};
 use drumfire_report::live::{Progress, Since, Stage, Stops, line};
 use drumfire_report::remedy;
 use drumfire_units::Nanos;
@@ -43,7 +43,7 @@ impl Watch {
     /// A watch for a plan's run, which shows what is wanted as far as it is possible.
     pub(crate) fn new(plan: &Plan, wanted: Shown, color: ColorChoice) -> Self {
         let pools = || plan.pools().iter();
-        let is_open = |pool: &Pool| matches!(pool.load, Load::Open { .. });
+        let is_open = |pool: &Pool| pool.load.is_open();
         // A count is that of all pools, where all have one.
         let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {

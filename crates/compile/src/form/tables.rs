@@ -8,9 +8,11 @@ use drumfire_plan::document::{
 
 fields!(Load {
     "rate" => rate,
+    "rate_per" => rate_per,
     "arrivals" => arrivals,
     "late" => late,
     "users" => users,
+    "start" => start,
     "think" => think,
     "pace" => pace,
 });

@@ -73,8 +73,8 @@ fn body_payload() -> impl Strategy<Value = Option<Payload>> {
 }
 
 prop_compose! {
-    fn load()(rate in some(), arrivals in some(), late in some(), users in some(), think in some(), pace in some())
-        -> Load { Load { rate, arrivals, late, users, think, pace } }
+    fn load()(rate in some(), rate_per in some(), arrivals in some(), late in some(), users in some(), start in some(), think in some(), pace in some())
+        -> Load { Load { rate, rate_per, arrivals, late, users, start, think, pace } }
 }
 
 prop_compose! {

@@ -2,7 +2,7 @@
 
 use drumfire_compile::form::read;
 use drumfire_compile::{Diagnostic, Host, compile};
-use drumfire_plan::{Growth, Load, Plan};
+use drumfire_plan::{Growth, Plan};
 use std::sync::Arc;
 
 /// A machine with a limit of connections.
@@ -31,13 +31,10 @@ fn pool(settings: &str) -> Result<Plan, String> {
     compiled(&format!("  p: {{ {settings} requests: [get: /] }}"), None)
 }
 
-/// The users of a closed load, 0 of an open one; its connections and their growth.
+/// The users whose load it is, 0 of an open one; its connections and their growth.
 fn carried(plan: &Plan) -> (u32, u32, Growth) {
     let pool = plan.first();
-    let users = match pool.load {
-        Load::Closed { users, .. } => users,
-        Load::Open { .. } => 0,
-    };
+    let users = pool.load.users().unwrap_or(0);
     (users, pool.connections.count, pool.connections.growth)
 }
 
@@ -72,6 +69,16 @@ fn connections_are_opened_as_needed_unless_their_number_is_given_or_bounds_the_l
         ("users: 30, connections: as_needed,", (30, 30, AsNeeded)),
         ("users: 30, connections: 7,", (30, 7, Ahead)),
         ("connections: 7,", (7, 7, Ahead)),
+        // A rate for each user.
+        ("rate: 2/s, rate_per: user, users: 30,", (30, 30, Ahead)),
+        (
+            "rate: 2/s, rate_per: user, users: 30, connections: 7,",
+            (30, 7, Ahead),
+        ),
+        ("rate: 2/s, rate_per: all, users: 30,", (0, 30, AsNeeded)),
+        // Users that come by a law.
+        ("start: 'const(5/s,4s)',", (20, 20, Ahead)),
+        ("rate: 10/s, start: 'const(5/s,4s)',", (0, 20, AsNeeded)),
         // A number of requests, and nothing else.
         ("stop: { requests: 5 },", (1, 1, Ahead)),
         ("stop: { iterations: 5 },", (1, 1, Ahead)),
@@ -122,5 +129,84 @@ fn connections_opened_as_needed_fit_into_what_the_machine_allows() {
         let plan = compiled(three, limit).unwrap();
         let counts: Vec<u32> = plan.pools().iter().map(|p| p.connections.count).collect();
         assert_eq!(counts, expected, "{limit:?}");
+    }
+}
+
+/// The changes of the users of a pool with these settings: seconds, and how many there are.
+fn come(settings: &str) -> Result<Vec<(f64, u32)>, String> {
+    let plan = pool(settings)?;
+    let users = plan.first().users.as_ref();
+    let changes = users.map(|users| users.changes().iter());
+    let seconds = changes.into_iter().flatten();
+    Ok(seconds.map(|(at, n)| (at.as_secs_f64(), *n)).collect())
+}
+
+#[test]
+fn users_come_by_the_starts_of_a_law() {
+    for (settings, expected) in [
+        (
+            "start: 'const(2/s,1.5s)',",
+            vec![(0.0, 1), (0.5, 2), (1.0, 3)],
+        ),
+        (
+            "start: 'once(3) const(0,1s) const(2/s,1s)',",
+            vec![(0.0, 3), (1.0, 4), (1.5, 5)],
+        ),
+        ("start: 'const(0,2s) once(3)',", vec![(0.0, 0), (2.0, 3)]),
+        // A number of users bounds those of a law that goes on.
+        ("start: 4/s, users: 3,", vec![(0.0, 1), (0.25, 2), (0.5, 3)]),
+        (
+            "rate: 9/s, start: 4/s, users: 2,",
+            vec![(0.0, 1), (0.25, 2)],
+        ),
+        (
+            "rate: 9/s, rate_per: user, start: 4/s, users: 2,",
+            vec![(0.0, 1), (0.25, 2)],
+        ),
+        // All at once is no change.
+        ("start: once(3),", vec![]),
+    ] {
+        assert_eq!(come(settings).unwrap(), expected, "{settings}");
+    }
+}
+
+#[test]
+fn starts_and_rates_of_users_that_make_no_load_are_refused() {
+    for (settings, expected) in [
+        ("start: 4/s,", "brings users without an end"),
+        ("start: once(3), users: 5,", "brings 3 of the 5 users"),
+        (
+            "start: once(3), users: 'const(5)',",
+            "write how many there are",
+        ),
+        ("start: 'const(0,5s)',", "brings no user"),
+        ("start: once(3000000000),", "at most 10,000,000 users"),
+        ("start: unlimited,", "brings users without an end"),
+        ("start: five,", "five"),
+        (
+            "rate: 5/s, rate_per: user,",
+            "write the `rate`, and how many `users`",
+        ),
+        (
+            "rate_per: user, users: 5,",
+            "write the `rate`, and how many `users`",
+        ),
+        ("rate: 5/s, rate_per: each, users: 5,", "write all or user"),
+        (
+            "rate: unlimited, rate_per: user, users: 5,",
+            "none of a user",
+        ),
+        ("rate: 0/s, rate_per: user, users: 5,", "sends nothing"),
+        (
+            "rate: 5/s, rate_per: user, users: 5, arrivals: poisson,",
+            "are even",
+        ),
+        (
+            "rate: 5/s, rate_per: user, users: 5, think: 1s,",
+            "closed model only",
+        ),
+    ] {
+        let message = come(settings).unwrap_err();
+        assert!(message.contains(expected), "{settings}: {message}");
     }
 }

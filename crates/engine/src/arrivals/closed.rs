@@ -1,5 +1,7 @@
-//! The closed model: users that start again when they have finished.
+//! The closed model: users that start again when they have finished, or when a law of their own
+//! says.
 
+use super::own_rates::OwnRates;
 use super::resting::{Ready, Resting};
 use super::{Arrival, Bounds, Tally};
 use crate::id::{Shard, UserId};
@@ -30,8 +32,12 @@ pub(crate) struct Closed {
     present: u32,
     /// Users that leave once their iteration has ended.
     leaving: u32,
-    /// Users that have left and come back no more.
+    /// Users that begin nothing more: their law is over, or they have left.
+    finished: u32,
+    /// Those that have left and come back no more.
     left: u32,
+    /// The law of each user, where it has one of its own.
+    own: Option<OwnRates>,
     /// The number of the next request: ours are the shard's index and every `of`-th after it.
     next: u64,
     bounds: Bounds,
@@ -61,7 +67,13 @@ struct Pending {
 
 impl Closed {
     /// The share of one worker of the run's users, all free at first, within the run's bounds.
-    pub(crate) fn new(users: &Users, shard: Shard, bounds: Bounds, measure_from: Nanos) -> Self {
+    pub(crate) fn new(
+        users: &Users,
+        own: Option<OwnRates>,
+        shard: Shard,
+        bounds: Bounds,
+        measure_from: Nanos,
+    ) -> Self {
         let users = users.share(shard.index, shard.of);
         let mut closed = Self {
             ready: Resting::with_capacity(users.most() as usize + 1),
@@ -74,7 +86,9 @@ impl Closed {
             next_change: Nanos::MAX,
             present: 0,
             leaving: 0,
+            finished: 0,
             left: 0,
+            own,
             next: u64::from(shard.index),
             bounds,
             shard,
@@ -144,6 +158,9 @@ impl Closed {
             Change::Resume => {
                 if let Some(paused_at) = self.law.paused_at.take() {
                     self.law.origin += at - paused_at;
+                    if let Some(own) = &mut self.own {
+                        own.move_on(at - paused_at);
+                    }
                     for held in self.held.take_all() {
                         self.ready.push(held.moved(|rest| at + rest));
                     }
@@ -167,7 +184,7 @@ impl Closed {
         for _ in count..self.present {
             // The user that pauses longest goes first; one with a request under way ends it.
             match self.ready.pop_last() {
-                Some(Ready { user, .. }) => self.gone.push(user),
+                Some(Ready { user, .. }) => self.go(user),
                 None => self.leaving += 1,
             }
         }
@@ -180,7 +197,19 @@ impl Closed {
             self.count += 1;
             UserId(self.count - 1)
         });
+        let at = match &mut self.own {
+            Some(own) => own.come(user, at),
+            None => at,
+        };
         self.ready.push(Ready { at, user });
+    }
+
+    /// A user that is free goes.
+    fn go(&mut self, user: UserId) {
+        self.gone.push(user);
+        if let Some(own) = &mut self.own {
+            own.go(user);
+        }
     }
 
     #[inline]
@@ -191,6 +220,9 @@ impl Closed {
         if self.next >= self.bounds.limit || now >= self.bounds.end {
             return None;
         }
+        if self.own.is_some() {
+            return self.take_own(now);
+        }
         let Ready { at: intended, user } = self.ready.pop_ready(now)?;
         let index = self.next;
         self.next += u64::from(self.shard.of);
@@ -198,8 +230,41 @@ impl Closed {
         Some(Arrival {
             index,
             intended,
+            ready: intended,
             user: Some(user),
         })
+    }
+
+    /// [`Self::take`] where each user has a law of its own.
+    #[cold]
+    fn take_own(&mut self, now: Nanos) -> Option<Arrival> {
+        let of = u64::from(self.shard.of);
+        let own = self.own.as_mut()?;
+        loop {
+            let Ready { at, user } = self.ready.pop_ready(now)?;
+            let room = self.bounds.limit.saturating_sub(self.next).div_ceil(of);
+            self.next += own.drop_late(user, now, room) * of;
+            if self.next >= self.bounds.limit {
+                return None;
+            }
+            if let Some(intended) = own.take(user, now) {
+                let index = self.next;
+                self.next += of;
+                return Some(Arrival {
+                    index,
+                    intended,
+                    ready: intended.max(at),
+                    user: Some(user),
+                });
+            }
+            match own.next_due(user) {
+                Some(due) => self.ready.push(Ready {
+                    at: due.max(at),
+                    user,
+                }),
+                None => self.finished += 1,
+            }
+        }
     }
 
     #[inline]
@@ -207,17 +272,37 @@ impl Closed {
         if ready >= self.next_command {
             self.go_on(ready);
         }
+        if self.leaving > 0 {
+            self.leaving -= 1;
+            return self.go(user);
+        }
+        if self.own.is_some() {
+            return self.ended_own(user, ready);
+        }
         match self.law.paused_at {
-            _ if self.leaving > 0 => {
-                self.leaving -= 1;
-                self.gone.push(user);
-            }
             // What of the pause between two requests lies before the load's is over.
             Some(paused_at) if at >= paused_at => {
                 let at = at - ready.max(paused_at);
                 self.held.push(Ready { at, user });
             }
             _ => self.ready.push(Ready { at, user }),
+        }
+    }
+
+    /// [`Self::ended`] where each user has a law of its own, which says when it begins its next.
+    #[cold]
+    fn ended_own(&mut self, user: UserId, ready: Nanos) {
+        let due = self.own.as_ref().and_then(|own| own.next_due(user));
+        match (due, self.law.paused_at) {
+            (None, _) => self.finished += 1,
+            (Some(due), Some(paused_at)) if due >= paused_at => {
+                let at = due - paused_at;
+                self.held.push(Ready { at, user });
+            }
+            (Some(due), _) => {
+                let at = due.max(ready);
+                self.ready.push(Ready { at, user });
+            }
         }
     }
 
@@ -232,34 +317,79 @@ impl Closed {
 
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.next >= self.bounds.limit || self.has_lost_all()
+        self.next >= self.bounds.limit || self.have_all_finished()
     }
 
-    /// Whether users have left for good and none are there or will come.
-    fn has_lost_all(&self) -> bool {
+    /// Whether nothing is left to wait for: the count of requests is used up, or users have left
+    /// and none will come.
+    pub(crate) fn is_counted_out(&self) -> bool {
+        self.next >= self.bounds.limit || self.left > 0 && self.have_all_finished()
+    }
+
+    /// Whether there were users, and none of them nor another will begin anything.
+    fn have_all_finished(&self) -> bool {
         let present = self.count - self.gone.len() as u32;
-        self.left > 0 && present == self.left && self.next_change == Nanos::MAX
+        self.finished > 0 && present == self.finished && self.next_change == Nanos::MAX
+    }
+
+    /// When the law of the last user is over, once none has anything left of it; [`Nanos::MAX`]
+    /// before, and where users have none.
+    pub(crate) fn schedule_end(&self) -> Nanos {
+        let own = self.own.as_ref().filter(|_| self.have_all_finished());
+        own.and_then(OwnRates::last_end).unwrap_or(Nanos::MAX)
     }
 
     /// A user leaves for good.
-    pub(crate) const fn left(&mut self) {
+    #[cold]
+    pub(crate) fn left(&mut self, user: UserId) {
+        self.finished += 1;
         self.left += 1;
+        if let Some(own) = &mut self.own {
+            own.go(user);
+        }
     }
 
     /// Lets no request start whose time is at `end` or later.
     pub(crate) fn end_at(&mut self, end: Nanos) {
         self.bounds.end = self.bounds.end.min(end);
+        if let Some(own) = &mut self.own {
+            own.end_at(end);
+        }
     }
 
-    pub(crate) fn stop(&mut self) {
+    /// Lets nothing start any more, of what is due before `end` neither.
+    pub(crate) fn stop(&mut self, end: Nanos) {
         self.bounds.limit = self.bounds.limit.min(self.next);
+        let end = self
+            .law
+            .paused_at
+            .map_or(end, |paused_at| paused_at.min(end));
+        if let Some(own) = &mut self.own {
+            own.end_at(end);
+        }
     }
 
-    /// A user's request is intended when it starts.
-    pub(crate) fn tally(&mut self) -> Tally {
-        Tally {
-            intended: std::mem::take(&mut self.intended),
-            dropped: 0,
+    /// Hands over what became due to users with laws of their own, and was neither taken nor
+    /// dropped. Others ask for their requests themselves, so that none is due before it is taken.
+    pub(crate) fn pending(&self, hand_over: impl FnMut(Arrival, u64)) {
+        if let Some(own) = &self.own {
+            own.pending(self.next, u64::from(self.shard.of), hand_over);
+        }
+    }
+
+    /// What became due before `end`; where a user starts when it is free, its request is intended
+    /// when it starts.
+    pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
+        match &mut self.own {
+            Some(own) => own.tally(
+                self.law
+                    .paused_at
+                    .map_or(end, |paused_at| paused_at.min(end)),
+            ),
+            None => Tally {
+                intended: std::mem::take(&mut self.intended),
+                dropped: 0,
+            },
         }
     }
 }

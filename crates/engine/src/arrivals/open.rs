@@ -86,6 +86,7 @@ impl Open {
             let arrival = Arrival {
                 index: self.following,
                 intended: due.at,
+                ready: due.at,
                 user: None,
             };
             self.following += self.of;
@@ -232,6 +233,7 @@ impl Open {
                     last = Some(Arrival {
                         index: number,
                         intended: due.at,
+                        ready: due.at,
                         user: None,
                     });
                     number += self.of;
@@ -260,6 +262,7 @@ impl Open {
         Arrival {
             index,
             intended: now,
+            ready: now,
             user: None,
         }
     }

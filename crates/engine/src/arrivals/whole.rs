@@ -2,9 +2,10 @@
 
 use super::closed::Closed;
 use super::open::Open;
+use super::own_rates::OwnRates;
 use super::{Arrivals, Bounds, Model, Order};
 use crate::id::{PoolId, Shard};
-use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
+use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Pool, Sequence, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 
@@ -26,6 +27,8 @@ enum WholeModel {
     },
     Closed {
         users: Users,
+        /// The law of each user and the treatment of its late arrivals, where each has one.
+        own: Option<(Schedule, LatePolicy)>,
     },
 }
 
@@ -48,10 +51,12 @@ impl WholeLoad {
                 late: *late,
             },
             Load::Closed { users, .. } => WholeModel::Closed {
-                users: pool
-                    .users
-                    .clone()
-                    .unwrap_or_else(|| Users::constant(*users)),
+                users: users_of(pool, *users),
+                own: None,
+            },
+            Load::PerUser { users, rate, late } => WholeModel::Closed {
+                users: users_of(pool, *users),
+                own: Some((Schedule::new(rate, Spread::Constant, seed)?, *late)),
             },
         };
         Ok(Self {
@@ -68,7 +73,12 @@ impl WholeLoad {
             WholeModel::Open { schedule, late, .. } => {
                 Model::Open(Open::new(schedule, *late, shard, bounds, from))
             }
-            WholeModel::Closed { users } => Model::Closed(Closed::new(users, shard, bounds, from)),
+            WholeModel::Closed { users, own } => {
+                let own = own
+                    .clone()
+                    .map(|(schedule, late)| OwnRates::new(schedule, late, shard, bounds, from));
+                Model::Closed(Closed::new(users, own, shard, bounds, from))
+            }
         };
         Arrivals::new(model, shard, bounds.end)
     }
@@ -96,6 +106,24 @@ impl WholeLoad {
         }
     }
 
+    /// When the law that says how long the load lasts begins, and how long that is; of users with
+    /// laws of their own, that of the last to come. `None` where users start when they are free.
+    fn law(&self) -> Option<(Nanos, Option<Nanos>)> {
+        match &self.model {
+            WholeModel::Open { schedule, .. } => Some((Nanos::ZERO, schedule.duration())),
+            WholeModel::Closed { own: None, .. } => None,
+            WholeModel::Closed {
+                users,
+                own: Some((schedule, _)),
+            } => Some((last_change(users), schedule.duration())),
+        }
+    }
+
+    /// Whether each user follows a rate of its own.
+    pub(crate) const fn has_own_rates(&self) -> bool {
+        matches!(self.model, WholeModel::Closed { own: Some(_), .. })
+    }
+
     /// Until when the load lasts, with these orders, of which only those are looked at that hold
     /// at `at` or earlier. An order from later than that would change nothing.
     pub(crate) fn end_before(&self, at: Nanos, orders: &[&Order]) -> Nanos {
@@ -109,11 +137,10 @@ impl WholeLoad {
         let stop = stop.map_or(self.bounds.end, |order| {
             order.command.at.min(self.bounds.end)
         });
-        let WholeModel::Open { schedule, .. } = &self.model else {
+        let Some((mut origin, mut length)) = self.law() else {
             return stop;
         };
-        let mut length = schedule.duration();
-        let (mut origin, mut paused_at) = (Nanos::ZERO, None);
+        let mut paused_at = None;
         for Order { command, schedule } in orders {
             let is_over = length.is_some_and(|length| origin + length < command.at);
             if is_over && paused_at.is_none() {
@@ -128,6 +155,7 @@ impl WholeLoad {
                         origin += command.at - paused_at;
                     }
                 }
+                (Change::Users { law }, _) => origin = origin.max(command.at + last_change(law)),
                 (_, Some(schedule)) => {
                     (origin, length) = (command.at, schedule.duration());
                     paused_at = paused_at.map(|_| command.at);
@@ -140,4 +168,15 @@ impl WholeLoad {
             _ => stop,
         }
     }
+}
+
+/// When the number of users changes last.
+fn last_change(users: &Users) -> Nanos {
+    users.changes().last().map_or(Nanos::ZERO, |(at, _)| *at)
+}
+
+/// The users of a pool over time.
+fn users_of(pool: &Pool, most: u32) -> Users {
+    let changing = pool.users.clone();
+    changing.unwrap_or_else(|| Users::constant(most))
 }

@@ -14,7 +14,7 @@ use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::Io;
-use drumfire_plan::{Affinity, Growth, Load, Users as UserCount};
+use drumfire_plan::{Affinity, Growth, Users as UserCount};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -89,17 +89,13 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
 /// One worker's users of a pool.
 fn users(prepared: &PreparedPool, shard: Shard) -> Users {
     let pool = prepared.pool();
-    let law = match pool.load {
-        Load::Open { .. } => pool.users.as_ref(),
-        Load::Closed { .. } => None,
-    };
+    // Of a load that is the users' own, arrivals name them.
+    let law = pool.users.as_ref().filter(|_| pool.load.users().is_none());
     let law = law.map(|users| users.share(shard.index, shard.of));
     // A user that keeps to a connection takes no seat, so that users are what bounds them.
     let seats = part(pool.connections.count, shard) * pool.connections.streams;
-    let law = match (pool.connections.affinity, &pool.load) {
-        (Affinity::User, Load::Open { .. }) => {
-            Some(law.unwrap_or_else(|| UserCount::constant(seats)))
-        }
+    let law = match (pool.connections.affinity, pool.load.users()) {
+        (Affinity::User, None) => Some(law.unwrap_or_else(|| UserCount::constant(seats))),
         _ => law,
     };
     Users::new(law, shard, pool, prepared.seed())

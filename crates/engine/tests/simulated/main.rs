@@ -15,6 +15,7 @@ mod late;
 mod lives;
 mod looks;
 mod malformed;
+mod own_rates;
 mod pings;
 mod pools;
 mod programs;

@@ -4,7 +4,7 @@ use crate::{failures, ms, run, secs};
 use drumfire_plan::Users;
 use drumfire_testkit::{Law, Server, World, closed, open};
 
-fn changing(changes: &[(u64, u32)]) -> Users {
+pub(crate) fn changing(changes: &[(u64, u32)]) -> Users {
     let changes = changes.iter().map(|(at, n)| (secs(*at), *n)).collect();
     Users::changing(changes).expect("changes from the start on")
 }

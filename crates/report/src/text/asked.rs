@@ -55,6 +55,9 @@ impl<'a> Asked<'a> {
                     None => intended,
                 });
             }
+            (Model::Open, None, Some(law)) if self.get("load.rate_per") == Some("user") => {
+                words.push(format!("{} for each user", shortened(law)));
+            }
             (Model::Open, None, Some(law)) => words.push(shortened(law)),
             _ => {}
         }

@@ -1,0 +1,125 @@
+//! The users of a pool: how many there are, and when they come.
+
+use crate::scope::Scope;
+use drumfire_plan::document::{Load as Written, Text};
+use drumfire_plan::{Arrivals, Sequence, Users};
+use drumfire_schedule::Schedule;
+use drumfire_units::Nanos;
+
+/// Users that may come one by one, at most.
+const STARTS_MAX: u64 = 10_000_000;
+
+/// The users of a pool, where it speaks of them.
+#[derive(Default)]
+pub(crate) struct Crew {
+    pub(crate) users: Option<Users>,
+    /// When their law ends, if it does.
+    pub(crate) end: Option<Nanos>,
+}
+
+/// The users that a load speaks of.
+pub(crate) fn of(written: &Written, scope: &mut Scope<'_>) -> Crew {
+    match &written.start {
+        None => by_number(written.users.as_ref(), scope),
+        Some(start) => Crew {
+            users: by_starts(start, written.users.as_ref(), scope),
+            end: None,
+        },
+    }
+}
+
+/// Users that come one by one by a law: as many as it has starts, or the number that is written.
+fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Option<Users> {
+    let most = match number {
+        None => None,
+        Some(text) => {
+            let count = text.value.parse::<u32>().map_err(
+                |_| "`start` says when users come; write how many there are at most, such as 50",
+            );
+            Some(scope.found.ok(&text.place, count)?)
+        }
+    };
+    let mut no_trace = |_: &str| Err("users come by `once`, `const`, `step` and `line`".to_owned());
+    let law = match Sequence::parse_with(&start.value, &mut no_trace) {
+        Ok(law) => law,
+        Err(error) => {
+            scope.found.mark(start, error.at, &error.message);
+            return None;
+        }
+    };
+    let schedule = Schedule::new(&law, Arrivals::Constant, 0).map_err(|error| error.to_string());
+    let schedule = scope.found.ok(&start.place, schedule)?;
+    scope.found.ok(&start.place, starts(&schedule, most))
+}
+
+/// The users of a schedule of starts.
+fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
+    let brought = schedule.total();
+    let count = match (brought, most) {
+        (Some(brought), None) => brought,
+        (None, None) => {
+            return Err(
+                "the law brings users without an end; write how many `users` come \
+                        at most, or a law that ends, such as const(10/s,5s)"
+                    .to_owned(),
+            );
+        }
+        (Some(brought), Some(most)) if brought < u64::from(most) => {
+            return Err(format!(
+                "the law brings {brought} of the {most} users; let it last longer, or write \
+                 fewer `users`"
+            ));
+        }
+        (_, Some(most)) => u64::from(most),
+    };
+    if count > STARTS_MAX {
+        return Err("a pool has at most 10,000,000 users; write fewer".to_owned());
+    }
+    let mut changes: Vec<(Nanos, u32)> = vec![(Nanos::ZERO, 0)];
+    for number in 0..count {
+        let at = schedule.start_of(number).unwrap_or(Nanos::MAX);
+        // At most STARTS_MAX.
+        let present = number as u32 + 1;
+        match changes.last_mut() {
+            Some(last) if last.0 == at => last.1 = present,
+            _ => changes.push((at, present)),
+        }
+    }
+    let users = Users::changing(changes).filter(|users| users.most() > 0);
+    users.ok_or_else(|| "the law brings no user; write one such as once(10)".to_owned())
+}
+
+/// A number of users, or a law of their number over time.
+fn by_number(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
+    let Some(text) = text else {
+        return Crew::default();
+    };
+    let crew = match text.value.parse::<u32>() {
+        Ok(count) => Crew {
+            users: Some(Users::constant(count)),
+            end: None,
+        },
+        Err(_) => by_law(text, scope).unwrap_or_default(),
+    };
+    let absent = crew.users.as_ref().is_some_and(|users| users.most() == 0);
+    let message = "a run needs at least one user";
+    scope.found.add_if(absent, &text.place, message);
+    crew
+}
+
+fn by_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
+    let mut no_trace = |_: &str| Err("users follow `const`, `step` and `line`".to_owned());
+    match Sequence::parse_with(&text.value, &mut no_trace) {
+        Ok(law) => {
+            let (users, end) = scope.found.ok(&text.place, Users::of_law(&law))?;
+            Some(Crew {
+                users: Some(users),
+                end: (end < Nanos::MAX).then_some(end),
+            })
+        }
+        Err(error) => {
+            scope.found.mark(text, error.at, &error.message);
+            None
+        }
+    }
+}

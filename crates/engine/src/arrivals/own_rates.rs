@@ -1,0 +1,222 @@
+//! A law for each user apart, which begins when the user comes.
+//!
+//! The users are [`super::closed::Closed`]'s. It says who comes, goes and is free; here stands
+//! which arrival of its law each of them takes next. An arrival is due whether its user is free or
+//! not: what was due is computed from the law, and never from what was taken.
+
+use super::{Arrival, Bounds};
+use crate::id::{Shard, UserId};
+use drumfire_plan::LatePolicy;
+use drumfire_schedule::Schedule;
+use drumfire_units::Nanos;
+
+/// The laws of one worker's users.
+#[derive(Clone, Debug)]
+pub(super) struct OwnRates {
+    schedule: Schedule,
+    late: LatePolicy,
+    users: Vec<Course>,
+    /// What was due to users that have gone.
+    gone: Due,
+    /// Arrivals that were dropped, those before the start of measuring included.
+    dropped: Due,
+    /// What has been told of each.
+    told_intended: u64,
+    told_dropped: u64,
+    /// No arrival is due at this time or later.
+    end: Nanos,
+    measure_from: Nanos,
+    /// The first number that the run has no arrival for, and how many arrivals are ours at most.
+    limit: u64,
+    room: u64,
+}
+
+/// How far a user is in its law.
+#[derive(Clone, Copy, Debug)]
+struct Course {
+    /// When its law's time was 0.
+    start: Nanos,
+    /// How many arrivals it has taken, or dropped.
+    passed: u64,
+    is_here: bool,
+}
+
+/// A number of arrivals, and how many of them are of the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    all: u64,
+    early: u64,
+}
+
+impl OwnRates {
+    pub(super) fn new(
+        schedule: Schedule,
+        late: LatePolicy,
+        shard: Shard,
+        bounds: Bounds,
+        measure_from: Nanos,
+    ) -> Self {
+        let room = bounds.limit.saturating_sub(u64::from(shard.index));
+        Self {
+            schedule,
+            late,
+            users: Vec::new(),
+            gone: Due::default(),
+            dropped: Due::default(),
+            told_intended: 0,
+            told_dropped: 0,
+            end: bounds.end,
+            measure_from,
+            limit: bounds.limit,
+            room: room.div_ceil(u64::from(shard.of)),
+        }
+    }
+
+    /// A user comes, with its whole law before it; returns when its first arrival is due.
+    pub(super) fn come(&mut self, user: UserId, at: Nanos) -> Nanos {
+        let course = Course {
+            start: at,
+            passed: 0,
+            is_here: true,
+        };
+        match self.users.get_mut(user.index()) {
+            Some(place) => *place = course,
+            None => self.users.push(course),
+        }
+        self.next_due(user).unwrap_or(at)
+    }
+
+    /// A user has gone, and with it what was due to it and not taken.
+    pub(super) fn go(&mut self, user: UserId) {
+        let Some(&course) = self.users.get(user.index()) else {
+            return;
+        };
+        let early = self.count(course, self.measure_from);
+        self.gone.all += course.passed;
+        self.gone.early += early.min(course.passed);
+        self.users[user.index()].is_here = false;
+    }
+
+    /// When the next arrival of a user is due; `None` where its law is over.
+    pub(super) fn next_due(&self, user: UserId) -> Option<Nanos> {
+        let course = self.users.get(user.index())?;
+        let due = self.schedule.start_of(course.passed)?;
+        Some(course.start + due)
+    }
+
+    /// Takes the next arrival of a user that is free, where it is due; returns when that was.
+    pub(super) fn take(&mut self, user: UserId, now: Nanos) -> Option<Nanos> {
+        let due = self.next_due(user).filter(|due| *due <= now)?;
+        self.users[user.index()].passed += 1;
+        Some(due)
+    }
+
+    /// Drops the arrivals of a user that is free that are too late, of which there may be `room`;
+    /// returns how many.
+    pub(super) fn drop_late(&mut self, user: UserId, now: Nanos, room: u64) -> u64 {
+        let Some(&course) = self.users.get(user.index()) else {
+            return 0;
+        };
+        let wanted_from = match self.late {
+            LatePolicy::Queue => return 0,
+            LatePolicy::Drop(after) => self.count(course, now - after),
+            // The last one that is due is not late.
+            LatePolicy::Skip => self.count(course, now + Nanos(1)).saturating_sub(1),
+        };
+        let dropped = wanted_from.saturating_sub(course.passed).min(room);
+        if dropped > 0 {
+            let passed = course.passed + dropped;
+            let early = self.count(course, self.measure_from);
+            self.dropped.all += dropped;
+            self.dropped.early += early.min(passed).saturating_sub(course.passed);
+            self.users[user.index()].passed = passed;
+        }
+        dropped
+    }
+
+    /// Moves the laws of all users by a pause of the load.
+    pub(super) fn move_on(&mut self, pause: Nanos) {
+        for course in &mut self.users {
+            course.start += pause;
+        }
+    }
+
+    /// No arrival is due at `end` or later.
+    pub(super) fn end_at(&mut self, end: Nanos) {
+        self.end = self.end.min(end);
+    }
+
+    /// When the law of the user that came last is over, if it ends.
+    pub(super) fn last_end(&self) -> Option<Nanos> {
+        let last = self.users.iter().map(|course| course.start).max()?;
+        Some(last + self.schedule.duration()?)
+    }
+
+    /// The measured arrivals that became due before `end` and those that were dropped, since the
+    /// last call.
+    pub(super) fn tally(&mut self, end: Nanos) -> super::Tally {
+        let end = end.min(self.end);
+        let mut due = self.gone;
+        for course in self.users.iter().filter(|course| course.is_here) {
+            let all = self.count(*course, end);
+            due.all += all;
+            due.early += self.count(*course, self.measure_from).min(all);
+        }
+        let intended = due.measured(self.room);
+        let dropped = self.dropped.measured(self.room);
+        super::Tally {
+            intended: told(&mut self.told_intended, intended),
+            dropped: told(&mut self.told_dropped, dropped),
+        }
+    }
+
+    /// Hands over what is due and neither taken nor dropped, user by user: the last arrival, and how
+    /// many it stands for. Numbers go on from `next` in steps of `of`.
+    pub(super) fn pending(&self, mut next: u64, of: u64, mut hand_over: impl FnMut(Arrival, u64)) {
+        let here = (0..).zip(&self.users).filter(|(_, course)| course.is_here);
+        for (id, course) in here {
+            let room = self.limit.saturating_sub(next).div_ceil(of);
+            let waiting = self.count(*course, self.end).saturating_sub(course.passed);
+            let waiting = waiting.min(room);
+            next += waiting * of;
+            let early = self.count(*course, self.measure_from);
+            let measured = waiting.min((course.passed + waiting).saturating_sub(early));
+            let last = course.passed + waiting.saturating_sub(1);
+            if measured > 0
+                && let Some(due) = self.schedule.start_of(last)
+            {
+                let intended = course.start + due;
+                let arrival = Arrival {
+                    index: next - of,
+                    intended,
+                    ready: intended,
+                    user: Some(UserId(id)),
+                };
+                hand_over(arrival, measured);
+            }
+        }
+    }
+
+    /// How many arrivals of a user are due before `t`.
+    fn count(&self, course: Course, t: Nanos) -> u64 {
+        match t > course.start {
+            true => self.schedule.count_before(t - course.start),
+            false => 0,
+        }
+    }
+}
+
+impl Due {
+    /// Those that are measured, of `room` in all.
+    fn measured(self, room: u64) -> u64 {
+        self.all.min(room) - self.early.min(room)
+    }
+}
+
+/// What is new since it was told last.
+fn told(before: &mut u64, now: u64) -> u64 {
+    // Arrivals of a user that goes are not due any more.
+    let new = now.saturating_sub(*before);
+    *before += new;
+    new
+}
