@@ -82,16 +82,20 @@ pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
     /// A plan that reaches the server.
     pub(crate) reach: &'a Plan,
+    /// A plan that reaches the one that is asked for the schema.
+    asked: &'a Plan,
     /// Schemas that were fetched already, with their questions.
     known: Vec<(Wanted, Schema)>,
 }
 
 impl<'a> Calls<'a> {
-    /// The calls of a pool whose server is reached by a plan.
-    pub(crate) const fn new(pool: &'a Pool, reach: &'a Plan) -> Self {
+    /// The calls of a pool whose server is reached by a plan, and the one that knows its schema by
+    /// another.
+    pub(crate) const fn new(pool: &'a Pool, reach: &'a Plan, asked: &'a Plan) -> Self {
         Self {
             pool,
             reach,
+            asked,
             known: Vec::new(),
         }
     }
@@ -153,7 +157,7 @@ impl<'a> Calls<'a> {
             Some((_, schema)) => schema.clone(),
             None => {
                 let written = &self.pool.settings.schema;
-                let schema = schema::schema(written, self.reach, &wanted, &Place::Nowhere, scope)?;
+                let schema = schema::schema(written, self.asked, &wanted, &Place::Nowhere, scope)?;
                 self.known.push((wanted, schema.clone()));
                 schema
             }

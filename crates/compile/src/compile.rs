@@ -119,6 +119,8 @@ pub fn schema_of(
     let schema = pool.and_then(|pool| {
         let reach = reach(document, &pool, generator, &mut scope)?;
         let written = &pool.settings.schema;
+        let other = asked(document, &pool, generator, &mut scope);
+        let reach = other.unwrap_or(reach);
         schema::schema(written, &reach, wanted, &Place::Nowhere, &mut scope)
     });
     finished(scope, schema)
@@ -182,7 +184,8 @@ fn calls(
     scope: &mut Scope<'_>,
 ) -> Option<drumfire_plan::Pool> {
     let reach = reach(document, pool, generator, scope)?;
-    let mut calls = Calls::new(pool, &reach);
+    let other = asked(document, pool, generator, scope);
+    let mut calls = Calls::new(pool, &reach, other.as_ref().unwrap_or(&reach));
     // A target of calls need not be a URL.
     let mut requests = pool.every_request();
     let is_mixed = requests.any(|request| !matches!(request.ask, Ask::Call(_)));
@@ -273,6 +276,22 @@ fn reach(
         thresholds: Vec::new(),
     };
     check::checked(parts, document, std::slice::from_ref(pool), scope)
+}
+
+/// A plan that reaches the server that is asked for the schema of a pool's calls; `None` where that
+/// is the one that is called, or where something else is wrong already.
+fn asked(
+    document: &Document,
+    pool: &Pool,
+    generator: Generator,
+    scope: &mut Scope<'_>,
+) -> Option<Plan> {
+    let target = pool.settings.schema.reflection.target.as_ref();
+    let target = target.filter(|_| scope.found.is_empty())?;
+    let mut other = pool.clone();
+    other.settings.reach.target = Some(target.clone());
+    other.settings.reach.unix_socket = None;
+    reach(document, &other, generator, scope)
 }
 
 /// A pool with these requests; `usual` is the version of HTTP that they speak unless the document

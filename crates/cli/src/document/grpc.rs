@@ -24,6 +24,7 @@ pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
                     .as_ref()
                     .map(|path| text("protoset", &path.display())),
                 reflection: Reflection {
+                    target: None,
                     metadata: fields("reflect_metadata", &flags.reflect_metadata)?,
                 },
             },

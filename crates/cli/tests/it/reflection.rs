@@ -2,7 +2,7 @@
 
 use crate::support::program::{LIMIT, words};
 use crate::support::script::Peer;
-use crate::support::{Process, Run, Script, drumfire};
+use crate::support::{Folder, Process, Run, Script, Serve, drumfire};
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
@@ -130,4 +130,40 @@ fn what_is_no_server_of_grpc_is_named_soon() {
         assert!(run.stderr.contains(says), "{says}: {}", run.stderr);
         assert!(took < Duration::from_secs(6), "{says}: {took:?}");
     }
+}
+
+#[test]
+fn another_server_than_the_one_that_is_called_may_be_asked() {
+    // The one that is called would never answer the question.
+    let called = Script::new(Peer::hold);
+    let asked = Serve::new("--grpc");
+    let folder = Folder::new();
+    let plan = |reflection: &str| {
+        let port = called.port();
+        format!(
+            "drumfire: 1\npools:\n  calls:\n    target: 127.0.0.1:{port}\n    plaintext: true\n    \
+             timeout: 300ms\n    connect_timeout: 2s\n    users: 1\n    stop: {{ requests: 1 }}\n    \
+             {reflection}requests: [ {{ call: helloworld.Greeter/SayHello }} ]\n"
+        )
+    };
+    let other = format!(
+        "reflection: {{ target: '127.0.0.1:{}' }}\n    ",
+        asked.port()
+    );
+    let run = |text: String| {
+        let path = folder.write("plan.yaml", text);
+        Process::start(&mut drumfire(["run", &path, "--json", "-"])).finish(LIMIT)
+    };
+    let known = run(plan(&other));
+    assert!(
+        known.stdout.contains("helloworld.Greeter/SayHello"),
+        "{}",
+        known.stderr
+    );
+    let unknown = run(plan(""));
+    assert!(
+        unknown.stderr.contains("the schema can't be had"),
+        "{}",
+        unknown.stderr
+    );
 }

@@ -114,6 +114,7 @@ fields!(Schema {
 });
 
 fields!(Reflection {
+    "target" => target,
     "metadata" => metadata,
 });
 

@@ -146,9 +146,10 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn schema()(proto in texts(), import_path in texts(), protoset in some(), metadata in listed())
+    fn schema()(proto in texts(), import_path in texts(), protoset in some(), target in some(),
+                metadata in listed())
         -> Schema {
-            Schema { proto, import_path, protoset, reflection: Reflection { metadata } }
+            Schema { proto, import_path, protoset, reflection: Reflection { target, metadata } }
         }
 }
 

@@ -243,6 +243,7 @@ fn schema(options: &Options) -> Schema {
             .map(|folder| TOOL.text("--import-paths", folder))
             .collect(),
         reflection: Reflection {
+            target: None,
             metadata: metadata
                 .filter(|(key, _)| !is_reserved(key))
                 .map(|(key, value)| {

@@ -313,6 +313,7 @@ fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Result<Settings, Str
         },
         schema: Schema {
             reflection: Reflection {
+                target: None,
                 metadata: metadata.collect(),
             },
             ..Schema::default()

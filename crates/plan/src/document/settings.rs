@@ -189,6 +189,8 @@ pub struct Schema {
 /// How the server is asked for its schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reflection {
+    /// Which server is asked, where that is not the target of the calls.
+    pub target: Option<Text>,
     /// The metadata of the question.
     pub metadata: Vec<Field>,
 }
