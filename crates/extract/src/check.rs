@@ -3,9 +3,9 @@
 use crate::ParseError;
 use crate::number::Number;
 use crate::pattern::Pattern;
+use crate::relation::Relation;
 use drumfire_plan::suggestion;
 use memchr::memmem;
-use std::cmp::Ordering;
 use std::fmt;
 
 /// A rule for a value.
@@ -34,28 +34,6 @@ enum Rule {
     Exists,
     Missing,
 }
-
-/// A relation between numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
-    Less,
-    LessOrEqual,
-    More,
-    MoreOrEqual,
-    Equal,
-    Unequal,
-}
-
-/// How relations are written; of two with the same beginning the longer one first.
-const RELATIONS: [(&str, Relation); 7] = [
-    ("<=", Relation::LessOrEqual),
-    ("<", Relation::Less),
-    (">=", Relation::MoreOrEqual),
-    (">", Relation::More),
-    ("==", Relation::Equal),
-    ("=", Relation::Equal),
-    ("!=", Relation::Unequal),
-];
 
 /// The words that a check begins with.
 const WORDS: [&str; 6] = ["contains", "equals", "matches", "exists", "missing", "not"];
@@ -126,19 +104,6 @@ impl fmt::Display for Check {
     }
 }
 
-impl Relation {
-    const fn holds(self, order: Ordering) -> bool {
-        match self {
-            Self::Less => order.is_lt(),
-            Self::LessOrEqual => order.is_le(),
-            Self::More => order.is_gt(),
-            Self::MoreOrEqual => order.is_ge(),
-            Self::Equal => order.is_eq(),
-            Self::Unequal => order.is_ne(),
-        }
-    }
-}
-
 /// A text's first word, and what follows the blanks behind it.
 fn first_word(text: &str) -> (&str, &str) {
     match text.split_once(char::is_whitespace) {
@@ -168,20 +133,42 @@ fn worded(word: &str, argument: &str) -> Result<Rule, ParseError> {
     Ok(rule)
 }
 
+/// A relation as it is written, and what stands behind it.
+struct Written<'a> {
+    relation: Relation,
+    limit: &'a str,
+    /// Where the limit begins; 0 where no sign stands before it.
+    at: usize,
+}
+
+/// A relation and a limit; a limit alone is one that a value equals, as is one behind `=`.
+fn relation_and_limit(text: &str) -> Written<'_> {
+    let equal = || Some((Relation::Equal, text.strip_prefix('=')?));
+    let stripped = Relation::strip(text).or_else(equal);
+    let (relation, limit) = stripped.unwrap_or((Relation::Equal, text));
+    let limit = limit.trim_start();
+    Written {
+        relation,
+        limit,
+        at: text.len() - limit.len(),
+    }
+}
+
 /// A relation and a number, or only a number.
 fn compares(text: &str) -> Result<Rule, ParseError> {
-    let found = RELATIONS.iter().find(|(sign, _)| text.starts_with(sign));
-    let (sign, relation) =
-        found.map_or(("", Relation::Equal), |(sign, relation)| (*sign, *relation));
-    let limit = text[sign.len()..].trim_start();
+    let Written {
+        relation,
+        limit,
+        at,
+    } = relation_and_limit(text);
     if let Some(number) = Number::parse_limit(limit) {
         return Ok(Rule::Compares(relation, number));
     }
     let limit_shown: String = limit.chars().take(40).collect();
     let limit_shown = limit_shown.escape_debug();
-    if !sign.is_empty() {
+    if at > 0 {
         let reason = format!("`{limit_shown}` is no number, time (500ms) or size (10kB)");
-        return Err(ParseError::new(text.len() - limit.len(), reason));
+        return Err(ParseError::new(at, reason));
     }
     let (word, _) = first_word(text);
     let near = suggestion(word, WORDS);

@@ -18,6 +18,7 @@ mod number;
 mod parse_error;
 mod pattern;
 mod pick;
+mod relation;
 mod rules;
 mod xml;
 

@@ -4,8 +4,8 @@ use super::path::{Parser, Segment, is_singular};
 use crate::ParseError;
 use crate::number::Number;
 use crate::pattern::Pattern;
+use crate::relation::Relation;
 use drumfire_plan::suggestion;
-use std::cmp::Ordering;
 
 /// What must hold of a member or element.
 #[derive(Clone, Debug)]
@@ -70,27 +70,6 @@ pub(super) enum Expression {
     Computed(Operand),
 }
 
-/// How two values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
-    Equal,
-    Unequal,
-    LessOrEqual,
-    Less,
-    MoreOrEqual,
-    More,
-}
-
-/// Of two with the same beginning the longer one is first.
-const RELATIONS: [(&str, Relation); 6] = [
-    ("==", Relation::Equal),
-    ("!=", Relation::Unequal),
-    ("<=", Relation::LessOrEqual),
-    ("<", Relation::Less),
-    (">=", Relation::MoreOrEqual),
-    (">", Relation::More),
-];
-
 const FUNCTIONS: [&str; 5] = ["length", "count", "value", "match", "search"];
 
 /// What stands in a filter before it is known whether it is compared.
@@ -98,22 +77,6 @@ enum Term {
     Query(Query),
     Operand(Operand),
     Matches(Matching),
-}
-
-impl Relation {
-    /// Whether it holds of values with this order; of those without one only `!=` does.
-    pub(super) const fn holds(self, order: Option<Ordering>) -> bool {
-        match (self, order) {
-            (Self::Unequal, None) => true,
-            (_, None) => false,
-            (Self::Equal, Some(order)) => order.is_eq(),
-            (Self::Unequal, Some(order)) => order.is_ne(),
-            (Self::LessOrEqual, Some(order)) => order.is_le(),
-            (Self::Less, Some(order)) => order.is_lt(),
-            (Self::MoreOrEqual, Some(order)) => order.is_ge(),
-            (Self::More, Some(order)) => order.is_gt(),
-        }
-    }
 }
 
 impl Filter {
@@ -143,18 +106,16 @@ impl Filter {
         let left = term(parser)?;
         let behind = parser.at();
         parser.skip_space();
-        let rest = parser.rest();
-        let Some((sign, relation)) = RELATIONS.iter().find(|(sign, _)| rest.starts_with(sign))
-        else {
+        let Some((relation, rest)) = Relation::strip(parser.rest()) else {
             parser.go_to(behind);
             return test(start, left);
         };
-        parser.pass(sign.len());
+        parser.pass(parser.rest().len() - rest.len());
         parser.skip_space();
         let right_at = parser.at();
         let right = term(parser)?;
         let (left, right) = (operand(start, left)?, operand(right_at, right)?);
-        Ok(Self::Compare(left, *relation, right))
+        Ok(Self::Compare(left, relation, right))
     }
 
     fn parenthesized(parser: &mut Parser<'_>) -> Result<Self, ParseError> {

@@ -10,6 +10,7 @@ use super::walk::Walk;
 use crate::NoValue;
 use crate::number::Number;
 use crate::pattern::Pattern;
+use crate::relation::Relation;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -67,7 +68,11 @@ pub(super) fn holds(
         Filter::Compare(left, relation, right) => {
             let left = evaluate(left, scanner, place)?;
             let right = evaluate(right, scanner, place)?;
-            Ok(relation.holds(compare(&left, &right, scanner)?))
+            // Values without an order are only unequal.
+            let order = compare(&left, &right, scanner)?;
+            Ok(order.map_or(*relation == Relation::Unequal, |order| {
+                relation.holds(order)
+            }))
         }
         Filter::Matches(matching) => matches(matching, scanner, place),
     }

@@ -1,0 +1,44 @@
+//! Relations between values that have an order.
+
+use std::cmp::Ordering;
+
+/// A relation between two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Equal,
+    Unequal,
+    LessOrEqual,
+    Less,
+    MoreOrEqual,
+    More,
+}
+
+/// How relations are written; of two with the same beginning the longer one first.
+const SIGNS: [(&str, Relation); 6] = [
+    ("==", Relation::Equal),
+    ("!=", Relation::Unequal),
+    ("<=", Relation::LessOrEqual),
+    ("<", Relation::Less),
+    (">=", Relation::MoreOrEqual),
+    (">", Relation::More),
+];
+
+impl Relation {
+    /// The relation that a text begins with, and what follows it.
+    pub(crate) fn strip(text: &str) -> Option<(Self, &str)> {
+        let mut signs = SIGNS.iter();
+        signs.find_map(|(sign, relation)| Some((*relation, text.strip_prefix(sign)?)))
+    }
+
+    /// Whether it holds of values with this order.
+    pub(crate) const fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::Unequal => order.is_ne(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Less => order.is_lt(),
+            Self::MoreOrEqual => order.is_ge(),
+            Self::More => order.is_gt(),
+        }
+    }
+}
