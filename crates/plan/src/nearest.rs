@@ -19,19 +19,30 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance, letters in any case.
+/// Damerau's and Levenshtein's distance, letters in any case: two that are swapped are one edit.
 fn edits(name: &[char], candidate: &str) -> usize {
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for letter in candidate.chars() {
-        let mut diagonal = row[0];
-        row[0] += 1;
+    let candidate: Vec<char> = candidate.chars().collect();
+    let is_same = |a: char, b: char| a.eq_ignore_ascii_case(&b);
+    // The rows of the two letters before.
+    let mut second: Vec<usize> = Vec::new();
+    let mut first: Vec<usize> = (0..=name.len()).collect();
+    for (n, letter) in candidate.iter().enumerate() {
+        let mut row = vec![n + 1];
         for (k, other) in name.iter().enumerate() {
-            let change = usize::from(!letter.eq_ignore_ascii_case(other));
-            let best = (diagonal + change).min(row[k] + 1).min(row[k + 1] + 1);
-            diagonal = std::mem::replace(&mut row[k + 1], best);
+            let change = usize::from(!is_same(*letter, *other));
+            let best = (first[k] + change).min(row[k] + 1).min(first[k + 1] + 1);
+            let is_swapped = n > 0
+                && k > 0
+                && is_same(*letter, name[k - 1])
+                && is_same(candidate[n - 1], *other);
+            row.push(match is_swapped {
+                true => best.min(second[k - 1] + 1),
+                false => best,
+            });
         }
+        second = std::mem::replace(&mut first, row);
     }
-    row[name.len()]
+    first[name.len()]
 }
 
 /// `; did you mean …?`, or nothing.
@@ -71,11 +82,13 @@ mod tests {
             "trace",
         ];
         for (name, meant) in [
-            ("lien", None), // two of four letters
+            ("lien", Some("line")),
+            ("liex", None), // two of four letters
             ("lines", Some("line")),
             ("Const", Some("const")),
             ("unlimted", Some("unlimited")),
-            ("tarce", None),
+            ("tarce", Some("trace")),
+            ("nuliimtde", Some("unlimited")),
             ("steps", Some("step")),
             ("", None),
             ("wholly different", None),
