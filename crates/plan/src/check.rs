@@ -1,6 +1,6 @@
 //! The flaws that keep a plan from being run.
 
-use crate::nearest::suggestion;
+use crate::nearest::{suggestion, suggestion_and};
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
     KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, STEPS_MAX, Sequence, Step,
@@ -319,41 +319,49 @@ fn check_times(pool: &Pool, found: &mut Findings) {
     }
 }
 
-/// A threshold must have something to look at.
-/// A rule about iterations needs some that are more than a request.
-fn check_iterations(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
+/// A threshold must have something to look at: its pool, its step, and iterations that are more
+/// than a request.
+fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
+    let mut note_if =
+        |wrong, message: &str| found.note_item_if(wrong, "thresholds", Some(k), message);
+    let interval = parts.generator.interval;
+    let short = threshold.window.is_some_and(|window| window < interval);
+    note_if(
+        short,
+        "the window is shorter than the interval; write a longer one",
+    );
     let (pool, metric) = match &threshold.metric {
         Metric::Pool(pool, metric) => (Some(pool), &**metric),
         metric => (None, metric),
     };
-    if !matches!(metric, Metric::Iteration(_)) {
+    let is_meant = |candidate: &&Pool| pool.is_none_or(|name| *name == candidate.name);
+    let meant: Vec<&Pool> = parts.pools.iter().filter(is_meant).collect();
+    if let (Some(pool), []) = (pool, &*meant) {
+        let names = parts.pools.iter().map(|pool| pool.name.as_str());
+        let known = names.clone().collect::<Vec<_>>().join(", ");
+        let near = suggestion_and(pool, names, &format!("the pools are {known}"));
+        note_if(
+            true,
+            &format!("no pool is named `{}`{near}", pool.escape_debug()),
+        );
         return;
     }
-    let is_meant = |candidate: &&Pool| pool.is_none_or(|name| *name == candidate.name);
-    let mut meant = parts.pools.iter().filter(is_meant).peekable();
-    let are_requests = meant.peek().is_some() && !meant.any(|pool| pool.program.has_steps());
-    let message = "an iteration is one request here; leave `iteration.` out";
-    found.note_item_if(are_requests, "thresholds", Some(k), message);
-}
-
-fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &mut Findings) {
-    let interval = parts.generator.interval;
-    let short = threshold.window.is_some_and(|window| window < interval);
-    let message = "the window is shorter than the interval; write a longer one";
-    found.note_item_if(short, "thresholds", Some(k), message);
-    check_iterations(k, threshold, parts, found);
-    let Metric::Step(name, _) = &threshold.metric else {
-        return;
-    };
-    let requests = || parts.pools.iter().flat_map(|pool| &pool.requests);
-    let steps = || requests().map(|request| request.step.as_str());
-    let message = format!(
-        "no step is named `{}`{}",
-        name.escape_debug(),
-        suggestion(name, steps())
-    );
-    let unknown = !steps().any(|step| step == name);
-    found.note_item_if(unknown, "thresholds", Some(k), &message);
+    match metric {
+        Metric::Iteration(_) => note_if(
+            !meant.is_empty() && !meant.iter().any(|pool| pool.program.has_steps()),
+            "an iteration is one request here; leave `iteration.` out",
+        ),
+        Metric::Step(name, _) => {
+            let of = pool.map_or_else(String::new, |pool| format!(" of `{pool}`"));
+            let requests = meant.iter().flat_map(|pool| &pool.requests);
+            let steps = requests.map(|request| request.step.as_str());
+            let unknown = !steps.clone().any(|step| step == name);
+            let near = suggestion(name, steps);
+            let message = format!("no step{of} is named `{}`{near}", name.escape_debug());
+            note_if(unknown, &message);
+        }
+        _ => {}
+    }
 }
 
 impl Load {
