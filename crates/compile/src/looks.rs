@@ -36,6 +36,9 @@ pub(crate) fn looks(
     let mut written = request.expect.clone();
     let own_status = written.status.take();
     crate::form::fields::Fields::fill(&mut written, &http.expect);
+    if has_templates(request, pool) {
+        refuse_templates(&written, scope);
+    }
     let expectations = expectations(&written, scope);
     let takes: Vec<Take> = request
         .take
@@ -90,17 +93,47 @@ pub(crate) fn looks_of_call(
     Some(Arc::new(JsonReplies::new(method.clone(), inspection)))
 }
 
+/// Whether a request's texts are templates.
+fn has_templates(request: &Request, pool: &Pool) -> bool {
+    let own = request.data.templates.as_ref();
+    let written = own.or(pool.settings.templates.as_ref());
+    written.is_none_or(|language| !["none", "go-none"].contains(&&*language.value))
+}
+
+/// Notes checks that look as if they had templates: a check is the same for each request.
+fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
+    let fields = [&written.header, &written.json, &written.xml, &written.css];
+    let fields = fields.into_iter().flatten();
+    let texts = fields.map(|field| &field.value).chain(&written.body);
+    for text in texts.filter(|text| text.value.contains("{{")) {
+        let message = "a check has no templates; `take` the value and compare it in an `if`, or \
+                       write `templates: none` where the text is meant as it is";
+        scope.found.add(&text.place, message);
+    }
+}
+
 /// Everything but the status.
 fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     let mut all = Vec::new();
-    let single = [
-        (&written.time, "time", MismatchKind::Time),
-        (&written.body_size, "size", MismatchKind::Body),
-    ];
-    for (text, subject, kind) in single {
-        if let Some(text) = text {
-            all.extend(expectation(subject, &text.place, text, kind, scope));
-        }
+    if let Some(text) = &written.time {
+        let check = scope.found.ok(&text.place, Check::parse_time(&text.value));
+        all.extend(checked(
+            "time",
+            &text.place,
+            check,
+            MismatchKind::Time,
+            scope,
+        ));
+    }
+    if let Some(text) = &written.body_size {
+        let check = scope.found.ok(&text.place, Check::parse_size(&text.value));
+        all.extend(checked(
+            "size",
+            &text.place,
+            check,
+            MismatchKind::Body,
+            scope,
+        ));
     }
     for field in &written.header {
         let subject = format!("header {}", field.name.value);
@@ -136,8 +169,18 @@ fn expectation(
     kind: MismatchKind,
     scope: &mut Scope<'_>,
 ) -> Option<Expectation> {
-    let subject = scope.found.ok(place, Extractor::parse(subject));
     let check = scope.found.ok(&check.place, Check::parse(&check.value));
+    checked(subject, place, check, kind, scope)
+}
+
+fn checked(
+    subject: &str,
+    place: &Place,
+    check: Option<Check>,
+    kind: MismatchKind,
+    scope: &mut Scope<'_>,
+) -> Option<Expectation> {
+    let subject = scope.found.ok(place, Extractor::parse(subject));
     Some(Expectation {
         subject: subject?,
         check: check?,

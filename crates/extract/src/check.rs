@@ -5,6 +5,7 @@ use crate::number::Number;
 use crate::pattern::Pattern;
 use crate::relation::Relation;
 use drumfire_plan::suggestion;
+use drumfire_units::{ByteSize, Nanos};
 use memchr::memmem;
 use std::fmt;
 
@@ -69,6 +70,38 @@ impl Check {
             rule,
             is_negated,
         })
+    }
+
+    /// Reads a bound of a time, such as `<500ms`.
+    ///
+    /// # Errors
+    /// With the place of the first mistake and what would be right there.
+    pub fn parse_time(text: &str) -> Result<Self, ParseError> {
+        let Written {
+            relation,
+            limit,
+            at,
+        } = relation_and_limit(text.trim());
+        if matches!(relation, Relation::Equal | Relation::Unequal) {
+            let meant = limit.parse::<Nanos>().map_or("500ms", |_| limit);
+            let shown = text.trim().escape_debug();
+            let reason = format!("`{shown}` is no bound of a time; write one such as `<{meant}`");
+            return Err(ParseError::new(0, reason));
+        }
+        let time = limit.parse::<Nanos>();
+        time.map_err(|error| ParseError::new(at, error.to_string()))?;
+        Self::parse(text)
+    }
+
+    /// Reads a bound of a size, such as `<10kB`, or a size, such as `=1000`.
+    ///
+    /// # Errors
+    /// With the place of the first mistake and what would be right there.
+    pub fn parse_size(text: &str) -> Result<Self, ParseError> {
+        let Written { limit, at, .. } = relation_and_limit(text.trim());
+        let size = limit.parse::<ByteSize>();
+        size.map_err(|error| ParseError::new(at, error.to_string()))?;
+        Self::parse(text)
     }
 
     /// Whether it holds of a value that is there.
