@@ -1,6 +1,7 @@
 //! Secrets never reach a report: how they are recognized and masked.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The text in place of a secret.
 pub const MASK: &str = "***";
@@ -103,12 +104,64 @@ pub fn body(text: &str, values: &[&str]) -> String {
         masked.push_str(&rest[..name.value]);
         let value = &rest[name.value..];
         let end = value_end(value, name.form);
-        let is_secret = end > 0 && is_secret(&rest[name.start..name.end]);
+        let is_secret = end > 0 && is_secret_value(&rest[name.start..name.end], &value[..end]);
         masked.push_str(if is_secret { MASK } else { &value[..end] });
         rest = &value[end..];
     }
     masked.push_str(rest);
-    echoes(&masked, values)
+    echoes(&without_hidden(&masked), values)
+}
+
+/// Whether a value of this name is a secret. A number is one where the name ends with the secret's,
+/// such as `pin`: what is called `sessions` or `token_count` is counted, or measured.
+fn is_secret_value(name: &str, value: &str) -> bool {
+    match value.trim() {
+        "true" | "false" | "null" => false,
+        number if number.parse::<f64>().is_ok() => {
+            let name = name.to_ascii_lowercase();
+            let mut words = SECRET_WORDS.iter().chain(&SECRET_NAMES);
+            name == SECRET_WHOLE || words.any(|word| name.ends_with(word))
+        }
+        _ => is_secret(name),
+    }
+}
+
+/// A text in which the values of HTML's fields with secret names are masked, such as hidden ones of
+/// forms: there the name is a value itself.
+fn without_hidden(text: &str) -> String {
+    const TAGS: [&str; 2] = ["<input", "<meta"];
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = TAGS.iter().filter_map(|tag| rest.find(tag)).min() {
+        let (before, tag) = rest.split_at(start);
+        let (tag, behind) = tag.split_at(tag.find('>').unwrap_or(tag.len()));
+        out.push_str(before);
+        let value = attribute(tag, "value").or_else(|| attribute(tag, "content"));
+        let is_hidden = attribute(tag, "name").is_some_and(|at| is_secret(&tag[at]));
+        match value.filter(|_| is_hidden) {
+            Some(at) => out.extend([&tag[..at.start], MASK, &tag[at.end..]]),
+            None => out.push_str(tag),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Where in a tag the value of an attribute stands, without its quotes.
+fn attribute(tag: &str, name: &str) -> Option<Range<usize>> {
+    let starts = tag.match_indices(name).map(|(at, _)| at);
+    let mut found = starts.filter(|at| tag[..*at].ends_with(char::is_whitespace));
+    found.find_map(|at| {
+        let value = tag[at + name.len()..].strip_prefix('=')?;
+        let quote = value.chars().next().filter(|c| ['"', '\''].contains(c));
+        let start = tag.len() - value.len() + usize::from(quote.is_some());
+        let length = match quote {
+            Some(quote) => tag[start..].find(quote),
+            None => tag[start..].find(|c: char| c.is_whitespace() || c == '/'),
+        };
+        Some(start..length.map_or(tag.len(), |length| start + length))
+    })
 }
 
 /// A text with each of these values masked wherever it stands.
@@ -357,6 +410,23 @@ mod tests {
                 "see http://x/?a=b and \u{e4}: no",
             ),
             (r#"{"token":["x"]}"#, r#"{"token":["x"]}"#),
+            (
+                r#"{"sessions": 382, "session_timeout":30,"has_token": true, "key": null}"#,
+                r#"{"sessions": 382, "session_timeout":30,"has_token": true, "key": null}"#,
+            ),
+            (
+                r#"{"session": 382, "userPin":1234, "api_key": 12}"#,
+                r#"{"session": ***, "userPin":***, "api_key": ***}"#,
+            ),
+            ("tokens=5&token=5", "tokens=5&token=***"),
+            (
+                r#"<input name="csrf" value="a&quot;b"><input value='c' type=hidden name='token'>"#,
+                r#"<input name="csrf" value="***"><input value='***' type=hidden name='token'>"#,
+            ),
+            (
+                "<meta name=csrf-token content=abc><p name=\"x\" value=\"y\">",
+                "<meta name=csrf-token content=***><p name=\"x\" value=\"y\">",
+            ),
             (r#"{"token": "cut of"#, r#"{"token": "***"#),
             ("echo: Bearer abcdefgh!", "echo: Bearer ***!"),
         ] {
