@@ -1,9 +1,11 @@
 //! Values of JSON and YAML with the parts of them that others refer to.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-/// References are followed this deep; a schema may hold itself.
+/// References and schemas are followed this deep.
 const DEPTH_MAX: usize = 32;
+/// Values of an example.
+const VALUES_MAX: usize = 10_000;
 
 /// Reads JSON, or YAML.
 ///
@@ -41,70 +43,99 @@ pub(crate) fn resolved<'a>(value: &'a Value, root: &'a Value) -> &'a Value {
 }
 
 /// An example of a schema: its own, its default, the first of its values, or one made by its type.
+/// What holds itself ends where it would begin again: there, a property is left out, and a list
+/// is empty.
 pub(crate) fn example(schema: &Value, root: &Value) -> Value {
-    example_at(schema, root, 0)
+    let mut examples = Examples {
+        root,
+        within: Vec::new(),
+        left: VALUES_MAX,
+    };
+    examples.of(schema).unwrap_or(Value::Null)
 }
 
-fn example_at(schema: &Value, root: &Value, depth: usize) -> Value {
-    let schema = resolved(schema, root);
-    let given = [
-        &schema["example"],
-        &schema["examples"][0],
-        &schema["default"],
-        &schema["const"],
-        &schema["enum"][0],
-    ];
-    if let Some(given) = given.into_iter().find(|given| !given.is_null()) {
-        return given.clone();
+/// Examples in the making.
+struct Examples<'a> {
+    root: &'a Value,
+    /// The schemas whose examples are being made, the outermost first.
+    within: Vec<&'a Value>,
+    /// How many values may still be made.
+    left: usize,
+}
+
+impl<'a> Examples<'a> {
+    /// An example of a schema; none within its own, or where there are too many already.
+    fn of(&mut self, schema: &'a Value) -> Option<Value> {
+        let schema = resolved(schema, self.root);
+        self.left = self.left.checked_sub(1)?;
+        let given = [
+            &schema["example"],
+            &schema["examples"][0],
+            &schema["default"],
+            &schema["const"],
+            &schema["enum"][0],
+        ];
+        if let Some(given) = given.into_iter().find(|given| !given.is_null()) {
+            return Some(given.clone());
+        }
+        let is_within = self.within.iter().any(|outer| std::ptr::eq(*outer, schema));
+        if is_within || self.within.len() >= DEPTH_MAX {
+            return None;
+        }
+        self.within.push(schema);
+        let made = self.made(schema);
+        self.within.pop();
+        made
     }
-    if depth >= DEPTH_MAX {
-        return Value::Null;
+
+    fn made(&mut self, schema: &'a Value) -> Option<Value> {
+        if let Some(parts) = schema["allOf"].as_array() {
+            let mut all = self.properties(schema);
+            for part in parts {
+                if let Some(Value::Object(part)) = self.of(part) {
+                    all.extend(part);
+                }
+            }
+            return Some(Value::Object(all));
+        }
+        let choices = [&schema["oneOf"], &schema["anyOf"]];
+        if let Some(choices) = choices.into_iter().find_map(Value::as_array) {
+            return choices.iter().find_map(|choice| self.of(choice));
+        }
+        let kind = schema["type"]
+            .as_str()
+            .or_else(|| schema["type"][0].as_str());
+        Some(match kind {
+            None if schema["properties"].is_object() => Value::Object(self.properties(schema)),
+            Some("object") => Value::Object(self.properties(schema)),
+            Some("array") => Value::Array(self.of(&schema["items"]).into_iter().collect()),
+            Some("integer" | "number") => match &schema["minimum"] {
+                Value::Null => Value::from(1),
+                least => least.clone(),
+            },
+            Some("boolean") => Value::Bool(true),
+            Some("string") => Value::from(match schema["format"].as_str() {
+                Some("date") => "2024-01-31",
+                Some("date-time") => "2024-01-31T12:00:00Z",
+                Some("email") => "ada@example.test",
+                Some("uuid") => "{{ uuid }}",
+                Some("uri") => "https://example.test/",
+                _ => "text",
+            }),
+            _ => Value::Null,
+        })
     }
-    let below = |schema: &Value| example_at(schema, root, depth + 1);
-    if let Some(parts) = schema["allOf"].as_array() {
-        let mut all = serde_json::Map::new();
-        for part in parts.iter().map(below) {
-            if let Value::Object(part) = part {
-                all.extend(part);
+
+    /// The properties of an object that a client may send.
+    fn properties(&mut self, schema: &'a Value) -> Map<String, Value> {
+        let mut all = Map::new();
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            let is_read = resolved(property, self.root)["readOnly"].as_bool() == Some(true);
+            if let Some(value) = (!is_read).then(|| self.of(property)).flatten() {
+                all.insert(name.clone(), value);
             }
         }
-        return Value::Object(all);
-    }
-    let choices = [&schema["oneOf"][0], &schema["anyOf"][0]];
-    if let Some(choice) = choices.into_iter().find(|choice| !choice.is_null()) {
-        return below(choice);
-    }
-    let kind = schema["type"]
-        .as_str()
-        .or_else(|| schema["type"][0].as_str());
-    match kind {
-        Some("object") | None if schema["properties"].is_object() => {
-            let properties = schema["properties"].as_object().into_iter().flatten();
-            let is_read =
-                |property: &Value| resolved(property, root)["readOnly"].as_bool() == Some(true);
-            let properties = properties.filter(|(_, property)| !is_read(property));
-            Value::Object(
-                properties
-                    .map(|(name, value)| (name.clone(), below(value)))
-                    .collect(),
-            )
-        }
-        Some("object") => Value::Object(serde_json::Map::new()),
-        Some("array") => Value::Array(vec![below(&schema["items"])]),
-        Some("integer" | "number") => match &schema["minimum"] {
-            Value::Null => Value::from(1),
-            least => least.clone(),
-        },
-        Some("boolean") => Value::Bool(true),
-        Some("string") => Value::from(match schema["format"].as_str() {
-            Some("date") => "2024-01-31",
-            Some("date-time") => "2024-01-31T12:00:00Z",
-            Some("email") => "ada@example.test",
-            Some("uuid") => "{{ uuid }}",
-            Some("uri") => "https://example.test/",
-            _ => "text",
-        }),
-        _ => Value::Null,
+        all
     }
 }
 

@@ -102,7 +102,8 @@ paths:
 components:
   securitySchemes: { bearer: { type: http, scheme: bearer } }
   schemas:
-    Pet: { type: object, properties: { name: { type: string, example: Rex }, mate: { $ref: "#/components/schemas/Pet" } } }
+    Pet: { type: object, properties: { name: { type: string, example: Rex }, mate: { $ref: "#/components/schemas/Pet" }, friends: { type: array, items: { $ref: "#/components/schemas/Pet" } }, home: { $ref: "#/components/schemas/Home" } } }
+    Home: { type: object, properties: { town: { type: string }, owner: { $ref: "#/components/schemas/Pet" } } }
 "##;
 
 #[test]
@@ -118,7 +119,7 @@ fn a_description_becomes_a_request_for_each_operation() {
         "{plan}"
     );
     assert!(
-        plan.contains("json: {\"mate\":") && plan.contains("\"name\":\"Rex\""),
+        plan.contains("json: {\"friends\":[],\"home\":{\"town\":\"text\"},\"name\":\"Rex\"}\n"),
         "{plan}"
     );
     assert!(
