@@ -3,6 +3,7 @@
 use crate::Diagnostic;
 use drumfire_plan::document::{Place, Placed};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::NonFiniteFloatPolicy;
 use serde_saphyr::{Location, Spanned};
 use std::fmt;
@@ -68,7 +69,10 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
         Ok(raw) => Ok(reader.node(raw, &"".into())),
         Err(error) => {
             let place = reader.place(error.location().unwrap_or(Location::UNKNOWN), &"".into());
-            let words = first_line(&error.to_string());
+            let words = match error.without_snippet() {
+                serde_saphyr::Error::Budget { breach, .. } => too_large(breach).to_owned(),
+                other => first_line(&other.to_string()),
+            };
             Err(Box::new(Diagnostic::new(&place, words)))
         }
     }
@@ -85,7 +89,31 @@ fn first_line(message: &str) -> String {
     let words = words.split(" at line ").next().unwrap_or_default();
     // The library's own settings are none of a plan's.
     let words = words.split(", set ").next().unwrap_or_default();
-    words.to_owned()
+    match words {
+        "recursion limit exceeded" => TOO_DEEP.to_owned(),
+        words => words.to_owned(),
+    }
+}
+
+/// Of lists and mappings without end.
+const TOO_DEEP: &str = "lists and mappings are nested too deeply; nest them less";
+
+/// Which bound of a document's size was reached, in words.
+fn too_large(breach: &BudgetBreach) -> &'static str {
+    match breach {
+        BudgetBreach::Depth { .. } => TOO_DEEP,
+        BudgetBreach::ScalarBytes { .. } => {
+            "the texts of the plan are longer than 1 GiB together; put them into files"
+        }
+        BudgetBreach::Documents { .. } => "a plan is one document; leave the others out",
+        BudgetBreach::Aliases { .. }
+        | BudgetBreach::AliasAnchorRatio { .. }
+        | BudgetBreach::Anchors { .. }
+        | BudgetBreach::MergeKeys { .. } => {
+            "the plan has too many anchors and aliases; write out what they stand for"
+        }
+        _ => "the plan has more than 4,000,000 values; put them into files",
+    }
 }
 
 /// A value as the library hands it on.
