@@ -55,7 +55,7 @@ struct Root {
 }
 
 fields!(Root [] {
-    "drumfire" => version,
+    "drumfire" => version: "The version of the form: 1",
 } [document]);
 
 /// The parts of a document whose names the others use.

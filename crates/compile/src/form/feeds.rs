@@ -30,21 +30,22 @@ pub(super) struct Keys {
 }
 
 fields!(Keys {
-    "csv" => csv,
-    "json" => json,
-    "jsonl" => jsonl,
-    "lines" => lines,
-    "inline" => inline,
-    "range" => range,
-    "generated" => generated,
-    "fields" => fields,
-    "delimiter" => delimiter,
-    "quote" => quote,
-    "header" => header,
-    "rows" => rows,
-    "seed" => seed,
-    "order" => order,
-    "at_end" => at_end,
+    "csv" => csv: "A file of comma-separated values",
+    "json" => json: "A file with an array of objects, or objects one after the other",
+    "jsonl" => jsonl: "A file with a JSON object a line",
+    "lines" => lines: "A file of which each line is a value",
+    "inline" => inline: "Rows that stand in the plan",
+    "range" => range: "Whole numbers, such as 1..1000 or 0..100 by 5",
+    "generated" => generated:
+        "Made-up values: a mapping of columns to kinds, such as name, email, int 1..9",
+    "fields" => fields: "The names of the columns",
+    "delimiter" => delimiter: "The character between values of CSV, or tab",
+    "quote" => quote: "The character around values of CSV, or none",
+    "header" => header: "Whether the first line of CSV names the columns",
+    "rows" => rows: "How many rows are made",
+    "seed" => seed: "The number from which these values are drawn",
+    "order" => order: "Which row an iteration takes: in_order, random, unique or once",
+    "at_end" => at_end: "What becomes of iterations beyond the last row: wrap, stop or fail",
 });
 
 /// Rows in the plan, as JSON.

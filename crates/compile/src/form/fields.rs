@@ -48,10 +48,11 @@ pub(crate) enum Known {
     No,
 }
 
-/// The keys of a struct in their order: those of structs whose keys stand beside its own, its own,
+/// The keys of a struct in their order, each with the field that it sets and a description for
+/// editors: those of structs whose keys stand beside its own, its own,
 /// and again those of such structs.
 macro_rules! fields {
-    ($type:ty [$($before:ident),*] { $($key:literal => $field:ident),* $(,)? } [$($after:ident),*]) => {
+    ($type:ty [$($before:ident),*] { $($key:literal => $field:ident: $words:literal),* $(,)? } [$($after:ident),*]) => {
         impl $crate::form::fields::Fields for $type {
             fn keys(out: &mut Vec<&'static str>) {
                 $($crate::form::fields::keys_of(|whole: &Self| &whole.$before, out);)*
@@ -119,7 +120,7 @@ macro_rules! fields {
                 $(schema::properties_of(|whole: &Self| &whole.$before, out, definitions);)*
                 $(
                     let value = schema::of_field(|whole: &Self| &whole.$field, definitions);
-                    out.insert($key.to_owned(), value);
+                    out.insert($key.to_owned(), schema::described(value, $words));
                 )*
                 $(schema::properties_of(|whole: &Self| &whole.$after, out, definitions);)*
             }

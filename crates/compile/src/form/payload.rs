@@ -100,7 +100,19 @@ impl PayloadKeys {
                 name if name == OTHERS[0] || name == DATA.text => Value::Bool(true),
                 _ => schema::scalar(),
             };
-            out.insert(name.to_owned(), schema);
+            out.insert(name.to_owned(), schema::described(schema, self.words(name)));
+        }
+    }
+
+    /// What an editor says of a key.
+    fn words(self, key: &str) -> &'static str {
+        match key {
+            "json" => "The body as JSON, whose texts are templates",
+            "form" => "The fields of a web form, which are encoded",
+            "data" => "The message as JSON, or as a text with JSON; a list for several",
+            key if key == self.file => "The file that holds it",
+            key if key == self.base64 => "Its bytes in base64",
+            _ => "The body, as a text",
         }
     }
 

@@ -70,38 +70,39 @@ struct Coding {
 }
 
 fields!(Verbs {
-    "get" => get,
-    "head" => head,
-    "post" => post,
-    "put" => put,
-    "patch" => patch,
-    "delete" => delete,
-    "options" => options,
-    "trace" => trace,
+    "get" => get: "A URL or a path at the target, asked for with GET",
+    "head" => head: "A URL or a path at the target, asked for with HEAD",
+    "post" => post: "A URL or a path at the target, asked for with POST",
+    "put" => put: "A URL or a path at the target, asked for with PUT",
+    "patch" => patch: "A URL or a path at the target, asked for with PATCH",
+    "delete" => delete: "A URL or a path at the target, asked for with DELETE",
+    "options" => options: "A URL or a path at the target, asked for with OPTIONS",
+    "trace" => trace: "A URL or a path at the target, asked for with TRACE",
 });
 
 fields!(Coding {
-    "binary" => binary,
-    "body_lines" => lines,
-    "templates" => templates,
-    "order" => order,
-    "worker_name" => worker_name,
-    "workers" => workers,
-    "stream" => stream,
+    "binary" => binary: "Whether the data are encoded messages",
+    "body_lines" => lines: "Whether each line of the body is a body of its own",
+    "templates" => templates: "The language of the request's templates, or none",
+    "order" => order: "How requests go through lines or messages: turn, random or once",
+    "worker_name" => worker_name: "The name before each {{.WorkerID}}",
+    "workers" => workers: "Among how many workers calls are counted in turn",
+    "stream" => stream: "How a stream's messages are sent",
 });
 
 fields!(Keys [verbs] {
-    "list" => list,
-    "method" => method,
-    "url" => url,
-    "call" => call,
-    "name" => name,
-    "weight" => weight,
-    "headers" => headers,
-    "metadata" => metadata,
-    "metadata_file" => metadata_file,
-    "expect" => expect,
-    "take" => take,
+    "list" => list: "A file with one URL a line",
+    "method" => method: "The method of `url` or `list`",
+    "url" => url: "A URL or a path at the target",
+    "call" => call: "A gRPC method, as package.Service/Method",
+    "name" => name: "What its numbers are reported under",
+    "weight" => weight: "Its share among the requests of the list",
+    "headers" => headers: "Its header fields",
+    "metadata" => metadata: "Its metadata",
+    "metadata_file" => metadata_file: "A file with its metadata, as a JSON object",
+    "expect" => expect: "What its response must be so that it is ok",
+    "take" => take:
+        "Variables that are taken from its response, such as json $.id or header Location",
 } [body, data, coding, options, ammo]);
 
 impl Verbs {

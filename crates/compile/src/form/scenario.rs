@@ -30,15 +30,16 @@ pub(super) struct StepKeys {
 }
 
 fields!(StepKeys [request] {
-    "pause" => pause,
-    "set" => set,
-    "if" => condition,
-    "repeat" => passes,
-    "as" => index,
-    "until" => until,
-    "do" => steps,
-    "else" => otherwise,
-    "on_fail" => on_fail,
+    "pause" => pause: "Waits: 200ms, 200ms..1s, exponential(1s), lognormal(1s,0.5) or until 5s",
+    "set" => set: "Gives variables their values: names and templates",
+    "if" => condition: "A condition, such as total > 10 and state == 'new'",
+    "repeat" => passes: "How often the steps of `do` are gone through: a number or a template",
+    "as" => index: "The variable that counts the passes, from 0",
+    "until" => until: "The condition that ends the passes, asked after each",
+    "do" => steps: "The steps that are gone through",
+    "else" => otherwise: "The steps where the condition does not hold",
+    "on_fail" => on_fail:
+        "What follows a failure: continue, end_iteration or stop_user, after retry(2,500ms) perhaps",
 } []);
 
 /// The keys that make steps of other kinds than a request, each with those that may stand beside it.
@@ -211,8 +212,8 @@ struct ScenarioKeys {
 }
 
 fields!(ScenarioKeys {
-    "weight" => weight,
-    "steps" => steps,
+    "weight" => weight: "Its share among the scenarios",
+    "steps" => steps: "Its steps, one after the other",
 });
 
 impl Entry for Vec<Scenario> {

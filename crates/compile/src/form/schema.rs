@@ -21,6 +21,17 @@ pub(super) fn of_field<Whole, Part: Entry>(
     Part::schema(definitions)
 }
 
+/// A schema with what an editor says of the key.
+pub(super) fn described(schema: Value, words: &str) -> Value {
+    let mut schema = match schema {
+        Value::Object(schema) => schema,
+        // Any value.
+        _ => Map::new(),
+    };
+    schema.insert("description".to_owned(), words.into());
+    Value::Object(schema)
+}
+
 /// Appends the keys of the struct that a field holds.
 pub(super) fn properties_of<Whole, Part: Fields>(
     _: fn(&Whole) -> &Part,

@@ -7,168 +7,184 @@ use drumfire_plan::document::{
 };
 
 fields!(Load {
-    "rate" => rate,
-    "rate_per" => rate_per,
-    "arrivals" => arrivals,
-    "late" => late,
-    "users" => users,
-    "start" => start,
-    "think" => think,
-    "pace" => pace,
+    "rate" => rate:
+        "Requests or iterations per second, such as 500/s, or a law such as line(5,200,1m) const(200,5m)",
+    "rate_per" => rate_per: "Whether the rate is of all users together or of each `user`",
+    "arrivals" => arrivals: "How arrivals are spread at the rate: even or poisson",
+    "late" => late:
+        "What becomes of an arrival that finds no connection free: queue, drop or drop(TIME)",
+    "users" => users: "How many users there are, or a law of their number",
+    "start" => start:
+        "The law by which users begin, one by one: once(n), const(rate,time), line(…), step(…)",
+    "think" => think:
+        "The pause of a user between two iterations: 200ms, 200ms..1s, exponential(1s), lognormal(1s,0.5)",
+    "pace" => pace: "How far the beginnings of a user's iterations lie apart at least, such as 5s",
 });
 
 fields!(Stop {
-    "after" => after,
-    "requests" => requests,
-    "iterations" => iterations,
-    "drain" => drain,
+    "after" => after: "Ends it after this time, such as 30s",
+    "requests" => requests: "Ends it after this many requests",
+    "iterations" => iterations: "Ends it after this many iterations",
+    "drain" => drain: "What becomes of requests under way at the end: wait, close or ignore",
 });
 
 fields!(Outputs {
-    "json" => json,
-    "csv" => csv,
-    "explain" => explain,
-    "live" => live,
-    "quiet" => quiet,
-    "strict" => strict,
+    "json" => json: "The file to which the result is written as JSON; - is standard output",
+    "csv" => csv: "The file to which the intervals are written as CSV; - is standard output",
+    "explain" => explain:
+        "Whether the report explains its parts and shows the first body of each kind of failure",
+    "live" => live: "Whether figures are shown while the run lasts",
+    "quiet" => quiet: "Whether the report is left out",
+    "strict" => strict: "Whether a suspect run fails, too",
 });
 
 fields!(Generator {
-    "threads" => threads,
-    "seed" => seed,
-    "warmup" => warmup,
-    "spin" => spin,
-    "interval" => interval,
+    "threads" => threads: "How many threads send",
+    "seed" => seed: "The number from which all random values are drawn",
+    "warmup" => warmup: "The time at the beginning that is not measured, such as 5s",
+    "spin" => spin: "Whether threads spin before a request is due, for times below 50 µs",
+    "interval" => interval: "The length of a window of figures, such as 1s",
 });
 
 fields!(Reach {
-    "target" => target,
-    "plaintext" => plaintext,
-    "resolve" => resolve,
-    "addresses" => addresses,
-    "unresolved" => unresolved,
-    "source_ip" => source_ip,
-    "proxy" => proxy,
-    "no_proxy" => no_proxy,
-    "unix_socket" => unix_socket,
+    "target" => target:
+        "Where paths are looked for, such as https://shop.test; of calls HOST:PORT, too",
+    "plaintext" => plaintext: "Whether calls go without TLS",
+    "resolve" => resolve: "Addresses in place of those that names have, as HOST:PORT:ADDRESS",
+    "addresses" => addresses:
+        "Which addresses of a name connections go to: all in turn, or the first that accepts",
+    "unresolved" => unresolved:
+        "What becomes of requests to a name without an address: refuse the run, or fail",
+    "source_ip" => source_ip: "The addresses of this machine from which connections are made",
+    "proxy" => proxy: "The proxy's URL, or none",
+    "no_proxy" => no_proxy: "Hosts that are reached without the proxy",
+    "unix_socket" => unix_socket: "The path of a Unix socket to connect to",
 });
 
 fields!(Http {
-    "http" => http,
-    "compressed" => compressed,
-    "max_decoded" => max_decoded,
-    "redirects" => redirects,
-    "redirect_style" => redirect_style,
-    "expect_continue" => expect_continue,
-    "expect" => expect,
+    "http" => http: "The version of HTTP: 1 or 2",
+    "compressed" => compressed:
+        "Whether compressed responses are asked for, and decoded: true, false or gzip",
+    "max_decoded" => max_decoded: "The size that a compressed body may grow to, such as 64MiB",
+    "redirects" => redirects: "How many redirects are followed, or refuse: a redirect has failed",
+    "redirect_style" => redirect_style:
+        "Which method a redirected request has: fetch, as browsers do it, or go",
+    "expect_continue" => expect_continue: "Whether bodies wait for `100 Continue`",
+    "expect" => expect: "What a response must be so that it is ok",
 });
 
 fields!(Expect {
-    "status" => status,
-    "time" => time,
-    "header" => header,
-    "body" => body,
-    "body_size" => body_size,
-    "body_hash" => body_hash,
-    "json" => json,
-    "xml" => xml,
-    "css" => css,
-    "js" => js,
+    "status" => status: "Statuses that are ok, such as 200-299, 301",
+    "time" => time: "A bound of the response time, such as <500ms",
+    "header" => header: "Checks of header fields, by their names",
+    "body" => body: "Checks of the body, such as contains TEXT, equals TEXT, matches /regex/",
+    "body_size" => body_size: "The body's size in bytes, or a bound of it, such as <10kB",
+    "body_hash" => body_hash: "A digest of the body: sha256 …, xxh3 … or fnv1a64 …",
+    "json" => json: "Checks of values in a JSON body, by their paths (RFC 9535)",
+    "xml" => xml: "Checks of values in an XML body, by their XPaths",
+    "css" => css: "Checks of elements in an HTML body, by their selectors",
+    "js" => js: "The function of the script that judges the response",
 });
 
 fields!(Connections {
-    "connections" => connections,
-    "streams" => streams,
-    "session" => session,
-    "cookies" => cookies,
-    "keepalive" => keepalive,
-    "requests_per_connection" => requests_per_connection,
-    "respect_keepalive" => respect_keepalive,
-    "retry_reused" => retry_reused,
-    "connect_backoff" => connect_backoff,
-    "ping" => ping,
-    "ping_timeout" => ping_timeout,
+    "connections" => connections: "How many connections there are, or as_needed",
+    "streams" => streams: "How many requests a connection carries at a time, over HTTP/2",
+    "session" => session: "Whether connections are shared, or each user keeps one",
+    "cookies" => cookies:
+        "How long a user keeps cookies: none, for an iteration, or as a user for the whole run",
+    "keepalive" => keepalive: "Whether connections are used again",
+    "requests_per_connection" => requests_per_connection:
+        "How many requests a connection carries at most",
+    "respect_keepalive" => respect_keepalive:
+        "Whether connections end when the server's Keep-Alive field says so",
+    "retry_reused" => retry_reused:
+        "Whether requests are sent once more when a connection that was used before is closed",
+    "connect_backoff" => connect_backoff: "The rest after failed connections, such as 100ms",
+    "ping" => ping: "Pings a connection after a silence of this time, over HTTP/2",
+    "ping_timeout" => ping_timeout: "How long a ping's answer is waited for",
 });
 
 fields!(Timeouts {
-    "timeout" => timeout,
-    "connect_timeout" => connect_timeout,
-    "tls_timeout" => tls_timeout,
-    "head_timeout" => head_timeout,
+    "timeout" => timeout: "The time that a request may take in all, such as 5s; 0 is none",
+    "connect_timeout" => connect_timeout: "The time that opening a connection may take",
+    "tls_timeout" => tls_timeout: "The time that a handshake of TLS may take",
+    "head_timeout" => head_timeout: "The time until the response's head is there",
 });
 
 fields!(Tls {
-    "insecure" => insecure,
-    "cacert" => cacert,
-    "cert" => cert,
-    "key" => key,
-    "server_name" => server_name,
-    "full_handshakes" => full_handshakes,
+    "insecure" => insecure: "Whether certificates are taken without a check",
+    "cacert" => cacert: "The file with the authorities' certificates",
+    "cert" => cert: "The file with the client's certificate",
+    "key" => key: "The file with the client's key",
+    "server_name" => server_name: "The name that the server's certificate must have",
+    "full_handshakes" => full_handshakes: "Whether sessions are never resumed",
 });
 
 fields!(Schema {
-    "proto" => proto,
-    "import_path" => import_path,
-    "protoset" => protoset,
-    "reflection" => reflection,
+    "proto" => proto: "The .proto files of the calls",
+    "import_path" => import_path: "The folders in which imports of .proto files are looked for",
+    "protoset" => protoset: "The files with descriptor sets",
+    "reflection" => reflection: "How a server is asked for the schema",
 });
 
 fields!(Reflection {
-    "target" => target,
-    "metadata" => metadata,
+    "target" => target: "The server that is asked, as HOST:PORT, where it is not the target",
+    "metadata" => metadata: "The metadata of the question",
 });
 
 fields!(CallOptions {
-    "authority" => authority,
-    "deadline" => deadline,
-    "compress" => compress,
-    "max_receive" => max_receive,
-    "max_send" => max_send,
-    "reply_check" => reply_check,
+    "authority" => authority: "The `:authority` of calls",
+    "deadline" => deadline: "The deadline that calls carry, such as 2s",
+    "compress" => compress: "How messages are compressed: gzip, zstd or identity",
+    "max_receive" => max_receive: "The longest message that is received, such as 4MiB",
+    "max_send" => max_send: "The longest message that is sent",
+    "reply_check" => reply_check: "Whether replies are checked against the schema",
 });
 
 fields!(Stream {
-    "count" => count,
-    "interval" => interval,
-    "duration" => duration,
-    "receive" => receive,
-    "refresh" => refresh,
+    "count" => count: "How many messages a call sends",
+    "interval" => interval: "The time between one message and the next",
+    "duration" => duration: "How long a call sends messages",
+    "receive" => receive: "After how many messages received the call is cancelled",
+    "refresh" => refresh: "Whether templates are evaluated once a call or for each message",
 });
 
 fields!(Settings [reach, http, connections, timeouts] {
-    "tls" => tls,
-    "templates" => templates,
-    "script" => script,
+    "tls" => tls: "How servers and this client prove who they are",
+    "templates" => templates:
+        "The language of templates: jinja, none; of calls go, go-builtin and go-none, too",
+    "script" => script: "The file with functions in JavaScript",
 } [schema, options, fields, body]);
 
 fields!(CommonBody [payload] {
-    "body_lines" => lines,
-    "order" => order,
+    "body_lines" => lines: "Whether each line of the body is a body of its own",
+    "order" => order: "How requests go through the lines: turn, random or once",
 } []);
 
 fields!(CommonFields {
-    "headers" => headers,
-    "metadata" => metadata,
+    "headers" => headers: "Header fields of every HTTP request",
+    "metadata" => metadata: "Metadata of every call",
 });
 
 fields!(Pool [load, settings] {
-    "requests" => requests,
-    "scenario" => scenario,
-    "scenarios" => scenarios,
-    "mix" => mix,
-    "stop" => stop,
+    "requests" => requests: "The requests, gone through in turn or by their weights",
+    "scenario" => scenario: "The steps of a user, one after the other",
+    "scenarios" => scenarios: "Several scenarios, by their names",
+    "mix" => mix:
+        "In which order requests or scenarios with weights come: spread, blocks or random",
+    "stop" => stop: "What ends this pool",
 } []);
 
 fields!(Document {
-    "name" => name,
-    "vars" => vars,
-    "defaults" => defaults,
-    "feeds" => feeds,
-    "pools" => pools,
-    "stop" => stop,
-    "thresholds" => thresholds,
-    "outputs" => outputs,
-    "generator" => generator,
+    "name" => name: "What the run is called",
+    "vars" => vars: "Variables, for references such as ${name}",
+    "defaults" => defaults: "What holds for each pool that says nothing of it",
+    "feeds" => feeds: "Rows for templates, by their names",
+    "pools" => pools: "Loads that run side by side, by their names",
+    "stop" => stop: "What ends each pool that says nothing of its own",
+    "thresholds" => thresholds: "Rules for the result, such as p99<500ms or failed<1%",
+    "outputs" => outputs: "Where results go",
+    "generator" => generator: "How this program works: threads, seed, warm-up",
 });
 
 nested!(
