@@ -3,6 +3,7 @@
 
 mod any;
 mod broken;
+mod expected;
 mod loads;
 mod mistakes;
 mod scenario;

@@ -1,17 +1,11 @@
 //! Mistakes in the form of a plan file.
 
+use crate::expected::begin_with;
 use drumfire_compile::form::read;
 
 /// Checks that a text has exactly these mistakes; each begins so.
 fn check(text: &str, expected: &[&str]) {
-    let found = read(text, "p").expect_err(text);
-    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-    let is_as_expected = found.len() == expected.len()
-        && found
-            .iter()
-            .zip(expected)
-            .all(|(found, expected)| found.starts_with(expected));
-    assert!(is_as_expected, "{text}\n{found:#?}");
+    begin_with(&read(text, "p").expect_err(text), expected, text);
 }
 
 /// Each text with all of its mistakes.

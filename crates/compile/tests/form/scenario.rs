@@ -1,5 +1,6 @@
 //! From the steps of a scenario to a program, and everything that can be wrong with them.
 
+use crate::expected::begin_with;
 use drumfire_compile::{Bare, Diagnostic, Host, compile, form};
 use drumfire_plan::{
     OnFailure, Passes, Plan, Program, RequestContext, Step, VariableId, Variables,
@@ -18,16 +19,7 @@ fn plan(pool: &str) -> Result<Plan, Vec<Diagnostic>> {
 
 /// Checks that a pool is refused with diagnostics that begin so.
 fn refused(pool: &str, expected: &[&str]) {
-    let found = plan(pool).expect_err(pool);
-    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
-    let begin_so = found
-        .iter()
-        .zip(expected)
-        .all(|(found, expected)| found.starts_with(expected));
-    assert!(
-        found.len() == expected.len() && begin_so,
-        "{pool}\n{found:#?}"
-    );
+    begin_with(&plan(pool).expect_err(pool), expected, pool);
 }
 
 const STEPS: &str = "\
