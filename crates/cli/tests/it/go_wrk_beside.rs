@@ -10,17 +10,13 @@
 
 use crate::support::program::{LIMIT, neutral, words};
 use crate::support::script::Peer;
-use crate::support::{Process, Run, Script, drumfire, lab, side_by_side};
+use crate::support::{Beside, Process, Record, Run, Script, drumfire};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
-/// Runs last a second each, and mostly wait.
-const SIDE_BY_SIDE: usize = 16;
 
 /// What the server sends for each request, by the behaviour's name; `None` where it is not as
 /// simple as that. `status CODE` is a status, `moved CODE LOCATION` a redirect of `/`.
@@ -140,9 +136,6 @@ fn serve(behaviour: &str, peer: &mut Peer) {
     }
 }
 
-/// A record: what is compared of a run, a line each.
-type Record = Vec<String>;
-
 /// The end of a run against a server, of which `host` is masked. `heads` are those of the requests:
 /// the first is recorded, and the second where it is of another path.
 fn record(run: &Run, heads: &[String], host: &str) -> Record {
@@ -206,7 +199,7 @@ fn run(mut command: Command, behaviour: &str, line: &str) -> Record {
         .trim_start_matches("http://")
         .trim_end_matches('/')
         .to_owned();
-    let files = lab::repository().join("conformance/dialects/go-wrk-beside/files");
+    let files = BESIDE.folder().join("files");
     let line = line.replace("URL", &url).replace("HOST", &host);
     let port = host.rsplit(':').next().unwrap_or_default();
     let line = line.replace("PORT", port);
@@ -215,127 +208,21 @@ fn run(mut command: Command, behaviour: &str, line: &str) -> Record {
     record(&run, &script.heads(), &host)
 }
 
-/// One case: the server, the line, the original's record, and ours with a reason where it differs.
-#[derive(Clone, Debug, Default)]
-struct Case {
-    behaviour: String,
-    line: String,
-    original: Record,
-    ours: Option<(String, Record)>,
-}
-
-fn path() -> PathBuf {
-    lab::repository().join("conformance/dialects/go-wrk-beside/cases.txt")
-}
-
-/// The comment and reasons, and the cases.
-fn read(text: &str) -> (String, Vec<Case>) {
-    let (head, rest) = text.split_once("\n== ").expect("a case");
-    let cases = rest.split("\n== ").map(|block| {
-        let mut lines = block.lines().filter(|line| !line.is_empty());
-        let (behaviour, line) = lines
-            .next()
-            .and_then(|line| line.split_once(" | "))
-            .expect(block);
-        let mut case = Case {
-            behaviour: behaviour.to_owned(),
-            line: line.to_owned(),
-            ..Case::default()
-        };
-        for line in lines {
-            match (line.strip_prefix("-- ours: "), &mut case.ours) {
-                (Some(reason), _) => case.ours = Some((reason.to_owned(), Vec::new())),
-                (None, Some((_, record))) => record.push(line.to_owned()),
-                (None, None) => case.original.push(line.to_owned()),
-            }
-        }
-        case
-    });
-    (head.to_owned(), cases.collect())
-}
-
-fn print(head: &str, cases: &[Case]) -> String {
-    let mut out = format!("{}\n", head.trim_end());
-    for case in cases {
-        out.push_str(&format!("\n== {} | {}\n", case.behaviour, case.line));
-        case.original
-            .iter()
-            .for_each(|line| out.push_str(&format!("{line}\n")));
-        if let Some((reason, record)) = &case.ours {
-            out.push_str(&format!("-- ours: {reason}\n"));
-            record
-                .iter()
-                .for_each(|line| out.push_str(&format!("{line}\n")));
-        }
-    }
-    out
-}
-
-fn ours(case: &Case) -> Record {
-    run(drumfire(["go-wrk"]), &case.behaviour, &case.line)
-}
+const BESIDE: Beside = Beside {
+    dialect: "go-wrk",
+    original: "GO_WRK",
+    // Runs last a second each, and mostly wait.
+    at_a_time: 16,
+    least: 60,
+};
 
 #[test]
 fn lines_end_as_recorded() {
-    let text = std::fs::read_to_string(path()).expect("the records");
-    let (head, cases) = read(&text);
-    let original = std::env::var_os("GO_WRK").filter(|path| !path.is_empty());
-    if let Some(original) = original {
-        let again = side_by_side(SIDE_BY_SIDE, &cases, |case| {
-            let recorded = run(
-                neutral(Command::new(&original)),
-                &case.behaviour,
-                &case.line,
-            );
-            let found = ours(case);
-            let reason = case
-                .ours
-                .as_ref()
-                .map_or("?", |(reason, _)| reason)
-                .to_owned();
-            Case {
-                ours: (found != recorded).then_some((reason, found)),
-                original: recorded,
-                ..case.clone()
-            }
-        });
-        return std::fs::write(path(), print(&head, &again)).expect("the records");
-    }
-    check_reasons(&head, &cases);
-    let found = side_by_side(SIDE_BY_SIDE, &cases, |case| {
-        let expected = case
-            .ours
-            .as_ref()
-            .map_or(&case.original, |(_, record)| record);
-        let found = ours(case);
-        let (server, line) = (&case.behaviour, &case.line);
-        let told = format!("{server} | {line}\n  expected {expected:?}\n  found    {found:?}");
-        (found != *expected).then_some(told)
+    BESIDE.check(|original, case| {
+        let program = match original {
+            Some(path) => neutral(Command::new(path)),
+            None => drumfire(["go-wrk"]),
+        };
+        run(program, &case.server, &case.name)
     });
-    let wrong: Vec<String> = found.into_iter().flatten().collect();
-    let count = wrong.len();
-    assert!(wrong.is_empty(), "{count} lines:\n{}", wrong.join("\n"));
-}
-
-/// Each difference has a reason, and each reason a difference and its line on the dialect's page.
-fn check_reasons(head: &str, cases: &[Case]) {
-    let page = lab::repository().join("docs/dialects/go-wrk.md");
-    let page = std::fs::read_to_string(page).expect("the page");
-    let reasons = head.lines().filter_map(|line| line.strip_prefix("reason "));
-    let mut unused = BTreeSet::new();
-    for reason in reasons {
-        let (name, line) = reason.split_once(": ").expect(reason);
-        assert!(page.contains(line), "{name}: `{line}` is not on the page");
-        unused.insert(name);
-    }
-    let named = unused.clone();
-    for case in cases {
-        if let Some((reason, record)) = &case.ours {
-            let (reason, line) = (reason.as_str(), &case.line);
-            assert!(named.contains(reason), "no reason `{reason}`: {line}");
-            assert_ne!(*record, case.original, "{line} differs in nothing");
-            unused.remove(reason);
-        }
-    }
-    assert!(unused.is_empty(), "reasons without a line: {unused:?}");
 }

@@ -6,22 +6,26 @@
 //! once more and its records are written anew; where ours differ they are written too, for a person
 //! to give the reason.
 
-use crate::support::lab::{self, port};
+use crate::support::lab::port;
 use crate::support::program::{LIMIT, PATH, neutral, undeafened};
 use crate::support::script::{Peer, WholeRequest};
-use crate::support::{Folder, Process, Run, Script, Serve, Signal, side_by_side};
+use crate::support::{Beside, Case, Folder, Process, Record, Run, Script, Serve, Signal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Runs last a second or two each, and mostly wait.
-const SIDE_BY_SIDE: usize = 8;
+const BESIDE: Beside = Beside {
+    dialect: "pandora",
+    original: "PANDORA",
+    // Runs last a second or two each, and mostly wait.
+    at_a_time: 8,
+    least: 60,
+};
 
 /// What a pool has where a case does not say otherwise.
 const USUAL: [(&str, &str); 5] = [
@@ -32,52 +36,24 @@ const USUAL: [(&str, &str); 5] = [
     ("startup", "{type: once, times: 1}"),
 ];
 
-/// A record: what is compared of a run, a line each.
-type Record = Vec<String>;
-
-/// One case: the server, the configuration, the original's record, and ours with a reason where it
-/// differs.
-#[derive(Clone, Debug, Default)]
-struct Case {
-    server: String,
-    name: String,
-    /// Lines of the configuration and of what to look at, as they were written.
-    given: Vec<String>,
-    original: Record,
-    ours: Option<(String, Record)>,
-}
-
-impl Case {
-    /// The values of a word of the case.
-    fn all(&self, word: &str) -> Vec<&str> {
-        let lines = self.given.iter();
-        let values = lines.filter_map(|line| line.strip_prefix(word)?.strip_prefix(": "));
-        values.collect()
+/// The configuration: its whole text, or that of one pool.
+fn config(case: &Case) -> String {
+    let whole = case.all("|");
+    if !whole.is_empty() {
+        return whole.join("\n").replace("\\n", "\n");
     }
-
-    fn first(&self, word: &str) -> Option<&str> {
-        self.all(word).first().copied()
+    let mut text = "pools:\n  - id: p\n".to_owned();
+    for (key, usual) in USUAL {
+        let value = case.first(key).unwrap_or(usual);
+        text.push_str(&format!("    {key}: {value}\n"));
     }
-
-    /// The configuration: its whole text, or that of one pool.
-    fn config(&self) -> String {
-        let whole = self.all("|");
-        if !whole.is_empty() {
-            return whole.join("\n").replace("\\n", "\n");
-        }
-        let mut text = "pools:\n  - id: p\n".to_owned();
-        for (key, usual) in USUAL {
-            let value = self.first(key).unwrap_or(usual);
-            text.push_str(&format!("    {key}: {value}\n"));
-        }
-        for more in self.all("pool") {
-            text.push_str(&format!("    {more}\n"));
-        }
-        for more in self.all("root") {
-            text.push_str(&format!("{more}\n"));
-        }
-        text
+    for more in case.all("pool") {
+        text.push_str(&format!("    {more}\n"));
     }
+    for more in case.all("root") {
+        text.push_str(&format!("{more}\n"));
+    }
+    text
 }
 
 /// A server of a case.
@@ -238,7 +214,7 @@ fn counters(port: u16) -> Option<String> {
 fn run(program: &mut Command, case: &Case) -> Record {
     let server = Server::start(&case.server);
     let folder = Folder::new();
-    let files = lab::repository().join("conformance/dialects/pandora-beside/files");
+    let files = BESIDE.folder().join("files");
     for file in fs::read_dir(files).unwrap().flatten() {
         fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
     }
@@ -251,7 +227,7 @@ fn run(program: &mut Command, case: &Case) -> Record {
     if let Some((folder_name, _)) = name.rsplit_once('/') {
         fs::create_dir_all(folder.path().join(folder_name)).unwrap();
     }
-    fs::write(folder.path().join(name), filled(&case.config())).unwrap();
+    fs::write(folder.path().join(name), filled(&config(case))).unwrap();
     let args = case.first("args").unwrap_or(name).split(' ');
     program.args(args.filter(|word| *word != "NONE"));
     program.current_dir(folder.path()).env("BESIDE", "5");
@@ -341,114 +317,14 @@ fn columns(row: &str, case: &Case) -> String {
     line
 }
 
-fn path() -> PathBuf {
-    lab::repository().join("conformance/dialects/pandora-beside/cases.txt")
-}
-
-/// The comment and reasons, and the cases.
-fn read(text: &str) -> (String, Vec<Case>) {
-    let (head, rest) = text.split_once("\n== ").expect("a case");
-    let cases = rest.split("\n== ").map(|block| {
-        let mut lines = block.lines().filter(|line| !line.is_empty());
-        let first = lines.next().and_then(|line| line.split_once(" | "));
-        let (server, name) = first.expect(block);
-        let mut case = Case {
-            server: server.to_owned(),
-            name: name.to_owned(),
-            ..Case::default()
-        };
-        for line in lines {
-            match (line.strip_prefix("-- ours: "), &mut case.ours) {
-                (Some(reason), _) => case.ours = Some((reason.to_owned(), Vec::new())),
-                (None, _) if line.starts_with("> ") => case.given.push(line[2..].to_owned()),
-                (None, Some((_, record))) => record.push(line.to_owned()),
-                (None, None) => case.original.push(line.to_owned()),
-            }
-        }
-        case
-    });
-    (head.to_owned(), cases.collect())
-}
-
-fn print(head: &str, cases: &[Case]) -> String {
-    let mut out = format!("{}\n", head.trim_end());
-    for case in cases {
-        out.push_str(&format!("\n== {} | {}\n", case.server, case.name));
-        for line in &case.given {
-            out.push_str(&format!("> {line}\n"));
-        }
-        for line in &case.original {
-            out.push_str(&format!("{line}\n"));
-        }
-        if let Some((reason, record)) = &case.ours {
-            out.push_str(&format!("-- ours: {reason}\n"));
-            for line in record {
-                out.push_str(&format!("{line}\n"));
-            }
-        }
-    }
-    out
-}
-
-/// Our own run of a case: by the command, for a link is tested elsewhere.
-fn ours(case: &Case) -> Record {
-    let mut program = neutral(undeafened(PATH));
-    program.arg("pandora");
-    run(&mut program, case)
-}
-
 #[test]
 fn configurations_run_as_recorded() {
-    let text = fs::read_to_string(path()).expect("the records");
-    let (head, cases) = read(&text);
-    assert!(cases.len() >= 60, "{} cases", cases.len());
-    let original = std::env::var("PANDORA").unwrap_or_default();
-    if !original.is_empty() {
-        let again = side_by_side(SIDE_BY_SIDE, &cases, |case| {
-            let recorded = run(&mut neutral(undeafened(&original)), case);
-            let found = ours(case);
-            let reason = case.ours.as_ref();
-            let reason = reason.map_or("?", |(reason, _)| reason).to_owned();
-            Case {
-                ours: (found != recorded).then_some((reason, found)),
-                original: recorded,
-                ..case.clone()
-            }
-        });
-        return fs::write(path(), print(&head, &again)).expect("the records");
-    }
-    check_reasons(&head, &cases);
-    let found = side_by_side(SIDE_BY_SIDE, &cases, |case| {
-        let expected = case.ours.as_ref().map_or(&case.original, |(_, ours)| ours);
-        let found = ours(case);
-        let name = &case.name;
-        let told = format!("{name}\n  expected {expected:#?}\n  found    {found:#?}");
-        (found != *expected).then_some(told)
-    });
-    let wrong: Vec<String> = found.into_iter().flatten().collect();
-    let count = wrong.len();
-    assert!(wrong.is_empty(), "{count} cases:\n{}", wrong.join("\n"));
-}
-
-/// Each difference has a reason, and each reason a difference and its line on the dialect's page.
-fn check_reasons(head: &str, cases: &[Case]) {
-    let page = lab::repository().join("docs/dialects/pandora.md");
-    let page = fs::read_to_string(page).expect("the page");
-    let reasons = head.lines().filter_map(|line| line.strip_prefix("reason "));
-    let mut unused = BTreeSet::new();
-    for reason in reasons {
-        let (name, line) = reason.split_once(": ").expect(reason);
-        assert!(page.contains(line), "{name}: `{line}` is not on the page");
-        unused.insert(name);
-    }
-    let named = unused.clone();
-    for case in cases {
-        if let Some((reason, record)) = &case.ours {
-            let (reason, name) = (reason.as_str(), &case.name);
-            assert!(named.contains(reason), "no reason `{reason}`: {name}");
-            assert_ne!(*record, case.original, "{name} differs in nothing");
-            unused.remove(reason);
+    BESIDE.check(|original, case| {
+        let mut program = neutral(undeafened(original.unwrap_or(PATH)));
+        if original.is_none() {
+            // By the command, for a link is tested elsewhere.
+            program.arg("pandora");
         }
-    }
-    assert!(unused.is_empty(), "reasons without a case: {unused:?}");
+        run(&mut program, case)
+    });
 }

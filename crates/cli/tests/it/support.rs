@@ -2,6 +2,7 @@
 //!
 //! Everything that a test starts ends with the value that stands for it, by its process id.
 
+pub(crate) mod beside;
 pub(crate) mod certificates;
 pub(crate) mod folder;
 pub(crate) mod interop;
@@ -18,6 +19,7 @@ pub(crate) mod tap;
 pub(crate) mod turn;
 pub(crate) mod wire;
 
+pub(crate) use beside::{Beside, Case, Record};
 pub(crate) use certificates::Authority;
 pub(crate) use folder::Folder;
 pub(crate) use interop::Interop;

@@ -1,0 +1,175 @@
+//! A dialect beside its original: what the original did of each case, as it was recorded, and what
+//! ours does, with the reason of every difference. The records stand in
+//! `conformance/dialects/NAME-beside/cases.txt`; a reason is a line of `docs/dialects/NAME.md`.
+//!
+//! With the path of the original in the environment it is run once more and its records are
+//! written anew; where ours differ they are written too, for a person to give the reason.
+
+use super::{lab, side_by_side};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// What is compared of a run, a line each.
+pub(crate) type Record = Vec<String>;
+
+/// One case: the server, what is run, the original's record, and ours with a reason where it
+/// differs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Case {
+    pub(crate) server: String,
+    pub(crate) name: String,
+    /// What else is given, a line each.
+    given: Vec<String>,
+    original: Record,
+    ours: Option<Difference>,
+}
+
+#[derive(Clone, Debug)]
+struct Difference {
+    reason: String,
+    record: Record,
+}
+
+/// A dialect with its records.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    /// Its name, in the names of files.
+    pub(crate) dialect: &'static str,
+    /// The variable of the environment with the original's path.
+    pub(crate) original: &'static str,
+    /// How many cases run at a time.
+    pub(crate) at_a_time: usize,
+    /// How many cases there are at least.
+    pub(crate) least: usize,
+}
+
+impl Beside {
+    /// Runs all cases; `run` runs one by the original, where it gets its path, or by ours.
+    pub(crate) fn check(&self, run: impl Fn(Option<&str>, &Case) -> Record + Sync) {
+        let path = self.folder().join("cases.txt");
+        let text = fs::read_to_string(&path).expect("the records");
+        let (head, cases) = read(&text);
+        assert!(cases.len() >= self.least, "{} cases", cases.len());
+        let original = env::var(self.original).unwrap_or_default();
+        if !original.is_empty() {
+            let again = side_by_side(self.at_a_time, &cases, |case| {
+                case.again(run(Some(&original), case), run(None, case))
+            });
+            return fs::write(path, print(&head, &again)).expect("the records");
+        }
+        self.check_reasons(&head, &cases);
+        let found = side_by_side(self.at_a_time, &cases, |case| {
+            let ours = case.ours.as_ref();
+            let expected = ours.map_or(&case.original, |ours| &ours.record);
+            let found = run(None, case);
+            let (server, name) = (&case.server, &case.name);
+            let said = format!("{server} | {name}\n  expected {expected:#?}\n  found {found:#?}");
+            (found != *expected).then_some(said)
+        });
+        let wrong: Vec<String> = found.into_iter().flatten().collect();
+        let count = wrong.len();
+        assert!(wrong.is_empty(), "{count} cases:\n{}", wrong.join("\n"));
+    }
+
+    /// The folder of its records.
+    pub(crate) fn folder(&self) -> PathBuf {
+        lab::repository().join(format!("conformance/dialects/{}-beside", self.dialect))
+    }
+
+    /// Each difference has a reason, and each reason a difference and its line on the dialect's
+    /// page.
+    fn check_reasons(&self, head: &str, cases: &[Case]) {
+        let page = lab::repository().join(format!("docs/dialects/{}.md", self.dialect));
+        let page = fs::read_to_string(page).expect("the page");
+        let reasons = head.lines().filter_map(|line| line.strip_prefix("reason "));
+        let mut unused = BTreeSet::new();
+        for reason in reasons {
+            let (name, line) = reason.split_once(": ").expect(reason);
+            assert!(page.contains(line), "{name}: `{line}` is not on the page");
+            unused.insert(name);
+        }
+        let named = unused.clone();
+        for case in cases {
+            if let Some(Difference { reason, record }) = &case.ours {
+                let (reason, name) = (reason.as_str(), &case.name);
+                assert!(named.contains(reason), "no reason `{reason}`: {name}");
+                assert_ne!(*record, case.original, "{name} differs in nothing");
+                unused.remove(reason);
+            }
+        }
+        assert!(unused.is_empty(), "reasons without a case: {unused:?}");
+    }
+}
+
+impl Case {
+    /// The values of a word among what is given.
+    pub(crate) fn all(&self, word: &str) -> Vec<&str> {
+        let lines = self.given.iter();
+        let values = lines.filter_map(|line| line.strip_prefix(word)?.strip_prefix(": "));
+        values.collect()
+    }
+
+    /// The first of them.
+    pub(crate) fn first(&self, word: &str) -> Option<&str> {
+        self.all(word).first().copied()
+    }
+
+    /// The case with new records.
+    fn again(&self, original: Record, ours: Record) -> Self {
+        let reason = self.ours.as_ref().map_or("?", |ours| &ours.reason);
+        let reason = reason.to_owned();
+        Self {
+            ours: (ours != original).then_some(Difference {
+                reason,
+                record: ours,
+            }),
+            original,
+            ..self.clone()
+        }
+    }
+}
+
+/// The comment and reasons, and the cases.
+fn read(text: &str) -> (String, Vec<Case>) {
+    let (head, rest) = text.split_once("\n== ").expect("a case");
+    let cases = rest.split("\n== ").map(|block| {
+        let mut lines = block.lines().filter(|line| !line.is_empty());
+        let first = lines.next().and_then(|line| line.split_once(" | "));
+        let (server, name) = first.expect(block);
+        let mut case = Case {
+            server: server.to_owned(),
+            name: name.to_owned(),
+            ..Case::default()
+        };
+        for line in lines {
+            match (line.strip_prefix("-- ours: "), &mut case.ours) {
+                (Some(reason), _) => {
+                    case.ours = Some(Difference {
+                        reason: reason.to_owned(),
+                        record: Record::new(),
+                    });
+                }
+                (None, None) if line.starts_with("> ") => case.given.push(line[2..].to_owned()),
+                (None, Some(ours)) => ours.record.push(line.to_owned()),
+                (None, None) => case.original.push(line.to_owned()),
+            }
+        }
+        case
+    });
+    (head.to_owned(), cases.collect())
+}
+
+fn print(head: &str, cases: &[Case]) -> String {
+    let mut lines = vec![head.trim_end().to_owned()];
+    for case in cases {
+        lines.extend([String::new(), format!("== {} | {}", case.server, case.name)]);
+        lines.extend(case.given.iter().map(|line| format!("> {line}")));
+        lines.extend(case.original.iter().cloned());
+        if let Some(Difference { reason, record }) = &case.ours {
+            lines.push(format!("-- ours: {reason}"));
+            lines.extend(record.iter().cloned());
+        }
+    }
+    lines.join("\n") + "\n"
+}
