@@ -22,6 +22,8 @@ const CUTS: [&str; 3] = ["…", "...", "~"];
 /// Texts that no output may show.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
+    /// Every secret and its long lines, the longest first.
+    parts: Vec<String>,
     /// Every spelling of every secret, the longest first.
     spellings: Vec<String>,
 }
@@ -30,10 +32,12 @@ impl Secrets {
     /// These secrets, in every way in which an output may spell them.
     #[must_use]
     pub fn new(values: &[String]) -> Self {
-        let mut spellings: Vec<String> = values.iter().flat_map(|value| spellings(value)).collect();
-        spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        spellings.dedup();
-        Self { spellings }
+        let parts: Vec<String> = values.iter().flat_map(|value| parts(value)).collect();
+        let spellings = parts.iter().flat_map(|part| spellings(part)).collect();
+        Self {
+            parts: longest_first(parts),
+            spellings: longest_first(spellings),
+        }
     }
 
     /// Whether there are none.
@@ -46,6 +50,11 @@ impl Secrets {
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut out = Cow::Borrowed(text);
+        for part in &self.parts {
+            if let Some(masked) = masked_spellings(part, &out) {
+                out = Cow::Owned(masked);
+            }
+        }
         for secret in &self.spellings {
             if out.contains(secret.as_str()) {
                 out = Cow::Owned(out.replace(secret.as_str(), MASK));
@@ -79,6 +88,24 @@ impl Secrets {
         out
     }
 
+    /// The inside of a string of JSON without them. What an error quotes may be escaped once more
+    /// there.
+    fn masked_inside(&self, text: &str) -> String {
+        let masked = self.masked(text);
+        let inside = serde_json::from_str::<String>(&format!("\"{masked}\""));
+        let Ok(inside) = inside else {
+            return masked.into_owned();
+        };
+        match self.masked(&inside) {
+            Cow::Owned(inside) if inside.contains(MASK) => {
+                let mut json = serde_json::Value::from(inside).to_string();
+                json.pop();
+                json.split_off(1)
+            }
+            _ => masked.into_owned(),
+        }
+    }
+
     /// A text of JSON without them: they are masked in strings that are values, so that it stays
     /// JSON of the same form.
     #[must_use]
@@ -95,7 +122,7 @@ impl Secrets {
                 .is_some_and(|rest| rest.trim_start().starts_with(':'));
             match is_key {
                 true => out.push_str(text),
-                false => out.push_str(&self.masked(text)),
+                false => out.push_str(&self.masked_inside(text)),
             }
             rest = behind;
             if rest.starts_with('"') {
@@ -106,6 +133,126 @@ impl Secrets {
         out.push_str(rest);
         out
     }
+}
+
+/// A text in which every secret is masked, however each of its characters is spelled.
+fn masked_spellings(secret: &str, text: &str) -> Option<String> {
+    let mut out = None;
+    let (mut copied, mut at) = (0, 0);
+    let first = secret.bytes().next()?;
+    while at < text.len() {
+        let byte = text.as_bytes()[at];
+        let may_begin = byte == first || b"%+\\&".contains(&byte);
+        let length = may_begin.then(|| spelled(secret, &text[at..])).flatten();
+        let Some(length) = length else {
+            at += 1;
+            continue;
+        };
+        let out: &mut String = out.get_or_insert_default();
+        out.extend([&text[copied..at], MASK]);
+        at += length;
+        copied = at;
+    }
+    out.map(|out| out + &text[copied..])
+}
+
+/// How many bytes of a text's beginning spell a secret, each of its characters in some way.
+fn spelled(secret: &str, text: &str) -> Option<usize> {
+    let mut ends = vec![0];
+    for c in secret.chars() {
+        let mut next: Vec<usize> = Vec::new();
+        for at in ends {
+            for length in spellings_of(c, &text[at..]).into_iter().flatten() {
+                if !next.contains(&(at + length)) {
+                    next.push(at + length);
+                }
+            }
+        }
+        if next.is_empty() {
+            return None;
+        }
+        ends = next;
+    }
+    ends.into_iter().max()
+}
+
+/// How long the spelling of a character is that a text begins with: as it is, as `+` for a space,
+/// percent-encoded, escaped as in JSON, or as in HTML.
+fn spellings_of(c: char, text: &str) -> [Option<usize>; 5] {
+    let as_it_is = text.starts_with(c).then(|| c.len_utf8());
+    let as_plus = (c == ' ' && text.starts_with('+')).then_some(1);
+    [
+        as_it_is,
+        as_plus,
+        percent(c, text),
+        json_escape(c, text),
+        html_escape(c, text),
+    ]
+}
+
+/// `%C3%A4`
+fn percent(c: char, text: &str) -> Option<usize> {
+    let mut rest = text;
+    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+        rest = rest.strip_prefix('%')?;
+        rest = hexadecimal(rest, 2, byte.into())?;
+    }
+    Some(text.len() - rest.len())
+}
+
+/// `\u00e4`, `\n`
+fn json_escape(c: char, text: &str) -> Option<usize> {
+    const SHORT: [(char, char); 5] = [
+        ('n', '\n'),
+        ('r', '\r'),
+        ('t', '\t'),
+        ('b', '\u{8}'),
+        ('f', '\u{c}'),
+    ];
+    let escaped = text.strip_prefix('\\')?.chars().next()?;
+    let short = SHORT.iter().find(|(short, _)| *short == escaped);
+    match (escaped, short) {
+        ('"' | '\\' | '/', _) => (c == escaped).then_some(2),
+        (_, Some((_, meant))) => (c == *meant).then_some(2),
+        _ => {
+            let mut rest = text;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                rest = hexadecimal(rest.strip_prefix("\\u")?, 4, u32::from(*unit))?;
+            }
+            Some(text.len() - rest.len())
+        }
+    }
+}
+
+/// `&#228;`, `&#xE4;`, `&amp;`
+fn html_escape(c: char, text: &str) -> Option<usize> {
+    const NAMED: [(&str, char); 5] = [
+        ("amp", '&'),
+        ("lt", '<'),
+        ("gt", '>'),
+        ("quot", '"'),
+        ("apos", '\''),
+    ];
+    // The longest is `&#x0010FFFF;`.
+    let (name, _) = text.strip_prefix('&')?.split_once(';')?;
+    let code = match name.strip_prefix('#') {
+        None => NAMED
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, c)| *c),
+        Some(number) => match number.strip_prefix(['x', 'X']) {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => number.parse().ok(),
+        }
+        .and_then(char::from_u32),
+    };
+    (code == Some(c)).then_some(name.len() + 2)
+}
+
+/// What follows a number of so many hexadecimal digits.
+fn hexadecimal(text: &str, digits: usize, value: u32) -> Option<&str> {
+    let (number, rest) = text.split_at_checked(digits)?;
+    (u32::from_str_radix(number, 16) == Ok(value)).then_some(rest)
 }
 
 /// How many bytes of a secret's beginning a text ends with, where they are enough to tell.
@@ -129,21 +276,31 @@ fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// The ways to spell a secret, or a line of one: as it is, and as JSON, URLs, base64 and our own
-/// escapes have it.
-fn spellings(secret: &str) -> Vec<String> {
+/// The longest texts first, each once.
+fn longest_first(mut texts: Vec<String>) -> Vec<String> {
+    texts.retain(|text| !text.is_empty());
+    texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    texts.dedup();
+    texts
+}
+
+/// A secret, and its lines.
+fn parts(secret: &str) -> Vec<String> {
     let lines = secret.lines().map(str::trim);
     let lines = lines.filter(|line| line.len() >= PART_MIN);
-    let mut all = Vec::new();
-    for text in std::iter::once(secret).chain(lines) {
-        let mut json = serde_json::Value::from(text).to_string();
-        json.pop();
-        all.extend([text.to_owned(), json.split_off(1)]);
-        all.push(Untrusted::new(text).escaped(Unicode::On));
-        all.extend([percent_encoded(text, "%20"), percent_encoded(text, "+")]);
-        all.extend(base64_cores(text));
-    }
-    all.retain(|text| !text.is_empty());
+    let all = std::iter::once(secret).chain(lines);
+    all.map(str::to_owned).collect()
+}
+
+/// The usual ways to spell a text, of which a cut may leave the beginning, and those that no
+/// character has for itself: as it is, and as JSON, URLs, base64 and our own escapes have it.
+fn spellings(text: &str) -> Vec<String> {
+    let mut json = serde_json::Value::from(text).to_string();
+    json.pop();
+    let mut all = vec![text.to_owned(), json.split_off(1)];
+    all.push(Untrusted::new(text).escaped(Unicode::On));
+    all.extend([percent_encoded(text, "%20"), percent_encoded(text, "+")]);
+    all.extend(base64_cores(text));
     all
 }
 
@@ -211,16 +368,42 @@ mod tests {
             "C\"n y/CAN… and more",
             "C\"n y~",
             "C\"n y/CANAR...",
+            "/path/C%22n%20y/CANARY",
+            "q=C%22n+y%2fCANARY",
+            "C&quot;n y/CANARY",
+            "C&#34;n&#x20;y&#x2F;CANARY",
+            r#"{"a":"C\u0022n y\/CANARY"}"#,
+            "%43%22n%20y/C%41NARY",
             basic.as_str(),
         ] {
             let masked = secrets.masked(text);
             assert!(masked.contains("***"), "{text}: {masked}");
             assert!(
-                !masked.contains("CAN") && masked != text,
+                !masked.contains("CAN") && !masked.contains("NARY") && masked != text,
                 "{text}: {masked}"
             );
         }
         assert_eq!(secrets.masked("nothing… here"), "nothing… here");
+    }
+
+    /// A sign of an escape may be the secret's own.
+    #[test]
+    fn secrets_that_look_like_escapes_are_found() {
+        let secrets = secrets(&["a%25b&amp;c\\\\d", "%%%%%%%%%%%%%%%%", "\u{e4}\u{1f600}xy"]);
+        for text in [
+            "a%25b&amp;c\\\\d",
+            "a%2525b%26amp;c%5c%5Cd",
+            "%%%%%%%%%%%%%%%%",
+            "%25%%25%%25%%25%%25%%25%%25%%25%",
+            "\\u00e4\\uD83D\\ude00xy",
+            "%C3%A4%F0%9F%98%80xy",
+            "&#228;&#x1F600;xy",
+        ] {
+            assert_eq!(secrets.masked(text), "***", "{text}");
+        }
+        for text in ["a%25b&amp;c", "%", "\\u00e", "&#", "100%", "%%%%%%%%"] {
+            assert_eq!(secrets.masked(text), text);
+        }
     }
 
     #[test]
@@ -228,6 +411,9 @@ mod tests {
         let secrets = secrets(&["sent", "true", "a\\b"]);
         let json = r#"{"sent": 5, "x": ["I sent \"sent\"", true], "y":{"true":"a\\b"}, "z": ""}"#;
         let masked = secrets.masked_json(json);
+        // A body of JSON that an error quotes is escaped twice.
+        let twice = secrets.masked_json(r#"{"detail": "body is {\"a\": \"a\\\\b\"}"}"#);
+        assert_eq!(twice, r#"{"detail": "body is {\"a\": \"***\"}"}"#);
         assert_eq!(
             masked,
             r#"{"sent": 5, "x": ["I *** \"***\"", true], "y":{"true":"***"}, "z": ""}"#
