@@ -67,8 +67,8 @@ impl Stage {
                 .iter()
                 .fold(line.to_owned(), |line, bound| line.replace(bound, "<60s"));
             let after = ["after: ", "after = \""].iter();
-            let found = after.filter_map(|key| Some((key, line.split_once(key)?)));
-            match found.last() {
+            let mut found = after.filter_map(|key| Some((key, line.split_once(key)?)));
+            match found.next_back() {
                 Some((key, (before, after))) => {
                     let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
                     format!("{before}{key}{LENGTH}{rest}\n")
