@@ -40,11 +40,12 @@ pub struct Errand {
 }
 
 impl Errand {
-    /// Renders the request for a URL of the form `http://ADDRESS:PORT/PATH`.
+    /// Renders the request for a URL of the form `http://ADDRESS:PORT/PATH`: GET, or POST with a
+    /// body of this length.
     ///
     /// # Errors
     /// When the URL has another form.
-    pub fn new(url: &str, connections: usize, span: Nanos) -> Result<Self> {
+    pub fn new(url: &str, connections: usize, span: Nanos, post: Option<usize>) -> Result<Self> {
         let form = || Error::other(format!("`{url}` is not http(s)://ADDRESS:PORT/PATH"));
         let (scheme, rest) = if let Some(rest) = url.strip_prefix("http://") {
             (Scheme::Plain, rest)
@@ -53,13 +54,20 @@ impl Errand {
         };
         let (authority, path) = rest.split_at(rest.find('/').ok_or_else(form)?);
         let version = env!("CARGO_PKG_VERSION");
-        let request = format!(
-            "GET {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: drumfire/{version}\r\n\r\n"
+        let (method, length) = match post {
+            None => ("GET", String::new()),
+            Some(bytes) => ("POST", format!("Content-Length: {bytes}\r\n")),
+        };
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: drumfire/{version}\r\n\
+             {length}\r\n"
         );
+        let mut request = head.into_bytes();
+        request.resize(request.len() + post.unwrap_or(0), b'x');
         Ok(Self {
             peer: authority.parse().map_err(|_| form())?,
             scheme,
-            request: request.into_bytes(),
+            request,
             connections,
             span,
         })
@@ -95,12 +103,15 @@ mod tests {
 
     #[test]
     fn the_request_is_rendered_for_the_url() {
-        let errand = Errand::new("https://127.0.0.1:8443/a?b", 2, Nanos::ZERO).unwrap();
+        let errand = Errand::new("https://127.0.0.1:8443/a?b", 2, Nanos::ZERO, None).unwrap();
         assert_eq!(errand.scheme, Scheme::Tls);
         let start = b"GET /a?b HTTP/1.1\r\nHost: 127.0.0.1:8443\r\n";
         assert!(errand.request.starts_with(start));
-        assert!(Errand::new("127.0.0.1:1/", 2, Nanos::ZERO).is_err());
-        assert!(Errand::new("http://name:1/", 2, Nanos::ZERO).is_err());
+        let errand = Errand::new("http://127.0.0.1:80/", 2, Nanos::ZERO, Some(3)).unwrap();
+        assert!(errand.request.starts_with(b"POST / HTTP/1.1\r\n"));
+        assert!(errand.request.ends_with(b"Content-Length: 3\r\n\r\nxxx"));
+        assert!(Errand::new("127.0.0.1:1/", 2, Nanos::ZERO, None).is_err());
+        assert!(Errand::new("http://name:1/", 2, Nanos::ZERO, None).is_err());
     }
 
     #[test]

@@ -13,6 +13,9 @@ struct Flags {
     /// Use drumfire's driver in place of a loop of bare system calls
     #[arg(long)]
     net: bool,
+    /// POST a body of this many bytes; not with --net, which sends requests in one piece
+    #[arg(long, value_name = "BYTES", conflicts_with = "net")]
+    post: Option<usize>,
     /// Connections
     #[arg(short, default_value_t = 64)]
     connections: usize,
@@ -26,7 +29,7 @@ struct Flags {
 fn main() -> Result<()> {
     let flags = Flags::parse();
     let span = Nanos::from_secs(flags.seconds);
-    let errand = Errand::new(&flags.url, flags.connections, span)?;
+    let errand = Errand::new(&flags.url, flags.connections, span, flags.post)?;
     let counted = if flags.net {
         driven::run(&errand)?
     } else {

@@ -24,9 +24,11 @@ const WAIT: Timespec = Timespec {
     tv_nsec: 50_000_000,
 };
 
-/// A connection and how much of its response is still to come.
+/// A connection, how much of its request is still to be sent, and how much of its response is
+/// still to come.
 struct Connection {
     fd: OwnedFd,
+    unsent: usize,
     missing: usize,
 }
 
@@ -48,11 +50,12 @@ pub fn run(errand: &Errand) -> Result<Counted> {
         epoll::add(&epoll, &fd, EventData::new_u64(index as u64), all)?;
         connections.push(Connection {
             fd,
+            unsent: errand.request.len(),
             missing: response_bytes,
         });
     }
-    for connection in &connections {
-        send(&connection.fd, &errand.request, SendFlags::NOSIGNAL)?;
+    for connection in &mut connections {
+        transmit(connection, errand)?;
     }
     let requests = turns(errand, &epoll, &mut connections, response_bytes)?;
     Ok(Counted {
@@ -83,8 +86,11 @@ fn turns(
         let _interrupted = epoll::wait(epoll, spare_capacity(&mut events), Some(&WAIT));
         for event in &events {
             let (index, flags) = (event.data.u64() as usize, event.flags);
+            let connection = &mut connections[index];
+            if flags.contains(EventFlags::OUT) && connection.unsent > 0 {
+                transmit(connection, errand)?;
+            }
             if flags.contains(EventFlags::IN) {
-                let connection = &mut connections[index];
                 requests += advance(connection, &mut buffer, errand, response_bytes)?;
             }
         }
@@ -114,12 +120,27 @@ fn advance(
         if connection.missing == 0 {
             connection.missing = response_bytes;
             complete += 1;
-            send(&connection.fd, &errand.request, SendFlags::NOSIGNAL)?;
+            connection.unsent = errand.request.len();
+            transmit(connection, errand)?;
         }
         if length < buffer.len() {
             return Ok(complete);
         }
     }
+}
+
+/// Sends what the socket takes of the request's rest.
+#[inline]
+fn transmit(connection: &mut Connection, errand: &Errand) -> Result<()> {
+    while connection.unsent > 0 {
+        let rest = &errand.request[errand.request.len() - connection.unsent..];
+        match send(&connection.fd, rest, SendFlags::NOSIGNAL) {
+            Ok(length) => connection.unsent -= length,
+            Err(Errno::AGAIN) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 fn connect(errand: &Errand) -> Result<OwnedFd> {
