@@ -14,6 +14,7 @@ pub mod rounds;
 pub mod rows;
 pub mod server;
 pub mod stepper;
+pub mod summary;
 pub mod symbols;
 pub mod table;
 pub mod tool;

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{Error, Read, Result};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 
 /// Where clients run.
@@ -79,42 +79,122 @@ impl Finished {
 /// # Errors
 /// When it can't be started, fails, or takes longer than `limit`, after which it is ended.
 pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished> {
+    let Group {
+        mut members,
+        user,
+        system,
+    } = run_together(std::slice::from_mut(command), limit, watch)?;
+    let member = members.pop().ok_or_else(|| Error::other("no client"))?;
+    Ok(Finished {
+        stdout: member.stdout,
+        stderr: member.stderr,
+        user,
+        system,
+        peak_bytes: member.peak_bytes,
+        resident_bytes: member.resident_bytes,
+    })
+}
+
+/// Clients that ran side by side and have ended.
+#[derive(Debug)]
+pub struct Group {
+    /// Each of them, in the order of the commands.
+    pub members: Vec<Member>,
+    /// CPU time of all in user space.
+    pub user: Nanos,
+    /// CPU time of all in the kernel.
+    pub system: Nanos,
+}
+
+/// One client of a group.
+#[derive(Debug, Default)]
+pub struct Member {
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+    /// Peak of resident memory in bytes; 0 unless watched.
+    pub peak_bytes: u64,
+    /// Resident memory in bytes, look by look; empty unless watched.
+    pub resident_bytes: Vec<u64>,
+}
+
+/// A client that runs.
+struct Running {
+    child: Guarded,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<String>>,
+    status: Option<ExitStatus>,
+    member: Member,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Result<Self> {
+        command.stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = Guarded(child.spawn()?);
+        Ok(Self {
+            stdout: child.0.stdout.take().map(collect),
+            stderr: child.0.stderr.take().map(collect),
+            child,
+            status: None,
+            member: Member::default(),
+        })
+    }
+
+    /// Whether it has ended.
+    fn look(&mut self, watch: Watch) -> Result<bool> {
+        if self.status.is_none() {
+            self.status = self.child.0.try_wait()?;
+        }
+        if watch == Watch::Memory && self.status.is_none() {
+            // A child that has just ended has no memory any more.
+            let pid = self.child.0.id();
+            let peak = memory(pid, "VmHWM:").unwrap_or(0);
+            self.member.peak_bytes = self.member.peak_bytes.max(peak);
+            self.member.resident_bytes.extend(memory(pid, "VmRSS:"));
+        }
+        Ok(self.status.is_some())
+    }
+}
+
+/// Runs clients side by side until the last has ended.
+///
+/// # Errors
+/// When one can't be started, fails, or takes longer than `limit`, after which all are ended.
+pub fn run_together(commands: &mut [Command], limit: Nanos, watch: Watch) -> Result<Group> {
     let (user_before, system_before) = children_times()?;
-    command.stdin(Stdio::null());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Guarded(child.spawn()?);
-    let stdout = child.0.stdout.take().map(collect);
-    let stderr = child.0.stderr.take().map(collect);
+    let started: Result<Vec<Running>> = commands.iter_mut().map(Running::start).collect();
+    let mut running = started?;
     let clock = Clock::start();
-    let mut peak_bytes = 0;
-    let mut resident_bytes = Vec::new();
-    let status = loop {
-        if let Some(status) = child.0.try_wait()? {
-            break status;
+    loop {
+        let mut all = true;
+        for client in &mut running {
+            all &= client.look(watch)?;
+        }
+        if all {
+            break;
         }
         if clock.now() > limit {
-            return Err(Error::other(format!("{command:?} did not end in time")));
-        }
-        if watch == Watch::Memory {
-            // A child that has just ended has no memory any more.
-            let pid = child.0.id();
-            peak_bytes = memory(pid, "VmHWM:").unwrap_or(0).max(peak_bytes);
-            resident_bytes.extend(memory(pid, "VmRSS:"));
+            return Err(Error::other(format!("{commands:?} did not end in time")));
         }
         thread::sleep(LOOK.as_duration());
-    };
-    let (user, system) = children_times()?;
-    let stderr = text(stderr);
-    if !status.success() {
-        return Err(Error::other(format!("{command:?}: {status}: {stderr}")));
     }
-    Ok(Finished {
-        stdout: text(stdout),
-        stderr,
+    let (user, system) = children_times()?;
+    let mut members = Vec::with_capacity(running.len());
+    for (mut client, command) in running.into_iter().zip(commands) {
+        client.member.stdout = text(client.stdout.take());
+        client.member.stderr = text(client.stderr.take());
+        if let Some(status) = client.status.filter(|status| !status.success()) {
+            let words = &client.member.stderr;
+            return Err(Error::other(format!("{command:?}: {status}: {words}")));
+        }
+        members.push(client.member);
+    }
+    Ok(Group {
+        members,
         user: user - user_before,
         system: system - system_before,
-        peak_bytes,
-        resident_bytes,
     })
 }
 

@@ -5,9 +5,11 @@ use crate::process::{Guarded, SERVER_CORE, cpu_so_far, pinned};
 use crate::tool::Programs;
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use std::fs;
-use std::io::{Error, Result};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{Error, Read, Result, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -50,8 +52,11 @@ impl Kind {
 #[derive(Debug)]
 pub struct Server {
     child: Guarded,
+    /// What starts it again.
+    command: Command,
+    kind: Kind,
     scheme: Scheme,
-    port: u16,
+    address: SocketAddrV4,
     folder: Folder,
 }
 
@@ -61,18 +66,16 @@ impl Server {
     /// # Errors
     /// When it is not installed or does not listen in time.
     pub fn start(kind: Kind, scheme: Scheme, programs: &Programs) -> Result<Self> {
-        let port = free_port()?;
-        let folder = Folder::new(port)?;
-        let address = format!("127.0.0.1:{port}");
-        let mut command = match kind {
+        let address = free_address(Ipv4Addr::LOCALHOST)?;
+        let folder = Folder::new(address)?;
+        let command = match kind {
             Kind::Answer => {
                 let mut command = pinned(SERVER_CORE, &programs.answer);
-                command.arg(&address);
+                command.arg(address.to_string());
                 command
             }
             Kind::Serve | Kind::ServeGrpc => {
-                let mut command = pinned(SERVER_CORE, &programs.drumfire);
-                command.args(["serve", "--listen", &address]);
+                let mut command = serve(programs, address);
                 if scheme == Scheme::Tls {
                     command.arg("--tls");
                 }
@@ -81,27 +84,118 @@ impl Server {
                 }
                 command
             }
-            Kind::Nginx => nginx(programs, &folder, &address, scheme)?,
-            Kind::Nghttpd => nghttpd(programs, &folder, port)?,
+            Kind::Nginx => nginx(programs, &folder, address, scheme)?,
+            Kind::Nghttpd => nghttpd(programs, &folder, address.port())?,
             Kind::Interop => {
                 let mut command = pinned(SERVER_CORE, installed(programs.interop.as_ref(), kind)?);
-                command.arg(format!("--port={port}"));
+                command.arg(format!("--port={}", address.port()));
                 command
             }
         };
+        Self::spawn(kind, scheme, address, folder, command)
+    }
+
+    /// Starts `drumfire serve` with these flags at an address of loopback.
+    ///
+    /// # Errors
+    /// When it does not listen in time.
+    pub fn serving(ip: Ipv4Addr, flags: &[&str], programs: &Programs) -> Result<Self> {
+        let address = free_address(ip)?;
+        let mut command = serve(programs, address);
+        command.args(flags);
+        let folder = Folder::new(address)?;
+        Self::spawn(Kind::Serve, Scheme::Plain, address, folder, command)
+    }
+
+    fn spawn(
+        kind: Kind,
+        scheme: Scheme,
+        address: SocketAddrV4,
+        folder: Folder,
+        mut command: Command,
+    ) -> Result<Self> {
         command.stdin(Stdio::null());
-        let child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         let server = Self {
-            child: Guarded(child),
+            child: Guarded(command.spawn()?),
+            command,
+            kind,
             scheme,
-            port,
+            address,
             folder,
         };
-        server.await_listening(kind)?;
+        server.await_listening()?;
         Ok(server)
+    }
+
+    /// Ends the process at once, as a crash does.
+    ///
+    /// # Errors
+    /// When it has ended by itself.
+    pub fn crash(&mut self) -> Result<()> {
+        self.child.0.kill()?;
+        self.child.0.wait().map(drop)
+    }
+
+    /// Starts it once more at the same address, and waits until it listens.
+    ///
+    /// # Errors
+    /// When it does not listen in time.
+    pub fn start_again(&mut self) -> Result<()> {
+        self.child = Guarded(self.command.spawn()?);
+        self.await_listening()
+    }
+
+    /// Stops the process, which keeps its sockets.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn freeze(&self) -> Result<()> {
+        self.signal(Signal::SIGSTOP)
+    }
+
+    /// Lets a frozen process go on.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn thaw(&self) -> Result<()> {
+        self.signal(Signal::SIGCONT)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = i32::try_from(self.child.0.id()).map_err(Error::other)?;
+        Ok(kill(Pid::from_raw(pid), signal)?)
+    }
+
+    /// The body of a response to GET.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn get(&self, path: &str) -> Result<String> {
+        let mut stream = TcpStream::connect(self.address)?;
+        let host = self.address;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        let (_, body) = text
+            .split_once("\r\n\r\n")
+            .ok_or_else(|| Error::other(format!("{path}: no response")))?;
+        Ok(body.to_owned())
+    }
+
+    /// Requests that nginx has answered so far, by its own count, this question included.
+    ///
+    /// # Errors
+    /// When it does not count.
+    pub fn requests(&self) -> Result<u64> {
+        let text = self.get(NGINX_COUNT)?;
+        let numbers = text.lines().nth(2);
+        numbers
+            .and_then(|line| line.split_whitespace().nth(2)?.parse().ok())
+            .ok_or_else(|| Error::other(format!("nginx counts `{text}`")))
     }
 
     /// The URL of a path on this server.
@@ -111,13 +205,13 @@ impl Server {
             Scheme::Plain => "http",
             Scheme::Tls => "https",
         };
-        format!("{scheme}://127.0.0.1:{}{path}", self.port)
+        format!("{scheme}://{}{path}", self.address)
     }
 
     /// The server's address, as a client without URLs wants it.
     #[must_use]
     pub fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        self.address.to_string()
     }
 
     /// A folder that lives as long as the server.
@@ -132,23 +226,33 @@ impl Server {
         cpu_so_far(self.child.0.id())
     }
 
-    fn await_listening(&self, kind: Kind) -> Result<()> {
+    fn await_listening(&self) -> Result<()> {
         let clock = Clock::start();
         while clock.now() < START_MAX {
-            if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok() {
+            if TcpStream::connect(self.address).is_ok() {
                 return Ok(());
             }
             thread::sleep(Nanos::from_millis(20).as_duration());
         }
-        Err(Error::other(format!("{} does not listen", kind.name())))
+        Err(Error::other(format!(
+            "{} does not listen",
+            self.kind.name()
+        )))
     }
+}
+
+/// `drumfire serve` without further flags.
+fn serve(programs: &Programs, address: SocketAddrV4) -> Command {
+    let mut command = pinned(SERVER_CORE, &programs.drumfire);
+    command.args(["serve", "--listen", &address.to_string()]);
+    command
 }
 
 /// An unused port, from the range where all have five digits: the bytes of a request do not depend
 /// on which one it is.
-fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
+fn free_address(ip: Ipv4Addr) -> Result<SocketAddrV4> {
+    let port = TcpListener::bind((ip, 0))?.local_addr()?.port();
+    Ok(SocketAddrV4::new(ip, port))
 }
 
 /// A folder for a server's files, removed with its guard.
@@ -156,8 +260,9 @@ fn free_port() -> Result<u16> {
 struct Folder(PathBuf);
 
 impl Folder {
-    fn new(port: u16) -> Result<Self> {
-        let name = format!("drumfire-bench-{}-{port}", std::process::id());
+    fn new(address: SocketAddrV4) -> Result<Self> {
+        let (ip, port) = (address.ip(), address.port());
+        let name = format!("drumfire-bench-{}-{ip}-{port}", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::create_dir(&path)?;
         Ok(Self(path))
@@ -187,8 +292,17 @@ fn nghttpd(programs: &Programs, folder: &Folder, port: u16) -> Result<Command> {
     Ok(command)
 }
 
-/// One nginx process with a body of 100 bytes at `/`, and files of 10 kB and 100 kB.
-fn nginx(programs: &Programs, folder: &Folder, address: &str, scheme: Scheme) -> Result<Command> {
+/// Where nginx tells how many requests it has answered.
+const NGINX_COUNT: &str = "/requests";
+
+/// One nginx process with bodies of 100 bytes at `/` and 1 kB at `/1k` from its configuration, and
+/// files of 10 kB and 100 kB.
+fn nginx(
+    programs: &Programs,
+    folder: &Folder,
+    address: SocketAddrV4,
+    scheme: Scheme,
+) -> Result<Command> {
     let program = installed(programs.nginx.as_ref(), Kind::Nginx)?;
     let path = &folder.0;
     for (name, bytes) in [("10k", 10_000), ("100k", 100_000)] {
@@ -202,7 +316,7 @@ fn nginx(programs: &Programs, folder: &Folder, address: &str, scheme: Scheme) ->
         }
     };
     let ssl = if scheme == Scheme::Tls { " ssl" } else { "" };
-    let body = "x".repeat(100);
+    let [small, body] = [100, 1_000].map(|bytes| "x".repeat(bytes));
     let folder = path.display();
     let text = format!(
         "daemon off; master_process off;
@@ -216,8 +330,10 @@ fn nginx(programs: &Programs, folder: &Folder, address: &str, scheme: Scheme) ->
            uwsgi_temp_path {folder}; scgi_temp_path {folder};
            server {{
              listen {address}{ssl} backlog=8192; {tls}
-             root {folder};
-             location = / {{ return 200 {body}; }}
+             root {folder}; client_max_body_size 0;
+             location = {NGINX_COUNT} {{ stub_status; }}
+             location = / {{ return 200 {small}; }}
+             location = /1k {{ return 200 {body}; }}
            }}
          }}\n"
     );

@@ -32,6 +32,10 @@ pub struct Programs {
     pub ghz: Option<PathBuf>,
     /// grpc-go's server of the interoperability tests, as `make suites` installs it.
     pub interop: Option<PathBuf>,
+    /// Pandora. The search path would not do: there it may be drumfire's own link.
+    pub pandora: Option<PathBuf>,
+    /// k6.
+    pub k6: Option<PathBuf>,
 }
 
 impl Programs {
@@ -53,6 +57,8 @@ impl Programs {
             nghttpd: process::find("nghttpd"),
             ghz: suite("ghz"),
             interop: suite("grpc-interop-server"),
+            pandora: None,
+            k6: process::find("k6"),
         };
         for ours in [&programs.drumfire, &programs.floor, &programs.answer] {
             if !ours.is_file() {
@@ -72,6 +78,8 @@ impl Programs {
             (self.oha.as_ref(), "--version"),
             (self.nginx.as_ref(), "-v"),
             (self.h2load.as_ref(), "--version"),
+            (self.pandora.as_ref(), "-version"),
+            (self.k6.as_ref(), "version"),
         ];
         let told = told.into_iter().filter_map(|(program, flag)| {
             let mut command = Command::new(program?);
@@ -172,7 +180,11 @@ impl Tool {
         Ok((finished, claim))
     }
 
-    fn command(self, workload: &Workload, programs: &Programs) -> Result<Command> {
+    /// Its command line, on the clients' core.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub(crate) fn command(self, workload: &Workload, programs: &Programs) -> Result<Command> {
         let missing = || Error::other(format!("{} is not installed", self.name()));
         let program = match self {
             Self::Drumfire => &programs.drumfire,

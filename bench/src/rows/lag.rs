@@ -8,10 +8,10 @@ use super::Settings;
 use crate::floor::Scheme;
 use crate::process::{self, CLIENT_CORE, Watch, pinned};
 use crate::server::{Kind, Server};
+use crate::summary::Summary;
 use crate::table::{Figure, Line, Spread, Target};
 use drumfire_units::Nanos;
-use serde_json::Value;
-use std::io::{Error, Result};
+use std::io::Result;
 
 /// Requests per second.
 const RATE: u64 = 50_000;
@@ -72,16 +72,13 @@ fn run(spin: Option<&str>, server: &Server, settings: &Settings) -> Result<Run> 
     command.args(spin).arg(server.url("/"));
     let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
     let finished = process::run(&mut command, limit, Watch::Nothing)?;
-    let summary: Value = serde_json::from_str(&finished.stdout)?;
-    let lag = &summary["latency"]["lag"]["quantiles"];
-    let micros = |quantile: &str| lag[quantile].as_f64().map(|nanos| nanos / 1e3);
-    let silent = || Error::other("the summary has no lag");
-    let sent = summary["requests"]["sent"].as_f64().ok_or_else(silent)?;
+    let summary = Summary::parse(&finished.stdout)?;
+    let intended = RATE * u64::from(settings.seconds);
     Ok(Run {
-        surplus: sent - (RATE * u64::from(settings.seconds)) as f64,
-        p50_micros: micros("0.5").ok_or_else(silent)?,
-        p99_micros: micros("0.99").ok_or_else(silent)?,
+        surplus: summary.count("sent")? as f64 - intended as f64,
+        p50_micros: summary.micros("lag", "0.5")?,
+        p99_micros: summary.micros("lag", "0.99")?,
         cores: finished.cpu().as_secs_f64() / f64::from(settings.seconds),
-        valid: f64::from(u8::from(summary["verdict"]["validity"] == "valid")),
+        valid: f64::from(u8::from(summary.is_valid())),
     })
 }

@@ -41,8 +41,32 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Memory at the start, when the first tenth of the looks is over, and at the end, each the median
-/// of a tenth of all looks.
+/// Resident memory at the start of a run, when the first tenth of the looks is over, and at its
+/// end, in kilobytes of 1000 bytes: each the median of a tenth of all looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resident {
+    /// At the start.
+    pub(super) start: f64,
+    /// At the end.
+    pub(super) end: f64,
+}
+
+impl Resident {
+    /// Of all looks at a run, in bytes.
+    pub(super) fn of(looks: &[u64]) -> Result<Self> {
+        let tenth = looks.len() / 10;
+        if tenth == 0 {
+            return Err(Error::other("too short a run to look at its memory"));
+        }
+        let kilobytes =
+            |looks: &[u64]| Spread::of(looks.iter().map(|bytes| *bytes as f64 / 1e3)).median;
+        Ok(Self {
+            start: kilobytes(&looks[tenth..2 * tenth]),
+            end: kilobytes(&looks[looks.len() - tenth..]),
+        })
+    }
+}
+
 fn figures(case: &Case, stage: &Stage, settings: &Settings) -> Result<Vec<Line>> {
     let (caller, name, interval, growth_max) = case;
     let mut command = stage.command(*caller, &settings.programs.drumfire);
@@ -51,15 +75,7 @@ fn figures(case: &Case, stage: &Stage, settings: &Settings) -> Result<Vec<Line>>
     let finished = process::run(&mut command, limit, Watch::Memory)?;
     let claim = claim::drumfire(&finished.stdout)
         .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
-    let looks = &finished.resident_bytes;
-    let tenth = looks.len() / 10;
-    if tenth == 0 {
-        return Err(Error::other("too few calls to look at their memory"));
-    }
-    let kilobytes =
-        |looks: &[u64]| Spread::of(looks.iter().map(|bytes| *bytes as f64 / 1e3)).median;
-    let start = kilobytes(&looks[tenth..2 * tenth]);
-    let end = kilobytes(&looks[looks.len() - tenth..]);
+    let Resident { start, end } = Resident::of(&finished.resident_bytes)?;
     let figure = |what: &str, value: f64, unit: &str, target| {
         Line::Figure(Figure {
             what: format!("{} gRPC calls, {name}: {what}", settings.calls),
