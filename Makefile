@@ -85,7 +85,7 @@ drawing:
 # The tables of docs/benchmarks.md. Takes minutes and wants an idle machine.
 bench: suites
 	cargo build --release --locked --package drumfire --package drumfire-bench
-	for name in http1 http2 grpc; do \
+	for name in http1 http2 grpc pandora; do \
 	  cargo run --release --locked --package drumfire-bench --bin $$name || exit 1; \
 	done
 

@@ -2,7 +2,7 @@
 
 use crate::machine::{self, Steal};
 use crate::rows::{Row, Settings};
-use crate::table::markdown;
+use crate::table::{Line, markdown};
 use crate::tool::Programs;
 use clap::Args;
 use drumfire_net::raise_descriptor_limit;
@@ -68,23 +68,40 @@ pub fn run(title: &str, rows: &[Row], flags: &Flags, settings: &Settings) -> Res
     let mut out = std::io::stdout();
     let steal = Steal::start();
     let load = machine::load();
-    let mut lines = Vec::new();
+    let mut measured = Vec::new();
     for row in rows {
-        for line in row.measure(settings) {
+        let lines = row.measure(settings);
+        for line in &lines {
             writeln!(out, "[{}] {line}", row.name)?;
-            lines.push(line);
         }
+        measured.push((row, lines));
     }
-    let text = format!(
-        "# {title}\n\n{}\n{}",
-        header(settings, steal, &load),
-        markdown(&lines)
-    );
+    let tables = tables(measured);
+    let text = format!("# {title}\n\n{}{tables}", header(settings, steal, &load));
     writeln!(out, "\n{text}")?;
     match &flags.markdown {
         Some(path) => fs::write(path, text),
         None => Ok(()),
     }
+}
+
+/// The lines of rows without a claim as one pair of tables, and each row with one below its words.
+fn tables(measured: Vec<(&Row, Vec<Line>)>) -> String {
+    let mut text = String::new();
+    let mut together = Vec::new();
+    for (row, lines) in measured {
+        match row.claim {
+            None => together.extend(lines),
+            Some(claim) => {
+                let tables = markdown(&lines);
+                text.push_str(&format!("\n## `{}`\n\n> {claim}\n{tables}", row.name));
+            }
+        }
+    }
+    if !together.is_empty() {
+        text.insert_str(0, &markdown(&together));
+    }
+    text
 }
 
 /// The machine, the programs and the way of measuring.

@@ -6,6 +6,7 @@ mod http2;
 mod idle;
 mod lag;
 mod memory;
+mod pandora;
 mod start_up;
 mod system_calls;
 
@@ -31,6 +32,8 @@ pub struct Settings {
 pub struct Row {
     /// Its name for `--only`.
     pub name: &'static str,
+    /// What another tool's makers say of the same load; its tables stand below these words.
+    pub claim: Option<&'static str>,
     measure: Measure,
 }
 
@@ -47,6 +50,7 @@ impl Row {
     pub fn http1() -> Vec<Self> {
         let compared = compare::CASES.iter().map(|case| Self {
             name: case.name,
+            claim: None,
             measure: Measure::Compare(case),
         });
         let alone = [
@@ -63,6 +67,7 @@ impl Row {
     pub fn http2() -> Vec<Self> {
         let rows = http2::CASES.iter().map(|case| Self {
             name: case.name,
+            claim: None,
             measure: Measure::Multiplexed(case),
         });
         rows.collect()
@@ -77,9 +82,24 @@ impl Row {
         ]
     }
 
+    /// All rows of Pandora's job, each beside the claim of its page on performance.
+    #[must_use]
+    pub fn pandora() -> Vec<Self> {
+        pandora::rows()
+    }
+
     fn alone(name: &'static str, measure: fn(&Settings) -> Result<Vec<Line>>) -> Self {
-        let measure = Measure::Alone(measure);
-        Self { name, measure }
+        Self {
+            name,
+            claim: None,
+            measure: Measure::Alone(measure),
+        }
+    }
+
+    /// The same row beside a claim.
+    const fn beside(mut self, claim: &'static str) -> Self {
+        self.claim = Some(claim);
+        self
     }
 
     /// Measures; a failure becomes a line with the reason.

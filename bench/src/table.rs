@@ -158,22 +158,14 @@ impl fmt::Display for Line {
     }
 }
 
-/// All lines as two tables.
+/// All lines as tables: comparisons, and figures; each begins with an empty line.
 #[must_use]
 pub fn markdown(lines: &[Line]) -> String {
-    let mut text = String::from(
-        "| case | tool | requests/s | client CPU | in user space | server CPU/request \
-         | drumfire ÷ tool (min–max) | target | |\n|---|---|---|---|---|---|---|---|---|\n",
-    );
-    for line in lines {
-        if let Line::Comparison(line) = line {
-            text.push_str(&comparison_cells(line));
-        }
-    }
-    text.push_str("\n| what | figure | target | |\n|---|---|---|---|\n");
+    let mut comparisons = String::new();
+    let mut figures = String::new();
     for line in lines {
         match line {
-            Line::Comparison(_) => {}
+            Line::Comparison(line) => comparisons.push_str(&comparison_cells(line)),
             Line::Figure(line) => {
                 let Figure {
                     what,
@@ -184,15 +176,30 @@ pub fn markdown(lines: &[Line]) -> String {
                 let wanted = target.map_or_else(String::new, |t| t.to_string());
                 let verdict = verdict(Some(*value), *target, "");
                 let value = rounded(*value);
-                text.push_str(&format!(
+                figures.push_str(&format!(
                     "| {what} | {value} {unit} | {wanted} | {verdict} |\n"
                 ));
             }
-            Line::Absent { what, why } => text.push_str(&format!("| {what} | {why} | | |\n")),
+            Line::Absent { what, why } => figures.push_str(&format!("| {what} | {why} | | |\n")),
         }
+    }
+    let mut text = String::new();
+    if !comparisons.is_empty() {
+        text.push_str(COMPARISONS);
+        text.push_str(&comparisons);
+    }
+    if !figures.is_empty() {
+        text.push_str(FIGURES);
+        text.push_str(&figures);
     }
     text
 }
+
+/// The heads of both tables.
+const COMPARISONS: &str = "\n| case | tool | requests/s | client CPU | in user space \
+     | server CPU/request | drumfire ÷ tool (min–max) | target | |\n\
+     |---|---|---|---|---|---|---|---|---|\n";
+const FIGURES: &str = "\n| what | figure | target | |\n|---|---|---|---|\n";
 
 fn comparison_cells(line: &Comparison) -> String {
     let ratio = line.ratio.map_or_else(String::new, |ratio| {

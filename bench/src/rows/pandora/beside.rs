@@ -1,0 +1,131 @@
+//! GET of 1 kB from nginx beside Pandora itself, where it is given.
+
+use super::contest::{Contender, Count, absent, difference, hold};
+use super::plans;
+use crate::claim;
+use crate::floor::Scheme;
+use crate::process::{CLIENT_CORE, pinned};
+use crate::rounds::{Title, Unit};
+use crate::rows::Settings;
+use crate::server::{Kind, Server};
+use crate::table::{Figure, Line, Spread, Target};
+use crate::tool::{Reuse, Tool, Workload};
+use std::io::Result;
+use std::process::Command;
+
+/// Connections, and Pandora's instances.
+const CONNECTIONS: u32 = 64;
+
+/// A case.
+#[derive(Debug)]
+pub(super) struct Case {
+    title: &'static str,
+    reuse: Reuse,
+    /// drumfire's share of Pandora's cost.
+    target: f64,
+}
+
+pub(super) const KEEP_ALIVE: Case = Case {
+    title: "GET, keep-alive, 1 kB, nginx",
+    reuse: Reuse::KeepAlive,
+    target: 0.167,
+};
+
+pub(super) const CLOSE: Case = Case {
+    title: "GET, `Connection: close`, 1 kB, nginx",
+    reuse: Reuse::Close,
+    target: 1.0,
+};
+
+/// Measures drumfire, its own dialect of Pandora, Pandora, and with kept connections the floor.
+pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
+    let programs = &settings.programs;
+    let server = Server::start(Kind::Nginx, Scheme::Plain, programs)?;
+    let mut contenders = contenders(case, &server, settings)?;
+    let runs = hold(&mut contenders, &server, settings)?;
+    let title = Title {
+        case: case.title,
+        unit: Unit::PerRequest,
+        seconds: settings.seconds,
+    };
+    let mut lines = Vec::new();
+    for (index, (contender, theirs)) in contenders.iter().zip(&runs).enumerate() {
+        let ours = (index > 0).then_some(runs[0].as_slice());
+        let line = title.compare(contender.name, theirs, ours, contender.target);
+        lines.push(Line::Comparison(line));
+    }
+    let what = |words: &str| format!("{}: {words}", case.title);
+    let more = what("`drumfire pandora` more than `drumfire http`");
+    lines.push(difference(more, &runs[1], &runs[0], None));
+    if programs.pandora.is_none() {
+        lines.push(absent(case.title, "pandora"));
+    }
+    if case.reuse == Reuse::Close {
+        let shares = runs[0]
+            .iter()
+            .map(|run| run.client_nanos / run.server_nanos);
+        let spread = Spread::of(shares);
+        lines.push(Line::Figure(Figure {
+            what: what("drumfire's CPU ÷ nginx's; below 1 nginx's core is full first"),
+            value: spread.median,
+            unit: spread.ends(),
+            target: Some(Target::AtMost(1.0)),
+        }));
+    }
+    Ok(lines)
+}
+
+fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<Contender>> {
+    let programs = &settings.programs;
+    let workload = Workload {
+        url: server.url("/1k"),
+        connections: CONNECTIONS,
+        reuse: case.reuse,
+        seconds: settings.seconds,
+    };
+    let mut contenders = vec![Contender {
+        name: "drumfire",
+        command: Tool::Drumfire.command(&workload, programs)?,
+        count: Count::Printed(claim::drumfire),
+        target: None,
+    }];
+    let file = configuration(case, server, settings.seconds);
+    let file = plans::write(server.folder(), "pandora.yaml", &file)?;
+    let mut dialect = pinned(CLIENT_CORE, &programs.drumfire);
+    dialect.arg("pandora").arg(&file);
+    let mut with = |name, command: Command, target| {
+        contenders.push(Contender {
+            name,
+            command,
+            count: Count::Nginx,
+            target,
+        });
+    };
+    with("drumfire pandora", dialect, None);
+    if let Some(program) = &programs.pandora {
+        let mut command = pinned(CLIENT_CORE, program);
+        command.arg(&file);
+        with("Pandora", command, Some(Target::AtMost(case.target)));
+    }
+    if case.reuse == Reuse::KeepAlive {
+        contenders.push(Contender {
+            name: "floor",
+            command: Tool::Floor.command(&workload, programs)?,
+            count: Count::Printed(claim::floor),
+            target: None,
+        });
+    }
+    Ok(contenders)
+}
+
+/// Pandora's configuration of the same load. Its rows go nowhere.
+fn configuration(case: &Case, server: &Server, seconds: u32) -> String {
+    let closing = case.reuse == Reuse::Close;
+    format!(
+        "pools:\n  - id: load\n    gun: {{ type: http, target: \"{}\", disable-keep-alives: \
+         {closing} }}\n    ammo: {{ type: uri, uris: [\"/1k\"] }}\n    result: {{ type: discard }}\n    \
+         rps: [ {{ type: unlimited, duration: {seconds}s }} ]\n    \
+         startup: {{ type: once, times: {CONNECTIONS} }}\nlog: {{ level: error }}\n",
+        server.address()
+    )
+}

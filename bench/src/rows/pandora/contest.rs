@@ -1,0 +1,80 @@
+//! Clients that are run alternately against one server.
+
+use crate::claim::Claim;
+use crate::process::{self, Watch};
+use crate::rounds::{Run, alternate};
+use crate::rows::Settings;
+use crate::server::Server;
+use crate::table::{Figure, Line, Spread, Target};
+use drumfire_units::Nanos;
+use std::io::{Error, Result};
+use std::process::Command;
+
+/// How the requests of a client are known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Count {
+    /// By its own output.
+    Printed(fn(&str) -> Option<Claim>),
+    /// By nginx, for clients that print none, or none that all of their requests are in.
+    Nginx,
+}
+
+/// A client.
+#[derive(Debug)]
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    pub(super) command: Command,
+    pub(super) count: Count,
+    /// The target of the ratio to it.
+    pub(super) target: Option<Target>,
+}
+
+/// Runs all of them alternately; yields each one's runs.
+pub(super) fn hold(
+    contenders: &mut [Contender],
+    server: &Server,
+    settings: &Settings,
+) -> Result<Vec<Vec<Run>>> {
+    let limit = Nanos::from_secs(u64::from(settings.seconds) + 60);
+    alternate(contenders.len(), settings.rounds, |index| {
+        let Contender { command, count, .. } = &mut contenders[index];
+        let counted = match count {
+            Count::Nginx => server.requests()?,
+            Count::Printed(_) => 0,
+        };
+        let before = server.cpu();
+        let finished = process::run(command, limit, Watch::Nothing)?;
+        let served = server.cpu() - before;
+        let claim = match count {
+            Count::Printed(parse) => parse(&finished.stdout)
+                .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?,
+            // The second question is in the count, the first was in the one before.
+            Count::Nginx => Claim {
+                requests: server.requests()?.saturating_sub(counted + 1),
+                failed: 0,
+                request_bytes: None,
+            },
+        };
+        Run::new(&finished, claim, served)
+    })
+}
+
+/// What a request of one takes more than one of another, round by round, in microseconds.
+pub(super) fn difference(what: String, more: &[Run], less: &[Run], target: Option<Target>) -> Line {
+    let pairs = more.iter().zip(less);
+    let spread = Spread::of(pairs.map(|(a, b)| (a.client_nanos - b.client_nanos) / 1e3));
+    Line::Figure(Figure {
+        what,
+        value: spread.median,
+        unit: format!("µs/request {}", spread.ends()),
+        target,
+    })
+}
+
+/// A client that is not there.
+pub(super) fn absent(case: &str, tool: &str) -> Line {
+    Line::Absent {
+        what: format!("{case}: {tool}"),
+        why: format!("not measured: no `--{tool} FILE`"),
+    }
+}
