@@ -40,9 +40,7 @@ impl AmmoRequests<'_> {
         self.check(scope);
         let options = self.options(scope)?;
         let speed = self.speed(scope);
-        let opened = scope.host.open(&written.file.value);
-        let opened = opened.map_err(|error| format!("can't read {}: {error}", written.file.value));
-        let source = scope.found.ok(place, opened)?;
+        let source = scope.open(&written.file)?;
         let read = Ammo::read(source, options).map_err(|error| match error.line {
             0 => format!("{}: {}", written.file.value, error.message),
             line => format!("{}:{line}: {}", written.file.value, error.message),

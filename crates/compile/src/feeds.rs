@@ -2,7 +2,7 @@
 
 use crate::scope::Scope;
 use drumfire_data::{
-    AtEnd, CsvForm, Feed, FeedError, FeedOrder, Generated, Kind, Order, Range, Sources,
+    AtEnd, CsvForm, Feed, FeedError, FeedFormat, FeedOrder, Generated, Kind, Order, Range, Sources,
 };
 use drumfire_plan::document::{Feed as Written, FeedRows, Field, Place, Text};
 use std::sync::Arc;
@@ -26,11 +26,11 @@ fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     match &written.rows {
         FeedRows::Csv(file) => {
             let form = csv_form(written, scope)?;
-            of_file(file, |bytes| Feed::from_csv(bytes, &form), scope)
+            of_file(file, &FeedFormat::Csv(form), scope)
         }
-        FeedRows::Json(file) => of_file(file, Feed::from_json, scope),
-        FeedRows::JsonLines(file) => of_file(file, Feed::from_json_lines, scope),
-        FeedRows::Lines(file) => of_file(file, Feed::from_lines, scope),
+        FeedRows::Json(file) => of_file(file, &FeedFormat::Json, scope),
+        FeedRows::JsonLines(file) => of_file(file, &FeedFormat::JsonLines, scope),
+        FeedRows::Lines(file) => of_file(file, &FeedFormat::Lines, scope),
         FeedRows::Inline(rows) => {
             let fields: Vec<String> = names(&written.fields);
             scope
@@ -46,13 +46,9 @@ fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
 }
 
 /// A feed of a file, whose mistakes are said with the file's line.
-fn of_file(
-    file: &Text,
-    read: impl FnOnce(&[u8]) -> Result<Feed, FeedError>,
-    scope: &mut Scope<'_>,
-) -> Option<Feed> {
-    let bytes = scope.file(file)?;
-    let read = read(&bytes).map_err(|error| in_file(&file.value, &error));
+fn of_file(file: &Text, format: &FeedFormat, scope: &mut Scope<'_>) -> Option<Feed> {
+    let source = scope.open(file)?;
+    let read = Feed::read(source, format).map_err(|error| in_file(&file.value, &error));
     scope.found.ok(&file.place, read)
 }
 

@@ -1,8 +1,8 @@
 //! The tools of every step of compiling.
 
-use crate::Host;
 use crate::diagnostic::Findings;
 use crate::web_form::{self, Tags};
+use crate::{Host, ReadAt};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_plan::document::{Count, Payload, Place, Switch, Text};
@@ -41,6 +41,13 @@ impl<'a> Scope<'a> {
         let bytes = self.found.ok(&path.place, read).map(Arc::from);
         self.files.insert(path.value.clone(), bytes.clone());
         bytes
+    }
+
+    /// A file that is read from any place while the run lasts.
+    pub(crate) fn open(&mut self, path: &Text) -> Option<Arc<dyn ReadAt>> {
+        let opened = self.host.open(&path.value);
+        let opened = opened.map_err(|error| format!("can't read {}: {error}", path.value));
+        self.found.ok(&path.place, opened)
     }
 
     /// The bytes of a payload.

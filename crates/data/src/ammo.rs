@@ -22,7 +22,7 @@ pub use class::{AutoTag, Class};
 pub use decoder::{AMMO_FORMATS, AmmoFormat};
 pub use render::{AmmoData, AmmoPick};
 
-use crate::read_at::{ReadAt, Window};
+use crate::read_at::{MEMORY_BYTES_MAX, ReadAt, Window};
 use batch::Batch;
 use block::Block;
 use class::Classes;
@@ -31,8 +31,6 @@ use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
 
-/// A file up to this size stays in memory, decoded.
-const MEMORY_BYTES_MAX: u64 = 16 << 20;
 /// The bytes between two entries of the index, at first.
 const STRIDE_BYTES: u64 = 4 << 10;
 /// An index has at most this many entries; when there would be more, every second goes.

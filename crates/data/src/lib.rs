@@ -33,7 +33,7 @@ pub use ammo::{
 pub use condition::{CONDITION_MAX, Condition};
 pub use date::rfc3339;
 pub use drumfire_plan::Random;
-pub use feed::{CsvForm, Feed, FeedError, Generated, KINDS, Kind, Range, VALUE};
+pub use feed::{CsvForm, Feed, FeedError, FeedFormat, Generated, KINDS, Kind, Range, VALUE};
 pub use feed_order::{AtEnd, Deal, FeedOrder};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
 pub use order::Order;

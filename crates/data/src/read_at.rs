@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+/// A file up to this size stays in memory, decoded.
+pub(crate) const MEMORY_BYTES_MAX: u64 = 16 << 20;
 /// How many bytes a window reads at a time.
 const CHUNK_BYTES: usize = 256 << 10;
 /// One entry of a file has at most this many bytes.

@@ -321,7 +321,7 @@ impl Sources {
             return Ok(Value::UNDEFINED);
         };
         let row = self.row(at, source, request)?;
-        Ok(source.feed.value(row, column))
+        source.feed.value(row, column)
     }
 
     /// Appends the text that a request takes from a plain column of a feed.

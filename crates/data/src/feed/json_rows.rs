@@ -1,16 +1,18 @@
 //! Rows of JSON: objects whose members are columns, or single values.
 
-use super::{FeedError, VALUE};
+use super::row_reader::Changed;
+use super::{FeedError, VALUE, is_plain};
 use minijinja::Value;
 use std::collections::{BTreeMap, HashMap};
 
-/// Rows as they are read. The columns are all names, in the order in which they come first.
-#[derive(Debug, Default)]
-pub(super) struct JsonRows {
-    columns: Vec<String>,
+/// The columns of rows: all names, in the order in which they come first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JsonColumns {
+    names: Vec<String>,
     places: HashMap<String, usize>,
+    /// For each column, whether it has nothing but texts and numbers.
+    plain: Vec<bool>,
     kind: Option<RowKind>,
-    rows: Vec<Vec<(usize, Value)>>,
 }
 
 /// What all rows of a feed are.
@@ -20,9 +22,12 @@ enum RowKind {
     Single,
 }
 
-impl JsonRows {
-    /// Adds the row that a text is, which begins in a line.
-    pub(super) fn add(&mut self, text: &str, line: u64) -> Result<(), FeedError> {
+/// Rows as they are read, each value with its column.
+pub(super) type JsonRows = Vec<Vec<(usize, Value)>>;
+
+impl JsonColumns {
+    /// The values of the row that a text is, which begins in a line.
+    pub(super) fn read(&mut self, text: &str, line: u64) -> Result<Vec<(usize, Value)>, FeedError> {
         let read = serde_json::from_str(text).map_err(|error| {
             let shown = error.to_string();
             let reason = shown.split(" at line ").next().unwrap_or_default();
@@ -32,11 +37,15 @@ impl JsonRows {
             };
             FeedError::at(line + (error.line() as u64).saturating_sub(1), message)
         });
-        self.add_value(read?, line)
+        self.row(read?, line)
     }
 
-    /// Adds a row.
-    pub(super) fn add_value(&mut self, row: serde_json::Value, line: u64) -> Result<(), FeedError> {
+    /// The values of a row.
+    pub(super) fn row(
+        &mut self,
+        row: serde_json::Value,
+        line: u64,
+    ) -> Result<Vec<(usize, Value)>, FeedError> {
         use serde_json::Value as Json;
         let (kind, shown) = match &row {
             Json::Object(_) => (RowKind::Object, "an object"),
@@ -62,38 +71,65 @@ impl JsonRows {
             let message = format!("a row is {wanted} here, and this is {shown}");
             return Err(FeedError::at(line, message));
         }
-        let values = match row {
+        Ok(match row {
             Json::Object(object) => {
                 let values = object.into_iter();
-                values
-                    .map(|(name, value)| (self.place(name), from_json(value)))
-                    .collect()
+                values.map(|(name, value)| self.put(name, value)).collect()
             }
-            value => vec![(self.place(VALUE.to_owned()), from_json(value))],
-        };
-        self.rows.push(values);
-        Ok(())
-    }
-
-    /// The column with this name, a new one if need be.
-    fn place(&mut self, name: String) -> usize {
-        let columns = &mut self.columns;
-        *self.places.entry(name).or_insert_with_key(|name| {
-            columns.push(name.clone());
-            columns.len() - 1
+            value => vec![self.put(VALUE.to_owned(), value)],
         })
     }
 
-    /// The columns, and the cells row by row.
-    pub(super) fn into_cells(self) -> (Vec<String>, Vec<Value>) {
-        let width = self.columns.len();
-        let mut cells = vec![Value::UNDEFINED; width * self.rows.len()];
-        for (row, values) in cells.chunks_mut(width.max(1)).zip(self.rows) {
+    /// A value with the column of this name, a new one if need be.
+    fn put(&mut self, name: String, value: serde_json::Value) -> (usize, Value) {
+        let value = from_json(value);
+        let (names, plain) = (&mut self.names, &mut self.plain);
+        let place = *self.places.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            plain.push(true);
+            names.len() - 1
+        });
+        plain[place] &= is_plain(&value);
+        (place, value)
+    }
+
+    /// Reads the values of a row again, one for each column; undefined where it has none.
+    pub(super) fn decode(&self, row: &[u8], cells: &mut Vec<Value>) -> Result<(), Changed> {
+        use serde_json::Value as Json;
+        cells.clear();
+        cells.resize(self.names.len(), Value::UNDEFINED);
+        let row = serde_json::from_slice(row).map_err(|_| Changed)?;
+        match (self.kind, row) {
+            (Some(RowKind::Object), Json::Object(object)) => {
+                for (name, value) in object {
+                    let place = self.places.get(&name).ok_or(Changed)?;
+                    cells[*place] = from_json(value);
+                }
+            }
+            (Some(RowKind::Object), _) | (_, Json::Object(_) | Json::Array(_)) => {
+                return Err(Changed);
+            }
+            (_, value) => *cells.first_mut().ok_or(Changed)? = from_json(value),
+        }
+        Ok(())
+    }
+
+    /// The columns by name, each with whether it has nothing but texts and numbers.
+    pub(super) fn list(&self) -> impl Iterator<Item = (&str, bool)> {
+        let names = self.names.iter().map(String::as_str);
+        names.zip(self.plain.iter().copied())
+    }
+
+    /// The cells of rows, row by row.
+    pub(super) fn cells(&self, rows: JsonRows) -> Vec<Value> {
+        let width = self.names.len();
+        let mut cells = vec![Value::UNDEFINED; width * rows.len()];
+        for (row, values) in cells.chunks_mut(width.max(1)).zip(rows) {
             for (place, value) in values {
                 row[place] = value;
             }
         }
-        (self.columns, cells)
+        cells
     }
 }
 

@@ -1,0 +1,219 @@
+//! A file of rows, as it is read once before the run.
+
+use super::json_rows::{JsonColumns, JsonRows};
+use super::row_reader::{FeedFormat, RowReader, RowStep};
+use super::stored_rows::{RowIndex, StoredRows};
+use super::{Column, Feed, FeedError, Table, VALUE, check_columns, counted};
+use crate::read_at::{MEMORY_BYTES_MAX, ReadAt, Window};
+use minijinja::Value;
+use std::sync::Arc;
+
+/// The mark with which a text in UTF-8 may begin.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Rows as far as they were read.
+struct Reading<'a> {
+    format: &'a FeedFormat,
+    /// The names of columns of CSV and of lines.
+    columns: Vec<String>,
+    json: JsonColumns,
+    rows: u64,
+    kept: Kept,
+}
+
+/// What stays of the rows.
+enum Kept {
+    /// The values of CSV and of lines.
+    Cells(Vec<Value>),
+    /// The values of JSON.
+    Json(JsonRows),
+    /// The places where rows begin.
+    Index(RowIndex),
+}
+
+/// Reads a file: a small one stays in memory, and of a large one the places of its rows.
+pub(super) fn read(source: Arc<dyn ReadAt>, format: &FeedFormat) -> Result<Feed, FeedError> {
+    let is_large = source.size() > MEMORY_BYTES_MAX;
+    read_with(source, format, is_large.then(RowIndex::default))
+}
+
+/// Reads a file into memory, or into an index.
+pub(super) fn read_with(
+    source: Arc<dyn ReadAt>,
+    format: &FeedFormat,
+    index: Option<RowIndex>,
+) -> Result<Feed, FeedError> {
+    let mut window = Window::new(Arc::clone(&source));
+    window.grow().map_err(|error| FeedError::at(0, error))?;
+    if window.rest().starts_with(b"\xff\xfe") || window.rest().starts_with(b"\xfe\xff") {
+        let message = "the text is UTF-16; write it as UTF-8";
+        return Err(FeedError::at(1, message));
+    }
+    if window.rest().starts_with(MARK) {
+        window.take(MARK.len());
+    }
+    let mut reading = Reading::new(format, index);
+    let reader = reading.read(&mut window)?;
+    reading.into_feed(source, reader, window.offset())
+}
+
+impl<'a> Reading<'a> {
+    fn new(format: &'a FeedFormat, index: Option<RowIndex>) -> Self {
+        Self {
+            format,
+            columns: match format {
+                FeedFormat::Csv(form) => form.fields.clone(),
+                FeedFormat::Lines => vec![VALUE.to_owned()],
+                FeedFormat::Json | FeedFormat::JsonLines => Vec::new(),
+            },
+            json: JsonColumns::default(),
+            rows: 0,
+            kept: match (index, format) {
+                (Some(index), _) => Kept::Index(index),
+                (None, FeedFormat::Json | FeedFormat::JsonLines) => Kept::Json(Vec::new()),
+                (None, FeedFormat::Csv(_) | FeedFormat::Lines) => Kept::Cells(Vec::new()),
+            },
+        }
+    }
+
+    /// Reads to the end; returns the reader as it reads any row but the first.
+    fn read(&mut self, window: &mut Window) -> Result<RowReader, FeedError> {
+        let mut reader = RowReader::new(self.format);
+        let mut has_names = matches!(self.format, FeedFormat::Csv(form) if form.header);
+        if !has_names {
+            check_columns(&self.columns, 1)?;
+        }
+        let mut line = 1;
+        loop {
+            let rest = window.rest();
+            match reader.step(rest, window.is_last()) {
+                RowStep::Row { row, bytes } => {
+                    let at = line + window.lines_before(row.start);
+                    let text = text(&rest[row], at)?;
+                    if has_names {
+                        has_names = false;
+                        self.name(&reader, text)?;
+                    } else {
+                        let offset = window.offset();
+                        self.add(&reader, text, at, offset)?;
+                    }
+                    line += window.take(bytes);
+                }
+                RowStep::Blank { bytes } => line += window.take(bytes),
+                RowStep::More => window.grow().map_err(|error| self.too_long(line, error))?,
+                RowStep::Broken { at, message } => {
+                    return Err(FeedError::at(line + window.lines_before(at), message));
+                }
+                RowStep::End => return Ok(reader),
+            }
+        }
+    }
+
+    /// A row that is too long, or a file that can't be read.
+    fn too_long(&self, line: u64, error: String) -> FeedError {
+        match self.format {
+            FeedFormat::Csv(form) if form.quote.is_some() => FeedError::at(
+                line,
+                format!("{error}; does a quote open that nothing closes?"),
+            ),
+            _ => FeedError::at(line, error),
+        }
+    }
+
+    /// Takes the names of columns from the first line, unless the plan has them.
+    fn name(&mut self, reader: &RowReader, row: &str) -> Result<(), FeedError> {
+        if self.columns.is_empty() {
+            for column in 0..reader.width().unwrap_or(0) {
+                let mut name = String::new();
+                let pushed = reader.push(row, column, &mut name);
+                pushed.map_err(|error| FeedError::at(1, error.0))?;
+                self.columns.push(name.trim().to_owned());
+            }
+        }
+        check_columns(&self.columns, 1)
+    }
+
+    /// Adds a row, which begins in a line and in a place of the file.
+    fn add(
+        &mut self,
+        reader: &RowReader,
+        row: &str,
+        line: u64,
+        offset: u64,
+    ) -> Result<(), FeedError> {
+        let wanted = self.columns.len();
+        let width = reader.width().filter(|width| *width != wanted);
+        if let Some(width) = width {
+            let columns = match wanted {
+                1 => "there is 1 column".to_owned(),
+                columns => format!("there are {columns} columns"),
+            };
+            let message = format!("it has {}, and {columns}", counted(width, "value"));
+            return Err(FeedError::at(line, message));
+        }
+        let is_json = matches!(self.format, FeedFormat::Json | FeedFormat::JsonLines);
+        let values = match is_json {
+            true => self.json.read(row, line)?,
+            false => Vec::new(),
+        };
+        match &mut self.kept {
+            Kept::Index(index) => index.note(self.rows, offset),
+            Kept::Json(rows) => rows.push(values),
+            Kept::Cells(cells) => {
+                for column in 0..wanted {
+                    let value = reader.value(row, column);
+                    cells.push(value.map_err(|error| FeedError::at(line, error.0))?);
+                }
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn into_feed(
+        self,
+        source: Arc<dyn ReadAt>,
+        reader: RowReader,
+        end: u64,
+    ) -> Result<Feed, FeedError> {
+        let columns: Vec<Column> = match self.format {
+            FeedFormat::Csv(_) | FeedFormat::Lines => {
+                self.columns.into_iter().map(Column::plain).collect()
+            }
+            FeedFormat::Json | FeedFormat::JsonLines => {
+                let columns = self.json.list();
+                let column = |(name, is_plain): (&str, bool)| Column {
+                    name: name.to_owned(),
+                    is_plain,
+                };
+                columns.map(column).collect()
+            }
+        };
+        if self.rows == 0 || columns.is_empty() {
+            return Err(FeedError::at(0, "the feed has no rows"));
+        }
+        Ok(Feed {
+            columns,
+            rows: self.rows,
+            table: match self.kept {
+                Kept::Cells(cells) => Table::Cells(cells),
+                Kept::Json(rows) => Table::Cells(self.json.cells(rows)),
+                Kept::Index(index) => Table::Stored(Arc::new(StoredRows::new(
+                    source,
+                    [RowReader::new(self.format), reader],
+                    self.json,
+                    index.finish(end),
+                ))),
+            },
+        })
+    }
+}
+
+/// A row as text.
+fn text(row: &[u8], line: u64) -> Result<&str, FeedError> {
+    std::str::from_utf8(row).map_err(|error| {
+        let before = &row[..error.valid_up_to()];
+        let lines = before.iter().filter(|&&byte| byte == b'\n').count();
+        FeedError::at(line + lines as u64, "the text is not UTF-8")
+    })
+}

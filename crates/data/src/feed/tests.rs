@@ -1,0 +1,361 @@
+use super::file_rows::read_with;
+use super::stored_rows::RowIndex;
+use super::{CsvForm, Feed, FeedError, FeedFormat, Generated, Kind, Range};
+use crate::ReadAt;
+use proptest::prelude::*;
+use std::sync::{Arc, Mutex};
+
+fn table(feed: &Feed) -> Vec<Vec<String>> {
+    let columns = feed.columns().count();
+    let row = |row| {
+        (0..columns)
+            .map(|column| feed.value(row, column).unwrap().to_string())
+            .collect()
+    };
+    (0..feed.rows()).map(row).collect()
+}
+
+fn csv(text: &[u8]) -> Result<Feed, FeedError> {
+    Feed::from_csv(text, &CsvForm::default())
+}
+
+fn names(feed: &Feed) -> Vec<&str> {
+    feed.columns().collect()
+}
+
+#[test]
+fn csv_has_a_header_and_quotes() {
+    let feed = csv(b"\xef\xbb\xbfname, age\r\n\"a \"\"b\"\"\n,c\",7\nd,\n").unwrap();
+    assert_eq!(names(&feed), ["name", "age"]);
+    assert_eq!(table(&feed), [["a \"b\"\n,c", "7"], ["d", ""]]);
+}
+
+#[test]
+fn csv_may_have_its_names_from_the_plan_and_other_marks() {
+    let form = |header| CsvForm {
+        fields: vec!["a".to_owned(), "b".to_owned()],
+        delimiter: b';',
+        quote: Some(b'\''),
+        header,
+    };
+    let text = b"x;y\n'1;2';\"3\"\n";
+    let feed = Feed::from_csv(text, &form(false)).unwrap();
+    assert_eq!(names(&feed), ["a", "b"]);
+    assert_eq!(table(&feed), [["x", "y"], ["1;2", "\"3\""]]);
+    let feed = Feed::from_csv(text, &form(true)).unwrap();
+    assert_eq!(table(&feed), [["1;2", "\"3\""]]);
+    let no_quote = CsvForm {
+        quote: None,
+        ..form(false)
+    };
+    let feed = Feed::from_csv(text, &no_quote);
+    let error = feed.map(drop).unwrap_err().to_string();
+    assert_eq!(error, "line 2: it has 3 values, and there are 2 columns");
+}
+
+#[test]
+fn json_keeps_types_and_may_lack_values() {
+    let text = "{\"a\": 9007199254740993, \"b\": \"x\"}\n\n{\"c\": [1.5, null], \"a\": true}\n";
+    let array = format!(
+        "\n[{},\n {}]",
+        text.lines().next().unwrap(),
+        "{\"c\": [1.5, null], \"a\": true}"
+    );
+    for feed in [
+        Feed::from_json_lines(text.as_bytes()).unwrap(),
+        Feed::from_json(text.as_bytes()).unwrap(),
+        Feed::from_json(array.as_bytes()).unwrap(),
+    ] {
+        assert_eq!(names(&feed), ["a", "b", "c"]);
+        assert_eq!(
+            table(&feed),
+            [["9007199254740993", "x", ""], ["True", "", "[1.5, None]"]]
+        );
+        assert!(
+            feed.value(1, 1).unwrap().is_undefined() && feed.value(9, 0).unwrap().is_undefined()
+        );
+    }
+}
+
+#[test]
+fn values_without_names_are_one_column() {
+    for feed in [
+        Feed::from_lines(b"a b\r\n\n7\n").unwrap(),
+        Feed::from_json_lines(b"\"a b\"\n7\n").unwrap(),
+        Feed::from_json(b"[\"a b\", 7]").unwrap(),
+        Feed::from_inline("[\"a b\", 7]", &[]).unwrap(),
+    ] {
+        assert!(feed.is_single());
+        assert_eq!(table(&feed), [["a b"], ["7"]]);
+    }
+    let fields = ["x".to_owned(), "y".to_owned()];
+    let feed = Feed::from_inline("[[1, 2], [3, \"4\"]]", &fields).unwrap();
+    assert_eq!(
+        (names(&feed), table(&feed)),
+        (
+            vec!["x", "y"],
+            vec![
+                vec!["1".to_owned(), "2".to_owned()],
+                vec!["3".to_owned(), "4".to_owned()]
+            ]
+        )
+    );
+    let feed = Feed::from_inline("[{\"x\": 1}, {\"y\": 2}]", &[]).unwrap();
+    assert_eq!(names(&feed), ["x", "y"]);
+}
+
+#[test]
+fn computed_rows_need_no_memory() {
+    let range: Range = "1..1000000000000".parse().unwrap();
+    let feed = Feed::from_range(range);
+    assert_eq!(feed.rows(), 1_000_000_000_000);
+    assert_eq!(
+        feed.value(999_999_999_999, 0).unwrap().to_string(),
+        "1000000000000"
+    );
+    let columns = vec![("who".to_owned(), "name".parse::<Kind>().unwrap())];
+    let feed = Feed::from_generated(Generated::new(columns, u64::MAX, 1));
+    assert_eq!((names(&feed), feed.rows()), (vec!["who"], u64::MAX));
+}
+
+fn check(feed: Result<Feed, FeedError>, message: &str) {
+    assert_eq!(feed.map(drop).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn mistakes_in_csv_have_their_line() {
+    for (text, message) in [
+        (
+            "a,b\n1,2\n3\n",
+            "line 3: it has 1 value, and there are 2 columns",
+        ),
+        ("a,a\n1,2\n", "line 1: two columns are named `a`"),
+        ("a,\n1,2\n", "line 1: column 2 has no name"),
+        ("a,b\n", "the feed has no rows"),
+        ("", "the feed has no rows"),
+        (
+            "a\n1\n\"2\n3\n",
+            "line 3: a quote opens here and nothing closes it",
+        ),
+    ] {
+        check(csv(text.as_bytes()), message);
+    }
+    check(csv(b"a\n1\n\xff\n"), "line 3: the text is not UTF-8");
+}
+
+#[test]
+fn mistakes_in_json_have_their_line() {
+    let lines = |text: &[u8]| Feed::from_json_lines(text);
+    check(
+        lines(b"{}\n{\"a\":}\n"),
+        "line 2: no JSON: expected value at column 6",
+    );
+    check(
+        lines(b"{\"a\":1}\n[1]\n"),
+        "line 2: a row is an object here, and this is an array",
+    );
+    check(lines(b"{\"a\":1}\n\xff"), "line 2: the text is not UTF-8");
+    check(lines(b"{}\n"), "the feed has no rows");
+    for (text, message) in [
+        (
+            "[{\"a\":1},\n2]",
+            "line 2: a row is an object here, and this is a number",
+        ),
+        (
+            "[{\"a\":1}\n{\"a\":2}]",
+            "line 2: a comma or the array's end is missing here",
+        ),
+        ("[{\"a\":1},\n", "line 2: the array is not closed"),
+        ("[{\"a\":\n1},\n{\"b\"", "line 3: the value is not closed"),
+        (
+            "[{\"a\":1}]\n\n7",
+            "line 3: something follows the array's end",
+        ),
+        (
+            "[1,\n{\"b\": 2}]",
+            "line 2: a row is a single value here, and this is an object",
+        ),
+        (
+            "[{\"a\":1},\n{\"b\": x}]",
+            "line 2: no JSON: expected value at column 7",
+        ),
+        ("[]", "the feed has no rows"),
+        (" ", "the feed has no rows"),
+    ] {
+        check(Feed::from_json(text.as_bytes()), message);
+    }
+}
+
+#[test]
+fn mistakes_in_a_plan_have_their_row() {
+    let fields = ["a".to_owned(), "a".to_owned()];
+    for (text, fields, message) in [
+        ("{}", &[][..], "the rows are a list"),
+        ("[]", &[], "the feed has no rows"),
+        (
+            "[{\"a\":1}, 2]",
+            &[],
+            "row 2: a row is an object here, and this is a number",
+        ),
+        ("[[1]]", &fields, "row 1 has 1 value and `fields` names 2"),
+        ("[[1, 2]]", &fields, "two columns are named `a`"),
+        (
+            "[1]",
+            &fields,
+            "`fields` names the values of rows that are lists",
+        ),
+    ] {
+        check(Feed::from_inline(text, fields), message);
+    }
+}
+
+/// A feed of a file whose rows stay there; its index has so many places at most.
+fn stored(bytes: &[u8], format: &FeedFormat, places: usize) -> Result<Feed, FeedError> {
+    let index = Some(RowIndex::bounded(places));
+    read_with(Arc::new(bytes.to_vec()), format, index)
+}
+
+/// All values, and the texts of those in plain columns, from the last row to the first.
+fn backwards(feed: &Feed) -> Vec<String> {
+    let mut shown = Vec::new();
+    for row in (0..feed.rows()).rev() {
+        for column in 0..feed.columns().count() {
+            let value = feed.value(row, column).unwrap();
+            let mut text = String::new();
+            if feed.is_plain(column) && !value.is_undefined() {
+                feed.push(row, column, &mut text).unwrap();
+            }
+            shown.push(format!("{}: {value} <{text}>", value.kind()));
+        }
+    }
+    shown
+}
+
+fn alike(bytes: &[u8], format: &FeedFormat, places: usize) {
+    let small = read_with(Arc::new(bytes.to_vec()), format, None);
+    match (small, stored(bytes, format, places)) {
+        (Ok(small), Ok(large)) => {
+            assert_eq!(names(&small), names(&large));
+            assert_eq!(table(&small), table(&large));
+            assert_eq!(backwards(&small), backwards(&large));
+            for row in [0, large.rows() / 2, large.rows() - 1, 0] {
+                assert_eq!(small.value(row, 0).unwrap(), large.value(row, 0).unwrap());
+            }
+        }
+        (Err(small), Err(large)) => assert_eq!(small, large),
+        (small, large) => panic!("{small:?} {large:?}"),
+    }
+}
+
+#[test]
+fn a_large_file_has_the_rows_of_a_small_one() {
+    let csv = FeedFormat::Csv(CsvForm::default());
+    let mut text = "\u{feff}a,b\r\n".to_owned();
+    let mut json = "[".to_owned();
+    for n in 0..3_000 {
+        text.push_str(&format!("{n},\"x\"\"\n{}\"\r\n\r\n", "y".repeat(n % 90)));
+        let comma = if n > 0 { "," } else { "" };
+        json.push_str(&format!("{comma}\n {{\"a\": {n}, \"b\": \"]{n}\"}}"));
+    }
+    json.push(']');
+    for places in [2, 64, 1 << 20] {
+        alike(text.as_bytes(), &csv, places);
+        alike(text.as_bytes(), &FeedFormat::Lines, places);
+        alike(json.as_bytes(), &FeedFormat::Json, places);
+        let lines = json.trim_matches(['[', ']']).replace(",\n", "\n");
+        alike(lines.as_bytes(), &FeedFormat::Json, places);
+        alike(lines.as_bytes(), &FeedFormat::JsonLines, places);
+    }
+}
+
+/// A file whose bytes are replaced while it is read.
+#[derive(Debug)]
+struct Changing(Mutex<Vec<u8>>);
+
+impl ReadAt for Changing {
+    fn size(&self) -> u64 {
+        self.0.lock().unwrap().len() as u64
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().read_at(offset, into)
+    }
+}
+
+#[test]
+fn a_file_that_changes_fails_the_requests_that_need_it() {
+    let format = FeedFormat::Csv(CsvForm::default());
+    for (changed, works) in [
+        (&b"a,b\n1,2\n3,4\n"[..], true),
+        (b"a,b\n1,2\n5,6\n", true),
+        (b"a,b\n1,2\n5;6\n", false),
+        (b"a,b\n1,2\n3,\xff\n", false),
+        (b"a,b\n1,2\n\n\n\n\n", false),
+        (b"a,b\n1,2\n3", false),
+        (b"", false),
+    ] {
+        let file = Arc::new(Changing(Mutex::new(b"a,b\n1,2\n3,4\n".to_vec())));
+        let source = Arc::clone(&file) as Arc<dyn ReadAt>;
+        let feed = read_with(source, &format, Some(RowIndex::bounded(8))).unwrap();
+        *file.0.lock().unwrap() = changed.to_vec();
+        let mut text = String::new();
+        match feed.push(1, 1, &mut text) {
+            Ok(()) => assert!(works, "{changed:?}"),
+            Err(error) => {
+                assert!(!works, "{error}");
+                assert_eq!(error.0, "the file has changed since the run began");
+            }
+        }
+        *file.0.lock().unwrap() = b"a,b\n1,2\n3,4\n".to_vec();
+        let mut text = String::new();
+        feed.push(0, 1, &mut text).unwrap();
+        assert_eq!(text, "2", "it can be read again");
+    }
+}
+
+#[test]
+fn files_that_are_no_text_are_refused() {
+    for (bytes, message) in [
+        (
+            &b"\xff\xfea\0\n\0"[..],
+            "line 1: the text is UTF-16; write it as UTF-8",
+        ),
+        (
+            b"\xfe\xff\0a\0\n",
+            "line 1: the text is UTF-16; write it as UTF-8",
+        ),
+        (
+            b"a\0,\0b\0\n\x001\0,\x002\0\n",
+            "line 1: the name of column 1 has a control character",
+        ),
+        (b"\xef\xbb\xbf", "the feed has no rows"),
+        (b"\n\r\n\n", "the feed has no rows"),
+    ] {
+        check(csv(bytes), message);
+    }
+}
+
+proptest! {
+    /// Any bytes are rows or a mistake, in memory and in the file alike.
+    #[test]
+    fn any_file_is_read_alike_in_memory_and_stored(
+        lines in prop::collection::vec(
+            "([a-c]{0,2},){0,2}(\"[a,\n\"]{0,3}\"?)?|\\{\"[ab]\": ?(1|\"x\"|\\[2\\]|null)\\},?|[\\[\\]]|\u{e4}|\r?",
+            0..12,
+        ),
+        which in 0_usize..5,
+        places in 2_usize..6,
+    ) {
+        let form = CsvForm::default();
+        let bare = CsvForm { fields: vec!["a".to_owned()], header: false, ..CsvForm::default() };
+        let formats = [
+            FeedFormat::Csv(form),
+            FeedFormat::Csv(bare),
+            FeedFormat::Json,
+            FeedFormat::JsonLines,
+            FeedFormat::Lines,
+        ];
+        let format = &formats[which];
+        alike(lines.join("\n").as_bytes(), format, places);
+    }
+}
