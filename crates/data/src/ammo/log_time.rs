@@ -61,11 +61,13 @@ fn of_number(text: &str) -> Option<u64> {
 
 /// A fraction, written as its digits, of a unit.
 fn part(digits: &str, unit: u64) -> Option<u64> {
-    let digits = &digits[..digits.len().min(9)];
-    match digits {
-        "" => Some(0),
-        digits => Some(number(digits)? * unit / 10_u64.pow(digits.len() as u32)),
+    if digits.is_empty() {
+        return Some(0);
     }
+    // Digits beyond the ninth are less than a nanosecond.
+    let kept = digits.get(..9).unwrap_or(digits);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| Some(number(kept)? * unit / 10_u64.pow(kept.len() as u32)))?
 }
 
 fn number(text: &str) -> Option<u64> {
@@ -81,12 +83,13 @@ fn moment_of(year: u64, month: u64, day: u64, clock: &str, zone: &str) -> Option
         second.split_once('.').unwrap_or((second, ""))
     };
     let second = number(second)?;
-    let is_clock = hour < 24 && minute < 60 && second <= 60 && (1..=31).contains(&day);
-    let days = days_before(year, month)? + day.checked_sub(1)?;
+    if hour >= 24 || minute >= 60 || second > 60 || !(1..=31).contains(&day) {
+        return None;
+    }
+    let days = days_before(year, month)? + day - 1;
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
     let at = seconds.checked_add_signed(-offset(zone)?)?;
-    let nanos = at.checked_mul(NANOS)?.checked_add(part(fraction, NANOS)?)?;
-    is_clock.then_some(nanos)
+    at.checked_mul(NANOS)?.checked_add(part(fraction, NANOS)?)
 }
 
 /// The seconds by which a zone's clocks are ahead of UTC.
@@ -103,7 +106,7 @@ fn offset(zone: &str) -> Option<i64> {
     if digits.len() != 4 {
         return None;
     }
-    let (hours, minutes) = (number(&digits[..2])?, number(&digits[2..])?);
+    let (hours, minutes) = (number(digits.get(..2)?)?, number(digits.get(2..)?)?);
     Some(sign * (hours * 3_600 + minutes * 60) as i64)
 }
 
@@ -137,6 +140,11 @@ mod tests {
             ("-", None),
             ("é", None),
             ("2000-10-10T20:55:36+é0", None),
+            ("2000-10-10T20:55:36+0é0", None),
+            ("1.12345678é", None),
+            ("1.1234567890é", None),
+            ("2000-10-10T99999999999999999:55:36Z", None),
+            ("2000-10-18446744073709551615T20:55:36Z", None),
         ] {
             assert_eq!(any(text), moment, "{text}");
         }
