@@ -4,26 +4,28 @@ use std::fmt::Write;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const SECONDS_PER_DAY: u64 = 86_400;
+/// 1970-01-01, as days are counted here: from 0000-03-01.
+pub(crate) const EPOCH_DAY: u64 = 719_468;
 
 /// Appends a time, in nanoseconds since the Unix epoch, as RFC 3339 has it: UTC, milliseconds.
 pub fn rfc3339(unix_time: u64, out: &mut String) {
     let seconds = unix_time / NANOS_PER_SECOND;
     let millis = unix_time % NANOS_PER_SECOND / 1_000_000;
-    push_date(seconds / SECONDS_PER_DAY, out);
+    push_date(EPOCH_DAY + seconds / SECONDS_PER_DAY, out);
     let of_day = seconds % SECONDS_PER_DAY;
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     // Writing to a string does not fail.
     let _ = write!(out, "T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
 }
 
-/// Appends a day, counted from 1970-01-01.
+/// Appends a day, counted from 0000-03-01.
 pub(crate) fn push_date(days: u64, out: &mut String) {
     let (year, month, day) = civil(days);
     // Writing to a string does not fail.
     let _ = write!(out, "{year:04}-{month:02}-{day:02}");
 }
 
-/// The day of a date such as `2024-02-29`, counted from 1970-01-01; from then on to 9999.
+/// The day of a date such as `2024-02-29`, counted from 0000-03-01; of the years 1 to 9999.
 pub(crate) fn day_of(text: &str) -> Option<u64> {
     let mut parts = text.splitn(3, '-').map(|part| match part.len() {
         2 | 4 => part.parse::<u64>().ok(),
@@ -36,9 +38,9 @@ pub(crate) fn day_of(text: &str) -> Option<u64> {
     (civil(days) == (year, month, day)).then_some(days)
 }
 
-/// The days from 1970-01-01 to the first of a month: the inverse of [`civil`].
+/// The days from 0000-03-01 to the first of a month: the inverse of [`civil`].
 pub(crate) fn days_before(year: u64, month: u64) -> Option<u64> {
-    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) {
         return None;
     }
     let (march_year, march_month) = match month {
@@ -47,17 +49,15 @@ pub(crate) fn days_before(year: u64, month: u64) -> Option<u64> {
     };
     let of_year = (153 * march_month + 2) / 5;
     let leap_days = march_year / 4 - march_year / 100 + march_year / 400;
-    Some(365 * march_year + leap_days + of_year - 719_468)
+    Some(365 * march_year + leap_days + of_year)
 }
 
-/// Year, month and day of a day counted from 1970-01-01.
+/// Year, month and day of a day counted from 0000-03-01.
 ///
-/// Years begin in March here, so that the leap day is a year's last. With d days since 0000-03-01,
-/// an era of 400 years has 146097 days, and month m of a year begins at day (153·m + 2) / 5.
+/// Years begin in March here, so that the leap day is a year's last. With d days since then, an era of 400 years has 146097 days, and month m of a year begins at day (153·m + 2) / 5.
 fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let of_era = shifted % 146_097;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * of_year + 2) / 153;
@@ -73,11 +73,16 @@ fn civil(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{civil, day_of, rfc3339};
+    use super::{EPOCH_DAY, civil, day_of, rfc3339};
 
     #[test]
     fn dates_are_read_as_they_are_written() {
-        for days in (0..40_000).chain((0..2_900_000).step_by(997)) {
+        let first = 306;
+        let all = (first..3_652_365).step_by(997);
+        for days in all
+            .chain(first..40_000)
+            .chain(EPOCH_DAY - 400..EPOCH_DAY + 400)
+        {
             let (year, month, day) = civil(days);
             let text = format!("{year:04}-{month:02}-{day:02}");
             assert_eq!(day_of(&text), Some(days), "{text}");
@@ -88,11 +93,15 @@ mod tests {
             "2024-00-01",
             "2024-1-1",
             "x",
-            "1969-12-31",
+            "0000-12-31",
+            "1900-02-29",
             "",
         ] {
             assert_eq!(day_of(text), None, "{text}");
         }
+        assert_eq!(day_of("0001-01-01"), Some(first));
+        assert_eq!(day_of("1970-01-01"), Some(EPOCH_DAY));
+        assert_eq!(day_of("9999-12-31"), Some(3_652_364));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The moments of logs, in nanoseconds since the Unix epoch.
 
-use crate::date::days_before;
+use crate::date::{EPOCH_DAY, days_before};
 
 const NANOS: u64 = 1_000_000_000;
 const MONTHS: [&str; 12] = [
@@ -86,7 +86,7 @@ fn moment_of(year: u64, month: u64, day: u64, clock: &str, zone: &str) -> Option
     if hour >= 24 || minute >= 60 || second > 60 || !(1..=31).contains(&day) {
         return None;
     }
-    let days = days_before(year, month)? + day - 1;
+    let days = (days_before(year, month)? + day - 1).checked_sub(EPOCH_DAY)?;
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
     let at = seconds.checked_add_signed(-offset(zone)?)?;
     at.checked_mul(NANOS)?.checked_add(part(fraction, NANOS)?)
