@@ -1,16 +1,19 @@
 //! Pools whose requests are those of a file.
 
+use crate::call::Calls;
 use crate::looks::looks;
+use crate::metadata;
 use crate::requests::Made;
 use crate::scope::{Scope, is_on};
 use crate::template_scope::TemplateScope;
 use crate::templates::HeaderFields;
 use drumfire_data::{
-    AMMO_FORMATS, Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Precedence, Storage,
-    Timing,
+    AMMO_FORMATS, Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Calls as AmmoCalls,
+    Precedence, ReadAt, Storage, Timing,
 };
-use drumfire_plan::document::{Ammo as Written, Ask, Place, Pool, Request, Text};
+use drumfire_plan::document::{Ammo as Written, Ask, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{Body, Choice, HttpRequest, Method, RequestData, Url};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The fastest replay; slower ones go down to its inverse.
@@ -38,14 +41,13 @@ impl AmmoRequests<'_> {
         let written = self.written;
         let place = &written.file.place;
         self.check(scope);
+        let target = self.pool.settings.reach.target.is_some();
+        let message = "ammo needs a `target`, which its requests are sent to";
+        scope.found.add_if(!target, place, message);
         let options = self.options(scope)?;
         let speed = self.speed(scope);
         let source = scope.open(&written.file)?;
-        let read = Ammo::read(source, options).map_err(|error| match error.line {
-            0 => format!("{}: {}", written.file.value, error.message),
-            line => format!("{}:{line}: {}", written.file.value, error.message),
-        });
-        let ammo = Arc::new(scope.found.ok(place, read)?);
+        let ammo = self.read(source, options, scope)?;
         let target = self.target?;
         let looks = looks(self.request, self.pool, may_read, scope);
         for (n, class) in ammo.classes().iter().enumerate() {
@@ -67,10 +69,73 @@ impl AmmoRequests<'_> {
                 inspection: looks.inspection.clone(),
             });
         }
-        made.count = self.count(&ammo);
-        made.choice = Some(Choice::By(Arc::new(AmmoPick(Arc::clone(&ammo)))));
         made.times = speed.map(|speed| ammo.times(speed));
+        self.choose(ammo, made);
         Some(())
+    }
+
+    /// Adds a call for each class of the file's, and the choice among them.
+    pub(crate) fn add_calls(
+        &self,
+        calls: &mut Calls<'_>,
+        may_read: &TemplateScope,
+        made: &mut Made,
+        scope: &mut Scope<'_>,
+    ) -> Option<()> {
+        let place = &self.written.file.place;
+        self.check(scope);
+        if let Some(speed) = &self.written.speed {
+            let message = "a file of calls has no times that `speed` could follow";
+            scope.found.add(&speed.place, message);
+        }
+        let mut options = self.options(scope)?;
+        options.timing = Timing::Load;
+        let source = scope.open(&self.written.file)?;
+        // The calls that the file has are known when it was read, and their messages only then.
+        let named = self.read(Arc::clone(&source), options.clone(), scope)?;
+        let mut methods = BTreeMap::new();
+        for call in named
+            .classes()
+            .iter()
+            .filter_map(|class| class.call.as_ref())
+        {
+            if !methods.contains_key(call) {
+                let name = Text::new(call.clone(), place.clone());
+                methods.insert(call.clone(), calls.method(&name, scope)?);
+            }
+        }
+        options.calls = Some(Arc::new(Methods(methods.clone())));
+        let ammo = self.read(source, options, scope)?;
+        for (n, class) in ammo.classes().iter().enumerate() {
+            let method = methods.get(class.call.as_ref()?)?;
+            let data = Arc::new(AmmoData::new(Arc::clone(&ammo), n)) as Arc<dyn RequestData>;
+            let mut call = calls.called(method, self.request, Some(data), may_read, scope)?;
+            call.step.clone_from(&class.name);
+            made.requests.push(call);
+        }
+        self.choose(ammo, made);
+        Some(())
+    }
+
+    /// Reads the file; a mistake in it has its line.
+    fn read(
+        &self,
+        source: Arc<dyn ReadAt>,
+        options: AmmoOptions,
+        scope: &mut Scope<'_>,
+    ) -> Option<Arc<Ammo>> {
+        let file = &self.written.file;
+        let read = Ammo::read(source, options).map_err(|error| match error.line {
+            0 => format!("{}: {}", file.value, error.message),
+            line => format!("{}:{line}: {}", file.value, error.message),
+        });
+        scope.found.ok(&file.place, read).map(Arc::new)
+    }
+
+    /// Has the file say which request an arrival takes.
+    fn choose(&self, ammo: Arc<Ammo>, made: &mut Made) {
+        made.count = self.count(&ammo);
+        made.choice = Some(Choice::By(Arc::new(AmmoPick(ammo))));
     }
 
     /// Notes what would be without effect.
@@ -80,9 +145,6 @@ impl AmmoRequests<'_> {
         let message = "the requests of a file are those of a whole pool; give others a pool of \
                        their own";
         scope.found.add_if(beside, place, message);
-        let target = self.pool.settings.reach.target.is_some();
-        let message = "ammo needs a `target`, which its requests are sent to";
-        scope.found.add_if(!target, place, message);
         let data = &self.request.data;
         let message = "the requests of a file have bodies of their own";
         scope.found.add_if(data.payload.is_some(), place, message);
@@ -126,6 +188,7 @@ impl AmmoRequests<'_> {
                 Some(_) => Timing::Own,
                 None => Timing::Load,
             },
+            calls: None,
         })
     }
 
@@ -156,6 +219,58 @@ impl AmmoRequests<'_> {
         let of_passes = passes.map(|passes| ammo.rows().saturating_mul(passes));
         let limit = written.limit.as_ref().map(value);
         limit.into_iter().chain(of_passes).min()
+    }
+}
+
+/// Adds the calls of a file.
+pub(crate) fn add_calls(
+    calls: &mut Calls<'_>,
+    written: &Written,
+    request: &Request,
+    may_read: &TemplateScope,
+    made: &mut Made,
+    scope: &mut Scope<'_>,
+) -> Option<()> {
+    let pool = calls.pool;
+    let mut fields = HeaderFields::default();
+    match &request.fields {
+        Fields::Listed(own) => fields.fixed = metadata::fixed(own, scope),
+        Fields::File(file) => {
+            let message = "a file of calls has metadata of its own; write further ones as \
+                           `metadata`";
+            scope.found.add(&file.place, message);
+        }
+    }
+    let common = HeaderFields {
+        fixed: metadata::fixed(&pool.settings.fields.metadata, scope),
+        ..HeaderFields::default()
+    };
+    fields.fill(&common);
+    let requests = AmmoRequests {
+        pool,
+        request,
+        written,
+        target: None,
+        fields,
+    };
+    requests.add_calls(calls, may_read, made, scope)
+}
+
+/// The methods that the calls of a file name.
+#[derive(Debug)]
+struct Methods(BTreeMap<String, drumfire_schema::Method>);
+
+impl AmmoCalls for Methods {
+    fn message(&self, call: &str, payload: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let method = self.0.get(call).ok_or("the file has changed")?;
+        let message = method.encode_input(payload);
+        out.extend(message.map_err(|error| format!("{call}: {error}"))?);
+        Ok(())
+    }
+
+    fn check_metadata(&self, key: &str, value: &str) -> Result<(), String> {
+        let checked = drumfire_grpc::metadata::check(key.as_bytes(), value.as_bytes());
+        checked.map_err(|error| format!("metadata `{}`: {error}", key.escape_default()))
     }
 }
 

@@ -1,5 +1,6 @@
 //! gRPC calls: which method, with what data, and how their streams go.
 
+use crate::ammo;
 use crate::data;
 use crate::looks::looks_of_call;
 use crate::names;
@@ -14,7 +15,7 @@ use drumfire_plan::{
     RequestData, Streaming, Url,
 };
 use drumfire_schema::reflection::Wanted;
-use drumfire_schema::{Method, ReplyForm, Schema};
+use drumfire_schema::{Input, Method, ReplyForm, Schema};
 use drumfire_units::{ByteSize, Nanos};
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Adds a call; other requests are not its business.
+    /// Adds a call, or those of a file; other requests are not its business.
     pub(crate) fn add(
         &mut self,
         request: &Request,
@@ -108,11 +109,41 @@ impl<'a> Calls<'a> {
         made: &mut Made,
         scope: &mut Scope<'_>,
     ) {
-        if let Ask::Call(name) = &request.ask
-            && let Some((request, lasts)) = self.request(name, request, templates, scope)
-        {
-            made.add(request, lasts);
+        match &request.ask {
+            Ask::Call(name) => {
+                let called = self.request(name, request, templates, scope);
+                if let Some((request, lasts)) = called {
+                    made.add(request, lasts);
+                }
+            }
+            Ask::Ammo(written) => {
+                // What is wrong was noted.
+                let _made = ammo::add_calls(self, written, request, templates, made, scope);
+            }
+            Ask::Url { .. } | Ask::List { .. } => {}
         }
+    }
+
+    /// A call of a method, without its metadata. Its options are checked even where its data could
+    /// not be made.
+    pub(crate) fn called(
+        &self,
+        method: &Method,
+        request: &Request,
+        data: Option<Arc<dyn RequestData>>,
+        may_read: &TemplateScope,
+        scope: &mut Scope<'_>,
+    ) -> Option<HttpRequest> {
+        let mut options = request.options.clone();
+        crate::form::fields::Fields::fill(&mut options, &self.pool.settings.options);
+        let mut made = silent(self.reach.first().requests[0].url.clone(), &options, scope)?;
+        let streaming = streaming(&request.stream, method, scope);
+        made.url.target = method.path();
+        made.inspection = looks_of_call(request, self.pool, method, may_read, scope);
+        made.call = Some(Arc::new(
+            self.call(&options, method, data?, streaming, scope),
+        ));
+        Some(made)
     }
 
     /// One request, and for how many calls it has data.
@@ -131,25 +162,17 @@ impl<'a> Calls<'a> {
             .take()
             .or_else(|| self.pool.settings.templates.clone());
         let sent = data::sent(&written, common, &method, may_read, scope);
-        let mut options = request.options.clone();
-        crate::form::fields::Fields::fill(&mut options, &self.pool.settings.options);
-        let mut made = silent(self.reach.first().requests[0].url.clone(), &options, scope)?;
-        let streaming = streaming(&request.stream, &method, scope);
-        let sent = sent?;
-        made.headers.extend(sent.fields);
-        made.url.target = method.path();
+        let (input, fields) = sent.map(|sent| (sent.input, sent.fields)).unzip();
+        let lasts = input.as_ref().and_then(Input::count);
+        let input = input.map(|input| Arc::new(input) as Arc<dyn RequestData>);
+        let mut made = self.called(&method, request, input, may_read, scope)?;
+        made.headers.extend(fields?);
         made.step = request.name.as_ref().unwrap_or(name).value.clone();
-        let lasts = sent.input.count();
-        let data: Arc<dyn RequestData> = Arc::new(sent.input);
-        made.inspection = looks_of_call(request, self.pool, &method, may_read, scope);
-        made.call = Some(Arc::new(
-            self.call(&options, &method, data, streaming, scope),
-        ));
         Some((made, lasts))
     }
 
     /// The method of this name.
-    fn method(&mut self, name: &Text, scope: &mut Scope<'_>) -> Option<Method> {
+    pub(crate) fn method(&mut self, name: &Text, scope: &mut Scope<'_>) -> Option<Method> {
         let place = &name.place;
         let wanted = scope.found.ok(place, Wanted::call(&name.value))?;
         let known = self.known.iter().find(|(known, _)| *known == wanted);

@@ -25,7 +25,7 @@ use crate::template_scope::TemplateScope;
 use crate::transport;
 use crate::{ammo, check, descriptors, feeds, script};
 use drumfire_plan::document::{
-    Ask, Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
+    Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
 };
 use drumfire_plan::{
     Cookies, Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program,
@@ -156,7 +156,7 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
 /// Whether a pool makes gRPC calls, perhaps beside other requests.
 fn is_of_calls(pool: &Pool) -> bool {
     let mut requests = pool.every_request();
-    requests.any(|request| matches!(request.ask, Ask::Call(_)))
+    requests.any(|request| request.ask.is_call())
 }
 
 /// A pool of HTTP requests.
@@ -188,15 +188,15 @@ fn calls(
     let mut calls = Calls::new(pool, &reach, other.as_ref().unwrap_or(&reach));
     // A target of calls need not be a URL.
     let mut requests = pool.every_request();
-    let is_mixed = requests.any(|request| !matches!(request.ask, Ask::Call(_)));
+    let is_mixed = requests.any(|request| !request.ask.is_call());
     let mut others = is_mixed.then(|| Requests::new(pool, scope));
     let all = all(
         pool,
         templates,
         scope,
-        |request, may_read, made, scope| match (&request.ask, &mut others) {
-            (Ask::Call(_), _) | (_, None) => calls.add(request, may_read, made, scope),
-            (_, Some(others)) => others.add(request, may_read, made, scope),
+        |request, may_read, made, scope| match &mut others {
+            Some(others) if !request.ask.is_call() => others.add(request, may_read, made, scope),
+            _ => calls.add(request, may_read, made, scope),
         },
     );
     let mut made = reach.into_parts().pools.swap_remove(0);

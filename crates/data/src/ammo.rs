@@ -8,6 +8,7 @@
 mod access_log;
 mod batch;
 mod block;
+mod call_json;
 mod class;
 mod decoder;
 mod har;
@@ -18,6 +19,7 @@ mod raw;
 mod render;
 mod uri;
 
+pub use call_json::Calls;
 pub use class::{AutoTag, Class};
 pub use decoder::{AMMO_FORMATS, AmmoFormat};
 pub use render::{AmmoData, AmmoPick};
@@ -59,6 +61,8 @@ pub struct AmmoOptions {
     pub storage: Storage,
     /// Whether the moments of the entries are kept.
     pub timing: Timing,
+    /// What makes messages of the payloads of calls, which stay as they are without it.
+    pub calls: Option<Arc<dyn Calls>>,
 }
 
 /// Which of two fields with the same name is sent.
@@ -207,6 +211,10 @@ impl Ammo {
             match decoder.step(window.rest(), window.is_last(), &mut all) {
                 Step::Took { bytes, rows } => {
                     if rows > 0 {
+                        // What stands before the entry may have lines of its own.
+                        let blanks = window.rest().iter();
+                        let blanks = blanks.take_while(|byte| byte.is_ascii_whitespace());
+                        let line = line + window.lines_before(blanks.count());
                         self.keep(&mut all, line)?;
                     }
                     line += window.take(bytes);
@@ -248,8 +256,25 @@ impl Ammo {
             self.times.push(time);
         }
         batch.set_class(class);
+        let made = self.make_message(batch);
+        made.map_err(|message| AmmoError::at(line, message))?;
         self.rows += 1;
         Ok(())
+    }
+
+    /// Makes the payload of the last entry of a batch its message.
+    fn make_message(&self, batch: &mut Batch) -> Result<(), String> {
+        let Some(calls) = &self.options.calls else {
+            return Ok(());
+        };
+        batch.remake_body(|entry, out| {
+            let mut fields = entry.fields();
+            fields.try_for_each(|(key, value)| calls.check_metadata(key, value))?;
+            let payload = entry.body.map(std::str::from_utf8);
+            let payload = payload.and_then(Result::ok).unwrap_or_default();
+            let call = self.classes.call_of(entry).unwrap_or_default();
+            calls.message(call, payload, out)
+        })
     }
 
     /// How many requests one pass has; at least 1.

@@ -254,7 +254,7 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
         "a.uri",
         "/a\n",
         ", format: url",
-        "`url` is no format of ammo; write uri, uripost, raw, jsonline, access-log or har",
+        "`url` is no format of ammo; write uri, uripost, raw, jsonline, access-log, har or grpc-json",
     ),
     (
         "a.uri",
@@ -327,4 +327,95 @@ fn a_file_larger_than_memory_is_streamed() {
         steps(&report),
         [("t0".to_owned(), 1500), ("t1".to_owned(), 1500)]
     );
+}
+
+/// Calls that `drumfire serve --grpc` answers.
+const CALLS: &str = concat!(
+    "{\"tag\": \"hi\", \"call\": \"helloworld.Greeter.SayHello\", \"payload\": {\"name\": \"Ada\"}}\n",
+    "{\"call\": \"helloworld.Greeter/SayHello\", \"metadata\": {\"X-A\": \"1\"}, \"payload\": null}\n",
+    "{\"tag\": \"hi\", \"call\": \"/helloworld.Greeter/SayHello\", \"more\": [1]}\n",
+    "{\"tag\": \"many\", \"call\": \"helloworld.Greeter/SayHellos\", \"payload\": {\"name\": \"B\"}}\n",
+);
+
+#[test]
+fn calls_of_a_file_are_made_as_it_has_them() {
+    let folder = Folder::new();
+    folder.write("calls.json", CALLS);
+    let serve = Serve::new("--grpc");
+    for (keys, expected) in [
+        (
+            "passes: 2",
+            &[("hi", 4), ("helloworld.Greeter/SayHello", 2), ("many", 2)][..],
+        ),
+        (
+            "limit: 3, name: other",
+            &[("hi", 2), ("other", 1), ("many", 0)],
+        ),
+        ("passes: 1, chosen: [ many ]", &[("many", 1)]),
+        (
+            "limit: 4, metadata: { X-B: b, x-a: below }, expect: { json: { $.message: exists } }, chosen: hi",
+            &[("hi", 4)],
+        ),
+    ] {
+        let pool = format!("    requests: [ {{ ammo: calls.json, format: grpc-json, {keys} }} ]");
+        let run = run(&pool, &serve.url, &folder, "");
+        assert_eq!(run.code, Some(0), "{keys}: {run:?}");
+        let report = Report::read(&folder.at("result.json"));
+        report.balances();
+        let expected: Vec<(String, u64)> = expected
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect();
+        assert_eq!(steps(&report), expected, "{keys}");
+        let sent: u64 = expected.iter().map(|(_, count)| count).sum();
+        assert_eq!(report.n("requests.ok"), sent, "{keys}");
+    }
+}
+
+#[test]
+fn calls_of_a_file_that_can_not_be_made_are_refused_with_their_line() {
+    let call = "{\"call\": \"helloworld.Greeter.SayHello\"}\n";
+    let serve = Serve::new("--grpc");
+    for (lines, keys, message) in [
+        (
+            "{\"call\": \"SayHello\"}",
+            "",
+            "calls.json:2: `SayHello` is no call; write package.Service.Method",
+        ),
+        (
+            "{\"call\": \"helloworld.Greeter.SayHallo\"}",
+            "",
+            "SayHallo",
+        ),
+        (
+            "{\"call\": \"helloworld.Greeter.SayHello\", \"payload\": {\"nam\": 1}}",
+            "",
+            "calls.json:2: helloworld.Greeter/SayHello: ",
+        ),
+        (
+            "{\"call\": \"helloworld.Greeter.SayHello\", \"metadata\": {\"grpc-timeout\": \"1S\"}}",
+            "",
+            "calls.json:2: metadata `grpc-timeout`: this key belongs to gRPC itself",
+        ),
+        (
+            "{\"payload\": {}}",
+            "",
+            "calls.json:2: no call as JSON: missing field `call`",
+        ),
+        ("", ", speed: 2", "a file of calls has no times"),
+        (
+            "",
+            ", data: '{}'",
+            "the requests of a file have bodies of their own",
+        ),
+        ("", ", headers: { A: b }", "`headers` is for HTTP requests"),
+        ("", ", metadata: { te: b }", "metadata `te`"),
+    ] {
+        let folder = Folder::new();
+        folder.write("calls.json", format!("{call}{lines}"));
+        let pool = format!("    requests: [ {{ ammo: calls.json, format: grpc-json{keys} }} ]");
+        let run = run(&pool, &serve.url, &folder, "");
+        assert_eq!(run.code, Some(2), "{lines}{keys}: {run:?}");
+        assert!(run.stderr.contains(message), "{message}\n{}", run.stderr);
+    }
 }

@@ -157,7 +157,7 @@ impl Keys {
 
     /// Notes settings that have no effect on this kind of request.
     fn check(&self, ask: &Ask, place: &Place, found: &mut Findings) {
-        let is_call = matches!(ask, Ask::Call(_));
+        let is_call = ask.is_call();
         let mut own = Vec::new();
         Fields::show(self, &mut own);
         let mut misplaced = |keys: &[&str], instead: &str| {
@@ -199,7 +199,7 @@ impl Keys {
     pub(super) fn request(mut self, place: &Place, found: &mut Findings) -> Option<Request> {
         let ask = self.ask(place, found)?;
         self.check(&ask, place, found);
-        let is_call = matches!(ask, Ask::Call(_));
+        let is_call = ask.is_call();
         let listed = if is_call { self.metadata } else { self.headers };
         let payload = if is_call { self.data.0 } else { self.body };
         let Coding {
@@ -261,7 +261,7 @@ impl Keys {
             take: request.take.clone(),
             ..Self::default()
         };
-        let is_call = matches!(request.ask, Ask::Call(_));
+        let is_call = request.ask.is_call();
         match &request.ask {
             Ask::Call(method) => keys.call = Some(method.clone()),
             Ask::Ammo(ammo) => keys.ammo = AmmoKeys::of(ammo),

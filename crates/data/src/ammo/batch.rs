@@ -10,6 +10,8 @@ pub(super) struct Batch {
     fields: Vec<Field>,
     rows: Vec<Row>,
     shared: Option<Shared>,
+    /// Memory for a body while it is made.
+    scratch: Vec<u8>,
 }
 
 /// Header fields that stand in a file, each as name and value, for the entries behind them.
@@ -156,6 +158,24 @@ impl Batch {
     pub(super) fn body(&mut self, body: &[u8]) {
         let body = self.put(body);
         self.with_last(|row| row.body = Some(body));
+    }
+
+    /// Gives the last entry another body; `make` appends it, and gets the one that it had.
+    pub(super) fn remake_body(
+        &mut self,
+        make: impl FnOnce(Entry<'_>, &mut Vec<u8>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut made = std::mem::take(&mut self.scratch);
+        made.clear();
+        let result = make(self.last(), &mut made);
+        // The body was put last, so that its memory is used again.
+        let old = self.rows.last().and_then(|row| row.body.clone());
+        if let Some(old) = old.filter(|old| old.end == self.bytes.len()) {
+            self.bytes.truncate(old.start);
+        }
+        self.body(&made);
+        self.scratch = made;
+        result
     }
 
     /// Gives the last entry a moment.

@@ -183,7 +183,10 @@ impl Ammo {
                     rest = &rest[bytes..];
                     if rows > 0 {
                         match self.classes.find(batch.last()) {
-                            Some(class) => batch.set_class(class),
+                            Some(class) => {
+                                batch.set_class(class);
+                                self.make_message(batch).map_err(|_| changed())?;
+                            }
                             None if self.classes.is_chosen(batch.last()) => return Err(changed()),
                             None => batch.pop(),
                         }

@@ -2,7 +2,7 @@
 //! their own, or parts that others lack.
 
 use super::batch::Entry;
-use super::{AmmoOptions, Precedence};
+use super::{AmmoFormat, AmmoOptions, Precedence};
 use drumfire_plan::Header;
 use std::collections::HashMap;
 
@@ -27,6 +27,8 @@ pub struct Class {
     pub method: String,
     /// The name under which their numbers are reported.
     pub name: String,
+    /// The gRPC method that they call, `package.Service/Method`; `None` of plain requests.
+    pub call: Option<String>,
     /// Which parts they have.
     pub parts: ClassParts,
 }
@@ -55,6 +57,7 @@ impl ClassParts {
 /// The classes of a file.
 #[derive(Debug)]
 pub(super) struct Classes {
+    format: AmmoFormat,
     chosen: Vec<String>,
     name: Option<String>,
     auto_tag: Option<AutoTag>,
@@ -67,6 +70,7 @@ pub(super) struct Classes {
 impl Classes {
     pub(super) fn new(options: &AmmoOptions) -> Self {
         Self {
+            format: options.format,
             chosen: options.chosen.clone(),
             name: options.name.clone(),
             auto_tag: options.auto_tag,
@@ -123,6 +127,7 @@ impl Classes {
         Class {
             method: entry.method.to_owned(),
             name: self.name_of(entry),
+            call: self.call_of(entry).map(str::to_owned),
             parts: ClassParts {
                 host: entry.named_host().is_some() || plan("host"),
                 fields: true,
@@ -130,6 +135,12 @@ impl Classes {
                 defaulted: DEFAULTED.map(|name| entry.has(name) || plan(name)),
             },
         }
+    }
+
+    /// The gRPC method that an entry calls.
+    pub(super) fn call_of<'a>(&self, entry: Entry<'a>) -> Option<&'a str> {
+        let is_call = self.format == AmmoFormat::GrpcJson;
+        is_call.then(|| entry.target.trim_start_matches('/'))
     }
 
     fn name_of(&self, entry: Entry<'_>) -> String {
@@ -140,7 +151,7 @@ impl Classes {
         match (entry.tag, auto, &self.name) {
             ("", Some(auto), _) => auto.to_owned(),
             ("", None, Some(name)) => name.clone(),
-            ("", None, None) => entry.method.to_owned(),
+            ("", None, None) => self.call_of(entry).unwrap_or(entry.method).to_owned(),
             (tag, Some(auto), _) => format!("{tag}|{auto}"),
             (tag, None, _) => tag.to_owned(),
         }

@@ -1,7 +1,7 @@
 //! The formats, each a decoder that takes a file entry by entry.
 
 use super::batch::{Batch, Standing};
-use super::{access_log, json_line, raw, uri};
+use super::{access_log, call_json, json_line, raw, uri};
 use crate::feed::JsonValues;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,16 +22,19 @@ pub enum AmmoFormat {
     AccessLog,
     /// An HTTP archive, as browsers write it.
     Har,
+    /// gRPC calls as JSON objects.
+    GrpcJson,
 }
 
 /// The formats by name.
-pub const AMMO_FORMATS: [(&str, AmmoFormat); 6] = [
+pub const AMMO_FORMATS: [(&str, AmmoFormat); 7] = [
     ("uri", AmmoFormat::Uri),
     ("uripost", AmmoFormat::UriPost),
     ("raw", AmmoFormat::Raw),
     ("jsonline", AmmoFormat::JsonLine),
     ("access-log", AmmoFormat::AccessLog),
     ("har", AmmoFormat::Har),
+    ("grpc-json", AmmoFormat::GrpcJson),
 ];
 
 impl FromStr for AmmoFormat {
@@ -107,6 +110,7 @@ impl Decoder {
             AmmoFormat::Raw => raw::step(window, is_last, out),
             AmmoFormat::JsonLine => json_line::step(&mut self.values, window, is_last, out),
             AmmoFormat::AccessLog => access_log::step(window, is_last, out),
+            AmmoFormat::GrpcJson => call_json::step(&mut self.values, window, is_last, out),
             AmmoFormat::Har => Step::End,
         }
     }

@@ -36,6 +36,17 @@ enum Body<'a> {
 
 /// The next object.
 pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
+    step_with(put, values, window, is_last, out)
+}
+
+/// The next object, which `put` makes an entry.
+pub(super) fn step_with(
+    put: impl FnOnce(&[u8], &mut Batch) -> Result<(), String>,
+    values: &mut JsonValues,
+    window: &[u8],
+    is_last: bool,
+    out: &mut Batch,
+) -> Step {
     let before = *values;
     match values.next(window, is_last) {
         JsonNext::More => Step::More,
@@ -57,12 +68,16 @@ pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &
     }
 }
 
+/// A mistake in an object.
+pub(super) fn no_json(wanted: &str, error: &serde_json::Error) -> String {
+    let shown = error.to_string();
+    let reason = shown.split(" at line ").next().unwrap_or_default();
+    format!("no {wanted} as JSON: {reason}")
+}
+
 fn put(json: &[u8], out: &mut Batch) -> Result<(), String> {
-    let request: Request<'_> = serde_json::from_slice(json).map_err(|error| {
-        let shown = error.to_string();
-        let reason = shown.split(" at line ").next().unwrap_or_default();
-        format!("no request as JSON: {reason}")
-    })?;
+    let read = serde_json::from_slice(json);
+    let request: Request<'_> = read.map_err(|error| no_json("request", &error))?;
     let method = match &*request.method {
         "" => "GET",
         method => method,

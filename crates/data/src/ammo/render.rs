@@ -32,7 +32,7 @@ impl RequestData for AmmoData {
     fn varying(&self) -> Varying {
         let parts = self.ammo.classes()[self.class].parts;
         Varying {
-            target: true,
+            target: self.ammo.classes()[self.class].call.is_none(),
             host: parts.host,
             fields: parts.fields,
             body: parts.body,

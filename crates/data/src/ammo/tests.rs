@@ -1,5 +1,5 @@
 use super::{
-    Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Precedence, Storage, Timing,
+    Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Calls, Precedence, Storage, Timing,
 };
 use crate::ReadAt;
 use drumfire_plan::{Pick, RenderedFields, RequestContext, RequestData};
@@ -206,6 +206,64 @@ fn json_lines_are_objects_or_an_array() {
     );
 }
 
+/// Messages that are the payloads with their calls before them.
+#[derive(Debug)]
+struct Echo;
+
+impl Calls for Echo {
+    fn message(&self, call: &str, payload: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        out.extend_from_slice(format!("{call} {payload}").as_bytes());
+        match payload.contains("bad") {
+            true => Err("bad".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    fn check_metadata(&self, key: &str, _: &str) -> Result<(), String> {
+        match key {
+            "te" => Err("`te` is not for calls".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn calls_have_messages_once_their_schema_is_known() {
+    let text = "{\"call\": \"a.B.C\", \"tag\": \"t\", \"metadata\": {\"X-Id\": \"1\"}, \"payload\": {\"k\": 5}}\n\
+        {\"call\": \"a.B/D\", \"payload\": null}\n\
+        {\"call\": \"/a.B/C\"}";
+    let mut with = options(AmmoFormat::GrpcJson);
+    let ammo = Ammo::read(Arc::new(text.as_bytes().to_vec()), with.clone()).expect("calls");
+    let calls: Vec<_> = ammo
+        .classes()
+        .iter()
+        .map(|class| class.call.as_deref())
+        .collect();
+    assert_eq!(calls, [Some("a.B/C"), Some("a.B/D"), Some("a.B/C")]);
+    with.calls = Some(Arc::new(Echo));
+    assert_eq!(
+        all(text.as_bytes(), &with),
+        [
+            "t: POST /a.B/C x-id=1 <a.B/C {\"k\":5}>",
+            "a.B/D: POST /a.B/D <a.B/D {}>",
+            "a.B/C: POST /a.B/C <a.B/C {}>",
+        ]
+    );
+    let bad = format!("{text}\n\n{{\"call\": \"a.B.C\", \"payload\": \"bad\"}}");
+    assert_eq!(error(bad.as_bytes(), &with), "line 5: bad");
+    let bad = format!("{text}\n{{\"call\": \"a.B.C\", \"metadata\": {{\"TE\": \"1\"}}}}");
+    assert_eq!(
+        error(bad.as_bytes(), &with),
+        "line 4: `te` is not for calls"
+    );
+    with.chosen = vec!["t".to_owned()];
+    assert_eq!(
+        all(bad.as_bytes(), &with).len(),
+        1,
+        "only what is chosen is checked"
+    );
+}
+
 #[test]
 fn logs_are_read_in_text_and_json() {
     let text = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?b=\\x22c HTTP/1.0\" 200 2326\n\
@@ -372,10 +430,10 @@ proptest! {
     #[test]
     fn any_file_is_read_alike_in_memory_and_streamed(
         lines in prop::collection::vec("(/[a-z]{0,3}( t)?|\\[A: [a-z]?\\]|[0-9]{1,2} /|\\{\"uri\":\"/\"\\}|[ -~]{0,12})", 0..12),
-        which in 0_usize..5,
+        which in 0_usize..6,
     ) {
-        use AmmoFormat::{AccessLog, JsonLine, Raw, Uri, UriPost};
-        let format = [Uri, UriPost, Raw, JsonLine, AccessLog][which];
+        use AmmoFormat::{AccessLog, GrpcJson, JsonLine, Raw, Uri, UriPost};
+        let format = [Uri, UriPost, Raw, JsonLine, AccessLog, GrpcJson][which];
         let text = lines.join("\n").into_bytes();
         let with = |storage| AmmoOptions { storage, ..options(format) };
         let small = Ammo::read(Arc::new(text.clone()), with(Storage::Memory));

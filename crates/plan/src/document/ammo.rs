@@ -26,3 +26,15 @@ pub struct Ammo {
     /// How much faster than they once were the entries are sent, with their own timing.
     pub speed: Option<Text>,
 }
+
+impl Ammo {
+    /// The format of files of gRPC calls.
+    pub const CALLS: &str = "grpc-json";
+
+    /// Whether its entries are gRPC calls.
+    #[must_use]
+    pub fn has_calls(&self) -> bool {
+        let format = self.format.as_ref();
+        format.is_some_and(|format| format.value == Self::CALLS)
+    }
+}

@@ -75,6 +75,16 @@ impl Ask {
             Self::Ammo(ammo) => &ammo.file,
         }
     }
+
+    /// Whether it asks for gRPC calls: one, or those of a file.
+    #[must_use]
+    pub fn is_call(&self) -> bool {
+        match self {
+            Self::Call(_) => true,
+            Self::Ammo(ammo) => ammo.has_calls(),
+            Self::Url { .. } | Self::List { .. } => false,
+        }
+    }
 }
 
 /// One header field or one key of metadata.

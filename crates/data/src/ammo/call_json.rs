@@ -1,0 +1,76 @@
+//! `grpc-json`: gRPC calls as JSON objects one after the other, or an array of them.
+//!
+//! What a call is named, and which message its payload is, only a schema knows: [`Calls`] makes the
+//! messages, and until it is given the payloads stay as they are.
+
+use super::batch::Batch;
+use super::decoder::Step;
+use super::json_line::{no_json, step_with};
+use crate::feed::JsonValues;
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The calls that a file may have.
+pub trait Calls: Send + Sync + fmt::Debug {
+    /// Appends the message of a call (`package.Service/Method`) whose payload is JSON.
+    ///
+    /// # Errors
+    /// In words, when the payload is no such message.
+    fn message(&self, call: &str, payload: &str, out: &mut Vec<u8>) -> Result<(), String>;
+
+    /// Checks the metadata of a call.
+    ///
+    /// # Errors
+    /// In words, when it may not be sent.
+    fn check_metadata(&self, key: &str, value: &str) -> Result<(), String>;
+}
+
+/// A call. Keys that are not here are passed over.
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow)]
+    call: Cow<'a, str>,
+    #[serde(default)]
+    metadata: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    payload: Option<Value>,
+    #[serde(default)]
+    tag: Option<String>,
+}
+
+/// The next call.
+pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
+    step_with(put, values, window, is_last, out)
+}
+
+fn put(json: &[u8], out: &mut Batch) -> Result<(), String> {
+    let read = serde_json::from_slice(json);
+    let call: Call<'_> = read.map_err(|error| no_json("call", &error))?;
+    let path = path(&call.call).ok_or_else(|| {
+        let shown: String = call.call.chars().take(60).collect();
+        let shown = shown.escape_default();
+        format!("`{shown}` is no call; write package.Service.Method or package.Service/Method")
+    })?;
+    out.begin("POST", &path);
+    out.tag(call.tag.as_deref().unwrap_or_default().trim());
+    for (key, value) in call.metadata.iter().flatten() {
+        out.field(&key.to_ascii_lowercase(), value);
+    }
+    let payload = call.payload.map(|payload| payload.to_string());
+    out.body(payload.as_deref().unwrap_or("{}").as_bytes());
+    Ok(())
+}
+
+/// `/package.Service/Method` of a call, whose method stands behind a point or a slash.
+fn path(call: &str) -> Option<String> {
+    let call = call.trim().trim_start_matches('/');
+    let (service, method) = call.rsplit_once('/').or_else(|| call.rsplit_once('.'))?;
+    let is_name = |name: &str| {
+        let is_part = |c: char| c == '_' || c == '.' || c.is_ascii_alphanumeric();
+        !name.is_empty() && name.chars().all(is_part)
+    };
+    (is_name(service) && is_name(method)).then(|| format!("/{service}/{method}"))
+}
