@@ -182,7 +182,8 @@ impl Ammo {
 
     /// HAR is one JSON value, which is read as a whole.
     fn read_har(&mut self) -> Result<(), AmmoError> {
-        let mut window = Window::new(Arc::clone(&self.source));
+        let opened = Window::open(Arc::clone(&self.source));
+        let mut window = opened.map_err(|error| AmmoError::at(0, error))?;
         let bytes = window.whole().map_err(|error| AmmoError::at(0, error))?;
         let mut all = Batch::default();
         har::decode(bytes, &mut all)?;
@@ -197,7 +198,8 @@ impl Ammo {
     }
 
     fn read_entries(&mut self) -> Result<(), AmmoError> {
-        let mut window = Window::new(Arc::clone(&self.source));
+        let opened = Window::open(Arc::clone(&self.source));
+        let mut window = opened.map_err(|error| AmmoError::at(0, error))?;
         let mut decoder = Decoder::new(self.options.format);
         let mut index = block::Index::new(STRIDE_BYTES, INDEX_MAX, STATES_BYTES_MAX);
         let mut all = Batch::default();

@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub(crate) const MEMORY_BYTES_MAX: u64 = 16 << 20;
 /// How many bytes a window reads at a time.
 const CHUNK_BYTES: usize = 256 << 10;
+/// The mark with which a text in UTF-8 may begin.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 /// One entry of a file has at most this many bytes.
 const ENTRY_BYTES_MAX: usize = 64 << 20;
 
@@ -66,14 +68,26 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(crate) fn new(source: Arc<dyn ReadAt>) -> Self {
-        Self {
+    /// The beginning of a file, behind the mark with which a text in UTF-8 may begin.
+    ///
+    /// # Errors
+    /// In words: the file's, or a text in UTF-16.
+    pub(crate) fn open(source: Arc<dyn ReadAt>) -> Result<Self, String> {
+        let mut window = Self {
             source,
             bytes: Vec::new(),
             taken: 0,
             start: 0,
             is_last: false,
+        };
+        window.grow()?;
+        if window.rest().starts_with(b"\xff\xfe") || window.rest().starts_with(b"\xfe\xff") {
+            return Err("the text is UTF-16; write it as UTF-8".to_owned());
         }
+        if window.rest().starts_with(MARK) {
+            window.take(MARK.len());
+        }
+        Ok(window)
     }
 
     /// The bytes that were not taken.
@@ -135,6 +149,6 @@ impl Window {
         while !self.is_last {
             self.grow()?;
         }
-        Ok(&self.bytes)
+        Ok(self.rest())
     }
 }

@@ -52,7 +52,6 @@ struct Pair {
 /// The entries of an archive. Those that did not go over HTTP (`data:`, `blob:`, WebSockets) are
 /// passed over.
 pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let archive: Archive = serde_json::from_slice(bytes).map_err(|error| {
         let shown = error.to_string();
         let reason = shown.split(" at line ").next().unwrap_or_default();

@@ -151,6 +151,17 @@ fn names_come_from_tags_paths_or_the_plan() {
 }
 
 #[test]
+fn a_file_may_begin_with_a_mark() {
+    for (format, text) in [
+        (AmmoFormat::Uri, "\u{feff}/a"),
+        (AmmoFormat::JsonLine, "\u{feff}{\"uri\": \"/a\"}"),
+        (AmmoFormat::JsonLine, "\u{feff}[{\"uri\": \"/a\"}]"),
+    ] {
+        assert_eq!(all(text.as_bytes(), &options(format)), ["GET: GET /a"]);
+    }
+}
+
+#[test]
 fn uripost_has_bodies_of_any_bytes() {
     let text = b"[A: b]\n5 /one tag\na\nb\x00c\n\n0 /two\n3 /three\n[x]";
     assert_eq!(
@@ -393,6 +404,8 @@ fn mistakes_have_their_line() {
             false => assert_eq!(said, *message),
         }
     }
+    let said = error(b"\xff\xfe/\0a\0", &options(AmmoFormat::Uri));
+    assert_eq!(said, "the text is UTF-16; write it as UTF-8");
     let said = error(b"/a\n\xff\n", &options(AmmoFormat::Uri));
     assert_eq!(said, "line 2: the line is not UTF-8");
     let mut own = options(AmmoFormat::AccessLog);

@@ -8,9 +8,6 @@ use crate::read_at::{MEMORY_BYTES_MAX, ReadAt, Window};
 use minijinja::Value;
 use std::sync::Arc;
 
-/// The mark with which a text in UTF-8 may begin.
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// Rows as far as they were read.
 struct Reading<'a> {
     format: &'a FeedFormat,
@@ -43,15 +40,8 @@ pub(super) fn read_with(
     format: &FeedFormat,
     index: Option<RowIndex>,
 ) -> Result<Feed, FeedError> {
-    let mut window = Window::new(Arc::clone(&source));
-    window.grow().map_err(|error| FeedError::at(0, error))?;
-    if window.rest().starts_with(b"\xff\xfe") || window.rest().starts_with(b"\xfe\xff") {
-        let message = "the text is UTF-16; write it as UTF-8";
-        return Err(FeedError::at(1, message));
-    }
-    if window.rest().starts_with(MARK) {
-        window.take(MARK.len());
-    }
+    let opened = Window::open(Arc::clone(&source));
+    let mut window = opened.map_err(|error| FeedError::at(0, error))?;
     let mut reading = Reading::new(format, index);
     let reader = reading.read(&mut window)?;
     reading.into_feed(source, reader, window.offset())

@@ -318,11 +318,11 @@ fn files_that_are_no_text_are_refused() {
     for (bytes, message) in [
         (
             &b"\xff\xfea\0\n\0"[..],
-            "line 1: the text is UTF-16; write it as UTF-8",
+            "the text is UTF-16; write it as UTF-8",
         ),
         (
             b"\xfe\xff\0a\0\n",
-            "line 1: the text is UTF-16; write it as UTF-8",
+            "the text is UTF-16; write it as UTF-8",
         ),
         (
             b"a\0,\0b\0\n\x001\0,\x002\0\n",
