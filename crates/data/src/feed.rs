@@ -299,12 +299,16 @@ fn counted(count: usize, thing: &str) -> String {
     }
 }
 
-/// Whether columns can be told apart; they are named in a line, or with 0 in a plan.
+/// Whether columns can be told apart; they are named in a line, or with 0 in a plan. One without a
+/// name can't be read.
 fn check_columns(columns: &[String], line: u64) -> Result<(), FeedError> {
+    if !columns.is_empty() && columns.iter().all(String::is_empty) {
+        return Err(FeedError::at(line, "no column has a name"));
+    }
     for (at, name) in columns.iter().enumerate() {
+        // Programs leave the column of row numbers without a name.
         if name.is_empty() {
-            let message = format!("column {} has no name", at + 1);
-            return Err(FeedError::at(line, message));
+            continue;
         }
         if name.contains(char::is_control) {
             let message = format!("the name of column {} has a control character", at + 1);

@@ -130,7 +130,7 @@ fn mistakes_in_csv_have_their_line() {
             "line 3: it has 1 value, and there are 2 columns",
         ),
         ("a,a\n1,2\n", "line 1: two columns are named `a`"),
-        ("a,\n1,2\n", "line 1: column 2 has no name"),
+        (",\n1,2\n", "line 1: no column has a name"),
         ("a,b\n", "the feed has no rows"),
         ("", "the feed has no rows"),
         (
@@ -320,10 +320,7 @@ fn files_that_are_no_text_are_refused() {
             &b"\xff\xfea\0\n\0"[..],
             "the text is UTF-16; write it as UTF-8",
         ),
-        (
-            b"\xfe\xff\0a\0\n",
-            "the text is UTF-16; write it as UTF-8",
-        ),
+        (b"\xfe\xff\0a\0\n", "the text is UTF-16; write it as UTF-8"),
         (
             b"a\0,\0b\0\n\x001\0,\x002\0\n",
             "line 1: the name of column 1 has a control character",
@@ -357,5 +354,115 @@ proptest! {
         ];
         let format = &formats[which];
         alike(lines.join("\n").as_bytes(), format, places);
+    }
+}
+
+/// A case by which Pandora tests its source `file/csv`, and what becomes of it here.
+struct PandoraCase {
+    text: &'static str,
+    /// With commas between.
+    fields: &'static str,
+    /// Whether the first line is no row.
+    header: bool,
+    delimiter: u8,
+    /// The names and the rows, or the mistake.
+    expected: &'static str,
+}
+
+const fn case(
+    text: &'static str,
+    fields: &'static str,
+    header: bool,
+    expected: &'static str,
+) -> PandoraCase {
+    PandoraCase {
+        text,
+        fields,
+        header,
+        delimiter: b',',
+        expected,
+    }
+}
+
+const USERS: &str = "USER_ID,NAME\n1,John\n2,Jack\n3,Jim\n";
+
+/// A first line that names the columns is no row besides, as Pandora's documentation has it. Blanks
+/// in names are kept, for templates read such a column as `f['user id']`; a column without a name
+/// can't be read, where Pandora numbers it.
+const PANDORA: [PandoraCase; 10] = [
+    case(
+        USERS,
+        "user_id,name",
+        false,
+        "user_id,name|USER_ID,NAME|1,John|2,Jack|3,Jim",
+    ),
+    case(
+        USERS,
+        "user id,name name",
+        false,
+        "user id,name name|USER_ID,NAME|1,John|2,Jack|3,Jim",
+    ),
+    case(
+        USERS,
+        "user_id,name",
+        true,
+        "user_id,name|1,John|2,Jack|3,Jim",
+    ),
+    case(USERS, "", true, "USER_ID,NAME|1,John|2,Jack|3,Jim"),
+    case(
+        "USER ID,NAME NAME\n1,John\n2,Jack\n3,Jim\n",
+        "",
+        true,
+        "USER ID,NAME NAME|1,John|2,Jack|3,Jim",
+    ),
+    case(
+        ",NAME\n1,John\n2,Jack\n3,Jim\n",
+        "",
+        true,
+        ",NAME|1,John|2,Jack|3,Jim",
+    ),
+    case(USERS, ",name", true, ",name|1,John|2,Jack|3,Jim"),
+    PandoraCase {
+        delimiter: b';',
+        ..case(
+            "USER_ID;NAME\n1;John\n2;Jack\n3;Jim\n",
+            ",name",
+            true,
+            ",name|1,John|2,Jack|3,Jim",
+        )
+    },
+    case(
+        "USER_ID,NAME\n1,John\n2,Jack,skipthisvalue\n3\n",
+        "",
+        true,
+        "line 3: it has 3 values, and there are 2 columns",
+    ),
+    case(
+        "USER_ID,NAME\n1,John\n2,Jack\n3\n",
+        "",
+        true,
+        "line 4: it has 1 value, and there are 2 columns",
+    ),
+];
+
+#[test]
+fn cases_of_pandora_have_rows_or_a_reason() {
+    for case in PANDORA {
+        let fields = case.fields.split(',').map(str::to_owned);
+        let form = CsvForm {
+            fields: fields.filter(|_| !case.fields.is_empty()).collect(),
+            delimiter: case.delimiter,
+            header: case.header,
+            ..CsvForm::default()
+        };
+        let read = Feed::from_csv(case.text.as_bytes(), &form);
+        let shown = read.map(|feed| {
+            let names = names(&feed).join(",");
+            let rows = table(&feed).into_iter().map(|row| row.join(","));
+            let lines: Vec<String> = std::iter::once(names).chain(rows).collect();
+            lines.join("|")
+        });
+        let shown = shown.unwrap_or_else(|error| error.to_string());
+        assert_eq!(shown, case.expected, "{}", case.text);
     }
 }
