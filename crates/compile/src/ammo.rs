@@ -2,14 +2,13 @@
 
 use crate::call::Calls;
 use crate::looks::looks;
-use crate::metadata;
 use crate::requests::Made;
 use crate::scope::{Scope, is_on};
 use crate::template_scope::TemplateScope;
-use crate::templates::HeaderFields;
+use crate::templates::{HeaderFields, Templates};
 use drumfire_data::{
-    AMMO_FORMATS, Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Calls as AmmoCalls,
-    Precedence, ReadAt, Storage, Timing,
+    AMMO_FORMATS, Ammo, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
+    Calls as AmmoCalls, FieldTemplate, Precedence, ReadAt, Storage, Timing,
 };
 use drumfire_plan::document::{Ammo as Written, Ask, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{Body, Choice, HttpRequest, Method, RequestData, Url};
@@ -26,8 +25,10 @@ pub(crate) struct AmmoRequests<'a> {
     pub(crate) written: &'a Written,
     /// The target, which all requests go to, whatever host they name.
     pub(crate) target: Option<&'a Url>,
-    /// The plan's fields for them.
-    pub(crate) fields: HeaderFields,
+    /// The request's own fields for them.
+    pub(crate) own: HeaderFields,
+    /// Those of its pool.
+    pub(crate) common: &'a HeaderFields,
 }
 
 impl AmmoRequests<'_> {
@@ -148,9 +149,11 @@ impl AmmoRequests<'_> {
         let data = &self.request.data;
         let message = "the requests of a file have bodies of their own";
         scope.found.add_if(data.payload.is_some(), place, message);
-        let varies = !self.fields.varying.is_empty();
-        let message = "header fields of ammo can't be templates";
-        scope.found.add_if(varies, place, message);
+        let mut varying = self.own.varying.iter().chain(&self.common.varying);
+        let message = "the `Host` of ammo can't be a template";
+        scope
+            .found
+            .add_if(varying.any(FieldTemplate::is_host), place, message);
     }
 
     fn options(&self, scope: &mut Scope<'_>) -> Option<AmmoOptions> {
@@ -162,10 +165,6 @@ impl AmmoRequests<'_> {
                     .add(&count.place, "write 1 or more, or leave it out");
             }
         }
-        let fields = self.fields.fixed.iter().map(|field| {
-            let value = String::from_utf8_lossy(field.value()).into_owned();
-            (field.name().to_owned(), value)
-        });
         let auto_tag = written.auto_tag.as_ref().map(|elements| AutoTag {
             elements: usize::try_from(elements.value).unwrap_or(usize::MAX),
             beside: is_on(&written.auto_tag_all),
@@ -173,11 +172,7 @@ impl AmmoRequests<'_> {
         Some(AmmoOptions {
             format: format(written, scope)?,
             chosen: written.chosen.iter().map(|tag| tag.value.clone()).collect(),
-            headers: fields.collect(),
-            precedence: match is_on(&written.override_headers) {
-                true => Precedence::Plan,
-                false => Precedence::File,
-            },
+            fields: self.planned(),
             name: self.request.name.as_ref().map(|name| name.value.clone()),
             auto_tag,
             storage: match is_on(&written.preload) {
@@ -190,6 +185,34 @@ impl AmmoRequests<'_> {
             },
             calls: None,
         })
+    }
+
+    /// The plan's fields: those of the request, which may stand above the file's, and those of its
+    /// pool that it does not name.
+    fn planned(&self) -> Vec<AmmoField> {
+        let own = match is_on(&self.written.override_headers) {
+            true => Precedence::Plan,
+            false => Precedence::File,
+        };
+        let own = (&self.own, own, None);
+        let common = (self.common, Precedence::File, Some(&self.own));
+        let mut planned = Vec::new();
+        for (fields, precedence, above) in [own, common] {
+            let is_named = |name: &str| above.is_some_and(|above| above.has(name));
+            for field in fields.fixed.iter().filter(|field| !is_named(field.name())) {
+                let value = String::from_utf8_lossy(field.value()).into_owned();
+                planned.push(AmmoField::fixed(field.name().to_owned(), value, precedence));
+            }
+            for field in fields
+                .varying
+                .iter()
+                .filter(|field| !is_named(field.name()))
+            {
+                let part = planned.len() as u32;
+                planned.push(AmmoField::varying(field.clone(), part, precedence));
+            }
+        }
+        planned
     }
 
     /// How much faster the file is replayed, where it is.
@@ -218,7 +241,9 @@ impl AmmoRequests<'_> {
         let passes = passes.or_else(|| written.speed.as_ref().map(|_| 1));
         let of_passes = passes.map(|passes| ammo.rows().saturating_mul(passes));
         let limit = written.limit.as_ref().map(value);
-        limit.into_iter().chain(of_passes).min()
+        let varying = self.own.varying.iter().chain(&self.common.varying);
+        let of_feeds = varying.filter_map(FieldTemplate::count);
+        limit.into_iter().chain(of_passes).chain(of_feeds).min()
     }
 }
 
@@ -232,26 +257,29 @@ pub(crate) fn add_calls(
     scope: &mut Scope<'_>,
 ) -> Option<()> {
     let pool = calls.pool;
-    let mut fields = HeaderFields::default();
-    match &request.fields {
-        Fields::Listed(own) => fields.fixed = metadata::fixed(own, scope),
+    let settings = &pool.settings;
+    let language = request
+        .data
+        .templates
+        .as_ref()
+        .or(settings.templates.as_ref());
+    let templates = Templates::of(language, may_read, scope);
+    let own = match &request.fields {
+        Fields::Listed(own) => templates.metadata(own, scope),
         Fields::File(file) => {
             let message = "a file of calls has metadata of its own; write further ones as \
                            `metadata`";
             scope.found.add(&file.place, message);
+            HeaderFields::default()
         }
-    }
-    let common = HeaderFields {
-        fixed: metadata::fixed(&pool.settings.fields.metadata, scope),
-        ..HeaderFields::default()
     };
-    fields.fill(&common);
     let requests = AmmoRequests {
         pool,
         request,
         written,
         target: None,
-        fields,
+        own,
+        common: &templates.metadata(&settings.fields.metadata, scope),
     };
     requests.add_calls(calls, may_read, made, scope)
 }

@@ -13,7 +13,7 @@ use drumfire_plan::document::{Feed, Pool};
 use std::sync::Arc;
 
 /// The keys whose values are files that templates may stand in.
-const FILES: [&str; 5] = ["body_file", "data_file", "metadata_file", "list", "ammo"];
+const FILES: [&str; 4] = ["body_file", "data_file", "metadata_file", "list"];
 
 /// What pools take of feeds.
 pub(crate) struct Dealer<'a> {

@@ -111,7 +111,8 @@ impl<'a> Requests<'a> {
                 request,
                 written,
                 target: self.target.as_ref(),
-                fields: own_fields(request, common, may_read, self.pool, scope),
+                own: own_fields(request, may_read, self.pool, scope),
+                common: &common.fields,
             };
             // What is wrong was noted.
             let _made = requests.add(may_read, made, scope);
@@ -131,7 +132,8 @@ impl<'a> Requests<'a> {
         };
         let parsed = Method::parse(&method.value);
         let method = scope.found.ok(&method.place, parsed);
-        let mut fields = own_fields(request, common, may_read, self.pool, scope);
+        let mut fields = own_fields(request, may_read, self.pool, scope);
+        fields.fill(&common.fields);
         let content = own_content(request, &templates, &fields, scope);
         let content = content.unwrap_or_else(|| common.content.clone());
         if let Some(media_type) = content.media_type.filter(|_| !fields.has("content-type")) {
@@ -202,10 +204,9 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// The fields of a request: its own, and those of its pool that it does not name.
+/// A request's own fields.
 fn own_fields(
     request: &Request,
-    common: &Common,
     may_read: &TemplateScope,
     pool: &Pool,
     scope: &mut Scope<'_>,
@@ -219,7 +220,6 @@ fn own_fields(
             templates.add(field, &mut fields, scope);
         }
     }
-    fields.fill(&common.fields);
     fields
 }
 

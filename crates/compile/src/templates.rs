@@ -4,6 +4,7 @@
 //! run, with its place.
 
 use crate::json_strings;
+use crate::metadata;
 use crate::names;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
@@ -186,6 +187,21 @@ impl<'a> Templates<'a> {
         }
         let made = self.field(name, value, place);
         fields.varying.extend(scope.found.ok(place, made));
+    }
+
+    /// Fields of metadata, of which those that don't vary are checked.
+    pub(crate) fn metadata(&self, written: &[Field], scope: &mut Scope<'_>) -> HeaderFields {
+        let mut fields = HeaderFields::default();
+        for field in written {
+            match self.is_template(&field.value.value) {
+                true => self.add(field, &mut fields, scope),
+                false => {
+                    let fixed = metadata::fixed(std::slice::from_ref(field), scope);
+                    fields.fixed.extend(fixed);
+                }
+            }
+        }
+        fields
     }
 
     fn field(&self, name: &str, value: &str, place: &Place) -> Result<FieldTemplate, String> {

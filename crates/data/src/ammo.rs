@@ -11,6 +11,7 @@ mod block;
 mod call_json;
 mod class;
 mod decoder;
+mod field;
 mod har;
 mod json_line;
 mod log_time;
@@ -22,6 +23,7 @@ mod uri;
 pub use call_json::Calls;
 pub use class::{AutoTag, Class};
 pub use decoder::{AMMO_FORMATS, AmmoFormat};
+pub use field::{AmmoField, Precedence};
 pub use render::{AmmoData, AmmoPick};
 
 use crate::read_at::{MEMORY_BYTES_MAX, ReadAt, Window};
@@ -49,10 +51,8 @@ pub struct AmmoOptions {
     pub format: AmmoFormat,
     /// Only entries with one of these tags are used; all, where there is none.
     pub chosen: Vec<String>,
-    /// Fields of every request.
-    pub headers: Vec<(String, String)>,
-    /// Whether those stand above the file's of the same name, or below them.
-    pub precedence: Precedence,
+    /// Fields of every request, each name once.
+    pub fields: Vec<AmmoField>,
     /// The name of requests without a tag; their method where there is none.
     pub name: Option<String>,
     /// Tags that are made of paths.
@@ -63,16 +63,6 @@ pub struct AmmoOptions {
     pub timing: Timing,
     /// What makes messages of the payloads of calls, which stay as they are without it.
     pub calls: Option<Arc<dyn Calls>>,
-}
-
-/// Which of two fields with the same name is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Precedence {
-    /// The file's.
-    #[default]
-    File,
-    /// The plan's.
-    Plan,
 }
 
 /// Where decoded entries lie.

@@ -27,8 +27,8 @@ mod template;
 mod text;
 
 pub use ammo::{
-    AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Calls,
-    Class, Precedence, Storage, Timing,
+    AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
+    Calls, Class, Precedence, Storage, Timing,
 };
 pub use condition::{CONDITION_MAX, Condition};
 pub use date::rfc3339;

@@ -52,8 +52,32 @@ impl FieldTemplate {
         &self.name
     }
 
-    fn is_host(&self) -> bool {
+    /// Whether it is the Host field.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
         self.name.eq_ignore_ascii_case("host")
+    }
+
+    /// For how many requests there is data, when a feed is gone through once.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        self.template.count()
+    }
+
+    /// The same as another part of its request: what it draws does not depend on what others draw.
+    pub(crate) fn in_part(self, part: u32) -> Self {
+        let template = self.template.in_part(part);
+        Self { template, ..self }
+    }
+
+    /// Appends it as a request has it.
+    pub(crate) fn push(
+        &self,
+        request: &RequestContext,
+        out: &mut RenderedFields,
+    ) -> Result<(), DataError> {
+        let render = |value: &mut String| self.template.render(request, 0, value);
+        out.push_with(&self.name, render)
     }
 }
 
@@ -201,11 +225,7 @@ impl RequestTemplates {
     #[must_use]
     pub fn with_fields(mut self, fields: Vec<FieldTemplate>) -> Self {
         let parts = (2..).zip(fields);
-        let fields = parts.map(|(part, field)| FieldTemplate {
-            template: field.template.in_part(part),
-            ..field
-        });
-        self.fields = fields.collect();
+        self.fields = parts.map(|(part, field)| field.in_part(part)).collect();
         self
     }
 
@@ -219,9 +239,9 @@ impl RequestTemplates {
     /// For how many requests there is data, when something is gone through once.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
-        let fields = self.fields.iter().map(|field| &field.template);
-        let templates = self.target.iter().chain(fields);
-        let feeds = templates.filter_map(Template::count);
+        let target = self.target.as_ref().and_then(Template::count);
+        let fields = self.fields.iter().filter_map(FieldTemplate::count);
+        let feeds = target.into_iter().chain(fields);
         let body = self.body.as_ref().and_then(|body| body.count());
         feeds.chain(body).min()
     }
@@ -250,10 +270,8 @@ impl RequestData for RequestTemplates {
     }
 
     fn fields(&self, request: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError> {
-        self.fields.iter().try_for_each(|field| {
-            let render = |value: &mut String| field.template.render(request, 0, value);
-            out.push_with(&field.name, render)
-        })
+        let mut fields = self.fields.iter();
+        fields.try_for_each(|field| field.push(request, out))
     }
 
     fn message(

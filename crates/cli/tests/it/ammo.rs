@@ -278,8 +278,8 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
     (
         "a.uri",
         "/a\n",
-        ", headers: { X: \"{{ uuid }}\" }",
-        "header fields of ammo can't be templates",
+        ", headers: { Host: \"{{ uuid }}\" }",
+        "the `Host` of ammo can't be a template",
     ),
     (
         "a.uri",

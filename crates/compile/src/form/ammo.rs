@@ -20,12 +20,13 @@ pub(super) struct AmmoKeys {
 
 fields!(AmmoKeys {
     "ammo" => ammo: "A file of requests, sent in its order",
-    "format" => format: "The file's form: uri, uripost, raw, jsonline, access-log or har",
+    "format" => format:
+        "The file's form: uri, uripost, raw, jsonline, access-log, har or grpc-json",
     "limit" => limit: "How many requests are sent at most",
     "passes" => passes: "How often the file is gone through at most",
     "chosen" => chosen: "The tags whose entries are sent",
     "override_headers" => override_headers:
-        "Whether header fields of the plan stand above those of the file",
+        "Whether the request's own header fields stand above those of the file",
     "auto_tag" => auto_tag: "How many elements of its path are the tag of an entry without one",
     "auto_tag_all" => auto_tag_all: "Whether entries with a tag get these elements, too",
     "preload" => preload: "Whether all entries are kept in memory",

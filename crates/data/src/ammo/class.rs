@@ -2,7 +2,7 @@
 //! their own, or parts that others lack.
 
 use super::batch::Entry;
-use super::{AmmoFormat, AmmoOptions, Precedence};
+use super::{AmmoField, AmmoFormat, AmmoOptions};
 use drumfire_plan::Header;
 use std::collections::HashMap;
 
@@ -61,8 +61,7 @@ pub(super) struct Classes {
     chosen: Vec<String>,
     name: Option<String>,
     auto_tag: Option<AutoTag>,
-    headers: Vec<(String, String)>,
-    precedence: Precedence,
+    planned: Vec<AmmoField>,
     list: Vec<Class>,
     places: HashMap<Class, u32>,
 }
@@ -74,8 +73,7 @@ impl Classes {
             chosen: options.chosen.clone(),
             name: options.name.clone(),
             auto_tag: options.auto_tag,
-            headers: options.headers.clone(),
-            precedence: options.precedence,
+            planned: options.fields.clone(),
             list: Vec::new(),
             places: HashMap::new(),
         }
@@ -120,10 +118,7 @@ impl Classes {
     }
 
     fn of(&self, entry: Entry<'_>) -> Class {
-        let plan = |name: &str| {
-            let mut headers = self.headers.iter();
-            headers.any(|(known, _)| known.eq_ignore_ascii_case(name))
-        };
+        let plan = |name: &str| self.planned(name).is_some();
         Class {
             method: entry.method.to_owned(),
             name: self.name_of(entry),
@@ -157,37 +152,46 @@ impl Classes {
         }
     }
 
-    /// The fields that an entry is sent with, but for its host.
-    pub(super) fn fields<'a>(
+    /// The plan's field of this name.
+    fn planned(&self, name: &str) -> Option<&AmmoField> {
+        self.planned.iter().find(|field| field.is(name))
+    }
+
+    /// The fields of an entry that are sent, but for its host.
+    pub(super) fn own_fields<'a>(
         &'a self,
         entry: Entry<'a>,
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let of_file = self.precedence == Precedence::File;
-        let planned = |name: &str| {
-            let mut headers = self.headers.iter();
-            headers.any(|(known, _)| known.eq_ignore_ascii_case(name))
-        };
-        let own = entry
-            .fields()
-            .filter(move |(name, _)| of_file || !planned(name));
-        let headers = self.headers.iter();
-        let headers = headers.map(|(name, value)| (name.as_str(), value.as_str()));
-        let headers = headers.filter(move |(name, _)| !of_file || !entry.has(name));
-        let all = own.chain(headers);
-        all.filter(|(name, _)| !name.eq_ignore_ascii_case("host") && !Header::is_framing(name))
+        entry.fields().filter(|(name, _)| {
+            is_sent(name) && !self.planned(name).is_some_and(AmmoField::is_above)
+        })
+    }
+
+    /// The plan's fields that an entry is sent with, but for its host.
+    pub(super) fn planned_fields<'a>(
+        &'a self,
+        entry: Entry<'a>,
+    ) -> impl Iterator<Item = &'a AmmoField> {
+        let fields = self.planned.iter().filter(|field| is_sent(field.name()));
+        fields.filter(move |field| field.is_above() || !entry.has(field.name()))
     }
 
     /// The host that an entry is sent with.
     pub(super) fn host<'a>(&'a self, entry: Entry<'a>) -> Option<&'a str> {
-        let mut headers = self.headers.iter();
-        let planned = headers.find(|(name, _)| name.eq_ignore_ascii_case("host"));
-        let planned = planned.map(|(_, value)| value.as_str());
-        match (self.precedence, entry.host) {
+        let planned = self.planned("host");
+        let is_above = planned.is_some_and(AmmoField::is_above);
+        let planned = planned.and_then(AmmoField::text);
+        match (is_above, entry.host) {
             (_, host) if !host.is_empty() => Some(host),
-            (Precedence::Plan, _) => planned.or_else(|| entry.named_host()),
-            (Precedence::File, _) => entry.named_host().or(planned),
+            (true, _) => planned.or_else(|| entry.named_host()),
+            (false, _) => entry.named_host().or(planned),
         }
     }
+}
+
+/// Whether a field of this name goes out as it stands.
+fn is_sent(name: &str) -> bool {
+    !name.eq_ignore_ascii_case("host") && !Header::is_framing(name)
 }
 
 /// The first elements of a path, with their slashes and without the query.

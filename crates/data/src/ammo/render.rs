@@ -55,8 +55,10 @@ impl RequestData for AmmoData {
             if let Some(host) = classes.host(entry) {
                 out.push("Host", host)?;
             }
-            let mut fields = classes.fields(entry);
-            fields.try_for_each(|(name, value)| out.push(name, value))
+            let mut own = classes.own_fields(entry);
+            own.try_for_each(|(name, value)| out.push(name, value))?;
+            let mut planned = classes.planned_fields(entry);
+            planned.try_for_each(|field| field.push(request, out))
         })?
     }
 

@@ -1,7 +1,8 @@
 use super::{
-    Ammo, AmmoData, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Calls, Precedence, Storage, Timing,
+    Ammo, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Calls, Precedence,
+    Storage, Timing,
 };
-use crate::ReadAt;
+use crate::{FieldTemplate, ReadAt, Sources, Template, Text};
 use drumfire_plan::{Pick, RenderedFields, RequestContext, RequestData};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -106,10 +107,14 @@ fn uri_has_tags_and_standing_headers() {
 #[test]
 fn headers_of_the_plan_stand_above_or_below() {
     let mut with = options(AmmoFormat::Uri);
-    with.headers = vec![
-        ("x-n".to_owned(), "plan".to_owned()),
-        ("Host".to_owned(), "plan.test".to_owned()),
-    ];
+    let planned = |name: &str, value: &str, precedence| {
+        AmmoField::fixed(name.to_owned(), value.to_owned(), precedence)
+    };
+    let both = |precedence| {
+        let host = planned("Host", "plan.test", precedence);
+        vec![planned("x-n", "plan", precedence), host]
+    };
+    with.fields = both(Precedence::File);
     assert_eq!(
         all(URI.as_bytes(), &with)[2..],
         [
@@ -117,13 +122,35 @@ fn headers_of_the_plan_stand_above_or_below() {
             "GET: GET /four Host=b.test X-N=1",
         ]
     );
-    with.precedence = Precedence::Plan;
+    with.fields = both(Precedence::Plan);
     assert_eq!(
         all(URI.as_bytes(), &with)[2..],
         [
             "buy now: GET /three Host=c.test x-n=plan",
             "GET: GET /four Host=plan.test x-n=plan",
         ]
+    );
+}
+
+#[test]
+fn headers_of_the_plan_may_vary_with_the_request() {
+    let sources = Arc::new(Sources::new());
+    let varying = |name: &str, text: &str, part, precedence| {
+        let template = Template::compile(text, Text::Plain, &sources).expect("a template");
+        AmmoField::varying(
+            FieldTemplate::new(name.to_owned(), template),
+            part,
+            precedence,
+        )
+    };
+    let mut with = options(AmmoFormat::Uri);
+    with.fields = vec![
+        varying("X-Id", "{{ iteration }}", 0, Precedence::File),
+        varying("X-N", "{{ user }}", 1, Precedence::Plan),
+    ];
+    assert_eq!(
+        all(b"/a\n[x-id: file]\n[X-N: file]\n/b\n", &with),
+        ["GET: GET /a X-Id=0 X-N=0", "GET: GET /b x-id=file X-N=0"]
     );
 }
 

@@ -15,7 +15,7 @@ pub struct Ammo {
     pub passes: Option<Count>,
     /// The tags of those entries that are used; of all, where there is none.
     pub chosen: Vec<Text>,
-    /// Whether fields of the plan stand above the file's of the same name.
+    /// Whether the request's own fields stand above the file's of the same name.
     pub override_headers: Option<Switch>,
     /// How many elements of the path make a tag, where an entry has none.
     pub auto_tag: Option<Count>,
