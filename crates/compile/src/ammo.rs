@@ -47,7 +47,7 @@ impl AmmoRequests<'_> {
         scope.found.add_if(!target, place, message);
         let options = self.options(scope)?;
         let speed = self.speed(scope);
-        let source = scope.open(&written.file)?;
+        let source = self.open(scope)?;
         let ammo = self.read(source, options, scope)?;
         let target = self.target?;
         let looks = looks(self.request, self.pool, may_read, scope);
@@ -91,7 +91,7 @@ impl AmmoRequests<'_> {
         }
         let mut options = self.options(scope)?;
         options.timing = Timing::Load;
-        let source = scope.open(&self.written.file)?;
+        let source = self.open(scope)?;
         // The calls that the file has are known when it was read, and their messages only then.
         let named = self.read(Arc::clone(&source), options.clone(), scope)?;
         let mut methods = BTreeMap::new();
@@ -116,6 +116,15 @@ impl AmmoRequests<'_> {
         }
         self.choose(ammo, made);
         Some(())
+    }
+
+    /// Opens the file, or takes the lines that stand in its place.
+    fn open(&self, scope: &mut Scope<'_>) -> Option<Arc<dyn ReadAt>> {
+        let lines: Vec<&str> = self.written.lines.iter().map(|line| &*line.value).collect();
+        match lines.is_empty() {
+            true => scope.open(&self.written.file),
+            false => Some(Arc::new(lines.join("\n").into_bytes())),
+        }
     }
 
     /// Reads the file; a mistake in it has its line.
@@ -306,6 +315,9 @@ impl AmmoCalls for Methods {
 fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     if let Some(text) = &written.format {
         return scope.word(Some(text), &AMMO_FORMATS, "no format of ammo");
+    }
+    if !written.lines.is_empty() {
+        return Some(AmmoFormat::Uri);
     }
     let file = &written.file.value;
     let endings = [

@@ -329,6 +329,33 @@ fn a_file_larger_than_memory_is_streamed() {
     );
 }
 
+#[test]
+fn fields_of_a_pool_stand_below_the_file_and_those_beside_it_may_stand_above() {
+    let (server, arrived) = server();
+    let folder = Folder::new();
+    let pool = "    users: 1\n    headers: { X-A: pool, User-Agent: pool }\n    requests: { ammo_lines: \
+                [ /a one, '[X-A: file]', '[User-Agent: file]', /b ], headers: { X-A: \
+                \"own{{ iteration }}\" }, passes: 1";
+    for (more, expected) in [
+        (" }", ["GET /a own0 pool 1:self", "GET /b file file 1:self"]),
+        (
+            ", override_headers: true }",
+            ["GET /a own0 pool 1:self", "GET /b own1 file 1:self"],
+        ),
+    ] {
+        let run = run(&format!("{pool}{more}"), &server.url(), &folder, "");
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let arrived = std::mem::take(&mut *arrived.lock().unwrap());
+        assert_eq!(shown(&arrived), expected, "{more}");
+    }
+    let broken = "    requests: { ammo_lines: \"/a\\nb\" }";
+    let run = run(broken, &server.url(), &folder, "");
+    assert!(
+        run.stderr.contains("ammo_lines:2: `b` is no path"),
+        "{run:?}"
+    );
+}
+
 /// Calls that `drumfire serve --grpc` answers.
 const CALLS: &str = concat!(
     "{\"tag\": \"hi\", \"call\": \"helloworld.Greeter.SayHello\", \"payload\": {\"name\": \"Ada\"}}\n",

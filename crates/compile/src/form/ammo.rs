@@ -6,7 +6,8 @@ use drumfire_plan::document::{Ammo, Count, Switch, Text};
 /// The keys, as they stand in a mapping.
 #[derive(Debug, Default)]
 pub(super) struct AmmoKeys {
-    pub(super) ammo: Option<Text>,
+    ammo: Option<Text>,
+    lines: Vec<Text>,
     format: Option<Text>,
     limit: Option<Count>,
     passes: Option<Count>,
@@ -20,6 +21,7 @@ pub(super) struct AmmoKeys {
 
 fields!(AmmoKeys {
     "ammo" => ammo: "A file of requests, sent in its order",
+    "ammo_lines" => lines: "The lines of such a file, in the plan itself",
     "format" => format:
         "The file's form: uri, uripost, raw, jsonline, access-log, har or grpc-json",
     "limit" => limit: "How many requests are sent at most",
@@ -47,29 +49,38 @@ impl AmmoKeys {
         "speed",
     ];
 
-    /// The file that the keys name, if they name one.
-    pub(super) fn take(&mut self) -> Option<Ammo> {
-        let file = self.ammo.take()?;
+    /// The file that the keys name, and the lines that they have: one of both, or a mistake.
+    pub(super) fn take(&mut self) -> Vec<Ammo> {
         let keys = std::mem::take(self);
-        Some(Ammo {
+        let lines = keys.lines.first();
+        let lines = lines.map(|line| Text::new(Ammo::LINES.to_owned(), line.place.clone()));
+        let sources = keys.ammo.iter().cloned().chain(lines);
+        sources.map(|file| keys.ammo(file)).collect()
+    }
+
+    fn ammo(&self, file: Text) -> Ammo {
+        let keys = self;
+        Ammo {
             file,
-            format: keys.format,
-            limit: keys.limit,
-            passes: keys.passes,
-            chosen: keys.chosen,
-            override_headers: keys.override_headers,
-            auto_tag: keys.auto_tag,
-            auto_tag_all: keys.auto_tag_all,
-            preload: keys.preload,
-            speed: keys.speed,
-        })
+            lines: keys.lines.clone(),
+            format: keys.format.clone(),
+            limit: keys.limit.clone(),
+            passes: keys.passes.clone(),
+            chosen: keys.chosen.clone(),
+            override_headers: keys.override_headers.clone(),
+            auto_tag: keys.auto_tag.clone(),
+            auto_tag_all: keys.auto_tag_all.clone(),
+            preload: keys.preload.clone(),
+            speed: keys.speed.clone(),
+        }
     }
 
     /// The keys that name a file.
     pub(super) fn of(ammo: &Ammo) -> Self {
         let ammo = ammo.clone();
         Self {
-            ammo: Some(ammo.file),
+            ammo: ammo.lines.is_empty().then_some(ammo.file),
+            lines: ammo.lines,
             format: ammo.format,
             limit: ammo.limit,
             passes: ammo.passes,

@@ -17,8 +17,19 @@ use serde_json::Value;
 const WHAT: &str = "a request";
 
 /// The keys of which a request has one.
-pub(super) const ASKS: [&str; 12] = [
-    "get", "head", "post", "put", "patch", "delete", "options", "trace", "url", "list", "ammo",
+pub(super) const ASKS: [&str; 13] = [
+    "get",
+    "head",
+    "post",
+    "put",
+    "patch",
+    "delete",
+    "options",
+    "trace",
+    "url",
+    "list",
+    "ammo",
+    "ammo_lines",
     "call",
 ];
 
@@ -143,13 +154,14 @@ impl Keys {
             file,
         }));
         asks.extend(self.call.take().map(Ask::Call));
-        asks.extend(self.ammo.take().map(|ammo| Ask::Ammo(Box::new(ammo))));
+        let ammo = self.ammo.take().into_iter();
+        asks.extend(ammo.map(|ammo| Ask::Ammo(Box::new(ammo))));
         if let Some(method) = method {
             found.add(&method.place, "`method` needs a `url` or a `list`");
         }
         if asks.len() != 1 {
             let message = "a request has one of `get`, `head`, `post`, `put`, `patch`, `delete`, \
-                           `options`, `trace`, `url`, `list`, `call` and `ammo`";
+                           `options`, `trace`, `url`, `list`, `call`, `ammo` and `ammo_lines`";
             found.add(place, message);
         }
         asks.into_iter().next()

@@ -232,11 +232,16 @@ fn http_request() -> impl Strategy<Value = Request> {
 fn ammo() -> impl Strategy<Value = Request> {
     let bounds = (count(), count(), count());
     let switches = (switch(), switch(), switch());
-    (text(), some(), bounds, texts(), switches, some(), listed()).prop_map(
-        |(file, format, (limit, passes, auto_tag), chosen, switches, speed, fields)| {
+    let source = (text(), texts(), some());
+    (source, bounds, texts(), switches, some(), listed()).prop_map(
+        |((file, lines, format), (limit, passes, auto_tag), chosen, switches, speed, fields)| {
             let (override_headers, auto_tag_all, preload) = switches;
             let ammo = Ammo {
-                file,
+                file: match lines.is_empty() {
+                    true => file,
+                    false => Text::new(Ammo::LINES.to_owned(), file.place),
+                },
+                lines,
                 format,
                 limit,
                 passes,

@@ -5,8 +5,10 @@ use super::{Count, Switch, Text};
 /// A file whose every entry is a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ammo {
-    /// The file.
+    /// The file; of lines in the plan, the key that they stand under.
     pub file: Text,
+    /// Its lines, where they stand in the plan.
+    pub lines: Vec<Text>,
     /// Its format.
     pub format: Option<Text>,
     /// How many requests are sent at most.
@@ -28,6 +30,8 @@ pub struct Ammo {
 }
 
 impl Ammo {
+    /// The key of lines in the plan.
+    pub const LINES: &str = "ammo_lines";
     /// The format of files of gRPC calls.
     pub const CALLS: &str = "grpc-json";
 
