@@ -24,6 +24,12 @@ const INSTANCES_MAX: u64 = 1_000_000;
 /// The most levels of one `step`.
 const LEVELS_MAX: f64 = 100_000.0;
 
+/// A part of a piece is written with at most this many decimals.
+const DIGITS_MAX: u32 = 9;
+
+/// How many parts with the same number of decimals are tried.
+const PARTS_MAX: usize = 1_000;
+
 /// One piece of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Piece {
@@ -177,58 +183,120 @@ impl Piece {
     /// Appends it as a law. Ours counts each start of a token, Pandora only whole ones: a piece
     /// whose last one is cut off ends before it, and a pause follows.
     fn print(&self, law: &mut String) {
-        let count = self.count();
-        let (whole, last) = match *self {
-            Self::Const { rate, span } => (is_whole(rate * span.as_secs_f64()), rate),
-            Self::Line { from, to, span } => {
-                let whole = is_whole((from + to) / 2.0 * span.as_secs_f64());
-                let slope = (to - from) / span.as_secs_f64();
-                let end = self.instant(count.unwrap_or(0)).as_secs_f64();
-                (whole, (from + slope * end).max(0.0))
-            }
-            Self::Once(count) => {
-                if count > 0 {
-                    let _ = write!(law, "once({count}) ");
-                }
-                return;
-            }
-            Self::Unlimited { span } => {
-                let _ = write!(law, "unlimited({span}) ");
-                return;
-            }
+        // Writing to a String can't fail.
+        let _ = match *self {
+            Self::Once(0) => Ok(()),
+            Self::Once(count) => write!(law, "once({count}) "),
+            Self::Unlimited { span } => write!(law, "unlimited({span}) "),
+            Self::Const { rate: from, span } => Curve::new(from, from, span).print(self.end(), law),
+            Self::Line { from, to, span } => Curve::new(from, to, span).print(self.end(), law),
         };
-        let span = self.span();
-        let (due, to) = match (whole, count) {
-            (false, Some(0)) => (Nanos::ZERO, last),
-            (false, Some(count)) => (self.instant(count), last),
-            _ => match *self {
-                Self::Line { to, .. } => (span, to),
-                _ => (span, last),
+    }
+
+    /// Where it ends, so that ours has as many tokens as Pandora.
+    fn end(&self) -> End {
+        let tokens = match *self {
+            Self::Const { rate, span } => rate * span.as_secs_f64(),
+            Self::Line { from, to, span } => (from + to) / 2.0 * span.as_secs_f64(),
+            Self::Once(_) | Self::Unlimited { .. } => 0.0,
+        };
+        match self.count() {
+            _ if tokens.fract() == 0.0 => End::Whole,
+            None | Some(0) => End::Nothing,
+            Some(count) => End::Within {
+                above: self.instant(count - 1),
+                at_most: self.instant(count),
             },
-        };
-        if due > Nanos::ZERO {
-            let _ = match *self {
-                Self::Line { from, .. } => {
-                    write!(law, "line({},{},{due}) ", decimal(from), decimal(to))
-                }
-                _ => write!(law, "const({},{due}) ", decimal(to)),
-            };
-        }
-        if due < span {
-            let _ = write!(law, "const(0,{}) ", span - due);
         }
     }
 }
 
-fn is_whole(number: f64) -> bool {
-    number.fract() == 0.0
+/// Where a piece ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// At its span's end.
+    Whole,
+    /// At once: it has no whole token.
+    Nothing,
+    /// At a time above that of its last token, and at most that of the one that is cut off.
+    Within { above: Nanos, at_most: Nanos },
 }
 
-/// A rate with the nine decimals that laws may have, rounded down.
-fn decimal(rate: f64) -> String {
-    let whole = rate.trunc();
-    let parts = ((rate - whole) * 1e9) as u64;
-    let text = format!("{whole}.{parts:09}");
+/// A rate that changes evenly, in billionths a second.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    from: i128,
+    to: i128,
+    span: Nanos,
+}
+
+impl Curve {
+    const UNIT: f64 = 1e9;
+
+    fn new(from: f64, to: f64, span: Nanos) -> Self {
+        let billionths = |rate: f64| (rate * Self::UNIT).round() as i128;
+        Self {
+            from: billionths(from),
+            to: billionths(to),
+            span,
+        }
+    }
+
+    /// The rate and the time where a part of it is over: `tenths / 10^digits`, where both are
+    /// exact.
+    fn part(&self, tenths: i128, digits: u32) -> Option<(i128, Nanos)> {
+        let whole = 10_i128.pow(digits);
+        let (rise, run) = (
+            (self.to - self.from) * tenths,
+            i128::from(self.span.0) * tenths,
+        );
+        if rise % whole != 0 || run % whole != 0 {
+            return None;
+        }
+        let time = u64::try_from(run / whole).ok()?;
+        Some((self.from + rise / whole, Nanos(time)))
+    }
+
+    /// The shortest part of it that ends within these bounds and is written exactly; else the
+    /// longest.
+    fn cut(&self, above: Nanos, at_most: Nanos) -> (i128, Nanos) {
+        let span = i128::from(self.span.0);
+        for digits in 1..=DIGITS_MAX {
+            let whole = 10_i128.pow(digits);
+            let most = i128::from(at_most.0) * whole / span;
+            let least = i128::from(above.0) * whole / span;
+            let parts = (least + 1..=most).rev().take(PARTS_MAX);
+            if let Some(found) = parts.filter_map(|tenths| self.part(tenths, digits)).next() {
+                return found;
+            }
+        }
+        let rise = (self.to - self.from) * i128::from(at_most.0) / span;
+        (self.from + rise, at_most)
+    }
+
+    fn print(&self, end: End, law: &mut String) -> std::fmt::Result {
+        let (to, due) = match end {
+            End::Whole => (self.to, self.span),
+            End::Nothing => (self.to, Nanos::ZERO),
+            End::Within { above, at_most } => self.cut(above, at_most),
+        };
+        if due > Nanos::ZERO {
+            match self.from == self.to {
+                true => write!(law, "const({},{due}) ", decimal(to))?,
+                false => write!(law, "line({},{},{due}) ", decimal(self.from), decimal(to))?,
+            }
+        }
+        match due < self.span {
+            true => write!(law, "const(0,{}) ", self.span - due),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A rate from billionths.
+fn decimal(billionths: i128) -> String {
+    let (whole, rest) = (billionths / 1_000_000_000, billionths % 1_000_000_000);
+    let text = format!("{whole}.{rest:09}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

@@ -55,7 +55,7 @@ fn shots_are_due_when_pandora_says_so() {
         ),
         (
             "{type: const, ops: 5, duration: 1100ms}",
-            "const(5,1s) const(0,100ms)",
+            "const(5,990ms) const(0,110ms)",
             vec![0, 200, 400, 600, 800],
         ),
         ("{type: const, ops: 0.1, duration: 5s}", "", vec![]),
@@ -137,6 +137,32 @@ fn parts_of_shots_at_a_pieces_end_are_not_shot() {
         let (schedule, _) = read(yaml);
         let law = schedule.law().unwrap();
         assert_eq!(instants(&law).len(), count, "{yaml}: {law}");
+    }
+}
+
+#[test]
+fn laws_are_short() {
+    for (yaml, law) in [
+        (
+            "{type: line, from: 1, to: 20, duration: 7s}",
+            "line(1,19.81,6s930ms) const(0,70ms)",
+        ),
+        (
+            "{type: line, from: 0, to: 19, duration: 1s}",
+            "line(0,18.43,970ms) const(0,30ms)",
+        ),
+        (
+            "{type: const, ops: 2.5, duration: 3s}",
+            "const(2.5,2s700ms) const(0,300ms)",
+        ),
+        ("{type: const, ops: 4.35, duration: 20s}", "const(4.35,20s)"),
+        (
+            "{type: line, from: 1, to: 1000, duration: 777ms}",
+            "line(1,998.002,775ms446us) const(0,1ms554us)",
+        ),
+    ] {
+        let (schedule, _) = read(yaml);
+        assert_eq!(schedule.law().unwrap(), law, "{yaml}");
     }
 }
 
