@@ -18,6 +18,26 @@ pub fn rfc3339(unix_time: u64, out: &mut String) {
     let _ = write!(out, "T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
 }
 
+/// The days of the week, from that of 1970-01-01 on.
+const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// Appends a time, in seconds since the Unix epoch on the clocks of a zone, as RFC 1123 has it.
+pub(crate) fn rfc1123(local: u64, zone: &str, out: &mut String) {
+    let (days, of_day) = (local / SECONDS_PER_DAY, local % SECONDS_PER_DAY);
+    let (year, month, day) = civil(EPOCH_DAY + days);
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let of_week = DAYS[(days % 7) as usize];
+    let month = MONTHS[(month - 1) as usize];
+    // Writing to a string does not fail.
+    let _ = write!(
+        out,
+        "{of_week}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} {zone}"
+    );
+}
+
 /// Appends a day, counted from 0000-03-01.
 pub(crate) fn push_date(days: u64, out: &mut String) {
     let (year, month, day) = civil(days);
@@ -73,7 +93,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{EPOCH_DAY, civil, day_of, rfc3339};
+    use super::{EPOCH_DAY, civil, day_of, rfc1123, rfc3339};
 
     #[test]
     fn dates_are_read_as_they_are_written() {
@@ -102,6 +122,19 @@ mod tests {
         assert_eq!(day_of("0001-01-01"), Some(first));
         assert_eq!(day_of("1970-01-01"), Some(EPOCH_DAY));
         assert_eq!(day_of("9999-12-31"), Some(3_652_364));
+    }
+
+    #[test]
+    fn header_fields_have_the_day_of_the_week() {
+        for (local, zone, text) in [
+            (0, "GMT", "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (784_111_777, "GMT", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (784_144_177, "JST", "Sun, 06 Nov 1994 17:49:37 JST"),
+        ] {
+            let mut out = String::new();
+            rfc1123(local, zone, &mut out);
+            assert_eq!(out, text);
+        }
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn is_namespace(value: &Value) -> bool {
 }
 
 /// Lists and maps as they are now. The value was checked, so its depth is bounded.
-fn computed(value: Value) -> Value {
+pub(crate) fn computed(value: Value) -> Value {
     match value.kind() {
         ValueKind::Seq | ValueKind::Iterable => {
             let elements = value.try_iter().into_iter().flatten();

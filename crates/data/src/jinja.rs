@@ -8,8 +8,10 @@ use crate::feed::json_rows::from_json;
 use crate::growth;
 use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json};
+use crate::{date, go_text};
+use drumfire_gotemplate::Escape;
 use drumfire_plan::{DataError, Datum, Functions, secret};
-use minijinja::value::{Object, ObjectRepr, Rest, ValueKind};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
 };
@@ -87,6 +89,9 @@ impl Jinja {
         );
         environment.add_filter("urlencode", urlencode);
         environment.add_filter("item", item);
+        environment.add_filter("fromjson", from_text);
+        environment.add_filter("go", go);
+        environment.add_filter("http_date", http_date);
         growth::bound(&mut environment);
         let context = Context {
             sources: Arc::clone(sources),
@@ -334,6 +339,14 @@ impl Object for Row {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         self.cell(self.sources.feed(self.feed)?.column(key.as_str()?)?)
     }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let columns = self.sources.feed(self.feed).map(|feed| {
+            let names = feed.columns().map(Value::from);
+            names.collect()
+        });
+        Enumerator::Values(columns.unwrap_or_default())
+    }
 }
 
 impl Row {
@@ -372,24 +385,80 @@ fn urlencode(text: Cow<'_, str>) -> String {
     encoded
 }
 
-/// An element of a JSON array, which a step has taken as text: a string without its quotes, anything
-/// else as JSON. Places behind the end begin again, and negative ones count from it. A text that is
-/// no array is its own only element.
-fn item(list: Cow<'_, str>, place: i64) -> Result<String, Error> {
-    let Ok(elements) = serde_json::from_str::<Vec<serde_json::Value>>(&list) else {
-        return Ok(list.into_owned());
-    };
-    let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
-    let place = place.checked_rem_euclid(length);
-    let place = place.and_then(|place| usize::try_from(place).ok());
-    match place.and_then(|place| elements.into_iter().nth(place)) {
-        Some(serde_json::Value::String(text)) => Ok(text),
-        Some(other) => Ok(other.to_string()),
-        None => {
-            let message = "`item` of an empty array";
-            Err(Error::new(ErrorKind::InvalidOperation, message))
+/// An element of a JSON array, or the member of a JSON object, which a step has taken as text: a
+/// string without its quotes, anything else as JSON. Places behind the end begin again, and negative
+/// ones count from it. A text that is no array is its own only element, and one that is no object
+/// the member of any name.
+fn item(whole: Cow<'_, str>, place: &Value) -> Result<String, Error> {
+    let refused = |message: String| Error::new(ErrorKind::InvalidOperation, message);
+    let parsed = serde_json::from_str(&whole);
+    let found = match (parsed, place.as_str()) {
+        (Ok(serde_json::Value::Object(mut members)), Some(name)) => members
+            .remove(name)
+            .ok_or_else(|| refused(format!("`item` finds no member `{name}`")))?,
+        (Ok(serde_json::Value::Array(elements)), None) => {
+            let place = i64::try_from(place.clone())?;
+            element(elements, place)
+                .ok_or_else(|| refused("`item` of an empty array".to_owned()))?
         }
+        _ => return Ok(whole.into_owned()),
+    };
+    Ok(match found {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    })
+}
+
+/// The element at a place that may lie outside.
+fn element(elements: Vec<serde_json::Value>, place: i64) -> Option<serde_json::Value> {
+    let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
+    let place = place.checked_rem_euclid(length)?;
+    elements.into_iter().nth(usize::try_from(place).ok()?)
+}
+
+/// The value of a JSON text, or of an element of its array: another text is its own value.
+fn from_text(text: &Value, place: Option<i64>) -> Value {
+    let Some(json) = text.as_str() else {
+        return text.clone();
+    };
+    match (serde_json::from_str(json), place) {
+        (Ok(serde_json::Value::Array(elements)), Some(place)) => {
+            element(elements, place).map_or_else(Value::default, from_json)
+        }
+        (Ok(parsed), _) => from_json(parsed),
+        (Err(_), _) => text.clone(),
     }
+}
+
+/// The text of a template of Go's for a value; `html` escapes what is printed.
+fn go(text: Cow<'_, str>, data: &Value, escape: Option<&str>) -> Result<String, Error> {
+    let escape = match escape {
+        None => Escape::None,
+        Some("html") => Escape::Html,
+        Some(other) => {
+            let message = format!("`go` escapes nothing for `{other}`; there is html");
+            return Err(Error::new(ErrorKind::InvalidOperation, message));
+        }
+    };
+    growth::check(data)?;
+    // The value may be computed, by this rendering, while it is read.
+    let data = growth::computed(data.clone());
+    let rendered =
+        with_rendering(|rendering| go_text::render(&text, &data, escape, &mut rendering.context))?;
+    rendered.map_err(|words| Error::new(ErrorKind::InvalidOperation, words))
+}
+
+/// A time in seconds since 1970 as header fields have it, in a zone that is as many seconds east of
+/// Greenwich.
+fn http_date(unix: i64, offset: Option<i64>, zone: Option<&str>) -> String {
+    let local = unix.saturating_add(offset.unwrap_or(0));
+    let mut text = String::with_capacity(29);
+    date::rfc1123(
+        u64::try_from(local).unwrap_or(0),
+        zone.unwrap_or("GMT"),
+        &mut text,
+    );
+    text
 }
 
 /// From `min` to `max`, both included.

@@ -11,6 +11,7 @@ mod date;
 mod expression;
 mod feed;
 mod feed_order;
+mod go_text;
 mod growth;
 mod integer;
 mod jinja;

@@ -4,6 +4,8 @@ mod compare;
 mod escape;
 mod index;
 
+pub(crate) use escape::html_text;
+
 use crate::env::Call;
 use crate::fault::Fault;
 use crate::format;

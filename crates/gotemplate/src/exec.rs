@@ -9,12 +9,14 @@ mod pipeline;
 mod range;
 
 use crate::ast::{Block, Branch, Invocation, Node, Place};
+use crate::builtin::html_text;
 use crate::env::{Budget, Env, Limits};
 use crate::fault::Fault;
 use crate::format;
 use crate::parse::{Definition, Program};
 use crate::quote;
 use crate::sink::Sink;
+use crate::template::Escape;
 use crate::value::{IntKind, Value};
 use std::fmt;
 
@@ -52,6 +54,7 @@ pub(crate) struct State<'t, 'e> {
     text: &'t str,
     program: &'t Program,
     definition: &'t Definition,
+    escape: Escape,
     at: Option<Place<'t>>,
     out: &'e mut String,
     output_max: usize,
@@ -68,6 +71,7 @@ pub(crate) struct State<'t, 'e> {
 /// Executes a program.
 pub(crate) fn execute<'t>(
     (name, text, program): (&'t str, &'t str, &'t Program),
+    escape: Escape,
     dot: &Value,
     env: &mut dyn Env,
     limits: &Limits,
@@ -81,6 +85,7 @@ pub(crate) fn execute<'t>(
         text,
         program,
         definition,
+        escape,
         at: None,
         output_max: out.len().saturating_add(limits.output_bytes),
         out,
@@ -170,6 +175,17 @@ impl<'t> State<'t, '_> {
     }
 
     fn print(&mut self, value: &Value) -> Executed<()> {
+        let start = self.out.len();
+        self.print_plain(value)?;
+        if self.escape == Escape::Html {
+            let plain = self.out.split_off(start);
+            let written = html_text(&plain, &mut Sink::new(self.out, self.output_max));
+            self.check(written)?;
+        }
+        Ok(())
+    }
+
+    fn print_plain(&mut self, value: &Value) -> Executed<()> {
         let mut sink = Sink::new(self.out, self.output_max);
         let written = match value {
             Value::Str(text) => sink.text(text),

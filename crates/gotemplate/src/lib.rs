@@ -34,7 +34,7 @@ pub use exec::{DEPTH_MAX, ExecError};
 pub use fault::Fault;
 pub use function::{Functions, Parameter, Signature};
 pub use parse::{NESTING_MAX, ParseError, VARIABLES_MAX};
-pub use template::Template;
+pub use template::{Escape, Template};
 pub use time::Moment;
 pub use value::{IntKind, Object, Value};
 pub use version::Version;

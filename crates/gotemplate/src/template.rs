@@ -15,7 +15,18 @@ pub struct Template {
     text: Arc<str>,
     program: Arc<Program>,
     limits: Limits,
+    escape: Escape,
     has_actions: bool,
+}
+
+/// What becomes of values where they are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escape {
+    /// Nothing.
+    #[default]
+    None,
+    /// They are escaped as text of HTML, wherever they stand.
+    Html,
 }
 
 impl Template {
@@ -29,6 +40,7 @@ impl Template {
             text: text.into(),
             program: Arc::new(parse::parse(name, text, functions)?),
             limits: Limits::default(),
+            escape: Escape::None,
             // Comments and trim markers change the text as well.
             has_actions: text.contains("{{"),
         })
@@ -38,6 +50,13 @@ impl Template {
     #[must_use]
     pub const fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// With values that are escaped where they are printed.
+    #[must_use]
+    pub const fn escaping(mut self, escape: Escape) -> Self {
+        self.escape = escape;
         self
     }
 
@@ -65,7 +84,7 @@ impl Template {
         out: &mut String,
     ) -> Result<(), ExecError> {
         let source = (&*self.name, &*self.text, &*self.program);
-        exec::execute(source, data, env, &self.limits, out)
+        exec::execute(source, self.escape, data, env, &self.limits, out)
     }
 }
 

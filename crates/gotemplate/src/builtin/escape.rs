@@ -29,17 +29,27 @@ fn shown(value: &Value) -> Value {
 
 pub(super) fn html(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let text = text(call, args)?;
-    call.write(|sink| {
-        text.chars().try_for_each(|c| match c {
-            '\0' => sink.text("\u{FFFD}"),
-            '"' => sink.text("&#34;"),
-            '\'' => sink.text("&#39;"),
-            '&' => sink.text("&amp;"),
-            '<' => sink.text("&lt;"),
-            '>' => sink.text("&gt;"),
-            c => sink.char(c),
-        })
+    call.write(|sink| text.chars().try_for_each(|c| html_char(sink, c)))
+}
+
+/// A value as `html/template` writes it into text.
+pub(crate) fn html_text(text: &str, sink: &mut Sink<'_>) -> Result<(), Fault> {
+    text.chars().try_for_each(|c| match c {
+        '+' => sink.text("&#43;"),
+        c => html_char(sink, c),
     })
+}
+
+fn html_char(sink: &mut Sink<'_>, c: char) -> Result<(), Fault> {
+    match c {
+        '\0' => sink.text("\u{FFFD}"),
+        '"' => sink.text("&#34;"),
+        '\'' => sink.text("&#39;"),
+        '&' => sink.text("&amp;"),
+        '<' => sink.text("&lt;"),
+        '>' => sink.text("&gt;"),
+        c => sink.char(c),
+    }
 }
 
 pub(super) fn js(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
