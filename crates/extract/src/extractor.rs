@@ -3,7 +3,7 @@
 use crate::cookie;
 use crate::digest::Algorithm;
 use crate::excerpt::excerpt;
-use crate::html::CssSelector;
+use crate::html::{self, CssSelector};
 use crate::json::JsonPath;
 use crate::pattern::Pattern;
 use crate::pick::{Pick, push, write_text};
@@ -22,6 +22,7 @@ use std::fmt;
 /// | `json $.token` | the value at a path (RFC 9535, whole): a string without its quotes, a number with the digits that it has, an object or array as compact JSON |
 /// | `xml //order/@id` | the text of a node, by an XPath 1.0 expression, or the expression's value; a name matches in every namespace, so prefixes are left out |
 /// | `css a.next`, `css a.next @href` | the text of an element of an HTML body, with single blanks, or an attribute of it |
+/// | `html //a/@href` | the same as `xml` of an HTML body, whose parts that XML can't name are left out |
 /// | `regex /id=(\d+)/` | the first group of a regular expression's match in the body, or the match where it has no group; the flags `i`, `m` and `s` may follow |
 /// | `header Location` | a header field |
 /// | `cookie session` | the value that a response gives to a cookie; where it gives several, the last, as it is the one that stays |
@@ -32,8 +33,8 @@ use std::fmt;
 /// | `fnv1a64`, `xxh3`, `sha256` | a digest of the decoded body in hexadecimal |
 ///
 /// Of several values it takes the first. `json#2`, `json#last`, `json#count` and `json#all` (a JSON
-/// array) pick others; so do they with `xml`, `css`, `regex`, `header`
-/// and `cookie`.
+/// array) pick others; so do they with `xml`, `css`, `html`, `regex`,
+/// `header` and `cookie`.
 #[derive(Clone, Debug)]
 pub struct Extractor {
     text: Box<str>,
@@ -47,6 +48,7 @@ enum Source {
     Json(JsonPath),
     Xml(Box<XPath>),
     Css(Box<CssSelector>),
+    Html(Box<XPath>),
     Regex(Pattern),
     Header(Box<str>),
     Cookie(Box<str>),
@@ -58,9 +60,9 @@ enum Source {
 }
 
 /// The kinds of extractors.
-const KINDS: [&str; 13] = [
-    "json", "xml", "css", "regex", "header", "cookie", "status", "body", "size", "time", "fnv1a64",
-    "xxh3", "sha256",
+const KINDS: [&str; 14] = [
+    "json", "xml", "css", "html", "regex", "header", "cookie", "status", "body", "size", "time",
+    "fnv1a64", "xxh3", "sha256",
 ];
 
 impl Extractor {
@@ -87,6 +89,7 @@ impl Extractor {
                 let selector = CssSelector::parse(argument).map_err(in_argument)?;
                 Source::Css(Box::new(selector))
             }
+            "html" => Source::Html(Box::new(XPath::parse(argument).map_err(in_argument)?)),
             "regex" => Source::Regex(Pattern::parse(argument).map_err(in_argument)?),
             "header" => Source::Header(header_name(argument).map_err(in_argument)?),
             "cookie" => Source::Cookie(cookie_name(argument).map_err(in_argument)?),
@@ -133,6 +136,7 @@ impl Extractor {
             Source::Json(_)
             | Source::Xml(_)
             | Source::Css(_)
+            | Source::Html(_)
             | Source::Regex(_)
             | Source::Body { .. }
             | Source::Size
@@ -168,6 +172,10 @@ impl Extractor {
             Source::Json(path) => return path.write(self.pick, body, out),
             Source::Xml(path) => return path.write(self.pick, body, out),
             Source::Css(selector) => return selector.write(self.pick, body, out),
+            Source::Html(path) => {
+                let xml = html::as_xml(body)?;
+                return path.write(self.pick, xml.as_bytes(), out);
+            }
             Source::Regex(pattern) => return pattern.write(self.pick, body, out),
             Source::Header(name) => return self.write_header(name, response, out),
             Source::Cookie(name) => return self.write_cookie(name, response, out),
@@ -256,6 +264,7 @@ impl Source {
             Self::Json(_)
                 | Self::Xml(_)
                 | Self::Css(_)
+                | Self::Html(_)
                 | Self::Regex(_)
                 | Self::Header(_)
                 | Self::Cookie(_)

@@ -1,6 +1,10 @@
-//! Values of an HTML text, by CSS selectors. The only files that know the library are this and the one beneath.
+//! Values of an HTML text, by CSS selectors. The only files that know the library are this and
+//! those beneath.
 
+mod as_xml;
 mod bounded;
+
+pub(crate) use as_xml::as_xml;
 
 use crate::pick::{Pick, write_text};
 use crate::{NoValue, ParseError};
@@ -63,10 +67,7 @@ impl CssSelector {
     /// Appends what is picked of the elements: their texts with single blanks, or an attribute of
     /// those that have it.
     pub(crate) fn write(&self, pick: Pick, body: &[u8], out: &mut String) -> Result<(), NoValue> {
-        let text = std::str::from_utf8(body).map_err(|error| {
-            let at = error.valid_up_to();
-            NoValue::unreadable(format!("the body is not UTF-8 at byte {at}"))
-        })?;
+        let text = text_of(body)?;
         let document = parse(text, self.elements_max)?;
         let mut elements = 0;
         let values = document.select(&self.selector).filter(|element| {
@@ -108,6 +109,14 @@ impl CssSelector {
         };
         Cow::Borrowed(element.value().attr(name).unwrap_or_default())
     }
+}
+
+/// A body as text.
+fn text_of(body: &[u8]) -> Result<&str, NoValue> {
+    std::str::from_utf8(body).map_err(|error| {
+        let at = error.valid_up_to();
+        NoValue::unreadable(format!("the body is not UTF-8 at byte {at}"))
+    })
 }
 
 /// Whether it is the name of an attribute.

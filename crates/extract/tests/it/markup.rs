@@ -61,6 +61,32 @@ const PAGE: &str = r#"<!DOCTYPE html><title>Shop &amp; more</title>
 <p lang=en-US>&eacute;&#228;&#x20ac;"#;
 
 #[test]
+fn nodes_of_html() {
+    let check = |text: &str, expected| Reply::new(PAGE).check(text, expected);
+    check("html //a/@href", Ok("/two?a=1&b=2"));
+    check("html //a[contains(@class, 'next')]", Ok("Two\n   items"));
+    check("html //title/text()", Ok("Shop & more"));
+    check(
+        "html#all //ul[@id='menu']/li/@class",
+        Ok(r#"["item open","item"]"#),
+    );
+    check("html //table/tbody/tr[2]/td", Ok("3"));
+    check("html //input[@name='csrf']/@value", Ok("t0ken\""));
+    check(
+        "html //script",
+        Ok("var a = \"<a class=next href=/wrong>\";"),
+    );
+    check("html //p", Ok("éä€"));
+    check("html#count //td", Ok("3"));
+    check("html //nothing", Err("no such node"));
+    let odd = "<svg href=a xlink:href=b @click=c></svg><a>1<br>2<o:p>x</o:p></a>";
+    Reply::new(odd).check("html //svg/@href", Ok("a"));
+    Reply::new(odd).check("html //a", Ok("12x"));
+    Reply::new(b"no page").check("html /html/body", Ok("no page"));
+    Reply::new(b"<a>\xff").check("html //a", Err("the body is not UTF-8 at byte 3"));
+}
+
+#[test]
 fn elements_of_html() {
     let check = |text: &str, expected| Reply::new(PAGE).check(text, expected);
     check("css a.next @href", Ok("/two?a=1&b=2"));
