@@ -47,8 +47,7 @@ pub(crate) fn looks(
         .filter_map(|field| take(field, sources, scope))
         .collect();
     let is_needed = !expectations.is_empty() || !takes.is_empty();
-    let most = scope.found.parse(http.max_decoded.as_ref());
-    let body_max = most.unwrap_or(LOOK_MAX);
+    let body_max = body_max(pool, scope);
     let rules = Rules::new(expectations, takes, body_max);
     let asked = Asked {
         judge: written.js.as_ref(),
@@ -80,6 +79,12 @@ pub(crate) fn looks_of_call(
     scope: &mut Scope<'_>,
 ) -> Option<Arc<dyn Inspection>> {
     let mut written = request.clone();
+    let mut by_json = Vec::new();
+    written.take.retain(|field| {
+        let path = field.value.value.trim().strip_prefix("reply ");
+        by_json.extend(path.map(|path| in_json(field, path)));
+        path.is_none()
+    });
     for field in &mut written.take {
         let Some(path) = field.value.value.trim().strip_prefix("field ") else {
             continue;
@@ -89,8 +94,33 @@ pub(crate) fn looks_of_call(
             .ok(&field.value.place, method.reply_path(path.trim()));
         field.value.value = format!("json {}", path.unwrap_or_else(|| "$".to_owned()));
     }
-    let inspection = looks(&written, pool, may_read, scope).inspection?;
-    Some(Arc::new(JsonReplies::new(method.clone(), inspection)))
+    let takes = by_json.iter();
+    let takes: Vec<Take> = takes
+        .filter_map(|field| take(field, &may_read.sources, scope))
+        .collect();
+    let by_json = (!takes.is_empty()).then(|| {
+        let rules = Rules::new(Vec::new(), takes, body_max(pool, scope));
+        Arc::new(rules) as Arc<dyn Inspection>
+    });
+    let by_schema = looks(&written, pool, may_read, scope).inspection;
+    if by_schema.is_none() && by_json.is_none() {
+        return None;
+    }
+    let replies = JsonReplies::new(method.clone(), by_schema, by_json);
+    Some(Arc::new(replies))
+}
+
+/// The same field, taken from JSON.
+fn in_json(field: &Field, path: &str) -> Field {
+    let mut field = field.clone();
+    field.value.value = format!("json {}", path.trim());
+    field
+}
+
+/// How much of a decoded body is looked at.
+fn body_max(pool: &Pool, scope: &mut Scope<'_>) -> ByteSize {
+    let most = scope.found.parse(pool.settings.http.max_decoded.as_ref());
+    most.unwrap_or(LOOK_MAX)
 }
 
 /// Whether a request's texts are templates.

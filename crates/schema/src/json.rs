@@ -2,6 +2,7 @@
 
 mod lenient;
 
+use crate::looked_at::Names;
 use crate::reply::required;
 use drumfire_data::JsonPlace;
 use drumfire_plan::{DataError, suggestion};
@@ -93,17 +94,18 @@ pub(crate) enum Defaults {
     Show,
 }
 
-/// An encoded message as JSON on one line; fields have the names that the schema gives them.
+/// An encoded message as JSON on one line.
 pub(crate) fn show(
     descriptor: &MessageDescriptor,
     bytes: &[u8],
     defaults: Defaults,
+    names: Names,
 ) -> Result<String, DataError> {
     let message = decode(descriptor, bytes)?;
     let mut out = Vec::new();
     let mut writer = serde_json::Serializer::new(&mut out);
     let options = SerializeOptions::new()
-        .use_proto_field_name(true)
+        .use_proto_field_name(names == Names::Schema)
         .skip_default_fields(defaults == Defaults::Skip);
     message
         .serialize_with_options(&mut writer, &options)

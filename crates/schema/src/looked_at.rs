@@ -5,58 +5,95 @@ use drumfire_plan::{Finding, Inspection, Mismatch, MismatchKind, Response, Taken
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 
-/// Looks at the replies of a method as JSON: fields have the names that the schema gives them, those
-/// with default values are there, and 64-bit integers are texts (the protobuf JSON mapping). Takes
-/// memory for each reply.
+/// Looks at the replies of a method as JSON: fields with default values are there, and 64-bit
+/// integers are texts (the protobuf JSON mapping). Takes memory for each reply.
 #[derive(Debug)]
 pub struct JsonReplies {
     method: Method,
-    inspection: Arc<dyn Inspection>,
+    /// By the names that the schema gives to fields.
+    by_schema: Option<Arc<dyn Inspection>>,
+    /// By their names in JSON.
+    by_json: Option<Arc<dyn Inspection>>,
+}
+
+/// The names of fields in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Those of the schema, `item_id`.
+    Schema,
+    /// Those of the protobuf JSON mapping, `itemId`.
+    Json,
 }
 
 impl JsonReplies {
-    /// Lets an inspection look at a method's replies.
+    /// Lets inspections look at a method's replies: one that knows fields by the names that the
+    /// schema gives them, and one that knows them by their names in JSON.
     #[must_use]
-    pub fn new(method: Method, inspection: Arc<dyn Inspection>) -> Self {
-        Self { method, inspection }
+    pub const fn new(
+        method: Method,
+        by_schema: Option<Arc<dyn Inspection>>,
+        by_json: Option<Arc<dyn Inspection>>,
+    ) -> Self {
+        Self {
+            method,
+            by_schema,
+            by_json,
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = (Names, &dyn Inspection)> {
+        let by_schema = self
+            .by_schema
+            .as_deref()
+            .map(|looks| (Names::Schema, looks));
+        let by_json = self.by_json.as_deref().map(|looks| (Names::Json, looks));
+        by_schema.into_iter().chain(by_json)
     }
 }
 
 impl Inspection for JsonReplies {
     fn fields(&self) -> &[String] {
-        self.inspection.fields()
+        let looks = self.by_schema.as_deref().or(self.by_json.as_deref());
+        looks.map_or(&[], Inspection::fields)
     }
 
     fn every_field(&self) -> bool {
-        self.inspection.every_field()
+        self.each().any(|(_, looks)| looks.every_field())
     }
 
     fn body_max(&self) -> Option<ByteSize> {
-        self.inspection.body_max()
+        self.each().filter_map(|(_, looks)| looks.body_max()).max()
     }
 
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
-        if self.body_max().is_none() {
-            return self.inspection.inspect(response, taken);
+        for (names, looks) in self.each() {
+            if looks.body_max().is_none() {
+                looks.inspect(response, taken)?;
+                continue;
+            }
+            let shown = self.method.show_whole_output(response.body, names);
+            let text = shown.map_err(|error| Mismatch {
+                kind: MismatchKind::Body,
+                reason: error.0,
+            })?;
+            let as_json = Response {
+                body: text.as_bytes(),
+                ..*response
+            };
+            looks.inspect(&as_json, taken)?;
         }
-        let shown = self.method.show_whole_output(response.body);
-        let text = shown.map_err(|error| Mismatch {
-            kind: MismatchKind::Body,
-            reason: error.0,
-        })?;
-        let as_json = Response {
-            body: text.as_bytes(),
-            ..*response
-        };
-        self.inspection.inspect(&as_json, taken)
+        Ok(())
     }
 
     fn findings(&self, response: &Response<'_>) -> Vec<Finding> {
-        let shown = self.method.show_whole_output(response.body);
-        let text = shown.unwrap_or_default();
-        self.inspection.findings(&Response {
-            body: text.as_bytes(),
-            ..*response
-        })
+        let findings = self.each().flat_map(|(names, looks)| {
+            let shown = self.method.show_whole_output(response.body, names);
+            let text = shown.unwrap_or_default();
+            looks.findings(&Response {
+                body: text.as_bytes(),
+                ..*response
+            })
+        });
+        findings.collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::SchemaError;
 use crate::json;
+use crate::looked_at::Names;
 use crate::reply::required::all_set;
 use drumfire_plan::{CallKind, DataError, suggestion};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
@@ -83,7 +84,7 @@ impl Method {
     /// # Errors
     /// When the bytes are no such message, or are nested more than 100 deep.
     pub fn show_output(&self, message: &[u8]) -> Result<String, DataError> {
-        json::show(&self.output(), message, json::Defaults::Skip)
+        json::show(&self.output(), message, json::Defaults::Skip, Names::Schema)
     }
 
     /// The JSON path (RFC 9535) of a field of a reply, as [`crate::JsonReplies`] sees it: `order.id`,
@@ -127,8 +128,12 @@ impl Method {
     ///
     /// # Errors
     /// As [`Self::show_output`].
-    pub(crate) fn show_whole_output(&self, message: &[u8]) -> Result<String, DataError> {
-        json::show(&self.output(), message, json::Defaults::Show)
+    pub(crate) fn show_whole_output(
+        &self,
+        message: &[u8],
+        names: Names,
+    ) -> Result<String, DataError> {
+        json::show(&self.output(), message, json::Defaults::Show, names)
     }
 
     /// Checks that a message from a server is one of its type.

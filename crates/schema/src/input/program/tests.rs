@@ -1,6 +1,7 @@
 //! The program and the text give the same message, or the program steps back.
 
 use super::Program;
+use crate::looked_at::Names;
 use crate::{Schema, json};
 use drumfire_data::{CsvForm, Feed, Order, RenderContext, Sources, Template, Text};
 use drumfire_plan::RequestContext;
@@ -61,7 +62,8 @@ fn context(number: u64) -> RenderContext {
 
 /// An encoded message's fields; those that have presence also when they have their default.
 fn fields(bytes: &[u8]) -> serde_json::Value {
-    serde_json::from_str(&json::show(&MESSAGE, bytes, json::Defaults::Skip).unwrap()).unwrap()
+    serde_json::from_str(&json::show(&MESSAGE, bytes, json::Defaults::Skip, Names::Schema).unwrap())
+        .unwrap()
 }
 
 /// The message by the text.
