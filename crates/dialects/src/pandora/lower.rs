@@ -113,9 +113,6 @@ fn pool(
     host: &dyn Host,
     seed: u64,
 ) -> Result<Made, String> {
-    if configured.rps_per_instance {
-        return Err(not_yet("rps-per-instance"));
-    }
     let ammo = &configured.ammo;
     let mut scenarios = Vec::new();
     let mut feeds = Vec::new();
@@ -123,17 +120,21 @@ fn pool(
     let mut requests = Vec::new();
     let loaded = configured.gun.loaded();
     let settings = match (&configured.gun, ammo.format, loaded) {
-        (Gun::Grpc(_), _, Loaded::Scenarios) => {
-            return Err(not_yet("the gun `grpc/scenario`"));
-        }
-        (Gun::Http(gun), Format::HttpScenario, Loaded::Scenarios) => {
-            check(gun, ammo)?;
-            let lowered = scenarios_of(ammo, gun, host, seed)?;
+        (Gun::Http(_), Format::HttpScenario, Loaded::Scenarios)
+        | (Gun::Grpc(_), Format::GrpcScenario, Loaded::Scenarios) => {
+            let lowered = scenarios_of(configured, host, seed)?;
             stop = stop_scenarios(ammo, lowered.per_pass);
             (scenarios, feeds) = (lowered.scenarios, lowered.feeds);
+            let settings = match &configured.gun {
+                Gun::Http(gun) => {
+                    check(gun, ammo)?;
+                    http_settings(configured, gun)
+                }
+                Gun::Grpc(gun) => grpc_settings(configured, gun),
+            };
             Settings {
                 templates: None,
-                ..http_settings(configured, gun)
+                ..settings
             }
         }
         (
@@ -147,7 +148,7 @@ fn pool(
         }
         (Gun::Grpc(gun), Format::GrpcJson, Loaded::Shots) => {
             requests = shot::calls(ammo, host)?;
-            grpc_settings(configured, gun)?
+            grpc_settings(configured, gun)
         }
         _ => return Err("the gun can't shoot this type of ammo".to_owned()),
     };
@@ -171,15 +172,18 @@ fn pool(
 
 /// The scenarios of a file.
 fn scenarios_of(
-    ammo: &Ammo,
-    gun: &HttpGun,
+    configured: &Configured,
     host: &dyn Host,
     seed: u64,
 ) -> Result<scenario::Lowered, String> {
-    match &ammo.source {
+    let gun = match &configured.gun {
+        Gun::Http(gun) => Some(&**gun),
+        Gun::Grpc(_) => None,
+    };
+    match &configured.ammo.source {
         Source::File(path) => {
             let file = scenario::read(path, host)?;
-            scenario::lower(&file, gun, seed).map_err(|why| format!("{path}: {why}"))
+            scenario::lower(&file, gun, host, seed).map_err(|why| format!("{path}: {why}"))
         }
         Source::Lines(_) => Err("scenarios are in a file".to_owned()),
     }
@@ -213,7 +217,17 @@ fn load(configured: &Configured, law: String) -> Load {
     Load {
         rate: Some(TOOL.text("rps", &law)),
         late: Some(TOOL.text("discard_overflow", &late)),
-        users: Some(TOOL.text("startup", &configured.startup.law())),
+        rate_per: configured
+            .rps_per_instance
+            .then(|| TOOL.text("rps-per-instance", &"user")),
+        users: configured
+            .startup
+            .at_once()
+            .map(|count| TOOL.text("startup", &count)),
+        start: match configured.startup.at_once() {
+            Some(_) => None,
+            None => Some(TOOL.text("startup", &configured.startup.law())),
+        },
         ..Load::default()
     }
 }
@@ -284,14 +298,11 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
 }
 
 /// How calls travel.
-fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Result<Settings, String> {
-    if gun.reflect_port != 0 {
-        return Err(not_yet("reflect_port"));
-    }
+fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Settings {
     let metadata = gun.reflect_metadata.iter();
     let metadata = metadata.map(|(key, value)| TOOL.field("reflect_metadata", key, value));
     let timeout = || Some(TOOL.bound("timeout", gun.timeout));
-    Ok(Settings {
+    Settings {
         reach: Reach {
             target: Some(TOOL.text("target", &gun.target)),
             plaintext: (!gun.tls).then(|| TOOL.switch("tls", true)),
@@ -313,7 +324,10 @@ fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Result<Settings, Str
         },
         schema: Schema {
             reflection: Reflection {
-                target: None,
+                target: match gun.reflect_port {
+                    0 => None,
+                    port => Some(TOOL.text("reflect_port", &with_port(&gun.target, port))),
+                },
                 metadata: metadata.collect(),
             },
             ..Schema::default()
@@ -328,7 +342,13 @@ fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Result<Settings, Str
         },
         templates: Some(TOOL.text("", &"none")),
         ..Settings::default()
-    })
+    }
+}
+
+/// A target at another port.
+fn with_port(target: &str, port: u64) -> String {
+    let host = target.rsplit_once(':').map_or(target, |(host, _)| host);
+    format!("{host}:{port}")
 }
 
 /// A connection for each instance, or those that clients share.

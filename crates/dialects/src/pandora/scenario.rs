@@ -1,22 +1,30 @@
-//! Scenarios of HTTP requests: files in YAML or HCL, and the steps that they come to.
+//! Scenarios of HTTP requests and of gRPC calls: files in YAML or HCL, and the steps that they come
+//! to.
 
+mod call;
+mod function;
 mod hcl_form;
+mod known;
 mod lower;
-mod mapping;
+mod scope;
+mod table;
 mod template;
 
+pub(super) use call::method;
 pub(super) use lower::{Lowered, lower};
 
 use super::mistakes::Mistakes;
 use super::section::Section;
 use super::value::{self, Format, Value};
 use drumfire_compile::Host;
+use table::Table;
 
 /// A file of scenarios.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct File {
     sources: Vec<Source>,
     requests: Vec<Request>,
+    calls: Vec<Call>,
     scenarios: Vec<Scenario>,
 }
 
@@ -30,12 +38,7 @@ struct Source {
 #[derive(Clone, Debug, PartialEq)]
 enum SourceKind {
     /// A table.
-    Csv {
-        file: String,
-        fields: Vec<String>,
-        delimiter: Option<String>,
-        ignore_first_line: bool,
-    },
+    Csv(Table),
     /// Any JSON.
     Json(serde_json::Value),
     /// Values of the file itself.
@@ -53,6 +56,31 @@ struct Request {
     /// Variables and what they are computed from, before the request.
     mapping: Vec<(String, String)>,
     after: Vec<After>,
+    /// Whether values in its templates are escaped as text of HTML.
+    escapes: bool,
+}
+
+/// A gRPC call, which steps name.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Call {
+    name: String,
+    tag: String,
+    /// `package.Service.Method`.
+    call: String,
+    metadata: Vec<(String, String)>,
+    payload: String,
+    /// Variables and what they are computed from, before the call.
+    mapping: Vec<(String, String)>,
+    checks: Vec<CallCheck>,
+}
+
+/// A check of a reply.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct CallCheck {
+    /// Texts that it must have.
+    payload: Vec<String>,
+    /// HTTP's status in place of gRPC's; 0 where any will do.
+    status: u64,
 }
 
 /// What happens to a response.
@@ -60,6 +88,8 @@ struct Request {
 enum After {
     /// Variables of JSON paths.
     JsonPath(Vec<(String, String)>),
+    /// Variables of XPaths in HTML.
+    XPath(Vec<(String, String)>),
     /// Variables of header fields.
     Header(Vec<(String, String)>),
     /// Checks.
@@ -120,14 +150,6 @@ pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
 fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
     // Values that only anchors refer to.
     root.take("locals");
-    if let Some(calls) = root.take("calls").and_then(|calls| calls.list())
-        && !calls.is_empty()
-    {
-        root.wrong(
-            "calls",
-            "scenarios of gRPC calls can't be run by drumfire yet",
-        );
-    }
     let mut each = |key| {
         let entries = root.take(key).and_then(|entry| entry.list());
         entries.unwrap_or_default()
@@ -140,6 +162,10 @@ fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
         requests: each("requests")
             .iter()
             .filter_map(|entry| Some(request(entry.section()?)))
+            .collect(),
+        calls: each("calls")
+            .iter()
+            .filter_map(|entry| Some(call(entry.section()?)))
             .collect(),
         scenarios: each("scenarios")
             .iter()
@@ -154,12 +180,12 @@ fn source(section: &mut Section<'_>, host: &dyn Host) -> Option<Source> {
     let name = section.text("name").unwrap_or_default();
     let kind = section.plugin("VariableSource", &["file/csv", "file/json", "variables"])?;
     let kind = match kind {
-        "file/csv" => SourceKind::Csv {
+        "file/csv" => SourceKind::Csv(Table {
             file: section.text("file")?,
             fields: section.texts("fields"),
             delimiter: section.text("delimiter"),
             ignore_first_line: section.bool("ignore_first_line", false),
-        },
+        }),
         "file/json" => SourceKind::Json(json_file(section, host)?),
         _ => SourceKind::Variables(section.take("variables").map(|entry| plain(entry.value))?),
     };
@@ -216,7 +242,7 @@ fn request(mut section: Section<'_>) -> Request {
         before.finish();
     }
     if let Some(mut templater) = section.section("templater") {
-        templater.plugin("Templater", &["html", "text"]);
+        request.escapes = templater.plugin("Templater", &["html", "text"]) == Some("html");
         templater.finish();
     }
     let after = section
@@ -229,15 +255,46 @@ fn request(mut section: Section<'_>) -> Request {
     request
 }
 
+fn call(mut section: Section<'_>) -> Call {
+    let mut call = Call {
+        name: section.text("name").unwrap_or_default(),
+        tag: section.text("tag").unwrap_or_default(),
+        call: section.text("call").unwrap_or_default(),
+        metadata: section.text_map("metadata"),
+        payload: section.text("payload").unwrap_or_default(),
+        ..Call::default()
+    };
+    let before = section.take("preprocessors").and_then(|entry| entry.list());
+    for entry in before.unwrap_or_default() {
+        if let Some(mut section) = entry.section() {
+            section.plugin("Preprocessor", &["prepare"]);
+            call.mapping.extend(section.text_map("mapping"));
+            section.finish();
+        }
+    }
+    let after = section
+        .take("postprocessors")
+        .and_then(|entry| entry.list());
+    for entry in after.unwrap_or_default() {
+        if let Some(mut section) = entry.section() {
+            section.plugin("Postprocessor", &["assert/response"]);
+            call.checks.push(CallCheck {
+                payload: section.texts("payload"),
+                status: section.count("status_code", 0, 0),
+            });
+            section.finish();
+        }
+    }
+    section.finish();
+    call
+}
+
 fn after_of(mut section: Section<'_>) -> Option<After> {
     let known = ["assert/response", "var/header", "var/jsonpath", "var/xpath"];
     let after = match section.plugin("Postprocessor", &known)? {
         "var/jsonpath" => After::JsonPath(section.text_map("mapping")),
         "var/header" => After::Header(section.text_map("mapping")),
-        "var/xpath" => {
-            section.wrong("type", "`var/xpath` can't be run by drumfire yet");
-            return None;
-        }
+        "var/xpath" => After::XPath(section.text_map("mapping")),
         _ => After::Assert(Assert {
             headers: section.text_map("headers"),
             body: section.texts("body"),

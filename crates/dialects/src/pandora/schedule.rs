@@ -52,6 +52,8 @@ pub(super) struct Schedule(Vec<Piece>);
 pub(super) struct Startup {
     /// From each time on, that many are there; both ascend.
     changes: Vec<(Nanos, u64)>,
+    /// The law of their starts.
+    law: String,
 }
 
 impl Schedule {
@@ -104,7 +106,8 @@ impl Schedule {
             }
             start += piece.span();
         }
-        Ok(Startup { changes })
+        let law = self.law().unwrap_or_default();
+        Ok(Startup { changes, law })
     }
 }
 
@@ -128,21 +131,17 @@ impl Startup {
         after.checked_sub(1).map_or(0, |last| self.changes[last].1)
     }
 
-    /// The law of the number of users.
-    pub(super) fn law(&self) -> String {
-        let mut law = String::new();
-        let (mut at, mut present) = (Nanos::ZERO, 0);
-        for &(time, count) in &self.changes {
-            if time > at {
-                // Writing to a String can't fail.
-                let _ = write!(law, "const({present},{}) ", time - at);
-            }
-            (at, present) = (time, count);
+    /// The number of instances, where all of them start at once.
+    pub(super) fn at_once(&self) -> Option<u64> {
+        match self.changes[..] {
+            [(Nanos::ZERO, count)] => Some(count),
+            _ => None,
         }
-        match law.is_empty() {
-            true => present.to_string(),
-            false => format!("{law}const({present})"),
-        }
+    }
+
+    /// The law by which they start.
+    pub(super) fn law(&self) -> &str {
+        &self.law
     }
 }
 

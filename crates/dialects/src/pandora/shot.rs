@@ -4,6 +4,7 @@ use super::ammo::{Ammo, Format, Source};
 use super::decode::{self, CallShot, Shot};
 use super::gun::{AutoTag, HttpGun, Way};
 use super::lower::TOOL;
+use super::scenario::method;
 use drumfire_compile::Host;
 use drumfire_plan::document::{Ask, Fields, Payload, Request};
 
@@ -83,13 +84,7 @@ fn read(path: &str, host: &dyn Host) -> Result<Vec<u8>, String> {
 
 /// A gRPC call.
 fn call(shot: &CallShot) -> Request {
-    let name = match shot.call.contains('/') {
-        true => shot.call.trim_start_matches('/').to_owned(),
-        false => match shot.call.rsplit_once('.') {
-            Some((service, method)) => format!("{service}/{method}"),
-            None => shot.call.clone(),
-        },
-    };
+    let name = method(&shot.call);
     let mut request = Request::new(Ask::Call(TOOL.text("ammo", &name)));
     let metadata = shot.metadata.iter();
     let metadata = metadata.map(|(key, value)| TOOL.field("ammo", key, value));

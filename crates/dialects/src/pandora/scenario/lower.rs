@@ -1,11 +1,14 @@
 //! A scenario to the steps of an iteration.
 
-use super::mapping::{Scope, identifier};
-use super::template::translated;
+use super::call;
+use super::known::{Count, Form, Known, identifier};
+use super::scope::Scope;
+use super::template::{translated, translated_path};
 use super::{After, Assert, File, Request, Scenario};
 use crate::pandora::gun::HttpGun;
 use crate::pandora::lower::TOOL;
 use crate::pandora::shot::{Uri, canonical, complete};
+use drumfire_compile::Host;
 use drumfire_plan::document::{
     Ask, Expect, Feed, Field, Fields, Payload, Request as Written, RequestStep,
     Scenario as Weighted, Step,
@@ -25,20 +28,33 @@ pub(in crate::pandora) struct Lowered {
     pub(in crate::pandora) per_pass: u64,
 }
 
-/// Makes steps of the scenarios of a file.
+/// Makes steps of the scenarios of a file, whose steps are HTTP requests, or calls where no gun of
+/// HTTP shoots them.
 ///
 /// # Errors
 /// What keeps them from being run.
-pub(in crate::pandora) fn lower(file: &File, gun: &HttpGun, seed: u64) -> Result<Lowered, String> {
+pub(in crate::pandora) fn lower(
+    file: &File,
+    gun: Option<&HttpGun>,
+    host: &dyn Host,
+    seed: u64,
+) -> Result<Lowered, String> {
     if file.scenarios.is_empty() {
         return Err("no scenarios: the file has none".to_owned());
     }
-    let mut scope = Scope::new(&file.sources, seed);
+    let requests = file.requests.iter().map(|request| &request.name);
+    let calls = file.calls.iter().map(|call| &call.name);
+    let scope = Scope::new(&file.sources, host, seed);
+    let mut scope = scope.with_names(requests.chain(calls));
     let mut scenarios = Vec::with_capacity(file.scenarios.len());
     for scenario in &file.scenarios {
-        scope.forget();
-        let steps = steps(scenario, file, gun, &mut scope)
+        let mut steps = steps(scenario, file, gun, &mut scope)
             .map_err(|why| format!("scenario {}: {why}", scenario.name))?;
+        for (step, field) in scope.forget() {
+            if let Some(Step::Request(step)) = steps.get_mut(step) {
+                step.request.take.push(field);
+            }
+        }
         scenarios.push(Weighted {
             name: TOOL.text("name", &scenario.name),
             weight: Some(TOOL.count("weight", scenario.weight)),
@@ -70,7 +86,7 @@ const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 fn steps(
     scenario: &Scenario,
     file: &File,
-    gun: &HttpGun,
+    gun: Option<&HttpGun>,
     scope: &mut Scope<'_>,
 ) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
@@ -80,12 +96,23 @@ fn steps(
             steps.push(pause(named.count));
             continue;
         }
-        let mut requests = file.requests.iter();
-        let request = requests.find(|request| request.name == named.name);
-        let request = request.ok_or_else(|| format!("request {} not found", named.name))?;
         for round in 0..named.count {
-            add(request, scenario, round, gun, scope, &mut steps)
-                .map_err(|why| format!("request {}: {why}", request.name))?;
+            let added = match gun {
+                Some(gun) => {
+                    let mut requests = file.requests.iter();
+                    let request = requests.find(|request| request.name == named.name);
+                    let request =
+                        request.ok_or_else(|| format!("request {} not found", named.name))?;
+                    add(request, scenario, round, gun, scope, &mut steps)
+                }
+                None => {
+                    let mut calls = file.calls.iter();
+                    let call = calls.find(|call| call.name == named.name);
+                    let call = call.ok_or_else(|| format!("request {} not found", named.name))?;
+                    call::add(call, scenario, round, scope, &mut steps)
+                }
+            };
+            added.map_err(|why| format!("request {}: {why}", named.name))?;
             if named.sleep > 0 {
                 steps.push(pause(named.sleep));
             }
@@ -154,28 +181,34 @@ fn add(
     scope: &mut Scope<'_>,
     steps: &mut Vec<Step>,
 ) -> Result<(), String> {
-    let mut set = Vec::new();
-    for (name, value) in &request.mapping {
-        let mut is = scope.mapped(value, round)?;
-        // What a function or a list gives is computed once.
-        if is.contains(['(', '|']) {
-            let variable = variable(&request.name, "pre", name);
-            set.push(field(&variable, &format!("{{{{ {is} }}}}")));
-            is = variable;
-        }
-        scope.learn(&request.name, "preprocessor", name, is);
-    }
-    if !set.is_empty() {
-        steps.push(Step::Set(set));
-    }
+    prepare(&request.name, &request.mapping, round, scope, steps)?;
+    let step = steps.len();
+    scope.escapes = request.escapes;
     let mut written = made(request, scenario, gun, scope)?;
+    scope.escapes = false;
     for after in &request.after {
         match after {
             After::JsonPath(mapping) => {
                 for (name, path) in mapping {
-                    let variable = variable(&request.name, "post", name);
-                    written.take.push(field(&variable, &format!("json {path}")));
-                    scope.learn(&request.name, "postprocessor", name, variable);
+                    let path = normal(path);
+                    let count = match is_list(&path) {
+                        true => Count::Many,
+                        false => Count::One,
+                    };
+                    take(
+                        request,
+                        name,
+                        ("json", path, count),
+                        step,
+                        &mut written,
+                        scope,
+                    );
+                }
+            }
+            After::XPath(mapping) => {
+                for (name, path) in mapping {
+                    let taken = ("html", path.clone(), Count::OneOrMany);
+                    take(request, name, taken, step, &mut written, scope);
                 }
             }
             After::Header(mapping) => {
@@ -186,8 +219,8 @@ fn add(
                     written
                         .take
                         .push(field(&variable, &format!("header {header}")));
-                    let is = piped(variable, pipes)?;
-                    scope.learn(&request.name, "postprocessor", name, is);
+                    let known = Known::text(piped(variable, pipes)?);
+                    scope.learn(&request.name, "postprocessor", name, known);
                 }
             }
             After::Assert(assert) => expect(assert, &mut written.expect),
@@ -200,7 +233,85 @@ fn add(
     Ok(())
 }
 
-fn field(name: &str, value: &str) -> Field {
+/// Adds the step that computes the variables of a mapping.
+pub(super) fn prepare(
+    request: &str,
+    mapping: &[(String, String)],
+    round: u64,
+    scope: &mut Scope<'_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), String> {
+    let mut set = Vec::new();
+    for (name, value) in mapping {
+        let mut known = scope.mapped(value, round)?;
+        // What a function or a list gives is computed once.
+        if known.is_computed() {
+            let variable = variable(request, "pre", name);
+            set.push(field(&variable, &format!("{{{{ {} }}}}", known.is)));
+            known.is = variable;
+        }
+        scope.learn(request, "preprocessor", name, known);
+    }
+    if !set.is_empty() {
+        steps.push(Step::Set(set));
+    }
+    Ok(())
+}
+
+/// Lets a request take a variable from its response's body: how, by which path, and how many values
+/// that leads to.
+fn take(
+    request: &Request,
+    name: &str,
+    (how, path, count): (&'static str, String, Count),
+    step: usize,
+    written: &mut Written,
+    scope: &mut Scope<'_>,
+) {
+    let variable = variable(&request.name, "post", name);
+    let all = match count {
+        Count::Many => "#all",
+        Count::One | Count::OneOrMany => "",
+    };
+    let what = format!("{how}{all} {path}");
+    written.take.push(field(&variable, &what));
+    let known = Known {
+        is: variable,
+        form: Form::Taken {
+            step,
+            how,
+            path,
+            count,
+        },
+    };
+    scope.learn(&request.name, "postprocessor", name, known);
+}
+
+/// A JSON path with the root that it may lack.
+fn normal(path: &str) -> String {
+    let path = path.trim();
+    match path.chars().next() {
+        Some('$') => path.to_owned(),
+        Some('.' | '[') => format!("${path}"),
+        _ => format!("$.{path}"),
+    }
+}
+
+/// Whether a JSON path leads to a list of values, however many there are.
+fn is_list(path: &str) -> bool {
+    path.contains('*') || path.contains("..") || path.contains('?') || {
+        let brackets = path
+            .split('[')
+            .skip(1)
+            .filter_map(|part| part.split(']').next());
+        let quoted = |inner: &str| inner.starts_with(['\'', '"']);
+        brackets
+            .into_iter()
+            .any(|inner| !quoted(inner.trim()) && inner.contains([':', ',']))
+    }
+}
+
+pub(super) fn field(name: &str, value: &str) -> Field {
     TOOL.field("mapping", name, value)
 }
 
@@ -216,7 +327,15 @@ fn made(
     gun: &HttpGun,
     scope: &mut Scope<'_>,
 ) -> Result<Written, String> {
-    let uri = Uri::read(&request.uri)?;
+    // What a response gave may be a whole URL.
+    let is_given = request.uri.trim_start().starts_with("{{");
+    let uri = match is_given {
+        true => Uri {
+            host: None,
+            target: request.uri.clone(),
+        },
+        false => Uri::read(&request.uri)?,
+    };
     let mut headers = Vec::new();
     for (name, value) in &request.headers {
         // As Go's client has it, the host of a request is not among its fields.
@@ -230,7 +349,7 @@ fn made(
     complete(&mut headers, gun);
     let mut written = Written::new(Ask::Url {
         method: TOOL.text("method", &request.method),
-        url: TOOL.text("uri", &translated(&uri.target, scope)?),
+        url: TOOL.text("uri", &translated_path(&uri.target, scope)?),
     });
     let fields = headers.iter();
     let fields = fields.map(|(name, value)| TOOL.field("headers", &canonical(name), value));

@@ -1,19 +1,48 @@
-//! Pandora's templates, which are Go's, as ours: names, paths and functions.
+//! Pandora's templates, which are Go's, as ours: paths and functions become expressions of ours,
+//! and what is more is executed as it is by the filter `go`.
 
-use super::mapping::{Scope, function};
+use super::function;
+use super::scope::Scope;
 
 /// Translates a text.
 ///
 /// # Errors
-/// When it says more than a path or a function.
+/// When a path leads nowhere.
 pub(super) fn translated(text: &str, scope: &mut Scope<'_>) -> Result<String, String> {
+    match simple(text, scope)? {
+        Some(translated) => Ok(translated),
+        None => Ok(format!("{{{{ {} }}}}", scope.go(text)?)),
+    }
+}
+
+/// The same of a path behind which a template stands: what is before it stays.
+///
+/// # Errors
+/// As [`translated`].
+pub(super) fn translated_path(text: &str, scope: &mut Scope<'_>) -> Result<String, String> {
+    if let Some(translated) = simple(text, scope)? {
+        return Ok(translated);
+    }
+    let start = match text.find("{{") {
+        Some(at) if !text[at..].starts_with("{{-") => at,
+        _ => usize::from(text.starts_with('/')),
+    };
+    let (before, rest) = text.split_at(start);
+    Ok(format!("{before}{{{{ {} }}}}", scope.go(rest)?))
+}
+
+/// A text whose actions are paths and functions of literals; `None` where they are more.
+fn simple(text: &str, scope: &mut Scope<'_>) -> Result<Option<String>, String> {
+    if scope.escapes && text.contains("{{") {
+        return Ok(None);
+    }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((literal, after)) = rest.split_once("{{") {
         push_literal(literal, &mut out);
-        let (action, after) = after
-            .split_once("}}")
-            .ok_or_else(|| format!("`{}` lacks its end, `}}}}`", text.escape_debug()))?;
+        let Some((action, after)) = after.split_once("}}") else {
+            return Ok(None);
+        };
         let (before, inner) = match action.strip_prefix("- ") {
             Some(inner) => ("-", inner),
             None => ("", action),
@@ -22,12 +51,14 @@ pub(super) fn translated(text: &str, scope: &mut Scope<'_>) -> Result<String, St
             Some(inner) => (inner, "-"),
             None => (inner, ""),
         };
-        let is = expression(inner.trim(), scope)?;
+        let Some(is) = expression(inner.trim(), scope)? else {
+            return Ok(None);
+        };
         out.push_str(&format!("{{{{{before} {is} {behind}}}}}"));
         rest = after;
     }
     push_literal(rest, &mut out);
-    Ok(out)
+    Ok(Some(out))
 }
 
 /// Appends a text in which nothing is a template.
@@ -38,20 +69,31 @@ fn push_literal(text: &str, out: &mut String) {
     out.push_str(&escaped);
 }
 
-fn expression(inner: &str, scope: &mut Scope<'_>) -> Result<String, String> {
-    if inner.starts_with('.') {
-        if inner.contains(char::is_whitespace) || inner.contains('|') {
-            return Err(not_yet(inner));
+/// A path of names, or a function of literals.
+fn expression(inner: &str, scope: &mut Scope<'_>) -> Result<Option<String>, String> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    if let Some(path) = inner.strip_prefix('.') {
+        let mut names = path.split('.');
+        let is_path = names.all(|name| !name.is_empty() && name.chars().all(is_name));
+        let is_deep = path.contains('.');
+        let is_table = path.starts_with("source.") && path.matches('.').count() == 1;
+        if !is_path || !is_deep || is_table {
+            return Ok(None);
         }
-        return scope.path(inner, 0);
+        let known = scope.printed(inner)?;
+        // Go prints a list in a way of its own.
+        return Ok((!known.is_list()).then_some(known.is));
     }
     let mut words = inner.split_whitespace();
     let name = words.next().unwrap_or_default();
     let args: Vec<&str> = words.collect();
-    function(name, &args).map_err(|_| not_yet(inner))
-}
-
-fn not_yet(inner: &str) -> String {
-    let inner = inner.escape_debug();
-    format!("the template `{{{{{inner}}}}}` can't be run by drumfire yet")
+    let is_literal = |arg: &&str| {
+        let text = arg.strip_prefix('"').and_then(|arg| arg.strip_suffix('"'));
+        text.is_some_and(|text| !text.contains(['"', '\\'])) || arg.parse::<i64>().is_ok()
+    };
+    if !function::is_known(name) || !args.iter().all(is_literal) {
+        return Ok(None);
+    }
+    // What it refuses, Go's own words are for.
+    Ok(function::expression(name, &args).ok())
 }

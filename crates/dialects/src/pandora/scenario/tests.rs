@@ -1,18 +1,21 @@
 //! Pandora's tables of steps, paths, functions and pipes as data, and what they come to here.
 
+use super::known::Known;
 use super::lower::{Named, piped};
-use super::mapping::Scope;
-use super::template::translated;
+use super::scope::Scope;
+use super::table::Table;
+use super::template::{translated, translated_path};
 use super::{Source, SourceKind};
+use drumfire_compile::{Bare, Host};
 use serde_json::json;
 
 fn sources() -> Vec<Source> {
-    let csv = SourceKind::Csv {
+    let csv = SourceKind::Csv(Table {
         file: "users.csv".to_owned(),
         fields: vec!["user id".to_owned(), "name".to_owned()],
         delimiter: Some(";".to_owned()),
         ignore_first_line: true,
-    };
+    });
     let kinds = [
         ("users", csv),
         (
@@ -29,6 +32,126 @@ fn sources() -> Vec<Source> {
         kind,
     };
     kinds.into_iter().map(source).collect()
+}
+
+/// A machine with one file.
+#[derive(Debug)]
+struct OneFile(&'static str);
+
+impl Host for OneFile {
+    fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        match path {
+            "users.csv" => Ok(self.0.as_bytes().to_vec()),
+            _ => Err(std::io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+/// `components/providers/scenario/vs/vs_csv_test.go`, but for the first line, which is no row where
+/// it names the columns.
+#[test]
+fn tables_have_the_rows_of_their_files() {
+    let usual = "USER_ID,NAME\n1,John\n2,Jack\n";
+    let rows = |id: &str, name: &str| json!([{id: "1", name: "John"}, {id: "2", name: "Jack"}]);
+    let with_head = |id: &str, name: &str| {
+        json!([
+            {id: "USER_ID", name: "NAME"},
+            {id: "1", name: "John"},
+            {id: "2", name: "Jack"},
+        ])
+    };
+    for (text, fields, ignore_first_line, delimiter, wanted) in [
+        (
+            usual,
+            &["user_id", "name"][..],
+            false,
+            ",",
+            Some(with_head("user_id", "name")),
+        ),
+        (
+            usual,
+            &["user id", "name name"],
+            false,
+            ",",
+            Some(with_head("user_id", "name_name")),
+        ),
+        (
+            usual,
+            &["user_id", "name"],
+            true,
+            ",",
+            Some(rows("user_id", "name")),
+        ),
+        (usual, &[], false, ",", Some(rows("USER_ID", "NAME"))),
+        (usual, &[], true, "", Some(rows("USER_ID", "NAME"))),
+        (
+            "USER ID,NAME NAME\n1,John\n2,Jack\n",
+            &[],
+            true,
+            ",",
+            Some(rows("USER_ID", "NAME_NAME")),
+        ),
+        (
+            ",NAME\n1,John\n2,Jack\n",
+            &[],
+            true,
+            ",",
+            Some(rows("0", "NAME")),
+        ),
+        (usual, &["", "name"], true, ",", Some(rows("0", "name"))),
+        (
+            "USER_ID;NAME\n1;John\n2;Jack\n",
+            &["", "name"],
+            true,
+            ";",
+            Some(rows("0", "name")),
+        ),
+        ("USER_ID,NAME\n1,John\n2,Jack,more\n", &[], true, ",", None),
+        ("USER_ID,NAME\n1,John\n2\n", &[], true, ",", None),
+    ] {
+        let table = Table {
+            file: "users.csv".to_owned(),
+            fields: fields.iter().map(|&field| field.to_owned()).collect(),
+            delimiter: Some(delimiter.to_owned()).filter(|text| !text.is_empty()),
+            ignore_first_line,
+        };
+        let seen = table.rows(&OneFile(text)).ok().map(serde_json::Value::from);
+        assert_eq!(seen, wanted, "{text:?} {fields:?}");
+    }
+}
+
+/// `lib/mp/map_test.go`
+#[test]
+fn paths_end_at_values() {
+    let items = json!({"items": [{"id": "1", "name": "name1"}, {"id": "2"}], "ints": [11, 22, 33], "texts": ["1", "2"]});
+    let sources = [Source {
+        name: "source".to_owned(),
+        kind: SourceKind::Json(items),
+    }];
+    for (text, wanted) in [
+        ("source.source.items[0].id", Ok("\"1\"")),
+        ("source.source.items[asd].id", Err("but got `asd`")),
+        ("source.source.items[0].id[0]", Err("is no list")),
+        ("source.source.items[0].id.field", Err("no such value")),
+        ("source.source.data[0].id", Err("no such value")),
+        ("source.source.items[1]", Ok("\"{\\\"id\\\":\\\"2\\\"}\"")),
+        ("source.source.items[1].title", Err("no such value")),
+        ("source.source.texts[0]", Ok("\"1\"")),
+        ("source.source.texts[x]", Err("but got `x`")),
+        ("source.source.texts[0].key", Err("no such value")),
+        ("source.source.ints[0]", Ok("\"11\"")),
+        ("source.source.ints[-1]", Ok("\"33\"")),
+        ("source.source.ints[7]", Ok("\"22\"")),
+        (".source.source.ints[ last ]", Ok("\"33\"")),
+    ] {
+        let mut scope = Scope::new(&sources, &Bare, 1);
+        let seen = scope.mapped(text, 0).map(|known| known.is);
+        match (&seen, wanted) {
+            (Ok(seen), Ok(wanted)) => assert_eq!(seen, wanted, "{text}"),
+            (Err(seen), Err(wanted)) => assert!(seen.contains(wanted), "{text}: {seen}"),
+            _ => panic!("{text}: {seen:?}"),
+        }
+    }
 }
 
 /// `components/providers/scenario/config/decode_test.go`, and what is refused.
@@ -59,8 +182,14 @@ fn steps_are_named_counted_and_followed_by_a_sleep() {
 #[test]
 fn paths_lead_to_rows_constants_and_what_steps_have_left() {
     let sources = sources();
-    let mut scope = Scope::new(&sources, 1);
-    scope.learn("list", "postprocessor", "items", "v_items".to_owned());
+    let mut scope = Scope::new(&sources, &Bare, 1);
+    scope.learn(
+        "list",
+        "postprocessor",
+        "items",
+        Known::json("v_items".to_owned()),
+    );
+    scope.learn_reply("call", 3);
     for (text, wanted) in [
         ("source.users[next].name", Some("src_users.name")),
         (".source.users[next]", Some("src_users")),
@@ -71,7 +200,7 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
         ("source.data.list[last].id", Some("\"2\"")),
         ("source.data.deep.n", Some("\"7\"")),
         ("source.global.a", Some("\"x\\\"y\"")),
-        ("source.global.n", Some("10")),
+        ("source.global.n", Some("\"10\"")),
         ("source.global.m.k", Some("\"v\"")),
         ("request.list.postprocessor.items", Some("v_items")),
         (
@@ -82,10 +211,34 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
             "request.list.postprocessor.items[last]",
             Some("(v_items | item(-1))"),
         ),
+        (
+            "request.list.postprocessor.items[0].tags[last].name",
+            Some("((((v_items | item(0)) | item(\"tags\")) | item(-1)) | item(\"name\"))"),
+        ),
+        (
+            "request.call.postprocessor.token",
+            Some("v_call_reply_token"),
+        ),
+        (
+            "request.call.postprocessor.result[rand].itemId",
+            Some("((v_call_reply_result | item(random_int(0, 1000000))) | item(\"itemId\"))"),
+        ),
     ] {
-        let seen = scope.mapped(text, 2);
+        let seen = scope.mapped(text, 2).map(|known| known.is);
         assert_eq!(seen.ok().as_deref(), wanted, "{text}");
     }
+    let asked = scope.forget();
+    let asked: Vec<(usize, &str, &str)> = asked
+        .iter()
+        .map(|(step, field)| (*step, &*field.name.value, &*field.value.value))
+        .collect();
+    assert_eq!(
+        asked,
+        [
+            (3, "v_call_reply_token", "reply $[\"token\"]"),
+            (3, "v_call_reply_result", "reply $[\"result\"]"),
+        ]
+    );
     let feeds = scope.into_feeds();
     let names: Vec<&str> = feeds.iter().map(|feed| feed.name.value.as_str()).collect();
     assert_eq!(names, ["src_data_list", "src_users", "src_users_rand"]);
@@ -110,7 +263,7 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
 #[test]
 fn functions_are_ours_and_what_leads_nowhere_is_refused() {
     let sources = sources();
-    let mut scope = Scope::new(&sources, 1);
+    let mut scope = Scope::new(&sources, &Bare, 1);
     for (text, wanted) in [
         ("randInt(5)", Ok("random_int(0, 4)")),
         ("randInt()", Ok("random_int(0, 9)")),
@@ -119,7 +272,15 @@ fn functions_are_ours_and_what_leads_nowhere_is_refused() {
         ("uuid()", Ok("new_uuid()")),
         (
             "randString(2, ab)",
-            Ok("(choose([\"a\",\"b\"]) ~ choose([\"a\",\"b\"]))"),
+            Ok(r#""{{randString 2 \"ab\"}}" | go({})"#),
+        ),
+        (
+            "randInt(.source.data.deep.n, 9)",
+            Ok(r#""{{randInt .a0 9}}" | go({"a0": ("7" | fromjson)})"#),
+        ),
+        (
+            "randString(source.data.list[last].id, ab)",
+            Ok(r#""{{randString .a0 \"ab\"}}" | go({"a0": ("2" | fromjson)})"#),
         ),
         (
             "source.users.name",
@@ -138,10 +299,10 @@ fn functions_are_ours_and_what_leads_nowhere_is_refused() {
         ),
         (
             "randFloat(1)",
-            Err("the function `randFloat` can't be run by drumfire yet"),
+            Err("there is no function `randFloat`; there are uuid, randInt and randString"),
         ),
     ] {
-        let seen = scope.mapped(text, 0);
+        let seen = scope.mapped(text, 0).map(|known| known.is);
         assert_eq!(seen.as_deref().map_err(String::as_str), wanted, "{text}");
     }
 }
@@ -149,8 +310,9 @@ fn functions_are_ours_and_what_leads_nowhere_is_refused() {
 #[test]
 fn templates_are_paths_and_functions() {
     let sources = sources();
-    let mut scope = Scope::new(&sources, 1);
-    scope.learn("auth", "preprocessor", "user", "src_users".to_owned());
+    let mut scope = Scope::new(&sources, &Bare, 1);
+    let user = scope.mapped("source.users[next]", 0).unwrap();
+    scope.learn("auth", "preprocessor", "user", user);
     for (text, wanted) in [
         ("plain", Some("plain")),
         ("a {{.source.global.m.k}} b", Some("a {{ \"v\" }} b")),
@@ -166,12 +328,42 @@ fn templates_are_paths_and_functions() {
             "{% x %} {# y #}",
             Some("{{ \"{%\" }} x %} {{ \"{#\" }} y #}"),
         ),
-        ("{{.source.global.m.k | printf}}", None),
-        ("{{if .x}}", None),
-        ("{{", None),
+        (
+            "{{.source.global.m.k | printf \"%q\"}}",
+            Some(
+                r#"{{ "{{.source.global.m.k | printf \"%q\"}}" | go({"source": {"global": {"a": "x\"y", "m": {"k": "v"}, "n": "10"}}, "request": {}}) }}"#,
+            ),
+        ),
+        (
+            "{{with .request.auth.preprocessor.user}}{{.name}}{{end}}",
+            Some(
+                r#"{{ "{{with .request.auth.preprocessor.user}}{{.name}}{{end}}" | go({"source": {}, "request": {"auth": {"preprocessor": {"user": {"user_id": src_users.user_id, "name": src_users.name}}}}}) }}"#,
+            ),
+        ),
+        ("{{.request.auth.preprocessor.none}}", None),
     ] {
         let seen = translated(text, &mut scope).ok();
         assert_eq!(seen.as_deref(), wanted, "{text}");
+    }
+}
+
+#[test]
+fn what_is_before_the_template_of_a_path_stays() {
+    let sources = sources();
+    let mut scope = Scope::new(&sources, &Bare, 1);
+    for (text, wanted) in [
+        ("/a/{{uuid}}", "/a/{{ new_uuid() }}"),
+        (
+            "/a?b={{len \"abc\"}}",
+            r#"/a?b={{ "{{len \"abc\"}}" | go({"source": {}, "request": {}}) }}"#,
+        ),
+        (
+            "/a {{- len \"abc\"}}",
+            r#"/{{ "a {{- len \"abc\"}}" | go({"source": {}, "request": {}}) }}"#,
+        ),
+    ] {
+        let seen = translated_path(text, &mut scope);
+        assert_eq!(seen.as_deref(), Ok(wanted), "{text}");
     }
 }
 

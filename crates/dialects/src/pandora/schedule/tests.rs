@@ -169,37 +169,36 @@ fn laws_are_short() {
 #[test]
 fn instances_start_and_stay() {
     for (yaml, law, most) in [
-        ("{type: once, times: 5}", "5", 5),
-        (
-            "{type: const, ops: 1, duration: 3s}",
-            "const(1,1s) const(2,1s) const(3)",
-            3,
-        ),
+        ("{type: once, times: 5}", "once(5)", 5),
+        ("{type: const, ops: 1, duration: 3s}", "const(1,3s)", 3),
         (
             "{type: instance_step, from: 2, to: 6, step: 2, stepduration: 1s}",
-            "const(2,1s) const(4,1s) const(6)",
+            "once(2) const(0,1s) once(2) const(0,1s) once(2)",
             6,
         ),
         (
             "[{type: const, ops: 0, duration: 1s}, {type: once, times: 1}]",
-            "const(0,1s) const(1)",
+            "const(0,1s) once(1)",
             1,
         ),
         (
             "{type: line, from: 0, to: 4, duration: 1s}",
-            "const(1,707ms106us781ns) const(2)",
+            "line(0,4,1s)",
             2,
         ),
-        ("[]", "0", 0),
+        ("[]", "", 0),
     ] {
         let (schedule, mistakes) = read(yaml);
         assert!(mistakes.is_empty(), "{yaml}: {mistakes:?}");
         let startup = schedule.startup().unwrap();
-        assert_eq!(
-            (startup.law().as_str(), startup.most()),
-            (law, most),
-            "{yaml}"
-        );
+        assert_eq!((startup.law(), startup.most()), (law, most), "{yaml}");
+    }
+    for (yaml, at_once) in [
+        ("{type: once, times: 5}", Some(5)),
+        ("[{type: once, times: 5}, {type: once, times: 1}]", Some(6)),
+        ("{type: const, ops: 1, duration: 3s}", None),
+    ] {
+        assert_eq!(read(yaml).0.startup().unwrap().at_once(), at_once, "{yaml}");
     }
     let started = read("{type: const, ops: 1, duration: 3s}")
         .0

@@ -1,0 +1,131 @@
+//! Pandora's functions: `uuid`, `randInt` and `randString`.
+
+use super::known::quoted;
+use serde_json::Value as Json;
+
+/// The functions.
+const NAMES: [&str; 3] = ["uuid", "randInt", "randString"];
+
+/// The letters of random texts.
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+/// A text with this many letters is no value of a source.
+const LETTERS_MAX: u64 = 1 << 20;
+
+/// `name(a, b)`: the name and the arguments; `None` where a text is no call of a function.
+pub(super) fn call(text: &str) -> Option<(&str, Vec<&str>)> {
+    let (name, rest) = text.split_once('(')?;
+    let inner = rest.trim_end().strip_suffix(')')?;
+    let args = inner.split(',').map(str::trim);
+    Some((name.trim(), args.filter(|arg| !arg.is_empty()).collect()))
+}
+
+/// Whether there is a function of this name.
+pub(super) fn is_known(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+/// The mistake where there is none.
+pub(super) fn unknown(name: &str) -> String {
+    let name = name.escape_debug();
+    format!("there is no function `{name}`; there are uuid, randInt and randString")
+}
+
+/// The least and the greatest number of `randInt`.
+pub(super) fn bounds(args: &[i64]) -> Result<(i64, i64), String> {
+    match *args {
+        [] | [0] | [0, 0] => Ok((0, 9)),
+        [to] => Ok((0.min(to), 0.max(to) - 1)),
+        [from, to] if from == to => Ok((from, from)),
+        [from, to] => Ok((from.min(to), from.max(to) - 1)),
+        _ => Err("randInt has at most two arguments".to_owned()),
+    }
+}
+
+/// A function of literals as an expression.
+pub(super) fn expression(name: &str, args: &[&str]) -> Result<String, String> {
+    match name {
+        "uuid" => Ok("new_uuid()".to_owned()),
+        "randInt" => {
+            let (least, most) = bounds(&numbers(args)?)?;
+            Ok(format!("random_int({least}, {most})"))
+        }
+        "randString" => {
+            let length = args.first().map_or(Ok(1), |length| length.parse::<u64>());
+            let length = length.map_err(|_| format!("`{}` is no length", args[0]))?;
+            let letters = args.get(1).map(|letters| letters.trim_matches('"'));
+            let letters =
+                letters.map_or_else(String::new, |letters| format!(" {}", quoted(letters)));
+            let text = format!("{{{{randString {length}{letters}}}}}");
+            Ok(format!("{} | go({{}})", quoted(&text)))
+        }
+        other => Err(unknown(other)),
+    }
+}
+
+fn numbers(args: &[&str]) -> Result<Vec<i64>, String> {
+    let number = |arg: &&str| arg.parse().map_err(|_| format!("`{arg}` is no number"));
+    args.iter().map(number).collect()
+}
+
+/// Values of a source, whose functions are evaluated once.
+pub(super) fn evaluated(value: &Json, seed: &mut u64) -> Json {
+    match value {
+        Json::String(text) => match once(text, seed) {
+            Some(made) => Json::String(made),
+            None => value.clone(),
+        },
+        Json::Array(values) => values.iter().map(|value| evaluated(value, seed)).collect(),
+        Json::Object(members) => {
+            let members = members.iter();
+            members
+                .map(|(name, value)| (name.clone(), evaluated(value, seed)))
+                .collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// The value of a call; `None` where a text is none.
+fn once(text: &str, seed: &mut u64) -> Option<String> {
+    let (name, args) = call(text)?;
+    match name {
+        "uuid" => {
+            let (high, low) = (draw(seed), draw(seed));
+            Some(format!(
+                "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+                high >> 32,
+                high >> 16 & 0xffff,
+                high & 0xfff,
+                low >> 48 & 0x3fff | 0x8000,
+                low & 0xffff_ffff_ffff
+            ))
+        }
+        "randInt" => {
+            let (least, most) = bounds(&numbers(&args).ok()?).ok()?;
+            let span = most.abs_diff(least) + 1;
+            Some(least.wrapping_add_unsigned(draw(seed) % span).to_string())
+        }
+        "randString" => {
+            let length = args
+                .first()
+                .map_or(Some(1), |length| length.parse::<u64>().ok())?;
+            let letters = args.get(1).copied().unwrap_or(LETTERS);
+            let letters: Vec<char> = letters.trim_matches('"').chars().collect();
+            let count = letters.len().max(1) as u64;
+            let length = length.clamp(1, LETTERS_MAX);
+            let letter = |_| letters.get((draw(seed) % count) as usize);
+            Some((0..length).filter_map(letter).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The next of a sequence of random numbers (SplitMix64).
+fn draw(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *seed;
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}

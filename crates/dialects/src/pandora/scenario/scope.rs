@@ -1,0 +1,514 @@
+//! Where values come from: paths into sources and into what steps have left, and functions.
+
+use super::function;
+use super::known::{Count, Form, Known, column, identifier, literal, quoted};
+use super::table::Table;
+use super::{Source, SourceKind};
+use crate::pandora::lower::TOOL;
+use drumfire_compile::Host;
+use drumfire_plan::document::{Feed, FeedRows, Field};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// The stages of a request, by Pandora's names.
+const STAGES: [&str; 2] = ["preprocessor", "postprocessor"];
+
+/// Everything that paths may lead to.
+pub(super) struct Scope<'a> {
+    sources: Vec<Source>,
+    host: &'a dyn Host,
+    /// The feeds that are read, by name.
+    feeds: BTreeMap<String, Feed>,
+    /// What steps have left, by request, stage and variable.
+    known: BTreeMap<(String, &'static str, String), Known>,
+    /// The step of each call whose reply may be read.
+    replies: BTreeMap<String, usize>,
+    /// What steps must take for those behind them.
+    asked: Vec<(usize, Field)>,
+    /// Whether values in templates are escaped as text of HTML.
+    pub(super) escapes: bool,
+    /// The names of requests and calls.
+    names: Vec<String>,
+}
+
+/// One part of a path.
+struct Part<'a> {
+    name: &'a str,
+    index: Option<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    /// The sources, whose random values come from a seed.
+    pub(super) fn new(sources: &[Source], host: &'a dyn Host, seed: u64) -> Self {
+        let mut seed = seed;
+        let mut sources = sources.to_vec();
+        for source in &mut sources {
+            if let SourceKind::Variables(value) = &mut source.kind {
+                *value = function::evaluated(value, &mut seed);
+            }
+        }
+        Self {
+            sources,
+            host,
+            feeds: BTreeMap::new(),
+            known: BTreeMap::new(),
+            replies: BTreeMap::new(),
+            asked: Vec::new(),
+            escapes: false,
+            names: Vec::new(),
+        }
+    }
+
+    /// With the names of requests and calls.
+    pub(super) fn with_names<'n>(mut self, names: impl Iterator<Item = &'n String>) -> Self {
+        self.names = names.cloned().collect();
+        self
+    }
+
+    /// The value of a path in a template. Of a request that has not been made, Go says that it has
+    /// none.
+    pub(super) fn printed(&mut self, path: &str) -> Result<Known, String> {
+        let found = self.path(path, 0);
+        let mut parts = path.trim_start_matches('.').split('.');
+        let is_request = parts.next() == Some("request");
+        let name = parts.next().unwrap_or_default();
+        let is_named = is_request && self.names.iter().any(|known| known == name);
+        match found {
+            Err(_) if is_named && self.is_unmade(name) => Ok(Known::text(quoted("<no value>"))),
+            found => found,
+        }
+    }
+
+    /// Whether no step before has sent a request.
+    fn is_unmade(&self, name: &str) -> bool {
+        let stage = STAGES[1];
+        !self.replies.contains_key(name)
+            && !self
+                .known
+                .keys()
+                .any(|(request, known, _)| request == name && *known == stage)
+    }
+
+    pub(super) fn into_feeds(self) -> Vec<Feed> {
+        self.feeds.into_values().collect()
+    }
+
+    /// Another scenario begins, and no step has left anything. Returns what the steps of the one
+    /// before must take, too.
+    pub(super) fn forget(&mut self) -> Vec<(usize, Field)> {
+        self.known.clear();
+        self.replies.clear();
+        std::mem::take(&mut self.asked)
+    }
+
+    /// From now on, a variable of a request's stage has this value.
+    pub(super) fn learn(&mut self, request: &str, stage: &'static str, name: &str, known: Known) {
+        self.known
+            .insert((request.to_owned(), stage, name.to_owned()), known);
+    }
+
+    /// From now on, the reply of a call is that of this step.
+    pub(super) fn learn_reply(&mut self, call: &str, step: usize) {
+        self.replies.insert(call.to_owned(), step);
+    }
+
+    /// Lets a step take a variable.
+    fn ask(&mut self, step: usize, variable: &str, what: &str) {
+        let field = TOOL.field("mapping", variable, what);
+        if !self.asked.contains(&(step, field.clone())) {
+            self.asked.push((step, field));
+        }
+    }
+
+    /// The value of a mapping: a function, or a path. `round` numbers the repetitions of the step.
+    pub(super) fn mapped(&mut self, text: &str, round: u64) -> Result<Known, String> {
+        let Some((name, args)) = function::call(text) else {
+            return self.path(text, round);
+        };
+        if !function::is_known(name) {
+            return Err(function::unknown(name));
+        }
+        let mut values = Vec::new();
+        let mut words = vec![name.to_owned()];
+        for arg in &args {
+            match self.path(arg, round) {
+                Ok(known) => {
+                    let place = format!("a{}", values.len());
+                    words.push(format!(".{place}"));
+                    values.push(format!("{}: {}", quoted(&place), self.typed(&known)));
+                }
+                Err(_) if arg.parse::<i64>().is_ok() => words.push((*arg).to_owned()),
+                Err(_) => words.push(quoted(arg)),
+            }
+        }
+        Ok(Known::text(match values.is_empty() {
+            true => function::expression(name, &args)?,
+            false => {
+                let text = quoted(&format!("{{{{{}}}}}", words.join(" ")));
+                format!("{text} | go({{{}}})", values.join(", "))
+            }
+        }))
+    }
+
+    /// The value of a path, with or without a dot before it.
+    pub(super) fn path(&mut self, text: &str, round: u64) -> Result<Known, String> {
+        let parts: Vec<Part<'_>> = parts(text.trim().trim_start_matches('.'))?;
+        match &parts[..] {
+            [first, source, rest @ ..] if first.name == "source" => {
+                self.source(source, rest, round)
+            }
+            [first, request, stage, rest @ ..]
+                if first.name == "request" && stage.name == STAGES[1] =>
+            {
+                match self.replies.get(request.name) {
+                    Some(&step) => self.reply(request.name, step, rest, round),
+                    None => self.left(text, request, STAGES[1], rest, round),
+                }
+            }
+            [first, request, stage, rest @ ..]
+                if first.name == "request" && stage.name == STAGES[0] =>
+            {
+                self.left(text, request, STAGES[0], rest, round)
+            }
+            _ => {
+                let text = text.escape_debug();
+                Err(format!(
+                    "`{text}` is no path; write source.NAME or request.NAME"
+                ))
+            }
+        }
+    }
+
+    /// What a step before has left.
+    fn left(
+        &mut self,
+        text: &str,
+        request: &Part<'_>,
+        stage: &'static str,
+        rest: &[Part<'_>],
+        round: u64,
+    ) -> Result<Known, String> {
+        let found = rest.split_first().and_then(|(variable, rest)| {
+            let key = (request.name.to_owned(), stage, variable.name.to_owned());
+            Some((self.known.get(&key)?.clone(), variable, rest))
+        });
+        let Some((known, variable, rest)) = found else {
+            let text = text.escape_debug();
+            return Err(format!("`{text}` is nothing that a step before has left"));
+        };
+        let known = match variable.index {
+            Some(index) => self.list(known).element(&place(index, round)?),
+            None => known,
+        };
+        follow(known, rest, round)
+    }
+
+    /// The value as the list that it may be.
+    fn list(&mut self, known: Known) -> Known {
+        match &known.form {
+            Form::Taken {
+                step,
+                how,
+                path,
+                count: Count::OneOrMany,
+            } => {
+                let all = format!("{}_all", known.is);
+                let (step, what) = (*step, format!("{how}#all {path}"));
+                self.ask(step, &all, &what);
+                Known::json(all)
+            }
+            _ => known,
+        }
+    }
+
+    /// A part of a call's reply, which its step then takes.
+    fn reply(
+        &mut self,
+        call: &str,
+        step: usize,
+        rest: &[Part<'_>],
+        round: u64,
+    ) -> Result<Known, String> {
+        let indexed = rest.iter().position(|part| part.index.is_some());
+        let end = indexed.map_or(rest.len(), |at| at + 1);
+        let (taken, behind) = rest.split_at(end);
+        let mut variable = format!("v_{}_reply", identifier(call));
+        let mut path = String::from("$");
+        for part in taken {
+            variable.push('_');
+            variable.push_str(&identifier(part.name));
+            path.push_str(&format!("[{}]", quoted(part.name)));
+        }
+        self.ask(step, &variable, &format!("reply {path}"));
+        let mut known = Known::json(variable);
+        if let Some(index) = taken.last().and_then(|part| part.index) {
+            known = known.element(&place(index, round)?);
+        }
+        follow(known, behind, round)
+    }
+
+    fn source(
+        &mut self,
+        source: &Part<'_>,
+        rest: &[Part<'_>],
+        round: u64,
+    ) -> Result<Known, String> {
+        let mut sources = self.sources.iter();
+        let found = sources.find(|known| known.name == source.name);
+        let found = found.ok_or_else(|| format!("there is no source `{}`", source.name))?;
+        let Some(table) = Table::of(found).cloned() else {
+            let (SourceKind::Json(value) | SourceKind::Variables(value)) = found.kind.clone()
+            else {
+                return Err(format!("`{}` has no values", source.name));
+            };
+            return self.json(&value, source, rest, round);
+        };
+        let order = match source.index.map(str::trim) {
+            Some(index) if index.eq_ignore_ascii_case("next") => "in_order",
+            Some(index) if index.eq_ignore_ascii_case("rand") => "random",
+            None => {
+                return Err(format!(
+                    "`{}` is a table; write which row, [next]",
+                    source.name
+                ));
+            }
+            Some(_) => {
+                let rows = Json::Array(table.rows(self.host)?);
+                return self.json(&rows, source, rest, round);
+            }
+        };
+        let name = feed_name(&[source.name], order);
+        let feed = table.feed(&name, order, self.host)?;
+        self.feeds.entry(name.clone()).or_insert(feed);
+        let form = Form::Row(table.columns(self.host)?);
+        follow(Known { is: name, form }, rest, round)
+    }
+
+    /// A value of JSON, or the rows of one of its lists.
+    fn json(
+        &mut self,
+        value: &Json,
+        source: &Part<'_>,
+        rest: &[Part<'_>],
+        round: u64,
+    ) -> Result<Known, String> {
+        let mut path = vec![source.name];
+        let mut value = value;
+        for (n, part) in std::iter::once(source).chain(rest).enumerate() {
+            if n > 0 {
+                path.push(part.name);
+                let found = value.get(part.name);
+                value = found.ok_or_else(|| format!("`{}` has no such value", path.join(".")))?;
+            }
+            let Some(index) = part.index else { continue };
+            let list = value.as_array().filter(|list| !list.is_empty());
+            let list = list.ok_or_else(|| format!("`{}` is no list", path.join(".")))?;
+            match fixed_place(index, list.len()) {
+                Some(place) => value = &list[place],
+                None => {
+                    let row = self.rows(list, &path, index)?;
+                    return follow(row, &rest[n..], round);
+                }
+            }
+        }
+        Ok(Known::constant(value))
+    }
+
+    /// The rows of a list.
+    fn rows(&mut self, list: &[Json], path: &[&str], index: &str) -> Result<Known, String> {
+        let order = match index.trim().to_ascii_lowercase().as_str() {
+            "next" => "in_order",
+            "rand" => "random",
+            _ => {
+                let (path, index) = (path.join("."), index.escape_debug());
+                return Err(format!(
+                    "index should be integer or one of [next, rand, last], but got `{index}` in \
+                     `{path}`"
+                ));
+            }
+        };
+        let name = feed_name(path, order);
+        let feed = Feed {
+            name: TOOL.text("source", &name),
+            rows: FeedRows::Inline(TOOL.text("source", &Json::from(list))),
+            order: Some(TOOL.text("source", &order)),
+            ..Feed::default()
+        };
+        self.feeds.insert(name.clone(), feed);
+        let mut columns: Vec<String> = Vec::new();
+        for row in list.iter().filter_map(Json::as_object) {
+            let new = row.keys().filter(|name| !columns.contains(name));
+            columns.extend(new.cloned().collect::<Vec<_>>());
+        }
+        Ok(match columns.is_empty() {
+            true => Known::json(name),
+            false => Known {
+                is: name,
+                form: Form::Row(columns),
+            },
+        })
+    }
+
+    /// A template of Go's as an expression, with the values that it may read.
+    pub(super) fn go(&mut self, text: &str) -> Result<String, String> {
+        let mut requests: BTreeMap<String, BTreeMap<&'static str, Vec<String>>> = BTreeMap::new();
+        for ((request, stage, name), known) in self.known.clone() {
+            if text.contains(&request) {
+                let value = format!("{}: {}", quoted(&name), self.typed(&known));
+                let stages = requests.entry(request).or_default();
+                stages.entry(stage).or_default().push(value);
+            }
+        }
+        let mut requests: BTreeMap<String, Vec<String>> = requests
+            .into_iter()
+            .map(|(request, stages)| {
+                let stages = stages.into_iter();
+                let stages = stages
+                    .map(|(stage, values)| format!("{}: {{{}}}", quoted(stage), values.join(", ")));
+                (request, stages.collect())
+            })
+            .collect();
+        for (call, step) in self.replies.clone() {
+            if text.contains(&call) {
+                let known = self.reply(&call, step, &[], 0)?;
+                let reply = format!("{}: {}", quoted(STAGES[1]), self.typed(&known));
+                requests.entry(call).or_default().push(reply);
+            }
+        }
+        let requests = requests.into_iter();
+        let requests: Vec<String> = requests
+            .map(|(request, stages)| format!("{}: {{{}}}", quoted(&request), stages.join(", ")))
+            .collect();
+        let sources = self.literals(text)?;
+        let values = format!(
+            "{{\"source\": {{{}}}, \"request\": {{{}}}}}",
+            sources.join(", "),
+            requests.join(", ")
+        );
+        let escape = if self.escapes { ", \"html\"" } else { "" };
+        Ok(format!("{} | go({values}{escape})", quoted(text)))
+    }
+
+    /// The sources that a text names, whole.
+    fn literals(&self, text: &str) -> Result<Vec<String>, String> {
+        let named = self
+            .sources
+            .iter()
+            .filter(|source| text.contains(&source.name));
+        let literals = named.map(|source| {
+            let value = match &source.kind {
+                SourceKind::Csv(table) => Json::Array(table.rows(self.host)?),
+                SourceKind::Json(value) | SourceKind::Variables(value) => value.clone(),
+            };
+            Ok(format!("{}: {}", quoted(&source.name), literal(&value)))
+        });
+        literals.collect()
+    }
+
+    /// A value with its type, as an expression.
+    fn typed(&mut self, known: &Known) -> String {
+        let is = &known.is;
+        match &known.form {
+            Form::Text => is.clone(),
+            Form::Json => format!("({is} | fromjson)"),
+            Form::Row(columns) => {
+                let columns = columns.iter();
+                let columns: Vec<String> = columns
+                    .map(|name| format!("{}: {}", quoted(name), column(is, name)))
+                    .collect();
+                format!("{{{}}}", columns.join(", "))
+            }
+            Form::Taken {
+                step,
+                how,
+                path,
+                count,
+            } => {
+                let all = format!("{is}_all");
+                let many = format!("{is}_count");
+                if *count != Count::Many {
+                    self.ask(*step, &all, &format!("{how}#all {path}"));
+                }
+                match count {
+                    Count::One => format!("({all} | fromjson(0))"),
+                    Count::Many => format!("({is} | fromjson)"),
+                    Count::OneOrMany => {
+                        self.ask(*step, &many, &format!("{how}#count {path}"));
+                        format!("(({all} | fromjson) if ({many} ~ \"\") != \"1\" else {is})")
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The value behind a path's further parts.
+fn follow(known: Known, rest: &[Part<'_>], round: u64) -> Result<Known, String> {
+    let mut known = known;
+    for part in rest {
+        known = known.member(part.name);
+        if let Some(index) = part.index {
+            known = known.element(&place(index, round)?);
+        }
+    }
+    Ok(known)
+}
+
+/// The parts of a path: names, each perhaps with an index in brackets.
+fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
+    let part = |piece: &'_ str| -> Result<(usize, Option<(usize, usize)>), String> {
+        match piece.split_once('[') {
+            None => Ok((piece.len(), None)),
+            Some((name, rest)) => {
+                let index = rest.strip_suffix(']');
+                let text = text.escape_debug();
+                let index = index.ok_or_else(|| format!("`{text}` lacks a closing bracket"))?;
+                Ok((name.len(), Some((name.len() + 1, index.len()))))
+            }
+        }
+    };
+    let mut found = Vec::new();
+    for piece in text.split('.').map(str::trim) {
+        let (name, index) = part(piece)?;
+        found.push(Part {
+            name: &piece[..name],
+            index: index.map(|(at, length)| &piece[at..at + length]),
+        });
+    }
+    Ok(found)
+}
+
+/// The name of the feed of a list, by its order.
+fn feed_name(path: &[&str], order: &str) -> String {
+    let name = format!("src_{}", identifier(&path.join("_")));
+    match order {
+        "random" => format!("{name}_rand"),
+        _ => name,
+    }
+}
+
+/// A place that is the same for all: a number, from the end where it is negative, or the last.
+fn fixed_place(index: &str, length: usize) -> Option<usize> {
+    let length = i64::try_from(length).ok().filter(|length| *length > 0)?;
+    let place = match index.trim() {
+        last if last.eq_ignore_ascii_case("last") => length - 1,
+        number => number.parse::<i64>().ok()?.rem_euclid(length),
+    };
+    usize::try_from(place).ok()
+}
+
+/// The place in a list that a step has left, as an expression.
+fn place(index: &str, round: u64) -> Result<String, String> {
+    match index.trim().to_ascii_lowercase().as_str() {
+        "next" => Ok(format!("iteration + {round}")),
+        "rand" => Ok("random_int(0, 1000000)".to_owned()),
+        "last" => Ok("-1".to_owned()),
+        number => match number.parse::<i64>() {
+            Ok(place) => Ok(place.to_string()),
+            Err(_) => Err(format!(
+                "index should be integer or one of [next, rand, last], but got `{}`",
+                number.escape_debug()
+            )),
+        },
+    }
+}

@@ -1,0 +1,123 @@
+//! Tables of CSV: the names of their columns, and their rows.
+
+use super::{Source, SourceKind};
+use crate::pandora::lower::TOOL;
+use drumfire_compile::Host;
+use drumfire_plan::document::{Feed, FeedRows};
+use serde_json::{Map, Value as Json};
+
+/// A table of more rows than this is read as a feed alone.
+const ROWS_MAX: usize = 100_000;
+
+/// A source that is a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    pub(super) file: String,
+    pub(super) fields: Vec<String>,
+    pub(super) delimiter: Option<String>,
+    pub(super) ignore_first_line: bool,
+}
+
+impl Table {
+    /// The table of a source.
+    pub(super) const fn of(source: &Source) -> Option<&Self> {
+        match &source.kind {
+            SourceKind::Csv(table) => Some(table),
+            SourceKind::Json(_) | SourceKind::Variables(_) => None,
+        }
+    }
+
+    /// The names of its columns: blanks become underscores, and a column without a name has its
+    /// number.
+    ///
+    /// # Errors
+    /// When the file is needed and can't be read.
+    pub(super) fn columns(&self, host: &dyn Host) -> Result<Vec<String>, String> {
+        if !self.fields.is_empty() {
+            return Ok(self.fields.iter().enumerate().map(named).collect());
+        }
+        let bytes = self.read(host)?;
+        let mut records = self.reader(&bytes).into_records();
+        let first = records.next().transpose();
+        let first = first.map_err(|error| format!("{}: {error}", self.file))?;
+        let first = first.unwrap_or_default();
+        Ok(first.iter().enumerate().map(named).collect())
+    }
+
+    /// Its rows, each an object.
+    ///
+    /// # Errors
+    /// When the file can't be read, or has too many.
+    pub(super) fn rows(&self, host: &dyn Host) -> Result<Vec<Json>, String> {
+        let columns = self.columns(host)?;
+        let bytes = self.read(host)?;
+        let passed = usize::from(self.has_header());
+        let mut rows = Vec::new();
+        for record in self.reader(&bytes).into_records().skip(passed) {
+            let record = record.map_err(|error| format!("{}: {error}", self.file))?;
+            let cells = columns.iter().zip(&record);
+            let cells = cells.map(|(name, cell)| (name.clone(), Json::from(cell)));
+            rows.push(Json::Object(cells.collect::<Map<_, _>>()));
+            if rows.len() > ROWS_MAX {
+                let file = &self.file;
+                return Err(format!(
+                    "{file} has more than {ROWS_MAX} rows, too many to be one value; write \
+                     [next] or [rand]"
+                ));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The feed of its rows.
+    ///
+    /// # Errors
+    /// When the file is needed and can't be read.
+    pub(super) fn feed(&self, name: &str, order: &str, host: &dyn Host) -> Result<Feed, String> {
+        let columns = self.columns(host)?;
+        let delimiter = self.delimiter.as_ref().and_then(|text| text.chars().next());
+        Ok(Feed {
+            name: TOOL.text("variable_source", &name),
+            rows: FeedRows::Csv(TOOL.text("file", &self.file)),
+            header: self
+                .has_header()
+                .then(|| TOOL.switch("ignore_first_line", true)),
+            fields: columns
+                .iter()
+                .map(|name| TOOL.text("fields", name))
+                .collect(),
+            delimiter: delimiter.filter(|c| *c != ',').map(|c| match c {
+                '\t' => TOOL.text("delimiter", &"tab"),
+                c => TOOL.text("delimiter", &c),
+            }),
+            order: Some(TOOL.text("variable_source", &order)),
+            ..Feed::default()
+        })
+    }
+
+    /// Whether the first line is no row.
+    const fn has_header(&self) -> bool {
+        self.ignore_first_line || self.fields.is_empty()
+    }
+
+    fn read(&self, host: &dyn Host) -> Result<Vec<u8>, String> {
+        let bytes = host.read(&self.file);
+        bytes.map_err(|error| crate::go_text::open_failed(&self.file, &error))
+    }
+
+    fn reader<'a>(&self, bytes: &'a [u8]) -> csv::Reader<&'a [u8]> {
+        let delimiter = self.delimiter.as_ref().and_then(|text| text.bytes().next());
+        csv::ReaderBuilder::new()
+            .has_headers(false)
+            .delimiter(delimiter.unwrap_or(b','))
+            .from_reader(bytes)
+    }
+}
+
+/// The name of a column.
+fn named((number, name): (usize, impl AsRef<str>)) -> String {
+    match name.as_ref() {
+        "" => number.to_string(),
+        name => name.replace(' ', "_"),
+    }
+}
