@@ -2,6 +2,32 @@
 
 use drumfire_measure::{GRPC_STATUS, Outcome, Sample};
 
+/// Go's names of gRPC's codes, by number.
+pub(crate) const CODES: [&str; 17] = [
+    "OK",
+    "Canceled",
+    "Unknown",
+    "InvalidArgument",
+    "DeadlineExceeded",
+    "NotFound",
+    "AlreadyExists",
+    "PermissionDenied",
+    "ResourceExhausted",
+    "FailedPrecondition",
+    "Aborted",
+    "OutOfRange",
+    "Unimplemented",
+    "Internal",
+    "Unavailable",
+    "DataLoss",
+    "Unauthenticated",
+];
+
+/// HTTP's statuses of these codes, as Pandora has them.
+pub(crate) const OF_HTTP: [u32; 17] = [
+    200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
+];
+
 /// The greatest code.
 const GREATEST: u8 = 16;
 

@@ -40,7 +40,7 @@ use crate::users::{Belongings, Turn};
 use crate::wire::{Cancelled, Fields, Phase, Seen};
 use drumfire_cookies::Jar;
 use drumfire_measure::{
-    FAILED_BODY_BYTES, Figures, GRPC_STATUS, Leniencies, Outcome, STATUS_ZERO, Sample,
+    FAILED_BODY_BYTES, Figures, GRPC_STATUS, Leniencies, Outcome, Particulars, STATUS_ZERO, Sample,
 };
 use drumfire_plan::{
     Compressed, Cookies, Expect, HttpVersion, Origin, Taken, Timeouts, Transcripts,
@@ -71,6 +71,8 @@ pub(crate) struct Times {
     pub(crate) started: Nanos,
     /// [`Nanos::MAX`] until the first write.
     pub(crate) sent: Nanos,
+    /// [`Nanos::MAX`] until the whole request was written.
+    pub(crate) written: Nanos,
     /// [`Nanos::MAX`] until the first byte of the response.
     pub(crate) first_byte: Nanos,
     /// When something must have happened; [`Nanos::MAX`] when nothing must.
@@ -143,6 +145,7 @@ pub(crate) struct End {
 /// An exchange that is over: its record, and the resources that it held.
 pub(crate) struct Finished {
     pub(crate) sample: Sample,
+    pub(crate) particulars: Particulars,
     pub(crate) held: Held,
 }
 
@@ -199,7 +202,7 @@ pub(crate) struct Exchanges {
 impl Exchanges {
     /// None under way, with room for this many.
     pub(crate) fn new(prepared: Arc<PreparedPool>, room: usize) -> Self {
-        let shows = prepared.pool().transcripts == Transcripts::Every;
+        let shows = prepared.pool().transcripts != Transcripts::None;
         let varies = prepared.requests.iter().any(Request::is_rendered_late);
         let looks = shows || prepared.requests.iter().any(Request::is_looked_at);
         Self {
@@ -287,6 +290,7 @@ impl Exchanges {
             due,
             started: now,
             sent: Nanos::MAX,
+            written: Nanos::MAX,
             first_byte: Nanos::MAX,
             deadline,
         };
@@ -442,10 +446,11 @@ impl Exchanges {
         }
         interval.interim += u64::from(exchange.interim);
         let sample = exchange.sample(now, outcome, status, request.step);
-        if self.records.attends && self.records.every {
+        if self.records.attends && self.records.wants(&sample) {
             self.transcribe(id, sample);
         }
         let exchange = &mut self.list[id.index()];
+        let particulars = exchange.particulars();
         exchange.open = false;
         exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
@@ -456,6 +461,7 @@ impl Exchanges {
         let user = turn.user;
         Finished {
             sample,
+            particulars,
             held: Held { share, user },
         }
     }
@@ -467,7 +473,7 @@ impl Exchanges {
         }
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
-        if self.records.every {
+        if self.records.shows {
             exchange.look.get_or_insert_default().begin_shown(fields);
         } else if let Some(inspection) = &request.inspection {
             let look = exchange.look.get_or_insert_default();
@@ -493,7 +499,7 @@ impl Exchanges {
         if let Some(max) = body_max {
             return BodyUse::keeping(max.0, fields);
         }
-        let room = match (self.records.every, expected) {
+        let room = match (self.records.shows, expected) {
             (true, _) => SHOWN_BYTES,
             (false, false) => FAILED_BODY_BYTES,
             (false, true) => return BodyUse::of(compressed, fields),
@@ -611,7 +617,7 @@ impl Exchanges {
     /// # Errors
     /// When the plan follows no such redirect.
     pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
-        if self.records.every {
+        if self.records.wants_hops() {
             self.transcribe_hop(id);
         }
         let follow = self.get_mut(id).follow.get_or_insert_default();

@@ -115,6 +115,13 @@ pub const KEPT_DETAIL_BYTES: usize = 8_192;
 /// Bytes of all of them in one interval of a thread; further ones are cut to [`DETAIL_BYTES`].
 pub const KEPT_DETAILS_BYTES: usize = 16 << 20;
 
+/// Bytes of exchanges that are written down in an interval by one thread, where it is not every one;
+/// more are not.
+pub const KEPT_TRANSCRIPTS_BYTES: usize = 64 << 20;
+
+/// The bytes that an exchange that is written down counts for beside its bodies.
+pub const TRANSCRIPT_BYTES: usize = 1_000;
+
 /// Bytes of a body or a message that are shown to a person.
 pub const SHOWN_BYTES: usize = 64 * 1024;
 

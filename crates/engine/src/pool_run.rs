@@ -673,7 +673,7 @@ impl PoolRun {
         let finished = self.exchanges.finish(end, site.recorder.figures(self.id));
         let sample = &finished.sample;
         self.course.note_end(sample.end);
-        site.recorder.record(self.id, sample);
+        site.recorder.record(self.id, sample, finished.particulars);
         if sample.outcome != Outcome::Ok
             && let Some(detail) = self.exchanges.account_failure(id, sample)
         {

@@ -1,7 +1,9 @@
 //! Adds samples to intervals, and sends intervals to the collector.
 
 use crate::prepare::PreparedPool;
-use drumfire_measure::{Figures, Interval, Kept, PoolSeries, Sample, WorkerHealth, Written};
+use drumfire_measure::{
+    Figures, Interval, Kept, Particulars, PoolSeries, Sample, WorkerHealth, Written,
+};
 use drumfire_net::ThreadTimes;
 use drumfire_plan::{Plan, Pool, Samples};
 use drumfire_units::Nanos;
@@ -102,11 +104,11 @@ impl<S: Sink> Recorder<S> {
 
     /// Records one finished exchange in the interval of its end.
     #[inline]
-    pub(crate) fn record(&mut self, pool: PoolId, sample: &Sample) {
+    pub(crate) fn record(&mut self, pool: PoolId, sample: &Sample, more: Particulars) {
         if sample.intended >= self.measure_from {
             self.figures(pool).record(sample);
             if self.samples == Samples::Keep {
-                self.keep(pool, sample);
+                self.keep(pool, sample, more);
             }
         } else {
             self.figures(pool).record_warmup(sample);
@@ -114,9 +116,10 @@ impl<S: Sink> Recorder<S> {
     }
 
     #[cold]
-    fn keep(&mut self, pool: PoolId, sample: &Sample) {
+    fn keep(&mut self, pool: PoolId, sample: &Sample, particulars: Particulars) {
         self.kept.push(Kept {
             sample: *sample,
+            particulars,
             detail: None,
             pool: pool.0,
         });

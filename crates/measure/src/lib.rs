@@ -60,7 +60,7 @@ pub use outcome::{Blame, Outcome};
 pub use pool_series::PoolSeries;
 pub use reason::{Reason, Remedy};
 pub use run::{Model, PoolInfo, RunEvent, RunInfo};
-pub use sample::{Kept, Sample};
+pub use sample::{Kept, Particulars, Sample};
 pub use status::{GRPC_STATUS, STATUS_ZERO, StatusCounts, status_name};
 pub use step::{STEPS, Step};
 pub use summary::Summary;

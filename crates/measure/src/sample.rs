@@ -32,11 +32,24 @@ pub struct Sample {
     pub step: u16,
 }
 
+/// What is known of an exchange beside its sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Particulars {
+    /// The number of its iteration's arrival within the run, from 0.
+    pub arrival: u64,
+    /// It was given to a connection, or began to wait for one that was to be opened.
+    pub began: Nanos,
+    /// The last byte of the request was handed to the kernel; [`Nanos::MAX`] where it was not.
+    pub written: Nanos,
+}
+
 /// A sample that is handed on as it is, where the plan asks for every one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The sample.
     pub sample: Sample,
+    /// What is known beside it.
+    pub particulars: Particulars,
     /// The detail of a failure, beyond its class.
     pub detail: Option<Box<str>>,
     /// The number of its pool in the plan, from 0.

@@ -103,6 +103,15 @@ impl Plan {
         self
     }
 
+    /// The same plan, of which a pool's exchanges are written down.
+    #[must_use]
+    pub fn transcribing(mut self, pool: usize, transcripts: Transcripts) -> Self {
+        if let Some(pool) = self.parts.pools.get_mut(pool) {
+            pool.transcripts = transcripts;
+        }
+        self
+    }
+
     /// The parts of the plan, to make another.
     #[must_use]
     pub fn into_parts(self) -> PlanParts {

@@ -48,6 +48,9 @@ pub enum Transcripts {
     None,
     /// They are handed on, with heads and bodies. For single requests: each costs memory and time.
     Every,
+    /// Those whose response has such a status, or a higher one, are handed on when they are over, as
+    /// far as there is room for them. A gRPC status counts from 1000.
+    From(u16),
 }
 
 /// Whether users keep the cookies that responses give them (RFC 6265bis), and send them back.

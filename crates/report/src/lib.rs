@@ -28,3 +28,4 @@ pub use excerpt::{Spot, excerpt};
 pub use outlook::outlook;
 pub use remedy::{remedy, sentence};
 pub use secrets::Secrets;
+pub use status::reason_phrase;

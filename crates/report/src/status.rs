@@ -1,7 +1,8 @@
 //! The names of HTTP's statuses.
 
 /// The phrase that a status is registered with (RFC 9110 section 15, RFC 6585), from 400 on.
-pub(crate) const fn reason_phrase(status: u16) -> Option<&'static str> {
+#[must_use]
+pub const fn reason_phrase(status: u16) -> Option<&'static str> {
     Some(match status {
         400 => "Bad Request",
         401 => "Unauthorized",

@@ -161,6 +161,9 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
             _ if is_head => "",
             ("shop", "/auth") => "{\"auth_key\": \"k1\"}",
             ("shop", "/list") => "{\"items\": [11, 12, 13]}",
+            ("shop", "/page") => {
+                "<ul><li class=x>one<li>two</ul><a href=\"/go?id=7&amp;x=1\">go</a>"
+            }
             _ => "ok",
         };
         let more = match name {
@@ -255,10 +258,39 @@ fn run(program: &mut Command, case: &Case) -> Record {
     let run = process.finish(LIMIT);
     let rows = fs::read_to_string(folder.at("phout.log")).unwrap_or_default();
     let mut record = record(&run, &rows, &server, case);
+    for file in case.all("answers") {
+        record.extend(answers(
+            &fs::read_to_string(folder.at(file)).unwrap_or_default(),
+        ));
+    }
     if let Some(seen) = seen {
         record.push(format!("counters {}", seen.unwrap_or_default()));
     }
     record
+}
+
+/// The lines of a log of answers, without times and random numbers, and without what no server was
+/// sent: the original shows a field that it does not send.
+fn answers(text: &str) -> Record {
+    let lines = text.lines().map(str::trim_end);
+    let lines = lines.filter(|line| !line.is_empty() && *line != "Accept-Encoding: gzip");
+    let line = |line: &str| match line.split_once("\tDEBUG\t") {
+        None => format!("logs   {line}"),
+        Some((_, rest)) => {
+            let step = rest.split_once('[');
+            let step = step.and_then(|(name, rest)| Some((name, rest.split_once("]:")?.0)));
+            match step {
+                None => format!("logs {rest}"),
+                Some((name, step)) => {
+                    let mut parts = step.split('.');
+                    let (scenario, request) = (parts.next(), parts.next());
+                    let (scenario, request) = (scenario.unwrap(), request.unwrap());
+                    format!("logs {name}[{scenario}.{request}]")
+                }
+            }
+        }
+    };
+    lines.map(line).collect()
 }
 
 /// What is compared of a run that wrote these rows.

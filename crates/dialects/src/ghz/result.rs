@@ -1,30 +1,9 @@
 //! One call's result in ghz's terms: its latency, its status by Go's name, its error in Go's words.
 
-use crate::grpc_code;
+use crate::grpc_code::{self, CODES};
 use drumfire_measure::{Kept, Outcome};
 use drumfire_units::Nanos;
 use std::io::{self, Read, Write};
-
-/// Go's names of gRPC's codes, by number.
-pub(super) const CODES: [&str; 17] = [
-    "OK",
-    "Canceled",
-    "Unknown",
-    "InvalidArgument",
-    "DeadlineExceeded",
-    "NotFound",
-    "AlreadyExists",
-    "PermissionDenied",
-    "ResourceExhausted",
-    "FailedPrecondition",
-    "Aborted",
-    "OutOfRange",
-    "Unimplemented",
-    "Internal",
-    "Unavailable",
-    "DataLoss",
-    "Unauthenticated",
-];
 
 /// The longest error text that is kept.
 const ERROR_BYTES: usize = 8_192;
@@ -206,7 +185,7 @@ fn not_dialed(why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_measure::{Leniencies, Sample};
+    use drumfire_measure::{Leniencies, Particulars, Sample};
 
     fn kept(outcome: Outcome, status: u16, detail: Option<&str>) -> Kept {
         Kept {
@@ -222,6 +201,11 @@ mod tests {
                 bytes_received: 0,
                 status,
                 step: 0,
+            },
+            particulars: Particulars {
+                arrival: 0,
+                began: Nanos(10),
+                written: Nanos(30),
             },
             detail: detail.map(Into::into),
             pool: 0,

@@ -105,7 +105,18 @@ pub(super) struct AutoTag {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AnswerLog {
     pub(super) path: String,
-    pub(super) filter: String,
+    pub(super) filter: Filter,
+}
+
+/// Which responses are logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filter {
+    /// All of them.
+    All,
+    /// Those with a status from 400 on.
+    Warning,
+    /// Those with a status from 500 on.
+    Error,
 }
 
 /// A gun that calls gRPC methods.
@@ -195,7 +206,7 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
         timeouts,
         clients: clients(section),
         auto_tag: auto_tag(section),
-        answer_log: answer_log(section, "error"),
+        answer_log: answer_log(section, Filter::Error),
         sizes,
         phases,
     }
@@ -259,22 +270,24 @@ fn auto_tag(section: &mut Section<'_>) -> Option<AutoTag> {
     enabled.then_some(made)
 }
 
-fn answer_log(section: &mut Section<'_>, filter: &str) -> Option<AnswerLog> {
+fn answer_log(section: &mut Section<'_>, usual: Filter) -> Option<AnswerLog> {
     let mut log = section.section("answlog")?;
-    let made = AnswerLog {
-        path: log.text("path").unwrap_or_else(|| "answ.log".to_owned()),
-        filter: log.text("filter").unwrap_or_else(|| filter.to_owned()),
+    let path = log.text("path").unwrap_or_else(|| "answ.log".to_owned());
+    let filter = match log.text("filter").as_deref() {
+        None => usual,
+        Some("all") => Filter::All,
+        Some("warning") => Filter::Warning,
+        Some("error") => Filter::Error,
+        Some(other) => {
+            let other = other.escape_debug();
+            let message = format!("`{other}` is no filter; write all, warning or error");
+            log.wrong("filter", message);
+            usual
+        }
     };
-    if !["all", "warning", "error"].contains(&made.filter.as_str()) {
-        let filter = made.filter.escape_debug();
-        log.wrong(
-            "filter",
-            format!("`{filter}` is no filter; write all, warning or error"),
-        );
-    }
     let enabled = log.bool("enabled", false);
     log.finish();
-    enabled.then_some(made)
+    enabled.then_some(AnswerLog { path, filter })
 }
 
 fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
@@ -298,7 +311,6 @@ fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
         reflect_metadata,
         authority,
         clients: clients(section),
-        // The page of the gun promises `error`, and so do those of HTTP.
-        answer_log: answer_log(section, "all"),
+        answer_log: answer_log(section, Filter::All),
     }
 }

@@ -9,6 +9,7 @@ use crate::Outcome;
 use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
 use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_plan::Transcripts;
 use drumfire_plan::document::{
     CallOptions, Connections, Document, Feed, Generator, Http, Load, Placed, Pool, Reach,
     Reflection, Schema, Settings, Stop, Timeouts, Tls,
@@ -70,6 +71,7 @@ pub(super) fn lower(
         shown.push(Shown::of(configured));
         pools.push(made.pool);
     }
+    let transcripts: Vec<Transcripts> = shown.iter().map(Shown::transcripts).collect();
     let presentation = Presentation::new(config, shown, notes);
     if pools.is_empty() {
         // Nothing is due, or nothing shoots: that is a run that has ended.
@@ -86,9 +88,13 @@ pub(super) fn lower(
         ..Document::default()
     };
     let plan = compile(&document, host).map_err(|found| refused(&found))?;
+    let mut plan = plan.keeping_samples();
+    for (pool, transcripts) in transcripts.into_iter().enumerate() {
+        plan = plan.transcribing(pool, transcripts);
+    }
     Ok(Outcome::Run(Box::new(Run {
         document,
-        plan: plan.keeping_samples(),
+        plan,
         presentation: presentation.into(),
     })))
 }

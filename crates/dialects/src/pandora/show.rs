@@ -1,5 +1,6 @@
 //! Pandora's output: rows of results while the run goes on, the log, and the counters.
 
+mod answers;
 mod counters;
 mod log;
 mod phout;
@@ -10,9 +11,10 @@ use super::output::{Output, Place};
 use super::schedule::Startup;
 use super::shot::NO_TAG;
 use crate::Stream;
+use answers::Answers;
 use counters::Counters;
-use drumfire_measure::{Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary};
-use drumfire_plan::StopReason;
+use drumfire_measure::{Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript};
+use drumfire_plan::{StopReason, Transcripts};
 use drumfire_report::style::Style;
 use drumfire_report::text;
 use drumfire_units::Nanos;
@@ -40,6 +42,10 @@ pub(super) struct Shown {
     scenarios: bool,
     /// Whether a server that does not choose HTTP/2 ends the run.
     needs_http2: bool,
+    /// Whether ammo has numbers.
+    is_numbered: bool,
+    answers: Option<Answers>,
+    answers_to: Option<Place>,
 }
 
 impl Shown {
@@ -53,7 +59,11 @@ impl Shown {
             Gun::Http(_) => Status::Http,
             Gun::Grpc(_) => Status::Grpc,
         };
+        let (answers, answers_to) = Answers::of(pool).unzip();
         Self {
+            answers,
+            answers_to,
+            is_numbered: matches!(&pool.gun, Gun::Http(gun) if gun.loaded == Loaded::Shots),
             id: pool.id.clone(),
             output: pool.output.clone(),
             startup: pool.startup.clone(),
@@ -65,6 +75,12 @@ impl Shown {
             scenarios: pool.gun.loaded() == Loaded::Scenarios,
             needs_http2,
         }
+    }
+
+    /// Which of its exchanges are written down.
+    pub(super) fn transcripts(&self) -> Transcripts {
+        let answers = self.answers.as_ref();
+        answers.map_or(Transcripts::None, Answers::transcripts)
     }
 
     /// Where its rows go.
@@ -82,8 +98,6 @@ pub(crate) struct Presentation {
     pools: Vec<Shown>,
     /// The names of the steps of each pool.
     tags: Vec<Vec<Arc<str>>>,
-    /// How many rows each pool has.
-    rows: Vec<u64>,
     streams: Streams,
     log: Log,
     counters: Counters,
@@ -136,23 +150,14 @@ impl Presentation {
         let mut streams = Streams::default();
         let log = Log::new(&config.log, streams.add(&config.log.to));
         for pool in &pools {
-            if let Some(place) = pool.place() {
+            for place in pool.place().into_iter().chain(&pool.answers_to) {
                 streams.add(place);
             }
         }
         if config.profiles {
             notes.push("profiles are of Go's runtime, and none is written".to_owned());
         }
-        for pool in &config.pools {
-            if let Some(answers) = pool.gun.answer_log() {
-                let (id, path) = (&pool.id, &answers.path);
-                notes.push(format!(
-                    "\"{id}\" pool: answlog is not written by drumfire yet, neither is {path}"
-                ));
-            }
-        }
         Self {
-            rows: vec![0; pools.len()],
             tags: Vec::new(),
             pools,
             streams,
@@ -202,6 +207,7 @@ impl Presentation {
         match event {
             RunEvent::Started(info) => self.begin(info),
             RunEvent::Kept(kept) => self.keep(kept),
+            RunEvent::Transcripts(transcripts) => self.log_answers(transcripts),
             RunEvent::IntervalClosed(interval) => self.close(interval),
             RunEvent::Stopping {
                 reason: StopReason::Signal,
@@ -239,6 +245,31 @@ impl Presentation {
         }
     }
 
+    /// Logs exchanges in full.
+    fn log_answers(&mut self, transcripts: &[Transcript]) {
+        for transcript in transcripts {
+            let tag = self.tag_of(transcript.pool, transcript.sample.step);
+            let Some(pool) = self.pools.get_mut(transcript.pool) else {
+                continue;
+            };
+            let place = pool.answers_to.as_ref();
+            let stream = place.and_then(|place| self.streams.find(place));
+            if let (Some(answers), Some(stream)) = (&mut pool.answers, stream) {
+                let out = &mut self.streams.pending[stream];
+                answers.write(transcript, &tag, self.started_at, out);
+            }
+        }
+    }
+
+    /// The name of a pool's step.
+    fn tag_of(&self, pool: usize, step: u16) -> Arc<str> {
+        let tag = self
+            .tags
+            .get(pool)
+            .and_then(|tags| tags.get(usize::from(step)));
+        tag.cloned().unwrap_or_default()
+    }
+
     /// Writes the rows of samples.
     fn keep(&mut self, kept: &[Kept]) {
         let mut kept: Vec<&Kept> = kept.iter().collect();
@@ -246,39 +277,45 @@ impl Presentation {
         kept.sort_by_key(|kept| kept.sample.end);
         for kept in kept {
             let number = usize::from(kept.pool);
-            let Some(pool) = self.pools.get(number) else {
+            let mut tag = self.tag_of(number, kept.sample.step);
+            let Some(pool) = self.pools.get_mut(number) else {
                 continue;
             };
+            if let Some(answers) = &mut pool.answers {
+                answers.count(kept);
+            }
             if pool.needs_http2 && kept.sample.outcome == Outcome::TlsAlpn {
                 self.fault.get_or_insert_with(|| NOT_HTTP2.to_owned());
             }
-            self.rows[number] += 1;
-            let tags = self.tags.get(number);
-            let tag = tags.and_then(|tags| tags.get(usize::from(kept.sample.step)));
-            let mut tag = tag.cloned().unwrap_or_default();
             // Calls have an empty tag where ammo has none.
             if pool.columns.status == Status::Grpc && *tag == *NO_TAG {
                 tag = Arc::default();
             }
-            // What has failed of a scenario bears the mark of ammo without a tag, as well.
-            if pool.scenarios && kept.sample.outcome != Outcome::Ok {
+            // What has failed of a scenario bears the mark of ammo without a tag, as well; a call
+            // that a server answers with an error has not.
+            let is_marked = pool.scenarios && pool.columns.status.is_failed(&kept.sample);
+            if is_marked {
                 tag = format!("{tag}|{NO_TAG}").into();
             }
             let mut row = Row::of(kept, self.started_at, &tag, pool.columns);
-            if pool.scenarios {
+            if is_marked {
                 row.mark_failed_step();
             }
-            self.write_row(number, &row);
+            let id = match pool.is_numbered {
+                true => kept.particulars.arrival + 1,
+                false => 0,
+            };
+            self.write_row(number, &row, id);
         }
     }
 
     /// Writes a row where the rows of its pool go.
-    fn write_row(&mut self, number: usize, row: &Row<'_>) {
+    fn write_row(&mut self, number: usize, row: &Row<'_>, ammo: u64) {
         let pool = &self.pools[number];
         match &pool.output {
             Output::Phout { to, id } => {
                 if let Some(stream) = self.streams.find(to) {
-                    let id = id.then_some(self.rows[number]);
+                    let id = id.then_some(ammo);
                     row.print(id, &mut self.streams.pending[stream]);
                     self.streams.pending[stream].push(b'\n');
                 }
@@ -290,7 +327,7 @@ impl Presentation {
             }
             Output::Log if self.log.has_info() => {
                 let mut message = b"Sample reported: ".to_vec();
-                row.print(Some(self.rows[number]), &mut message);
+                row.print(Some(ammo), &mut message);
                 let message = String::from_utf8_lossy(&message);
                 self.log
                     .line(row.end, "INFO", &message, &mut self.streams.pending);
@@ -319,8 +356,7 @@ impl Presentation {
         let dropped = counts.map_or(figures.counts.dropped, |of| of.counts.dropped);
         let row = Row::without_times(self.started_at + at.0, DISCARDED, DISCARDED_CODE);
         for _ in 0..dropped {
-            self.rows[number] += 1;
-            self.write_row(number, &row);
+            self.write_row(number, &row, 0);
         }
     }
 
@@ -345,6 +381,7 @@ impl Presentation {
     pub(crate) fn finish(&mut self, summary: &Summary) {
         self.counters.finish();
         let end = summary.duration;
+        self.account_for_answers(end);
         for pool in 0..self.pools.len() {
             let id = &self.pools[pool].id;
             let message = match self.is_clean() {
@@ -365,6 +402,26 @@ impl Presentation {
         if let Err(error) = self.streams.flush() {
             let fault = format!("a result can't be written: {error}");
             self.fault.get_or_insert(fault);
+        }
+    }
+
+    /// Says how many answers could not be logged.
+    fn account_for_answers(&mut self, end: Nanos) {
+        for pool in 0..self.pools.len() {
+            let lacking = self.pools[pool]
+                .answers
+                .as_ref()
+                .map_or(0, Answers::lacking);
+            if lacking > 0 && self.log.has_warnings() {
+                let id = &self.pools[pool].id;
+                let message = format!(
+                    "{lacking} answers are not in answlog: there were too many at a time\t\
+                     {{\"pool\": \"{id}\"}}"
+                );
+                let at = self.started_at + end.0;
+                self.log
+                    .line(at, "WARN", &message, &mut self.streams.pending);
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 //! `<count> <outcome> <status> <service time> <bytes received>`.
 
 use drumfire_measure::{
-    GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo,
-    Sample, Summary, WindowedThresholds,
+    GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, Particulars, PoolInfo, RunEvent,
+    RunInfo, Sample, Summary, WindowedThresholds,
 };
 use drumfire_plan::Growth;
 use drumfire_units::Nanos;
@@ -54,6 +54,11 @@ pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
                 let detail = (outcome.starts_with("grpc:")).then(|| "it \"said\", so".into());
                 kept.push(Kept {
                     sample,
+                    particulars: Particulars {
+                        arrival: 0,
+                        began: sample.sent,
+                        written: sample.sent,
+                    },
                     detail,
                     pool: 0,
                 });

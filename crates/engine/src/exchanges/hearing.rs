@@ -142,6 +142,7 @@ impl Handler for Hearing<'_> {
         exchange.bytes_sent = exchange.bytes_sent.saturating_add(bytes as u32);
         if whole {
             exchange.is_sent = true;
+            exchange.times.written = now;
             let deadline = exchange.expect_head(limit, now);
             self.exchanges.next_scan = self.exchanges.next_scan.min(deadline);
         }

@@ -8,12 +8,12 @@ use super::own::OwnRequest;
 use super::response::BodyUse;
 use super::{Exchange, Exchanges};
 use crate::id::ExchangeId;
-use crate::limits::{SHOWN_BYTES, SHOWN_MESSAGES};
+use crate::limits::{KEPT_TRANSCRIPTS_BYTES, SHOWN_BYTES, SHOWN_MESSAGES, TRANSCRIPT_BYTES};
 use crate::prepare::{CallRequest, Message, Rendered, StreamRequest, message_count};
 use crate::wire::{Extra, Fields, Whole};
 use drumfire_measure::{
-    Excerpt, FAILED_BODY_BYTES, FailedBodies, FailedBody, Field, Outcome, Sample, Side, Transcript,
-    Written,
+    Excerpt, FAILED_BODY_BYTES, FailedBodies, FailedBody, Field, Outcome, Particulars, Sample,
+    Side, Transcript, Written,
 };
 use drumfire_plan::secret::{self, is_secret};
 use drumfire_plan::{Direction, Response, Transcripts};
@@ -22,12 +22,16 @@ use std::mem::take;
 /// What a worker keeps of a pool's exchanges until the next interval is closed.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    /// Whether each exchange is written down in full.
-    pub(super) every: bool,
+    /// Which exchanges are written down in full.
+    kinds: Transcripts,
+    /// Whether any is.
+    pub(super) shows: bool,
     /// Whether the end of any exchange takes more than its sample.
     pub(super) attends: bool,
     /// Those that are.
     pub(super) transcripts: Vec<Transcript>,
+    /// Bytes of their bodies, which may be a server's.
+    bytes: usize,
     /// The kinds of failure of which this worker has kept a body.
     known: FailedBodies,
     /// Bodies that are not handed over yet.
@@ -37,18 +41,36 @@ pub(super) struct Records {
 impl Records {
     /// None yet.
     pub(super) fn new(transcripts: Transcripts, varies: bool) -> Self {
-        let every = transcripts == Transcripts::Every;
+        let shows = transcripts != Transcripts::None;
         Self {
-            every,
-            attends: every || varies,
+            kinds: transcripts,
+            shows,
+            attends: shows || varies,
             ..Self::default()
         }
+    }
+
+    /// Whether an exchange that has ended is written down.
+    pub(super) fn wants(&self, sample: &Sample) -> bool {
+        match self.kinds {
+            Transcripts::None => false,
+            Transcripts::Every => true,
+            Transcripts::From(least) => {
+                sample.status >= least && self.bytes < KEPT_TRANSCRIPTS_BYTES
+            }
+        }
+    }
+
+    /// Whether each part of an exchange that a redirect ends is written down.
+    pub(super) fn wants_hops(&self) -> bool {
+        self.kinds == Transcripts::Every
     }
 }
 
 impl Exchanges {
     /// What was written down since the last call.
     pub(crate) fn take_written(&mut self) -> Written {
+        self.records.bytes = 0;
         Written {
             transcripts: take(&mut self.records.transcripts),
             failed_bodies: take(&mut self.records.bodies),
@@ -164,6 +186,10 @@ impl Exchanges {
             }),
             _ => Vec::new(),
         };
+        let sides = [Some(&sent), response.as_ref()];
+        let bodies = sides.into_iter().flatten().flat_map(|side| &side.bodies);
+        let bytes: usize = bodies.map(|body| body.bytes.len()).sum();
+        self.records.bytes += bytes + TRANSCRIPT_BYTES;
         self.records.transcripts.push(Transcript {
             pool: prepared.id.index(),
             sample,
@@ -176,6 +202,16 @@ impl Exchanges {
 }
 
 impl Exchange {
+    /// What only a sample that is handed on has.
+    #[inline]
+    pub(super) fn particulars(&self) -> Particulars {
+        Particulars {
+            arrival: self.task.turn.arrival,
+            began: self.times.started.max(self.times.intended),
+            written: self.times.written,
+        }
+    }
+
     /// The request that it has sent, or would have.
     fn sent(&self, message: &Message) -> Side {
         let message = match &self.follow {

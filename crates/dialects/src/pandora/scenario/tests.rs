@@ -189,7 +189,6 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
         "items",
         Known::json("v_items".to_owned()),
     );
-    scope.learn_reply("call", 3);
     for (text, wanted) in [
         ("source.users[next].name", Some("src_users.name")),
         (".source.users[next]", Some("src_users")),
@@ -215,6 +214,37 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
             "request.list.postprocessor.items[0].tags[last].name",
             Some("((((v_items | item(0)) | item(\"tags\")) | item(-1)) | item(\"name\"))"),
         ),
+    ] {
+        let seen = scope.mapped(text, 2).map(|known| known.is);
+        assert_eq!(seen.ok().as_deref(), wanted, "{text}");
+    }
+    let feeds = scope.into_feeds();
+    let names: Vec<&str> = feeds.iter().map(|feed| feed.name.value.as_str()).collect();
+    assert_eq!(names, ["src_data_list", "src_users", "src_users_rand"]);
+    let users = &feeds[1];
+    let fields: Vec<&str> = users
+        .fields
+        .iter()
+        .map(|text| text.value.as_str())
+        .collect();
+    assert_eq!(fields, ["user_id", "name"]);
+    assert_eq!(users.header.as_ref().map(|header| header.value), Some(true));
+    assert_eq!(
+        users.delimiter.as_ref().map(|text| text.value.as_str()),
+        Some(";")
+    );
+    assert_eq!(
+        feeds[2].order.as_ref().map(|text| text.value.as_str()),
+        Some("random")
+    );
+}
+
+#[test]
+fn a_call_takes_of_its_reply_what_is_read() {
+    let sources = sources();
+    let mut scope = Scope::new(&sources, &Bare, 1);
+    scope.learn_reply("call", 3);
+    for (text, wanted) in [
         (
             "request.call.postprocessor.token",
             Some("v_call_reply_token"),
@@ -238,25 +268,6 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
             (3, "v_call_reply_token", "reply $[\"token\"]"),
             (3, "v_call_reply_result", "reply $[\"result\"]"),
         ]
-    );
-    let feeds = scope.into_feeds();
-    let names: Vec<&str> = feeds.iter().map(|feed| feed.name.value.as_str()).collect();
-    assert_eq!(names, ["src_data_list", "src_users", "src_users_rand"]);
-    let users = &feeds[1];
-    let fields: Vec<&str> = users
-        .fields
-        .iter()
-        .map(|text| text.value.as_str())
-        .collect();
-    assert_eq!(fields, ["user_id", "name"]);
-    assert_eq!(users.header.as_ref().map(|header| header.value), Some(true));
-    assert_eq!(
-        users.delimiter.as_ref().map(|text| text.value.as_str()),
-        Some(";")
-    );
-    assert_eq!(
-        feeds[2].order.as_ref().map(|text| text.value.as_str()),
-        Some("random")
     );
 }
 

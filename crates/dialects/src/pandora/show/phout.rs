@@ -26,6 +26,26 @@ pub(super) enum Status {
     Grpc,
 }
 
+impl Status {
+    /// Whether a step of a scenario has failed: a call whose server says so has not.
+    pub(super) fn is_failed(self, sample: &Sample) -> bool {
+        use Outcome as O;
+        match (self, sample.outcome) {
+            (_, O::Ok) => false,
+            (Self::Http, _) => true,
+            (Self::Grpc, outcome) => matches!(
+                outcome,
+                O::AssertHeader
+                    | O::AssertBody
+                    | O::AssertTime
+                    | O::ExtractMissing
+                    | O::Script
+                    | O::BadData
+            ),
+        }
+    }
+}
+
 /// One row. Times but the first are in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Row<'a> {
@@ -37,6 +57,8 @@ pub(super) struct Row<'a> {
     real: u64,
     /// From the time at which it was due.
     response: u64,
+    connect: u64,
+    send: u64,
     latency: u64,
     receive: u64,
     size_out: u64,
@@ -54,11 +76,12 @@ impl<'a> Row<'a> {
             Outcome::Ok => "",
             outcome => kept.detail.as_deref().unwrap_or_else(|| outcome.words()),
         };
+        let began = kept.particulars.began.min(sample.sent);
         let mut row = Self {
-            sent: started_at + sample.sent.0,
+            sent: started_at + began.0,
             end: started_at + sample.end.0,
             tag,
-            real: micros(sample.service_time()),
+            real: micros(sample.end - began),
             response: micros(sample.response_time()),
             net: net_code(sample),
             proto: match columns.status {
@@ -73,7 +96,15 @@ impl<'a> Row<'a> {
             (row.net, row.proto) = (OTHER, 0);
         }
         if columns.phases && sample.first_byte != Nanos::MAX {
-            row.latency = micros(sample.first_byte - sample.sent);
+            // A server may answer before it has read everything.
+            let written = kept
+                .particulars
+                .written
+                .min(sample.first_byte)
+                .max(sample.sent);
+            row.connect = micros(sample.sent - began);
+            row.send = micros(written - sample.sent);
+            row.latency = micros(sample.first_byte - written);
             row.receive = micros(sample.end - sample.first_byte);
         }
         if columns.sizes {
@@ -116,8 +147,10 @@ impl<'a> Row<'a> {
         }
         let _ = write!(
             out,
-            "\t{}\t0\t0\t{}\t{}\t0\t{}\t{}\t{}\t{}",
+            "\t{}\t{}\t{}\t{}\t{}\t0\t{}\t{}\t{}\t{}",
             self.real,
+            self.connect,
+            self.send,
             self.latency,
             self.receive,
             self.size_out,
@@ -135,6 +168,8 @@ impl<'a> Row<'a> {
             "tag": self.tag,
             "interval_real": self.real,
             "response_time": self.response,
+            "connect_time": self.connect,
+            "send_time": self.send,
             "latency": self.latency,
             "receive_time": self.receive,
             "size_out": self.size_out,
@@ -147,13 +182,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// HTTP's statuses of gRPC's codes, by their numbers.
-const OF_GRPC: [u32; 17] = [
-    200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
-];
-
 fn of_grpc(sample: &Sample) -> u32 {
-    OF_GRPC
+    grpc_code::OF_HTTP
         .get(usize::from(grpc_code::of(sample)))
         .copied()
         .unwrap_or(500)
@@ -192,6 +222,7 @@ fn net_code(sample: &Sample) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drumfire_measure::Particulars;
 
     fn sample(outcome: Outcome) -> Sample {
         Sample {
@@ -212,6 +243,11 @@ mod tests {
     fn printed(outcome: Outcome, columns: Columns, id: Option<u64>) -> String {
         let kept = Kept {
             sample: sample(outcome),
+            particulars: Particulars {
+                arrival: 41,
+                began: Nanos::from_micros(1_900),
+                written: Nanos::from_micros(2_050),
+            },
             detail: None,
             pool: 0,
         };
@@ -235,13 +271,13 @@ mod tests {
                 Outcome::Ok,
                 NONE,
                 None,
-                "1484660999.002\ttag1|tag2\t333000\t0\t0\t0\t0\t0\t0\t0\t0\t200",
+                "1484660999.001\ttag1|tag2\t333100\t0\t0\t0\t0\t0\t0\t0\t0\t200",
             ),
             (
                 Outcome::ProtoHeader,
                 NONE,
                 Some(42),
-                "1484660999.002\ttag1|tag2#42\t333000\t0\t0\t0\t0\t0\t0\t0\t999\t200",
+                "1484660999.001\ttag1|tag2#42\t333100\t0\t0\t0\t0\t0\t0\t0\t999\t200",
             ),
             (
                 Outcome::TimeoutHead,
@@ -251,13 +287,13 @@ mod tests {
                     status: Status::Http,
                 },
                 None,
-                "1484660999.002\ttag1|tag2\t333000\t0\t0\t3000\t330000\t0\t12\t34\t110\t200",
+                "1484660999.001\ttag1|tag2\t333100\t100\t50\t2950\t330000\t0\t12\t34\t110\t200",
             ),
             (
                 Outcome::ConnectRefused,
                 NONE,
                 None,
-                "1484660999.002\ttag1|tag2\t333000\t0\t0\t0\t0\t0\t0\t0\t111\t200",
+                "1484660999.001\ttag1|tag2\t333100\t0\t0\t0\t0\t0\t0\t0\t111\t200",
             ),
         ] {
             assert_eq!(printed(outcome, columns, id), wanted);
