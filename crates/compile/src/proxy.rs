@@ -1,14 +1,22 @@
 //! The proxy that a document names, or the environment for targets that are not this machine.
 
-use crate::scope::Scope;
+use crate::scope::{Scope, is_on};
 use drumfire_plan::document::{Place, Reach};
-use drumfire_plan::{Host as UrlHost, Proxy, Scheme, Url};
+use drumfire_plan::{Host as UrlHost, Proxy, Scheme, Tunnels, Url};
 
 /// The word that stands for no proxy, in spite of the environment.
 const NONE: &str = "none";
 
 /// The proxy for these URLs, if there is one.
 pub(crate) fn proxy(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
+    let mut proxy = named(reach, urls, scope)?;
+    if is_on(&reach.proxy_tunnel) {
+        proxy.tunnels = Tunnels::All;
+    }
+    Some(proxy)
+}
+
+fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     match &reach.proxy {
         Some(text) if text.value == NONE => None,
         Some(text) => {
@@ -51,11 +59,11 @@ fn parse(text: &str, bypass: Vec<String>) -> Result<Proxy, String> {
         format!("http://{text}")
     };
     let url = Url::parse(&text).map_err(|error| error.to_string())?;
-    if url.origin.scheme == Scheme::Https {
-        let message = "proxies are reached by http://, also for https:// targets";
-        return Err(message.to_owned());
-    }
-    Ok(Proxy { url, bypass })
+    Ok(Proxy {
+        url,
+        tunnels: Tunnels::default(),
+        bypass,
+    })
 }
 
 /// Whether a URL's host is this machine, which is never reached through a proxy of the

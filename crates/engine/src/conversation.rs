@@ -4,7 +4,7 @@
 use crate::blame::{Failure, call_verdict};
 use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT};
-use crate::prepare::{authority, routes_of};
+use crate::prepare::{Routes, authority, routes_of};
 use crate::timers::{Timers, Wake};
 use crate::transport::{Connections, Context, Lane, Lanes, Transport};
 use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Opening, Pump};
@@ -114,11 +114,12 @@ pub fn converse<I: Io>(
     limit: Nanos,
     speaker: &mut dyn Speaker,
 ) -> Result<(), ConversationError> {
-    let (mut routes, tls) =
-        routes_of(plan.first(), resolver).map_err(ConversationError::Prepare)?;
-    let route = routes.swap_remove(0);
-    if route.form == TargetForm::Absolute || route.tunnel.is_some() {
-        let text = "a server's schema can't be asked for through a proxy; name --proto files";
+    let mut routes = routes_of(plan.first(), resolver).map_err(ConversationError::Prepare)?;
+    let route = routes.list.swap_remove(0);
+    let tls = routes.tls;
+    if route.form == TargetForm::Absolute {
+        let text = "a server's schema can't be asked for through a proxy without a tunnel; name \
+                    --proto files";
         return Err(ConversationError::Speaker(text.to_owned()));
     }
     let head = head(plan, path, metadata).map_err(ConversationError::Speaker)?;
@@ -132,17 +133,17 @@ pub fn converse<I: Io>(
 /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS. A target
 /// that can't be reached, or is behind a proxy, does not; the run then reports why.
 pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
-    let Ok((mut routes, tls)) = routes_of(plan.first(), resolver) else {
+    let Ok(Routes { mut list, tls, .. }) = routes_of(plan.first(), resolver) else {
         return false;
     };
-    if routes.is_empty() || routes[0].tls.is_none() || routes[0].tunnel.is_some() {
+    if list.is_empty() || list[0].tls.is_none() || list[0].tunnel.is_some() {
         return false;
     }
     let Ok(head) = head(plan, "/", &[]) else {
         return false;
     };
     let mut nothing = Nothing;
-    let mut line = Line::new(io, routes.swap_remove(0), tls, plan, limit);
+    let mut line = Line::new(io, list.swap_remove(0), tls, plan, limit);
     let mut call = Call::new(&head, &mut nothing);
     let chosen = line.choose(&mut call);
     line.close(&mut call);

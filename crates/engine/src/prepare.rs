@@ -10,7 +10,7 @@ mod varying;
 pub(crate) use lookup::{Answer, LookedUp, Lookup};
 pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
-pub(crate) use route::{Identity, Route, route, routes_of, tls_config};
+pub(crate) use route::{Identity, Route, Routes, Seals, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 pub(crate) use varying::{Outline, Parts, VaryingRequest};
 
@@ -53,6 +53,8 @@ pub struct PreparedPool {
     pub steps: Vec<Arc<str>>,
     pub(crate) requests: Vec<Request>,
     pub(crate) routes: Vec<Route>,
+    /// TLS settings of the pool's proxy, by index, where it is spoken with over TLS.
+    proxy_tls: Option<usize>,
     pub(crate) resolver: Arc<Resolver>,
 }
 
@@ -234,11 +236,16 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
     let mut tls = Vec::new();
     let mut pools = Vec::with_capacity(plan.pools().len());
     for (index, pool) in (0..).zip(plan.pools()) {
-        let (mut routes, configs) = routes_of(pool, &*resolver)?;
+        let routes = routes_of(pool, &*resolver)?;
+        let first = tls.len();
+        let moved = |config: Option<usize>| config.map(|config| config + first);
+        let proxy_tls = moved(routes.proxy_tls);
+        tls.extend(routes.tls);
+        let mut routes = routes.list;
         for route in &mut routes {
-            route.tls = route.tls.map(|config| config + tls.len());
+            route.tls = moved(route.tls);
+            route.proxy_tls = moved(route.proxy_tls);
         }
-        tls.extend(configs);
         let (steps, requests) = requests_of(pool, &routes)?;
         pools.push(Arc::new(PreparedPool {
             plan: Arc::clone(&plan),
@@ -246,6 +253,7 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
             steps,
             requests,
             routes,
+            proxy_tls,
             resolver: Arc::clone(&resolver),
         }));
     }

@@ -398,7 +398,7 @@ impl Transport {
                     self.read(cx, slot);
                 }
             }
-            Wire::Securing => {
+            Wire::SecuringProxy | Wire::Securing => {
                 self.go_on_opening(cx, slot);
                 // Bytes that came with the end of the handshake have no event of their own.
                 self.receive_frames(cx, slot);
@@ -747,7 +747,7 @@ impl Transport {
                     }
                 }
             }
-            Wire::Dialing | Wire::Tunneling(_) | Wire::Securing | Wire::Http2(_) => {
+            _ => {
                 let change = self.connections.time_out_opening(cx, slot, now);
                 self.follow(cx, change);
             }

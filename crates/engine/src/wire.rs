@@ -42,6 +42,8 @@ pub(crate) enum Wire {
     Empty,
     /// It is being opened.
     Dialing,
+    /// The TLS handshake with a proxy is under way.
+    SecuringProxy,
     /// A proxy has been asked to connect through; this reads its answer.
     Tunneling(Box<h1::Machine>),
     /// The TLS handshake is under way.
@@ -53,10 +55,22 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
+    /// Whether it is being opened, and can't carry anything yet.
+    pub(crate) const fn is_on_its_way(&self) -> bool {
+        match self {
+            Self::Dialing | Self::SecuringProxy | Self::Tunneling(_) | Self::Securing => true,
+            Self::Empty | Self::Http1(_) | Self::Http2(_) => false,
+        }
+    }
+
     /// Requests sent on it.
     pub(crate) fn carried(&self) -> u64 {
         match self {
-            Self::Empty | Self::Dialing | Self::Tunneling(_) | Self::Securing => 0,
+            Self::Empty
+            | Self::Dialing
+            | Self::SecuringProxy
+            | Self::Tunneling(_)
+            | Self::Securing => 0,
             Self::Http1(http1) => http1.carried(),
             Self::Http2(http2) => http2.carried(),
         }

@@ -167,7 +167,8 @@ pub trait Io {
     /// When it has failed; the caller closes the slot.
     fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError>;
 
-    /// Starts TLS on an open connection, by the configuration with this index.
+    /// Starts TLS on an open connection, by the configuration with this index; on one that speaks
+    /// TLS already, within that.
     ///
     /// # Errors
     /// When the handshake failed; the caller closes the slot.

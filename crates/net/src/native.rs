@@ -5,7 +5,7 @@
 
 use crate::error::local;
 use crate::poller::Poller;
-use crate::tls::{TlsIo, TlsStream};
+use crate::tls::{Carrier, TlsIo, TlsStream, Within};
 use crate::tsc::TscClock;
 use crate::{
     Address, Clock, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes,
@@ -49,7 +49,8 @@ pub struct Native {
     poller: Poller,
     sockets: Vec<Socket>,
     tls: Vec<TlsConfig>,
-    tls_io: Option<Box<TlsIo>>,
+    /// The buffers of connections, and of those within which they are.
+    tls_io: Option<Box<[TlsIo; 2]>>,
     schedstat: Option<File>,
 }
 
@@ -62,6 +63,8 @@ struct Socket {
     /// Whether an event reported that opening the connection failed.
     troubled: bool,
     tls: Option<Box<TlsStream>>,
+    /// The TLS connection to a proxy, within which that one is.
+    outer: Option<Box<TlsStream>>,
 }
 
 /// Whether one system call waits for a point in time to the nanosecond. Where none does, waits end
@@ -90,7 +93,7 @@ impl Native {
             poller: Poller::new()?,
             sockets: Vec::new(),
             tls,
-            tls_io: (!options.tls.is_empty()).then(|| Box::new(TlsIo::new())),
+            tls_io: (!options.tls.is_empty()).then(buffers),
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
         })
     }
@@ -140,15 +143,52 @@ impl Native {
     }
 }
 
-/// The resources of a TLS connection beside its own state: its socket and the shared buffers.
-macro_rules! tls_parts {
-    ($self:ident, $slot:ident) => {{
-        let socket = &mut $self.sockets[$slot.0 as usize];
-        match (&socket.fd, &mut socket.tls, &mut $self.tls_io) {
-            (Some(fd), Some(tls), Some(io)) => Some((fd, tls, io)),
-            _ => None,
+/// The socket as what carries bytes.
+struct Plain<'a>(&'a OwnedFd);
+
+impl Carrier for Plain<'_> {
+    #[inline]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
+        match retry_on_intr(|| send(self.0, bytes, socket::SEND)) {
+            Ok(sent) => Ok(sent),
+            Err(Errno::AGAIN) => Ok(0),
+            Err(error) => Err(error.into()),
         }
-    }};
+    }
+
+    #[inline]
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
+        let room = buffer.len();
+        let result = retry_on_intr(|| recv(self.0, &mut *buffer, RecvFlags::empty()));
+        received(result.map(|(_, length)| length), room)
+    }
+}
+
+impl Native {
+    /// Does something with the TLS connection of a slot, over what carries it; `None` where there
+    /// is none.
+    #[inline]
+    fn sealed<T>(
+        &mut self,
+        slot: Slot,
+        act: impl FnOnce(&mut TlsStream, &mut dyn Carrier, &mut TlsIo) -> T,
+    ) -> Option<T> {
+        let socket = self.sockets.get_mut(slot.0 as usize)?;
+        let tls = socket.tls.as_deref_mut()?;
+        let mut plain = Plain(socket.fd.as_ref()?);
+        let [io, outer_io] = self.tls_io.as_deref_mut()?;
+        Some(match socket.outer.as_deref_mut() {
+            None => act(tls, &mut plain, io),
+            Some(stream) => {
+                let mut within = Within {
+                    stream,
+                    carrier: &mut plain,
+                    io: outer_io,
+                };
+                act(tls, &mut within, io)
+            }
+        })
+    }
 }
 
 impl Io for Native {
@@ -199,22 +239,21 @@ impl Io for Native {
     }
 
     fn start_tls(&mut self, slot: Slot, config: usize) -> Result<Progress, IoError> {
-        let stream = TlsStream::new(&self.tls[config])?;
-        self.sockets[slot.0 as usize].tls = Some(Box::new(stream));
+        let stream = Box::new(TlsStream::new(&self.tls[config])?);
+        let socket = &mut self.sockets[slot.0 as usize];
+        socket.outer = socket.tls.replace(stream);
         self.handshake(slot)
     }
 
     fn add_tls(&mut self, config: TlsConfig) -> usize {
-        self.tls_io.get_or_insert_with(|| Box::new(TlsIo::new()));
+        self.tls_io.get_or_insert_with(buffers);
         self.tls.push(config.for_worker());
         self.tls.len() - 1
     }
 
     fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError> {
-        let Some((fd, tls, io)) = tls_parts!(self, slot) else {
-            return Err(IoError::BrokenPipe);
-        };
-        tls.handshake(fd, io)
+        self.sealed(slot, |tls, carrier, io| tls.handshake(carrier, io))
+            .unwrap_or(Err(IoError::BrokenPipe))
     }
 
     fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool {
@@ -225,40 +264,40 @@ impl Io for Native {
 
     #[inline]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
-        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
-            return tls.send(fd, io, bytes);
+        if self.tls_io.is_some()
+            && let Some(sent) = self.sealed(slot, |tls, carrier, io| tls.send(carrier, io, bytes))
+        {
+            return sent;
         }
-        let Some(fd) = &self.sockets[slot.0 as usize].fd else {
-            return Err(IoError::BrokenPipe);
-        };
-        match retry_on_intr(|| send(fd, bytes, socket::SEND)) {
-            Ok(sent) => Ok(sent),
-            Err(Errno::AGAIN) => Ok(0),
-            Err(error) => Err(error.into()),
+        match &self.sockets[slot.0 as usize].fd {
+            Some(fd) => Plain(fd).send(bytes),
+            None => Err(IoError::BrokenPipe),
         }
     }
 
     #[inline]
     fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
-        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
-            return tls.receive(fd, io, buffer);
+        if self.tls_io.is_some()
+            && let Some(received) =
+                self.sealed(slot, |tls, carrier, io| tls.receive(carrier, io, buffer))
+        {
+            return received;
         }
-        let Some(fd) = &self.sockets[slot.0 as usize].fd else {
-            return Err(IoError::BrokenPipe);
-        };
-        let room = buffer.len();
-        received(
-            retry_on_intr(|| recv(fd, &mut *buffer, RecvFlags::empty())).map(|(_, length)| length),
-            room,
-        )
+        match &self.sockets[slot.0 as usize].fd {
+            Some(fd) => Plain(fd).receive(buffer),
+            None => Err(IoError::BrokenPipe),
+        }
     }
 
     fn discard(&mut self, slot: Slot, limit: u64, scratch: &mut [u8]) -> Result<Received, IoError> {
         let room = usize::try_from(limit)
             .unwrap_or(usize::MAX)
             .min(scratch.len());
-        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
-            return tls.discard(fd, io, room);
+        if self.tls_io.is_some()
+            && let Some(received) =
+                self.sealed(slot, |tls, carrier, io| tls.discard(carrier, io, room))
+        {
+            return received;
         }
         let Some(fd) = &self.sockets[slot.0 as usize].fd else {
             return Err(IoError::BrokenPipe);
@@ -271,11 +310,10 @@ impl Io for Native {
     }
 
     fn close(&mut self, slot: Slot) {
-        if let Some((fd, tls, io)) = tls_parts!(self, slot) {
-            tls.send_close_notify(fd, io);
-        }
+        self.sealed(slot, |tls, carrier, io| tls.send_close_notify(carrier, io));
         if let Some(socket) = self.sockets.get_mut(slot.0 as usize) {
             socket.tls = None;
+            socket.outer = None;
             socket.fd = None;
         }
     }
@@ -320,18 +358,28 @@ impl Io for Native {
 }
 
 impl Native {
+    /// Sends encrypted bytes of a slot that waited for room: those of the outer connection first.
+    fn flush(&mut self, slot: Slot) -> Result<(), IoError> {
+        let socket = &mut self.sockets[slot.0 as usize];
+        if let (Some(fd), Some(outer)) = (&socket.fd, &mut socket.outer) {
+            outer.flush(&mut Plain(fd))?;
+        }
+        self.sealed(slot, |tls, carrier, _| tls.flush(carrier))
+            .unwrap_or(Ok(()))
+    }
+
     /// Sends encrypted bytes that waited for room; the engine does not know of them.
     fn flush_ready(&mut self, ready: &[Readiness]) {
         for readiness in ready.iter().filter(|readiness| readiness.writable) {
-            let slot = readiness.slot;
-            if let Some((fd, tls, _)) = tls_parts!(self, slot)
-                && tls.has_unsent()
-            {
-                // A broken connection shows itself to the receive that follows.
-                let _broken = tls.flush(fd);
-            }
+            // A broken connection shows itself to the receive that follows.
+            let _broken = self.flush(readiness.slot);
         }
     }
+}
+
+/// Buffers for TLS connections.
+fn buffers() -> Box<[TlsIo; 2]> {
+    Box::new([TlsIo::new(), TlsIo::new()])
 }
 
 /// The result of a receive into `room` bytes. A short one has drained the socket for now (epoll(7),

@@ -5,4 +5,4 @@ mod session;
 mod stream;
 
 pub use config::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify};
-pub(crate) use stream::{TlsIo, TlsStream};
+pub(crate) use stream::{Carrier, TlsIo, TlsStream, Within};

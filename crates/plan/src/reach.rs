@@ -81,11 +81,24 @@ pub enum Resumption {
     Full,
 }
 
+/// Which targets a proxy is asked to connect through to (CONNECT, RFC 9110 section 9.3.6). Requests
+/// to others are given to the proxy itself, with their whole URLs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tunnels {
+    /// Those of https.
+    #[default]
+    Sealed,
+    /// All.
+    All,
+}
+
 /// An HTTP proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proxy {
-    /// Its address; the scheme is http.
+    /// Its address; with the scheme https, it is spoken with over TLS.
     pub url: Url,
+    /// Which targets are reached through a tunnel.
+    pub tunnels: Tunnels,
     /// Hosts that are reached without it: names, suffixes with a leading dot, or `*`.
     pub bypass: Vec<String>,
 }

@@ -244,7 +244,7 @@ fn a_feed_larger_than_memory_is_read_as_it_is_needed() {
     let (server, arrived) = server();
     let folder = Folder::new();
     folder.write("large.csv", &text);
-    let mut rows = |order: &str, pool: &str| -> Vec<u64> {
+    let rows = |order: &str, pool: &str| -> Vec<u64> {
         let plan = format!(
             "drumfire: 1\ndefaults: {{ target: \"{{url}}\", connections: 2 }}\n\
              feeds: {{ f: {{ csv: large.csv, order: {order} }} }}\n\

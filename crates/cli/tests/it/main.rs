@@ -40,7 +40,9 @@ mod output;
 mod pandora;
 mod pandora_beside;
 mod plans;
+mod proxies;
 mod references;
+
 mod reflection;
 mod scenarios;
 mod scripts;

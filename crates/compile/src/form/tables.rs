@@ -57,6 +57,8 @@ fields!(Reach {
         "What becomes of requests to a name without an address: refuse the run, or fail",
     "source_ip" => source_ip: "The addresses of this machine from which connections are made",
     "proxy" => proxy: "The proxy's URL, or none",
+    "proxy_tunnel" => proxy_tunnel:
+        "Whether the proxy makes a tunnel to every target, also to those of http",
     "no_proxy" => no_proxy: "Hosts that are reached without the proxy",
     "unix_socket" => unix_socket: "The path of a Unix socket to connect to",
 });

@@ -96,10 +96,12 @@ prop_compose! {
 
 prop_compose! {
     fn reach()(target in some(), plaintext in switch(), resolve in texts(), addresses in some(),
-               unresolved in some(), source_ip in texts(), proxy in some(), no_proxy in texts(),
+               unresolved in some(), source_ip in texts(), proxy in some(),
+               proxy_tunnel in switch(), no_proxy in texts(),
                unix_socket in some())
         -> Reach {
-            Reach { target, plaintext, resolve, addresses, unresolved, source_ip, proxy, no_proxy,
+            Reach { target, plaintext, resolve, addresses, unresolved, source_ip, proxy,
+                    proxy_tunnel, no_proxy,
                     unix_socket }
         }
 }

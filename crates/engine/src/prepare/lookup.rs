@@ -1,6 +1,6 @@
 //! Looking up origins during a run: those that redirects lead to.
 
-use super::{Identity, PrepareError, PreparedPool, Route, route, tls_config};
+use super::{Identity, PrepareError, PreparedPool, Route, Seals, route, tls_config};
 use drumfire_net::TlsConfig;
 use drumfire_plan::{Origin, Scheme};
 use std::io;
@@ -40,8 +40,12 @@ impl Lookup {
                 Scheme::Http => Ok(None),
                 Scheme::Https => tls_config(prepared.pool(), &origin, Identity::Withheld).map(Some),
             };
+            let seals = Seals {
+                proxy: prepared.proxy_tls,
+                origin: None,
+            };
             let found = tls.and_then(|tls| {
-                let route = route(prepared.pool(), &origin, None, &*prepared.resolver)?;
+                let route = route(prepared.pool(), &origin, seals, &*prepared.resolver)?;
                 Ok(Answer { route, tls })
             });
             // The worker may have given the exchange up in the meantime.

@@ -5,7 +5,7 @@ use super::{PrepareError, Resolver, basic_credentials};
 use drumfire_measure::Outcome;
 use drumfire_net::{Address, TlsConfig, TlsOptions, TlsVerify};
 use drumfire_plan::{
-    Host, HttpVersion, Origin, Pool, Proxy, Resumption, Scheme, Unresolved, Verify,
+    Host, HttpVersion, Origin, Pool, Proxy, Resumption, Scheme, Tunnels, Unresolved, Verify,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -17,9 +17,11 @@ pub(crate) struct Route {
     pub(crate) peers: Peers,
     /// Local addresses to send from, of the peers' family; the system's choice when empty.
     pub(crate) sources: Vec<IpAddr>,
-    /// The request that makes a proxy connect through; followed by TLS.
+    /// TLS settings of the proxy, by index, where it is spoken with over TLS.
+    pub(crate) proxy_tls: Option<usize>,
+    /// The request that makes a proxy connect through.
     pub(crate) tunnel: Option<Box<[u8]>>,
-    /// TLS settings, by index.
+    /// TLS settings of the origin, by index.
     pub(crate) tls: Option<usize>,
     pub(crate) form: TargetForm,
 }
@@ -67,13 +69,36 @@ impl Route {
     }
 }
 
-/// One route for each distinct origin of the plan's requests, and the TLS settings they name.
-pub(crate) fn routes_of(
-    pool: &Pool,
-    resolver: &Resolver,
-) -> Result<(Vec<Route>, Vec<TlsConfig>), PrepareError> {
+/// The ways to a pool's targets.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// One for each distinct origin of its requests.
+    pub(crate) list: Vec<Route>,
+    /// The TLS settings that they name.
+    pub(crate) tls: Vec<TlsConfig>,
+    /// Which of them is the proxy's.
+    pub(crate) proxy_tls: Option<usize>,
+}
+
+/// Indices of TLS settings on the way to an origin.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seals {
+    pub(crate) proxy: Option<usize>,
+    pub(crate) origin: Option<usize>,
+}
+
+/// The ways to the origins of a pool's requests.
+pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, PrepareError> {
     let mut routes: Vec<Route> = Vec::new();
     let mut tls = Vec::new();
+    let proxy = pool.reach.proxy.as_ref();
+    let proxy_tls = match proxy.filter(|proxy| proxy.url.origin.scheme == Scheme::Https) {
+        None => None,
+        Some(proxy) => {
+            tls.push(proxy_config(pool, proxy)?);
+            Some(0)
+        }
+    };
     for request in &pool.requests {
         if !routes
             .iter()
@@ -86,17 +111,25 @@ pub(crate) fn routes_of(
                     Some(tls.len() - 1)
                 }
             };
-            routes.push(route(pool, &request.url.origin, index, resolver)?);
+            let seals = Seals {
+                proxy: proxy_tls,
+                origin: index,
+            };
+            routes.push(route(pool, &request.url.origin, seals, resolver)?);
         }
     }
-    Ok((routes, tls))
+    Ok(Routes {
+        list: routes,
+        tls,
+        proxy_tls,
+    })
 }
 
 /// The way to one origin.
 pub(crate) fn route(
     pool: &Pool,
     origin: &Origin,
-    tls: Option<usize>,
+    seals: Seals,
     resolver: &Resolver,
 ) -> Result<Route, PrepareError> {
     let proxy = pool
@@ -104,15 +137,16 @@ pub(crate) fn route(
         .proxy
         .as_ref()
         .filter(|proxy| !bypasses(proxy, origin));
+    let has_socket = pool.reach.unix_socket.is_some();
     let peers = match (&pool.reach.unix_socket, proxy) {
         (Some(path), _) => Peers::Unix(path.clone()),
         (None, Some(proxy)) => peers(pool, &proxy.url.origin, resolver)?,
         (None, None) => peers(pool, origin, resolver)?,
     };
     let tunnel = proxy
-        .filter(|_| origin.scheme == Scheme::Https)
+        .filter(|proxy| origin.scheme == Scheme::Https || proxy.tunnels == Tunnels::All)
         .map(|p| connect_request(p, origin));
-    let form = if proxy.is_some() && tunnel.is_none() && pool.reach.unix_socket.is_none() {
+    let form = if proxy.is_some() && tunnel.is_none() && !has_socket {
         TargetForm::Absolute
     } else {
         TargetForm::Origin
@@ -122,8 +156,9 @@ pub(crate) fn route(
         origin: origin.clone(),
         peers,
         sources,
+        proxy_tls: seals.proxy.filter(|_| proxy.is_some() && !has_socket),
         tunnel,
-        tls,
+        tls: seals.origin,
         form,
     })
 }
@@ -235,10 +270,26 @@ pub(crate) fn tls_config(
     origin: &Origin,
     identity: Identity,
 ) -> Result<TlsConfig, PrepareError> {
-    let tls = &pool.reach.tls;
     let host = bare(&origin.host);
+    let name = pool.reach.tls.server_name.as_deref().unwrap_or(&host);
+    config(pool, name, identity, pool.http.version)
+}
+
+/// TLS settings for a proxy, which is spoken with in HTTP/1.1 and sees no certificate of the client.
+fn proxy_config(pool: &Pool, proxy: &Proxy) -> Result<TlsConfig, PrepareError> {
+    let name = bare(&proxy.url.origin.host);
+    config(pool, &name, Identity::Withheld, HttpVersion::Http1)
+}
+
+fn config(
+    pool: &Pool,
+    name: &str,
+    identity: Identity,
+    version: HttpVersion,
+) -> Result<TlsConfig, PrepareError> {
+    let tls = &pool.reach.tls;
     TlsConfig::new(&TlsOptions {
-        name: tls.server_name.as_deref().unwrap_or(&host),
+        name,
         roots: tls.ca_pem.as_deref(),
         identity: tls
             .identity_pem
@@ -249,7 +300,7 @@ pub(crate) fn tls_config(
             Verify::Yes => TlsVerify::Yes,
             Verify::No => TlsVerify::No,
         },
-        alpn: match pool.http.version {
+        alpn: match version {
             HttpVersion::Http1 => &[b"http/1.1"],
             HttpVersion::Http2 => &[b"h2"],
         },

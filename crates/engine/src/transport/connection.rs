@@ -71,9 +71,8 @@ impl Connection {
     /// Whether it is on its way to being open.
     pub(crate) fn is_opening(&self) -> bool {
         match &self.wire {
-            Wire::Dialing | Wire::Tunneling(_) | Wire::Securing => true,
             Wire::Http2(http2) => !http2.is_ready(),
-            Wire::Empty | Wire::Http1(_) => false,
+            wire => wire.is_on_its_way(),
         }
     }
 

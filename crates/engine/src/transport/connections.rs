@@ -548,7 +548,7 @@ impl Connections {
     /// Whether a slot's connection is being opened and its handshake is not over.
     pub(crate) fn is_unsecured(&self, slot: Slot) -> bool {
         let wire = &self.at(slot).wire;
-        matches!(wire, Wire::Dialing | Wire::Tunneling(_) | Wire::Securing)
+        wire.is_on_its_way()
     }
 
     /// Whether a slot's connection has come to speak HTTP/2.

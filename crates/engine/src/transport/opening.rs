@@ -1,9 +1,9 @@
 //! Opening a connection: addresses in turn, a proxy's tunnel, TLS, the greeting.
 //!
 //! ```text
-//!   dial ─► dialing ─► tunnelling, by a proxy ─► securing, over TLS ─► Open, or Greets
-//!     ▲        │              │                      │
-//!     └─ next ─┴─── none left ┴──────────────────────┴───────────────► Failed
+//!   dial ─► dialing ─► securing the proxy ─► tunnelling ─► securing ─► Open, or Greets
+//!     ▲        │                │                 │            │
+//!     └─ next ─┴─── none left ──┴─────────────────┴────────────┴────► Failed
 //! ```
 //!
 //! Each call says how far the attempt has come ([`Way`]).
@@ -58,6 +58,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
     pub(super) fn go_on(self, input: &mut Input) -> Way {
         match self.connection.wire {
             Wire::Dialing => self.on_dialing(),
+            Wire::SecuringProxy => self.on_securing_proxy(),
             Wire::Tunneling(_) => self.receive_tunnel(input),
             Wire::Securing => self.on_securing(),
             Wire::Empty | Wire::Http1(_) | Wire::Http2(_) => Way::Pending,
@@ -122,12 +123,40 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// The connection is open: a tunnel, TLS, or the exchange is next.
+    /// The connection is open: TLS with a proxy, a tunnel, TLS, or the exchange is next.
     fn connected(&mut self, now: Nanos) -> Way {
         let time = now - self.connection.phase_start;
         let address = self.connection.address;
         self.cx.handler.note(Note::Connected { time, address });
         self.connection.phase_start = now;
+        let Some(config) = self.lane.route.proxy_tls else {
+            return self.tunnel(now);
+        };
+        self.connection.wire = Wire::SecuringProxy;
+        let progress = self.cx.io.start_tls(self.slot, config);
+        self.secure_proxy(progress)
+    }
+
+    /// The slot, whose handshake with a proxy is under way, has made progress.
+    fn on_securing_proxy(mut self) -> Way {
+        let progress = self.cx.io.handshake(self.slot);
+        self.secure_proxy(progress)
+    }
+
+    fn secure_proxy(&mut self, progress: Result<Progress, IoError>) -> Way {
+        let now = self.cx.io.now();
+        match progress {
+            Ok(Progress::Pending) => Way::Pending,
+            Ok(Progress::Done) => self.tunnel(now),
+            Err(error) => {
+                let reason = format!("TLS with the proxy: {}", words_of(error, During::Tls));
+                failed(Failure::with(Outcome::ConnectProxy, reason), now)
+            }
+        }
+    }
+
+    /// The next hop is reached, which is a proxy that is asked to connect through, or the origin.
+    fn tunnel(&mut self, now: Nanos) -> Way {
         let Some(head) = &self.lane.route.tunnel else {
             return self.tunnelled(now);
         };
@@ -148,8 +177,12 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         let Wire::Tunneling(machine) = &mut self.connection.wire else {
             return Way::Pending;
         };
+        // Behind the answer may stand what a server of HTTP/2 says first, which is not the proxy's.
+        let settings = &self.lane.settings;
+        let speaks_first = settings.version == HttpVersion::Http2 && self.lane.route.tls.is_none();
+        let room = if speaks_first { 1 } else { input.buffer.len() };
         let tunnel = loop {
-            let received = self.cx.io.receive(self.slot, &mut input.buffer);
+            let received = self.cx.io.receive(self.slot, &mut input.buffer[..room]);
             let tunnel = match received {
                 Ok(Received::Bytes { length, .. }) => {
                     let bytes = &input.buffer[..length];
@@ -157,7 +190,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
                 }
                 Ok(Received::Nothing) => return Way::Pending,
                 Ok(Received::End) => refused_by_end(machine),
-                Err(error) => Tunnel::Refused(words_of(error)),
+                Err(error) => Tunnel::Refused(words_of(error, During::Send)),
             };
             if !matches!(tunnel, Tunnel::Waits) {
                 break tunnel;
@@ -254,7 +287,12 @@ fn read_tunnel(
         bytes = &bytes[step.consumed..];
         match step.event {
             Event::NeedInput => return Tunnel::Waits,
-            Event::Head(head) if head.body == BodyKind::Tunnel => return Tunnel::Open,
+            Event::Head(head) if head.body == BodyKind::Tunnel => {
+                return match bytes.is_empty() {
+                    true => Tunnel::Open,
+                    false => Tunnel::Refused("bytes follow the proxy's answer".to_owned()),
+                };
+            }
             Event::End(end) => {
                 let status = end.status;
                 return Tunnel::Refused(format!("the proxy answered with status {status}"));
@@ -281,8 +319,8 @@ fn refusal(error: &drumfire_http1::Error) -> String {
     error.hint().unwrap_or_else(words)
 }
 
-fn words_of(error: IoError) -> String {
-    let failure = io_failure(error, During::Send);
+fn words_of(error: IoError, during: During) -> String {
+    let failure = io_failure(error, during);
     let words = failure.outcome.words().to_owned();
     failure.detail.unwrap_or(words)
 }

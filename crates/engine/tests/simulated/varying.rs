@@ -4,7 +4,7 @@ use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
 use drumfire_plan::{
     Body, CallKind, DataError, ExpectContinue, Header, KeepAlive, Method, Proxy, Redirects,
-    RenderedFields, RequestContext, RequestData, ReusedClosed, Url, Varying,
+    RenderedFields, RequestContext, RequestData, ReusedClosed, Tunnels, Url, Varying,
 };
 use drumfire_testkit::{
     Answer, Draft, Expecting, Farewell, Http2, LastId, Law, Reply, Request, Said, Server,
@@ -434,6 +434,7 @@ fn a_connection_for_each_and_an_awaited_word_change_nothing() {
 fn a_proxy_is_told_the_whole_url() {
     let proxy = Proxy {
         url: Url::parse("http://sut/").expect("a URL"),
+        tunnels: Tunnels::Sealed,
         bypass: Vec::new(),
     };
     let (_, arrivals) = twenty(Server::new(), |pool| {

@@ -1,16 +1,39 @@
-//! One TLS connection: records in and out over a non-blocking socket.
+//! One TLS connection: records in and out over a non-blocking socket, or within another one.
 //!
 //! Buffers belong to the driver and are shared by all its connections; a connection keeps bytes of
 //! its own only while a record is cut in two or the kernel has no room.
 
 use super::session::{CHUNK_BYTES, HELD_BYTES, Phase, SEALED_BYTES, Session, closed_in_handshake};
-use crate::{IoError, Progress, Received, TlsConfig, socket};
-use rustix::fd::OwnedFd;
-use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{RecvFlags, recv, send};
+use crate::{IoError, Progress, Received, TlsConfig};
 
 /// How many encrypted bytes are received in one go; more than one full record.
 const RECEIVE_BYTES: usize = 64 * 1024;
+
+/// The way that records take.
+pub(crate) trait Carrier {
+    /// Sends what there is room for.
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError>;
+
+    /// Receives into the buffer.
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError>;
+}
+
+/// A TLS connection that carries the records of another one.
+pub(crate) struct Within<'a> {
+    pub(crate) stream: &'a mut TlsStream,
+    pub(crate) carrier: &'a mut dyn Carrier,
+    pub(crate) io: &'a mut TlsIo,
+}
+
+impl Carrier for Within<'_> {
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
+        self.stream.send(self.carrier, self.io, bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
+        self.stream.receive(self.carrier, self.io, buffer)
+    }
+}
 
 /// Buffers that all connections of a driver take turns to use.
 #[derive(Debug)]
@@ -51,9 +74,13 @@ impl TlsStream {
     }
 
     /// Goes on with the handshake as far as the socket lets it.
-    pub(crate) fn handshake(&mut self, fd: &OwnedFd, io: &mut TlsIo) -> Result<Progress, IoError> {
+    pub(crate) fn handshake(
+        &mut self,
+        carrier: &mut dyn Carrier,
+        io: &mut TlsIo,
+    ) -> Result<Progress, IoError> {
         loop {
-            self.flush(fd)?;
+            self.flush(carrier)?;
             match self.session.phase() {
                 Phase::Handshake => {}
                 Phase::Open | Phase::PeerClosed => return Ok(Progress::Done),
@@ -62,7 +89,7 @@ impl TlsStream {
             // A server that speaks first, as in HTTP/2, may do so in the packet that ends the
             // handshake.
             let mut early = std::mem::take(&mut self.early);
-            let pull = self.pull(fd, io, RECEIVE_BYTES, &mut |text| {
+            let pull = self.pull(carrier, io, RECEIVE_BYTES, &mut |text| {
                 early.extend_from_slice(text);
             });
             self.early = early;
@@ -77,20 +104,20 @@ impl TlsStream {
     /// Sends text; fewer bytes than given means that the kernel has no room.
     pub(crate) fn send(
         &mut self,
-        fd: &OwnedFd,
+        carrier: &mut dyn Carrier,
         io: &mut TlsIo,
         text: &[u8],
     ) -> Result<usize, IoError> {
         let mut taken = 0;
         while taken < text.len() {
-            self.flush(fd)?;
+            self.flush(carrier)?;
             if self.has_unsent() {
                 break;
             }
             let chunk = &text[taken..text.len().min(taken + CHUNK_BYTES)];
             let length = self.session.seal(chunk, &mut io.outgoing)?;
             let out = &io.outgoing[..length];
-            let sent = push(fd, out)?;
+            let sent = carrier.send(out)?;
             self.session.keep(&out[sent..]);
             taken += chunk.len();
         }
@@ -100,13 +127,13 @@ impl TlsStream {
     /// Receives text into the buffer.
     pub(crate) fn receive(
         &mut self,
-        fd: &OwnedFd,
+        carrier: &mut dyn Carrier,
         io: &mut TlsIo,
         buffer: &mut [u8],
     ) -> Result<Received, IoError> {
         let limit = buffer.len();
         let mut length = 0;
-        self.receive_into(fd, io, limit, &mut |text| {
+        self.receive_into(carrier, io, limit, &mut |text| {
             buffer[length..length + text.len()].copy_from_slice(text);
             length += text.len();
         })
@@ -115,11 +142,11 @@ impl TlsStream {
     /// Receives text and throws it away.
     pub(crate) fn discard(
         &mut self,
-        fd: &OwnedFd,
+        carrier: &mut dyn Carrier,
         io: &mut TlsIo,
         limit: usize,
     ) -> Result<Received, IoError> {
-        self.receive_into(fd, io, limit, &mut |_| {})
+        self.receive_into(carrier, io, limit, &mut |_| {})
     }
 
     /// Whether encrypted bytes wait for room in the kernel.
@@ -128,30 +155,30 @@ impl TlsStream {
     }
 
     /// Sends the bytes that the kernel had no room for earlier.
-    pub(crate) fn flush(&mut self, fd: &OwnedFd) -> Result<(), IoError> {
+    pub(crate) fn flush(&mut self, carrier: &mut dyn Carrier) -> Result<(), IoError> {
         if self.has_unsent() {
-            let sent = push(fd, self.session.unsent())?;
+            let sent = carrier.send(self.session.unsent())?;
             self.session.forget_sent(sent);
         }
         Ok(())
     }
 
     /// Sends close_notify, as far as the socket takes it at once.
-    pub(crate) fn send_close_notify(&mut self, fd: &OwnedFd, io: &mut TlsIo) {
+    pub(crate) fn send_close_notify(&mut self, carrier: &mut dyn Carrier, io: &mut TlsIo) {
         if self.has_unsent() {
             return;
         }
         let length = self.session.seal_close_notify(&mut io.outgoing);
         if length > 0 {
             // The connection is closed either way.
-            let _unsent = push(fd, &io.outgoing[..length]);
+            let _unsent = carrier.send(&io.outgoing[..length]);
         }
     }
 
     /// Receives until there is text, nothing more for now, or the end.
     fn receive_into(
         &mut self,
-        fd: &OwnedFd,
+        carrier: &mut dyn Carrier,
         io: &mut TlsIo,
         limit: usize,
         sink: &mut dyn FnMut(&[u8]),
@@ -172,14 +199,14 @@ impl TlsStream {
             }
             let mut length = 0;
             let mut rest = Vec::new();
-            let pull = self.pull(fd, io, limit, &mut |text| {
+            let pull = self.pull(carrier, io, limit, &mut |text| {
                 let (fits, more) = text.split_at(text.len().min(limit - length));
                 length += fits.len();
                 sink(fits);
                 rest.extend_from_slice(more);
             })?;
             self.early = rest;
-            self.flush(fd)?;
+            self.flush(carrier)?;
             match pull {
                 Pull::Some { drained } if length > 0 => {
                     let drained =
@@ -197,7 +224,7 @@ impl TlsStream {
     /// One receive from the socket, and all whole records in it.
     fn pull(
         &mut self,
-        fd: &OwnedFd,
+        carrier: &mut dyn Carrier,
         io: &mut TlsIo,
         limit: usize,
         sink: &mut dyn FnMut(&[u8]),
@@ -207,16 +234,14 @@ impl TlsStream {
         let end = limit.max(held + 1024).min(io.incoming.len());
         let room = &mut io.incoming[..end];
         room[..held].copy_from_slice(self.session.held());
-        let length = match retry_on_intr(|| recv(fd, &mut room[held..], RecvFlags::empty())) {
-            Ok((0, _)) => return Ok(Pull::End),
-            Ok((length, _)) => length,
-            Err(Errno::AGAIN) => return Ok(Pull::Nothing),
-            Err(error) => return Err(error.into()),
+        let (length, drained) = match carrier.receive(&mut room[held..])? {
+            Received::Bytes { length, drained } => (length, drained),
+            Received::Nothing => return Ok(Pull::Nothing),
+            Received::End => return Ok(Pull::End),
         };
-        let drained = held + length < end;
         if let Err(error) = self.session.take_in(&mut room[..held + length], sink) {
             // The output ends with the alert, which the peer may still receive.
-            let _unheard = self.flush(fd);
+            let _unheard = self.flush(carrier);
             return Err(error);
         }
         Ok(Pull::Some { drained })
@@ -231,13 +256,4 @@ enum Pull {
     },
     Nothing,
     End,
-}
-
-/// Sends what there is room for.
-fn push(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, IoError> {
-    match retry_on_intr(|| send(fd, bytes, socket::SEND)) {
-        Ok(sent) => Ok(sent),
-        Err(Errno::AGAIN) => Ok(0),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -66,6 +66,8 @@ pub struct Reach {
     pub source_ip: Vec<Text>,
     /// A proxy's URL, or `none`.
     pub proxy: Option<Text>,
+    /// Whether the proxy makes a tunnel to every target, to those of http too.
+    pub proxy_tunnel: Option<Switch>,
     /// Hosts that are reached without the proxy.
     pub no_proxy: Vec<Text>,
     /// A Unix socket in place of the target's host.

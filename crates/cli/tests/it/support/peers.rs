@@ -191,31 +191,48 @@ pub(crate) fn apache(identity: &Identity) -> Option<Peer> {
     if !lab::has("apache2") {
         return None;
     }
+    let own = "MaxKeepAliveRequests 0\nProtocols h2 h2c http/1.1\n";
+    Some(httpd(identity, &["dir", "http2"], own))
+}
+
+/// Apache httpd as a forward proxy: plain at one port, over TLS at the other. It makes tunnels to
+/// all ports, and logs method and target of each request.
+pub(crate) fn forward_proxy(identity: &Identity) -> Option<Peer> {
+    if !lab::has("apache2") {
+        return None;
+    }
+    let own = "ProxyRequests On\nAllowCONNECT 1-65535\n";
+    let modules = ["proxy", "proxy_http", "proxy_connect"];
+    Some(httpd(identity, &modules, own))
+}
+
+/// Apache httpd with these modules and settings beside the usual ones.
+fn httpd(identity: &Identity, modules: &[&str], own: &str) -> Peer {
     let (folder, port, tls_port) = (www(), lab::port(), lab::port());
-    let modules: String = ["mpm_event", "authz_core", "dir", "http2", "ssl"]
+    let usual = ["mpm_event", "authz_core", "ssl"];
+    let modules: String = usual
         .iter()
-        .fold(String::new(), |text, name| {
-            text + &format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n")
-        });
+        .chain(modules)
+        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
+        .collect();
     let Identity { certificate, key } = identity;
     folder.write(
         "httpd.conf",
         format!(
-            "{modules}ServerName localhost\nServerRoot {0}\nPidFile {0}/pid\n\
+            "{modules}ServerName apache.test\nServerRoot {0}\nPidFile {0}/pid\n\
              DocumentRoot {0}/www\nErrorLog {0}/error.log\nUser www-data\nGroup www-data\n\
-             LogFormat \"%m %U %>s\" line\nCustomLog {0}/access.log line\n\
-             MaxKeepAliveRequests 0\nProtocols h2 h2c http/1.1\n\
+             LogFormat \"%m %U %>s\" line\nCustomLog {0}/access.log line\n{own}\
              Listen 127.0.0.1:{port}\nListen 127.0.0.1:{tls_port}\n\
-             <VirtualHost 127.0.0.1:{tls_port}>\nSSLEngine on\n\
+             <VirtualHost 127.0.0.1:{tls_port}>\nSSLEngine on\n{own}\
              SSLCertificateFile {certificate}\nSSLCertificateKeyFile {key}\n</VirtualHost>\n",
             folder.path().display()
         ),
     );
-    Some(Peer::start(folder, port, tls_port, |folder| {
+    Peer::start(folder, port, tls_port, |folder| {
         let mut command = lab::program("apache2");
         command.args(["-DFOREGROUND", "-f", &folder.at("httpd.conf")]);
         command
-    }))
+    })
 }
 
 fn nginx(folder: &Folder) -> Command {

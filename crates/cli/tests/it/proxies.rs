@@ -1,0 +1,124 @@
+//! Apache httpd as a forward proxy, in the clear and over TLS, before nginx and nghttpd.
+
+use crate::support::certificates::{Authority, VALID};
+use crate::support::peers::{self, Nginx, Peer};
+use crate::support::program::{LIMIT, drumfire};
+use crate::support::{Folder, Process, Report};
+
+/// The machines of a test: a proxy, and servers behind it.
+struct Site {
+    authority: Authority,
+    proxy: Peer,
+    nginx: Peer,
+    /// Speaks HTTP/2 alone, in the clear.
+    nghttpd: Peer,
+    folder: Folder,
+}
+
+impl Site {
+    /// `None` where one of the programs is not there.
+    fn new() -> Option<Self> {
+        let authority = Authority::new()?;
+        let identity = authority.sign("localhost", "DNS:localhost,IP:127.0.0.1", VALID);
+        let nginx = Nginx {
+            identity: Some(&identity),
+            ..Nginx::default()
+        };
+        Some(Self {
+            proxy: peers::forward_proxy(&identity)?,
+            nginx: nginx.start()?,
+            nghttpd: peers::nghttpd(None, "")?,
+            folder: Folder::new(),
+            authority,
+        })
+    }
+
+    /// Sends twenty requests through a proxy, by a plan with these settings.
+    fn run(&self, proxy: &str, settings: &str, url: &str) -> Report {
+        let ca = &self.authority.certificate;
+        let plan = format!(
+            "drumfire: 1\npools:\n  p:\n    proxy: {proxy}\n    tls: {{ cacert: {ca} }}\n    \
+             users: 4\n    stop: {{ requests: 20 }}\n{settings}    requests: [ get: {url} ]\n"
+        );
+        let path = self.folder.write("plan.yaml", plan);
+        let mut command = drumfire(["run", &path, "--json", "-"]);
+        Report::of(Process::start(&mut command).finish(LIMIT))
+    }
+}
+
+#[test]
+fn proxies_of_either_kind_lead_to_targets_of_either_kind() {
+    let Some(site) = Site::new() else { return };
+    let port = site.proxy.port();
+    let plain = format!("http://localhost:{port}");
+    let sealed = site.proxy.tls_url("").trim_end_matches('/').to_owned();
+    const TUNNEL: &str = "    proxy_tunnel: true\n";
+    let (clear, secure) = (site.nginx.url("10k.txt"), site.nginx.tls_url("10k.txt"));
+    let big = site.nginx.tls_url("10m.txt");
+    let http2 = site.nghttpd.url("10k.txt");
+    let rows = [
+        (&plain, "", &clear, false),
+        (&plain, "", &secure, true),
+        (&plain, TUNNEL, &clear, true),
+        (&sealed, "", &clear, false),
+        (&sealed, "", &secure, true),
+        (&sealed, TUNNEL, &clear, true),
+        // TLS within TLS, with records that are cut wherever the proxy cuts them.
+        (&sealed, "", &big, true),
+        (
+            &plain,
+            "    http: 2\n    proxy_tunnel: true\n",
+            &http2,
+            true,
+        ),
+        (
+            &sealed,
+            "    http: 2\n    proxy_tunnel: true\n",
+            &http2,
+            true,
+        ),
+    ];
+    let mut logged = 0;
+    for (proxy, settings, url, tunnels) in rows {
+        let before = site.nginx.requests();
+        let report = site.run(proxy, settings, url);
+        let row = format!("{proxy} {settings} {url}: {:#}", report.short());
+        assert_eq!(report.n("requests.ok"), 20, "{row}");
+        if url != &http2 {
+            // The question before counts as well.
+            assert_eq!(site.nginx.requests(), before + 21, "{row}");
+        }
+        // Requests are logged as they are made, a tunnel when it has ended.
+        let expected = match tunnels {
+            true => report.n("connections.opened"),
+            false => 20,
+        };
+        logged += expected;
+        assert_eq!(site.proxy.logged(logged), logged, "{row}");
+        let log = site.proxy.log();
+        let last = &log[log.len() - expected as usize..];
+        let connects = last.iter().filter(|line| line.starts_with("CONNECT"));
+        assert_eq!(connects.count() > 0, tunnels, "{row}: {last:?}");
+    }
+}
+
+#[test]
+fn a_proxy_that_can_t_be_spoken_with_is_named() {
+    let Some(site) = Site::new() else { return };
+    let (plain, sealed) = (site.proxy.port(), site.proxy.tls_url(""));
+    let rows = [
+        // TLS to a port that speaks none, and the other way round.
+        (format!("https://localhost:{plain}"), "TLS with the proxy"),
+        (
+            sealed.replace("https://", "http://"),
+            "closed without a response",
+        ),
+    ];
+    for (proxy, says) in rows {
+        let report = site.run(&proxy, "    proxy_tunnel: true\n", &site.nginx.url(""));
+        assert_eq!(report.n("requests.failed"), 20, "{:#}", report.short());
+        assert_eq!(report.kind("connect:proxy"), 20, "{:#}", report.short());
+        let errors = report.at("errors").to_string();
+        assert!(errors.contains(says), "{proxy}: {errors}");
+    }
+}
