@@ -97,11 +97,11 @@ impl Carriers {
         }
     }
 
-    /// As many as an open load needs, whose users bound it where there are any.
+    /// As many as an open load needs, which its users bound where their number is written.
     fn as_needed(users: Option<u32>, streams: u32) -> Self {
-        let count = users.map_or(u32::MAX, |users| users.div_ceil(streams.max(1)));
+        let of_users = users.map(|users| users.div_ceil(streams.max(1)));
         Self {
-            count: count.clamp(1, CONNECTIONS_NEEDED_MAX),
+            count: of_users.map_or(CONNECTIONS_NEEDED_MAX, |count| count.max(1)),
             growth: Growth::AsNeeded,
         }
     }
@@ -131,8 +131,10 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
         Rule::Open => {
             let load = open(written, scope);
             let unbounded = takes_all(&load) || keeps_users_apart(pool);
-            let usual = match asked {
-                Asked::Nothing if unbounded => Carriers::ahead(unlimited(http)),
+            let usual = match (asked, most) {
+                // Each user has a connection of its own.
+                (Asked::Nothing, Some(_)) if keeps_users_apart(pool) => ahead,
+                (Asked::Nothing, _) if unbounded => Carriers::ahead(unlimited(http)),
                 _ => Carriers::as_needed(most, streams),
             };
             (load, usual)

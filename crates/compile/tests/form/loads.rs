@@ -63,6 +63,9 @@ fn connections_are_opened_as_needed_unless_their_number_is_given_or_bounds_the_l
             (0, 64, Ahead),
         ),
         ("rate: 10/s, session: user,", (0, 64, Ahead)),
+        ("rate: 10/s, session: user, users: 400,", (0, 400, Ahead)),
+        ("rate: unlimited, session: user, users: 9,", (0, 9, Ahead)),
+        ("rate: 10/s, users: 9000,", (0, 9_000, AsNeeded)),
         // The closed model.
         ("users: 30,", (30, 30, Ahead)),
         ("users: 30, http: 2, streams: 20,", (30, 2, Ahead)),
