@@ -30,7 +30,7 @@ use self::look::Look;
 use self::own::OwnRequest;
 use self::redirect::{Follow, Next};
 use self::response::{BodyUse, judge};
-use self::transcript::Records;
+use self::transcript::{Part, Records};
 use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
@@ -447,7 +447,7 @@ impl Exchanges {
         interval.interim += u64::from(exchange.interim);
         let sample = exchange.sample(now, outcome, status, request.step);
         if self.records.attends && self.records.wants(&sample) {
-            self.transcribe(id, sample);
+            self.transcribe(id, sample, Part::Last);
         }
         let exchange = &mut self.list[id.index()];
         let particulars = exchange.particulars();

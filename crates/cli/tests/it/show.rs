@@ -127,6 +127,28 @@ fn a_request_is_shown_decoded_over_every_protocol() {
 }
 
 #[test]
+fn checks_are_about_the_response_that_redirects_lead_to() {
+    let server = Serve::new("");
+    let folder = Folder::new();
+    let plan = folder.write(
+        "plan.yaml",
+        format!(
+            "drumfire: 1\npools:\n  p:\n    target: {}\n    redirects: 3\n    requests:\n      - get: \
+             /redirect?n=2&to=/plaintext\n        expect: {{ body: [ contains Hello ] }}\n",
+            server.url.trim_end_matches('/')
+        ),
+    );
+    let shown = run(&["run", &plan, "--show"]);
+    assert_eq!(lines(&shown.stdout, "< HTTP/1.1 302").len(), 2, "{shown:?}");
+    assert_eq!(
+        lines(&shown.stdout, "✓ body contains Hello").len(),
+        1,
+        "{shown:?}"
+    );
+    assert!(!shown.stdout.contains('✗'), "{shown:?}");
+}
+
+#[test]
 fn what_a_server_sends_is_escaped_and_its_echo_of_a_secret_masked() {
     let server = Script::new(|peer| {
         while peer.whole_request().is_some() {

@@ -67,6 +67,14 @@ impl Records {
     }
 }
 
+/// A part of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A response that a redirect leads on from: the request's checks are not about it.
+    Hop,
+    Last,
+}
+
 impl Exchanges {
     /// What was written down since the last call.
     pub(crate) fn take_written(&mut self) -> Written {
@@ -150,12 +158,12 @@ impl Exchanges {
         let step = self.prepared.requests[exchange.task.request as usize].step;
         let end = exchange.times.first_byte;
         let sample = exchange.sample(end, Outcome::Ok, exchange.status, step);
-        self.transcribe(id, sample);
+        self.transcribe(id, sample, Part::Hop);
     }
 
     /// Writes an exchange down that is over, or that a redirect leads on.
     #[cold]
-    pub(super) fn transcribe(&mut self, id: ExchangeId, sample: Sample) {
+    pub(super) fn transcribe(&mut self, id: ExchangeId, sample: Sample, part: Part) {
         let prepared = &self.prepared;
         let exchange = &self.list[id.index()];
         let request = &prepared.requests[exchange.task.request as usize];
@@ -177,13 +185,15 @@ impl Exchanges {
             side
         });
         let inspection = request.inspection.as_ref();
-        let findings = match (inspection, look) {
-            (Some(inspection), Some(look)) if has_response => inspection.findings(&Response {
-                status: exchange.status,
-                fields: look.fields(),
-                body: look.body(),
-                time,
-            }),
+        let findings = match (inspection, look, part) {
+            (Some(inspection), Some(look), Part::Last) if has_response => {
+                inspection.findings(&Response {
+                    status: exchange.status,
+                    fields: look.fields(),
+                    body: look.body(),
+                    time,
+                })
+            }
             _ => Vec::new(),
         };
         let sides = [Some(&sent), response.as_ref()];
