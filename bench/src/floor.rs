@@ -8,6 +8,7 @@
 pub mod driven;
 pub mod own;
 
+use crate::tool::Reuse;
 use drumfire_units::Nanos;
 use std::io::{Error, Result};
 use std::net::SocketAddr;
@@ -35,6 +36,8 @@ pub struct Errand {
     pub request: Vec<u8>,
     /// How many connections.
     pub connections: usize,
+    /// Whether each is used for more than one request.
+    pub reuse: Reuse,
     /// How long.
     pub span: Nanos,
 }
@@ -45,7 +48,13 @@ impl Errand {
     ///
     /// # Errors
     /// When the URL has another form.
-    pub fn new(url: &str, connections: usize, span: Nanos, post: Option<usize>) -> Result<Self> {
+    pub fn new(
+        url: &str,
+        connections: usize,
+        span: Nanos,
+        post: Option<usize>,
+        reuse: Reuse,
+    ) -> Result<Self> {
         let form = || Error::other(format!("`{url}` is not http(s)://ADDRESS:PORT/PATH"));
         let (scheme, rest) = if let Some(rest) = url.strip_prefix("http://") {
             (Scheme::Plain, rest)
@@ -58,9 +67,13 @@ impl Errand {
             None => ("GET", String::new()),
             Some(bytes) => ("POST", format!("Content-Length: {bytes}\r\n")),
         };
+        let closing = match reuse {
+            Reuse::KeepAlive => "",
+            Reuse::Close => "Connection: close\r\n",
+        };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: drumfire/{version}\r\n\
-             {length}\r\n"
+             {closing}{length}\r\n"
         );
         let mut request = head.into_bytes();
         request.resize(request.len() + post.unwrap_or(0), b'x');
@@ -69,6 +82,7 @@ impl Errand {
             scheme,
             request,
             connections,
+            reuse,
             span,
         })
     }
@@ -98,20 +112,22 @@ fn response_length(bytes: &[u8]) -> Option<Result<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Errand, Scheme, response_length};
+    use super::{Errand, Reuse, Scheme, response_length};
     use drumfire_units::Nanos;
 
     #[test]
     fn the_request_is_rendered_for_the_url() {
-        let errand = Errand::new("https://127.0.0.1:8443/a?b", 2, Nanos::ZERO, None).unwrap();
-        assert_eq!(errand.scheme, Scheme::Tls);
+        let errand = |url, post, reuse| Errand::new(url, 2, Nanos::ZERO, post, reuse);
+        let plain = errand("https://127.0.0.1:8443/a?b", None, Reuse::KeepAlive).unwrap();
+        assert_eq!(plain.scheme, Scheme::Tls);
         let start = b"GET /a?b HTTP/1.1\r\nHost: 127.0.0.1:8443\r\n";
-        assert!(errand.request.starts_with(start));
-        let errand = Errand::new("http://127.0.0.1:80/", 2, Nanos::ZERO, Some(3)).unwrap();
-        assert!(errand.request.starts_with(b"POST / HTTP/1.1\r\n"));
-        assert!(errand.request.ends_with(b"Content-Length: 3\r\n\r\nxxx"));
-        assert!(Errand::new("127.0.0.1:1/", 2, Nanos::ZERO, None).is_err());
-        assert!(Errand::new("http://name:1/", 2, Nanos::ZERO, None).is_err());
+        assert!(plain.request.starts_with(start));
+        let post = errand("http://127.0.0.1:80/", Some(3), Reuse::Close).unwrap();
+        assert!(post.request.starts_with(b"POST / HTTP/1.1\r\n"));
+        let end = b"Connection: close\r\nContent-Length: 3\r\n\r\nxxx";
+        assert!(post.request.ends_with(end));
+        assert!(errand("127.0.0.1:1/", None, Reuse::Close).is_err());
+        assert!(errand("http://name:1/", None, Reuse::Close).is_err());
     }
 
     #[test]

@@ -210,6 +210,7 @@ impl Tool {
             Self::Floor | Self::FloorNet => {
                 command.args(["-c", &connections, "-z", &seconds.to_string()]);
                 command.args((self == Self::FloorNet).then_some("--net"));
+                command.args(closing.then_some("--close"));
             }
             Self::Oha => {
                 command.args(["--no-tui", "--insecure", "--output-format", "json"]);

@@ -2,6 +2,7 @@
 
 use clap::Parser;
 use drumfire_bench::floor::{Errand, driven, own};
+use drumfire_bench::tool::Reuse;
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
 use serde_json::json;
@@ -16,6 +17,9 @@ struct Flags {
     /// POST a body of this many bytes; not with --net, which sends requests in one piece
     #[arg(long, value_name = "BYTES", conflicts_with = "net")]
     post: Option<usize>,
+    /// A new connection for each request; not with --net
+    #[arg(long, conflicts_with = "net")]
+    close: bool,
     /// Connections
     #[arg(short, default_value_t = 64)]
     connections: usize,
@@ -29,7 +33,11 @@ struct Flags {
 fn main() -> Result<()> {
     let flags = Flags::parse();
     let span = Nanos::from_secs(flags.seconds);
-    let errand = Errand::new(&flags.url, flags.connections, span, flags.post)?;
+    let reuse = match flags.close {
+        true => Reuse::Close,
+        false => Reuse::KeepAlive,
+    };
+    let errand = Errand::new(&flags.url, flags.connections, span, flags.post, reuse)?;
     let counted = if flags.net {
         driven::run(&errand)?
     } else {

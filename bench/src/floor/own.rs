@@ -1,7 +1,8 @@
 //! The floor on bare system calls: one thread, edge-triggered epoll, each socket registered once,
-//! the next request sent as soon as a response is complete.
+//! the next request sent as soon as a response is complete, on the same connection or on a new one.
 
 use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
+use crate::tool::Reuse;
 use drumfire_net::Clock;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -45,11 +46,8 @@ pub fn run(errand: &Errand) -> Result<Counted> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let mut connections = Vec::with_capacity(errand.connections);
     for index in 0..errand.connections {
-        let fd = connect(errand)?;
-        let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        epoll::add(&epoll, &fd, EventData::new_u64(index as u64), all)?;
         connections.push(Connection {
-            fd,
+            fd: register(connect(errand)?, &epoll, index)?,
             unsent: errand.request.len(),
             missing: response_bytes,
         });
@@ -91,13 +89,26 @@ fn turns(
                 transmit(connection, errand)?;
             }
             if flags.contains(EventFlags::IN) {
-                requests += advance(connection, &mut buffer, errand, response_bytes)?;
+                let done = advance(connection, &mut buffer, errand, response_bytes)?;
+                requests += done;
+                if errand.reuse == Reuse::Close && done > 0 {
+                    connection.fd = register(connect(errand)?, epoll, index)?;
+                    transmit(connection, errand)?;
+                }
             }
         }
     }
 }
 
-/// Receives what there is; sends the next request when the response is complete.
+/// Has a socket watched, under its connection's place.
+fn register(fd: OwnedFd, epoll: &OwnedFd, index: usize) -> Result<OwnedFd> {
+    let all = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+    epoll::add(epoll, &fd, EventData::new_u64(index as u64), all)?;
+    Ok(fd)
+}
+
+/// Receives what there is; sends the next request when the response is complete, unless that takes
+/// another connection.
 #[inline]
 fn advance(
     connection: &mut Connection,
@@ -121,6 +132,9 @@ fn advance(
             connection.missing = response_bytes;
             complete += 1;
             connection.unsent = errand.request.len();
+            if errand.reuse == Reuse::Close {
+                return Ok(complete);
+            }
             transmit(connection, errand)?;
         }
         if length < buffer.len() {

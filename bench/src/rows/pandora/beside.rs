@@ -5,7 +5,7 @@ use super::plans;
 use crate::claim;
 use crate::floor::Scheme;
 use crate::process::{CLIENT_CORE, pinned};
-use crate::rounds::{Title, Unit};
+use crate::rounds::{Run, Title, Unit};
 use crate::rows::Settings;
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Spread, Target};
@@ -37,7 +37,7 @@ pub(super) const CLOSE: Case = Case {
     target: 1.0,
 };
 
-/// Measures drumfire, its own dialect of Pandora, Pandora, and with kept connections the floor.
+/// Measures drumfire, its own dialect of Pandora, Pandora, and the floor.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
     let server = Server::start(Kind::Nginx, Scheme::Plain, programs)?;
@@ -57,8 +57,9 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let what = |words: &str| format!("{}: {words}", case.title);
     let more = what("`drumfire pandora` more than `drumfire http`");
     lines.push(difference(more, &runs[1], &runs[0], None));
-    if programs.pandora.is_none() {
-        lines.push(absent(case.title, "pandora"));
+    match programs.pandora {
+        None => lines.push(absent(case.title, "pandora")),
+        Some(_) => lines.extend(bounds(case, &runs)),
     }
     if case.reuse == Reuse::Close {
         let shares = runs[0]
@@ -74,6 +75,38 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     }
     Ok(lines)
 }
+
+/// What Pandora's cost is made of: the kernel's part is everyone's, so that a client that does
+/// nothing bounds the ratio from below.
+fn bounds(case: &Case, runs: &[Vec<Run>]) -> Vec<Line> {
+    let figure = |what: &str, spread: Spread| {
+        Line::Figure(Figure {
+            what: format!("{}: {what}", case.title),
+            value: spread.median,
+            unit: spread.ends(),
+            target: None,
+        })
+    };
+    let over = |above: usize, below: usize, of: fn(&Run) -> f64| {
+        let pairs = runs[above].iter().zip(&runs[below]);
+        Spread::of(pairs.map(|(a, b)| of(a) / of(b)))
+    };
+    let user = over(DRUMFIRE, PANDORA, |run| run.client_nanos * run.user_share);
+    let kernel = over(DRUMFIRE, PANDORA, |run| {
+        run.client_nanos * (1.0 - run.user_share)
+    });
+    let floor = over(FLOOR, PANDORA, |run| run.client_nanos);
+    vec![
+        figure("drumfire ÷ Pandora, user space alone", user),
+        figure("drumfire ÷ Pandora, kernel alone", kernel),
+        figure("floor ÷ Pandora", floor),
+    ]
+}
+
+/// The places of the contenders, where Pandora is there.
+const DRUMFIRE: usize = 0;
+const PANDORA: usize = 2;
+const FLOOR: usize = 3;
 
 fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<Contender>> {
     let programs = &settings.programs;
@@ -107,14 +140,12 @@ fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<C
         command.arg(&file);
         with("Pandora", command, Some(Target::AtMost(case.target)));
     }
-    if case.reuse == Reuse::KeepAlive {
-        contenders.push(Contender {
-            name: "floor",
-            command: Tool::Floor.command(&workload, programs)?,
-            count: Count::Printed(claim::floor),
-            target: None,
-        });
-    }
+    contenders.push(Contender {
+        name: "floor",
+        command: Tool::Floor.command(&workload, programs)?,
+        count: Count::Printed(claim::floor),
+        target: None,
+    });
     Ok(contenders)
 }
 
