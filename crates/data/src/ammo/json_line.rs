@@ -4,9 +4,13 @@ use super::batch::Batch;
 use super::decoder::{Step, begin};
 use crate::feed::{JsonNext, JsonValues};
 use drumfire_plan::{Header, Method};
-use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A request. Keys that are not here are passed over.
 #[derive(Deserialize)]
@@ -17,21 +21,72 @@ struct Request<'a> {
     method: Cow<'a, str>,
     #[serde(borrow, default)]
     host: Cow<'a, str>,
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
+    #[serde(borrow, default)]
+    headers: BTreeMap<Text<'a>, Text<'a>>,
     #[serde(borrow, default)]
     body: Option<Body<'a>>,
     #[serde(borrow, default)]
     tag: Cow<'a, str>,
 }
 
+/// A text that is not copied where it has no escapes. `Cow` alone, in a map, always is.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 /// A body: a text, or JSON that is sent as it stands.
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum Body<'a> {
-    #[serde(borrow)]
     Text(Cow<'a, str>),
-    Json(serde_json::Value),
+    Json(Value),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Body<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(BodyVisitor)
+    }
+}
+
+/// Reads a body at once. A derived enum without tags first keeps a copy of every value, to try its
+/// variants on it.
+struct BodyVisitor;
+
+impl<'de> Visitor<'de> for BodyVisitor {
+    type Value = Body<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a body")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Body<'de>, E> {
+        Ok(Body::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Body<'de>, E> {
+        Ok(Body::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Body<'de>, E> {
+        Ok(Body::Json(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Body<'de>, E> {
+        Ok(Body::Json(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Body<'de>, E> {
+        Ok(Body::Json(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Body<'de>, E> {
+        Ok(Body::Json(value.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Body<'de>, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(values)).map(Body::Json)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Body<'de>, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(entries)).map(Body::Json)
+    }
 }
 
 /// The next object.
@@ -88,7 +143,7 @@ fn put(json: &[u8], out: &mut Batch) -> Result<(), String> {
     if !request.host.is_empty() {
         out.host(&request.host);
     }
-    for (name, value) in &request.headers {
+    for (Text(name), Text(value)) in &request.headers {
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
         if !name.eq_ignore_ascii_case("host") {
             out.field(name, value);

@@ -229,11 +229,19 @@ fn json_lines_are_objects_or_an_array() {
         "{\"uri\": \"/a\\u00e9\", \"tag\": \"t\", \"host\": \"h.test\", \"headers\": {\"A\": \"b\", \"Host\": \"x\"}, \"more\": 1}",
         "{\"uri\": \"/b\", \"method\": \"POST\",\n \"body\": \"x\\n\\\"y\\\"\"}",
         "{\"uri\": \"/c\", \"body\": {\"k\": [1]}}",
+        "{\"uri\": \"/d\", \"body\": [true, \"a\\n\", null]}",
+        "{\"uri\": \"/e\", \"body\": -1.5, \"headers\": {\"X-\\u0041\": \"b\\tc\"}}",
+        "{\"uri\": \"/f\", \"body\": 18446744073709551615}",
+        "{\"uri\": \"/g\", \"body\": false}",
     ];
     let expected = [
         "t: GET /a\u{e9} Host=h.test A=b",
         "POST: POST /b <x\n\"y\">",
         "GET: GET /c <{\"k\":[1]}>",
+        "GET: GET /d <[true,\"a\\n\",null]>",
+        "GET: GET /e X-A=b\tc <-1.5>",
+        "GET: GET /f <18446744073709551615>",
+        "GET: GET /g <false>",
     ];
     let options = options(AmmoFormat::JsonLine);
     assert_eq!(all(objects.join("\n").as_bytes(), &options), expected);
