@@ -162,6 +162,7 @@ fn info(target: &str) -> RunInfo {
             streams: 1,
             users: None,
             iterations: false,
+            scenarios: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

@@ -145,6 +145,7 @@ fn info(plan: &Plan, url: &str) -> RunInfo {
         streams: pool.connections.streams,
         users: None,
         iterations: false,
+        scenarios: Vec::new(),
     });
     RunInfo {
         id: format!("custom-{started_at_unix_ns:x}"),

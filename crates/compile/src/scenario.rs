@@ -76,7 +76,11 @@ pub(crate) fn scenario(
     let Builder { made, steps, .. } = builder;
     let weights: Vec<Option<&Count>> = written.iter().map(|one| one.weight.as_ref()).collect();
     let choice = choice(&weights, pool.mix.as_ref(), scope);
-    let scenarios = Scenarios::new(steps, starts, choice);
+    let mut scenarios = Scenarios::new(steps, starts, choice);
+    if let [_, _, ..] = written {
+        let names = written.iter().map(|one| one.name.value.as_str().into());
+        scenarios = scenarios.with_names(names.collect());
+    }
     let message = "an iteration would go through more than 1,000,000 steps; repeat less";
     let long = scenarios.extent().steps > STEPS_MAX;
     scope.found.add_if(long, &written[0].name.place, message);

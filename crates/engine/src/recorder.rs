@@ -16,6 +16,7 @@ use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES, KEPT_DETAILS_BYTES};
 pub(crate) struct Series {
     steps: Vec<Arc<str>>,
     iterations: bool,
+    scenarios: Vec<Arc<str>>,
 }
 
 impl Series {
@@ -23,6 +24,7 @@ impl Series {
         Self {
             steps: pool.steps.clone(),
             iterations: pool.pool().program.has_steps(),
+            scenarios: pool.pool().program.scenario_names().to_vec(),
         }
     }
 }
@@ -223,5 +225,6 @@ fn interval_of(series: &[Series]) -> Interval {
     Interval::of_pools(series.iter().map(|series| PoolSeries {
         steps: &series.steps,
         iterations: series.iterations,
+        scenarios: &series.scenarios,
     }))
 }

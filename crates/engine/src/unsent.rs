@@ -48,9 +48,9 @@ impl Unsent<'_> {
             let step = self.step_of(due.request);
             self.figures.record_pending(step, now - due.intended, 1);
         }
-        for intended in iterations.open_intended() {
-            if intended >= self.measure_from {
-                self.figures.record_iteration_in_flight(now - intended);
+        for sample in iterations.open_at(now) {
+            if sample.intended >= self.measure_from {
+                self.figures.record_iteration_in_flight(&sample);
             }
         }
     }

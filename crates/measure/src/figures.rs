@@ -42,6 +42,9 @@ pub struct Figures {
     pub held_back: HeldBack,
     /// Iterations, where one may be more than a request; otherwise they are the requests.
     pub iterations: Option<Iterations>,
+    /// One entry for each scenario of a pool with several: those that ended or were in flight. What
+    /// was intended, dropped and pending is of the pool.
+    pub scenarios: Vec<Iterations>,
     /// Messages of gRPC calls.
     pub messages: Messages,
     /// The ends of connections.
@@ -74,6 +77,7 @@ impl Figures {
             retried: 0,
             held_back: HeldBack::default(),
             iterations: series.iterations.then(Iterations::default),
+            scenarios: vec![Iterations::default(); series.scenarios.len()],
             messages: Messages::default(),
             connections: Connections::default(),
             steps: Step::all(series.steps),
@@ -96,6 +100,7 @@ impl Figures {
         self.retried = 0;
         self.held_back = HeldBack::default();
         self.iterations.iter_mut().for_each(Iterations::reset);
+        self.scenarios.iter_mut().for_each(Iterations::reset);
         self.messages.reset();
         self.connections.reset();
         self.steps.iter_mut().for_each(Step::reset);
@@ -219,13 +224,19 @@ impl Figures {
         if let Some(iterations) = &mut self.iterations {
             iterations.record(sample);
         }
+        if let Some(scenario) = self.scenarios.get_mut(sample.scenario as usize) {
+            scenario.record(sample);
+        }
     }
 
-    /// Records one iteration that was under way, or in a pause, when the drain ended: that long
-    /// after its intended start.
-    pub fn record_iteration_in_flight(&mut self, time: Nanos) {
+    /// Records one iteration that was under way, or in a pause, when the drain ended, which is its
+    /// sample's end.
+    pub fn record_iteration_in_flight(&mut self, sample: &IterationSample) {
         if let Some(iterations) = &mut self.iterations {
-            iterations.record_in_flight(time);
+            iterations.record_in_flight(sample.time());
+        }
+        if let Some(scenario) = self.scenarios.get_mut(sample.scenario as usize) {
+            scenario.record_in_flight(sample.time());
         }
     }
 
@@ -275,10 +286,14 @@ impl Figures {
         for (mine, theirs) in self.steps.iter_mut().zip(&other.steps) {
             mine.merge(theirs);
         }
+        debug_assert_eq!(self.scenarios.len(), other.scenarios.len(), "one plan");
+        for (mine, theirs) in self.scenarios.iter_mut().zip(&other.scenarios) {
+            mine.merge(theirs);
+        }
         self.merge_sums(other);
     }
 
-    /// Adds `other`, of whatever pool, without its steps.
+    /// Adds `other`, of whatever pool, without its steps and scenarios.
     pub(crate) fn merge_sums(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.bytes.merge(&other.bytes);

@@ -170,6 +170,7 @@ fn total_and_pools(mut pools: Vec<Figures>) -> (Figures, Vec<Figures>) {
     let total = PoolSeries {
         steps: &[],
         iterations: pools.iter().any(|pool| pool.iterations.is_some()),
+        scenarios: &[],
     };
     (Figures::of_series(total), pools)
 }

@@ -22,6 +22,8 @@ pub struct Iterations {
 /// One iteration, when it has ended in any way. Times count from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationSample {
+    /// Which scenario of the pool it went through, from 0.
+    pub scenario: u32,
     /// Its start by the schedule, which is that of its first request.
     pub intended: Nanos,
     /// The end of its last step.

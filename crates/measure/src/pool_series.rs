@@ -10,6 +10,8 @@ pub struct PoolSeries<'a> {
     pub steps: &'a [Arc<str>],
     /// Whether iterations are counted and timed apart from requests.
     pub iterations: bool,
+    /// The names of its scenarios, where there are several.
+    pub scenarios: &'a [Arc<str>],
 }
 
 impl<'a> From<&'a PoolInfo> for PoolSeries<'a> {
@@ -17,6 +19,7 @@ impl<'a> From<&'a PoolInfo> for PoolSeries<'a> {
         Self {
             steps: &pool.steps,
             iterations: pool.iterations,
+            scenarios: &pool.scenarios,
         }
     }
 }
@@ -27,6 +30,7 @@ impl<'a> From<&'a [Arc<str>]> for PoolSeries<'a> {
         Self {
             steps,
             iterations: false,
+            scenarios: &[],
         }
     }
 }

@@ -67,6 +67,9 @@ pub struct PoolInfo {
     /// Whether an iteration may be more than one request, so that iterations are counted and timed
     /// apart from requests.
     pub iterations: bool,
+    /// The names of its scenarios, where there are several: their iterations are counted and timed
+    /// apart, too.
+    pub scenarios: Vec<Arc<str>>,
 }
 
 impl PoolInfo {

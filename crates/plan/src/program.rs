@@ -30,6 +30,8 @@ pub struct Scenarios {
     steps: Vec<Step>,
     /// Where each scenario begins.
     starts: Vec<u32>,
+    /// What each is called, where there are several.
+    names: Vec<Arc<str>>,
     /// Which one an arrival takes.
     choice: Choice,
     extent: Extent,
@@ -165,6 +167,12 @@ impl Program {
         Self::Steps(Arc::new(Scenarios::new(steps, vec![0], Choice::InTurn)))
     }
 
+    /// The names of its scenarios, where there are several.
+    #[must_use]
+    pub fn scenario_names(&self) -> &[Arc<str>] {
+        self.scenarios().map_or(&[], |scenarios| scenarios.names())
+    }
+
     /// The scenarios; `None` where an iteration is one request.
     #[must_use]
     pub fn scenarios(&self) -> Option<&Arc<Scenarios>> {
@@ -197,11 +205,24 @@ impl Scenarios {
         let mut scenarios = Self {
             steps,
             starts,
+            names: Vec::new(),
             choice,
             extent: Extent::default(),
         };
         scenarios.extent = scenarios.measured();
         scenarios
+    }
+
+    /// The same with a name for each, under which its iterations are reported.
+    #[must_use]
+    pub fn with_names(self, names: Vec<Arc<str>>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// What each is called; empty where they have no names.
+    #[must_use]
+    pub fn names(&self) -> &[Arc<str>] {
+        &self.names
     }
 
     /// The steps of all.
@@ -228,11 +249,16 @@ impl Scenarios {
         self.extent
     }
 
+    /// Which scenario an arrival takes, from 0.
+    #[must_use]
+    pub fn which(&self, arrival: u64, seed: u64) -> u32 {
+        self.choice.of(arrival, self.starts.len() as u64, seed)
+    }
+
     /// Where the iteration of an arrival begins.
     #[must_use]
     pub fn start(&self, arrival: u64, seed: u64) -> u32 {
-        let which = self.choice.of(arrival, self.starts.len() as u64, seed);
-        self.starts[which as usize]
+        self.starts[self.which(arrival, seed) as usize]
     }
 
     /// After how many arrivals it recurs where they begin.

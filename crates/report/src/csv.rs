@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 /// samples only a lower bound is known, which lies in the bucket. The metrics are
 /// `response_time`, `service_time`, `lag`, `waiting`, `failed`, of streams `messages.first` and
 /// `messages.gap`, of scenarios `iteration.time` and `iteration.failed`, where there is more than
+/// one scenario in a pool `scenario(name).time`, where there is more than
 /// one pool `pool(name).response_time`, `pool(name).service_time` and `pool(name).iteration.time`,
 /// and, where there is more than one step, `step(name).response_time` and
 /// `step(name).service_time`.
@@ -49,6 +50,15 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
                 let metric = format!("pool({}).iteration.time", pool.name);
                 push_rows(&mut out, &metric, &iterations.time);
             }
+        }
+    }
+    for (pool, figures) in summary.pools() {
+        for (name, iterations) in pool.scenarios.iter().zip(&figures.scenarios) {
+            let metric = match summary.info.pools.len() {
+                1 => format!("scenario({name}).time"),
+                _ => format!("pool({}).scenario({name}).time", pool.name),
+            };
+            push_rows(&mut out, &metric, &iterations.time);
         }
     }
     let steps = summary.steps();

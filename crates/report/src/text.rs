@@ -37,13 +37,14 @@ pub fn summary_explained(summary: &Summary, style: &Style) -> String {
 
 /// The parts, in the order in which a reader needs them.
 fn print(summary: &Summary, mut page: Page<'_>) -> String {
-    let parts: [fn(&Summary, &mut Page<'_>); 12] = [
+    let parts: [fn(&Summary, &mut Page<'_>); 13] = [
         verdict::print,
         run::print_plan,
         outcome::print_requests,
         latency::print,
         distribution::print,
         pool::print,
+        iteration::print_scenarios,
         step::print,
         outcome::print_status,
         outcome::print_errors,

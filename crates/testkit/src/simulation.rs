@@ -205,6 +205,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         streams: pool.connections.streams,
         users: None,
         iterations: pool.program.has_steps(),
+        scenarios: pool.program.scenario_names().to_vec(),
     };
     RunInfo {
         id: "simulated".to_owned(),

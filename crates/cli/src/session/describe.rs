@@ -90,6 +90,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
         streams: pool.connections.streams,
         users: users(pool),
         iterations: pool.program.has_steps(),
+        scenarios: pool.program.scenario_names().to_vec(),
     }
 }
 

@@ -105,6 +105,7 @@ fn info() -> RunInfo {
             streams: 1,
             users: None,
             iterations: false,
+            scenarios: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

@@ -47,6 +47,8 @@ struct Iteration {
     is_open: bool,
     /// The first failure among its requests; ok where there is none.
     outcome: Outcome,
+    /// Which scenario it goes through.
+    scenario: u32,
     /// The number of the next step; behind the last where the iteration is over.
     place: u32,
     /// How many requests have become due.
@@ -154,7 +156,8 @@ impl Iterations {
         let iteration = &mut self.list[index];
         iteration.is_open = true;
         iteration.outcome = Outcome::Ok;
-        iteration.place = self.scenarios.start(turn.arrival, self.seed);
+        iteration.scenario = self.scenarios.which(turn.arrival, self.seed);
+        iteration.place = self.scenarios.starts()[iteration.scenario as usize];
         iteration.requests = 0;
         iteration.retries = 0;
         iteration.stops_user = false;
@@ -282,11 +285,7 @@ impl Iterations {
         iteration.is_open = false;
         iteration.generation = iteration.generation.next();
         self.open -= 1;
-        let sample = IterationSample {
-            intended: iteration.intended,
-            end,
-            outcome: iteration.outcome,
-        };
+        let sample = iteration.sample(end);
         NextStep::Over(Over {
             user,
             sample,
@@ -310,10 +309,10 @@ impl Iterations {
         self.open > 0
     }
 
-    /// When those that are open were intended.
-    pub(crate) fn open_intended(&self) -> impl Iterator<Item = Nanos> {
+    /// Those that are open at a time, as if they ended then.
+    pub(crate) fn open_at(&self, now: Nanos) -> impl Iterator<Item = IterationSample> {
         let open = self.list.iter().filter(|iteration| iteration.is_open);
-        open.map(|iteration| iteration.intended)
+        open.map(move |iteration| iteration.sample(now))
     }
 }
 
@@ -450,6 +449,7 @@ impl Iteration {
             generation: Generation::default(),
             is_open: false,
             outcome: Outcome::Ok,
+            scenario: 0,
             place: 0,
             requests: 0,
             retries: 0,
@@ -459,6 +459,16 @@ impl Iteration {
             until: Nanos::ZERO,
             variables: None,
             counters: vec![Counter::default(); counters].into(),
+        }
+    }
+
+    /// The record of it, with this end.
+    const fn sample(&self, end: Nanos) -> IterationSample {
+        IterationSample {
+            scenario: self.scenario,
+            intended: self.intended,
+            end,
+            outcome: self.outcome,
         }
     }
 

@@ -526,7 +526,9 @@ fn scenarios_have_their_shares_whatever_the_threads() {
         let of_b = [send(1), pause(ms(1)), send(2), Step::End];
         let choice = Choice::spread(&[3, 1], 10).expect("a cycle");
         let steps: Vec<Step> = of_a.into_iter().chain(of_b).collect();
-        Program::Steps(Arc::new(Scenarios::new(steps, vec![0, 3], choice)))
+        let scenarios = Scenarios::new(steps, vec![0, 3], choice);
+        let names = vec!["a twice".into(), "b and c".into()];
+        Program::Steps(Arc::new(scenarios.with_names(names)))
     };
     for threads in [1, 3] {
         let plan = of_steps(open("const(40/s,1s)").threads(threads), vec![send(0)]);
@@ -536,6 +538,12 @@ fn scenarios_have_their_shares_whatever_the_threads() {
         let count = |path| all.matches(path).count();
         assert_eq!((count("a"), count("b"), count("c")), (60, 10, 10));
         assert_eq!(iterations(&result).ok, 40);
+        let of_each = &result.summary.total.scenarios;
+        let counts: Vec<u64> = of_each.iter().map(|of| of.counts.ok).collect();
+        assert_eq!(counts, [30, 10]);
+        // Two requests at 10 ms each, and a pause between those of the second.
+        let longest: Vec<Nanos> = of_each.iter().map(|of| of.time.max()).collect();
+        assert!(longest[1] >= longest[0] + ms(1), "{longest:?}");
     }
 }
 

@@ -10,6 +10,7 @@
 //! | the change of what is under way, its sign in the last bit | a number |
 //! | interim, retried, held back, the streams allowed (0: none said, else one more) | numbers |
 //! | iterations, where the run says that the pool has them | intended, dropped, pending, completed, failed, timed out, in flight, two histograms |
+//! | scenarios, where the run names them | of each the same as of iterations |
 //! | messages | sent, unsent, received, two histograms |
 //! | connections | opened, closed by name, four histograms, addresses |
 //! | addresses | how many, then for each in order: its text, opened, carried; opened and carried of all others |
@@ -53,6 +54,9 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     if let Some(iterations) = &figures.iterations {
         encode_iterations(iterations, out);
     }
+    for scenario in &figures.scenarios {
+        encode_iterations(scenario, out);
+    }
     encode_messages(&figures.messages, out);
     encode_connections(&figures.connections, out);
     let errors: Vec<_> = figures.error_table().messages().collect();
@@ -87,6 +91,9 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
     figures.held_back = decode_held_back(input)?;
     if series.iterations {
         figures.iterations = Some(decode_iterations(input)?);
+    }
+    for scenario in &mut figures.scenarios {
+        *scenario = decode_iterations(input)?;
     }
     figures.messages = decode_messages(input)?;
     figures.connections = decode_connections(input)?;

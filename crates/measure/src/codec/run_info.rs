@@ -90,6 +90,10 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
     put(out, pool.streams.into());
     put(out, pool.users.map_or(0, |users| u64::from(users) + 1));
     put(out, pool.iterations.into());
+    put(out, pool.scenarios.len() as u64);
+    for scenario in &pool.scenarios {
+        put_text(out, scenario);
+    }
 }
 
 fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
@@ -123,6 +127,7 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
             }
         },
         iterations: flag(input)?,
+        scenarios: several(input, |input| Ok(Arc::from(input.text()?)))?,
     })
 }
 

@@ -72,6 +72,7 @@ fn a_hundred_thousand_records_and_no_allocation() {
     let mut interval = Interval::of_pools([PoolSeries {
         steps: &names,
         iterations: true,
+        scenarios: &names,
     }]);
     // Lower bounds take their memory with the first of them, and so do statuses.
     for step in 0..3 {
@@ -81,12 +82,16 @@ fn a_hundred_thousand_records_and_no_allocation() {
         interval.total.record(&Sample { step, ..ok });
     }
     let iteration = |sample: &Sample| IterationSample {
+        scenario: u32::from(sample.step),
         intended: sample.intended,
         end: sample.end,
         outcome: sample.outcome,
     };
     let timeout = samples::failed(Nanos(0), Nanos(7), Outcome::TimeoutTotal);
-    interval.total.record_iteration(&iteration(&timeout));
+    for step in 0..3 {
+        let timeout = iteration(&Sample { step, ..timeout });
+        interval.total.record_iteration(&timeout);
+    }
     interval.reset(0, Nanos::ZERO);
     let counted = allocations(|| {
         for sample in &samples {

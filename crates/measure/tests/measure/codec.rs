@@ -15,6 +15,7 @@ fn pools() -> Vec<PoolInfo> {
         name: format!("of {steps}"),
         steps: names(steps),
         iterations: steps > 1,
+        scenarios: names(if steps == 100 { 2 } else { 0 }),
         ..samples::run(Model::Open, &[]).pool().clone()
     };
     [3, 100, 1].map(pool).to_vec()

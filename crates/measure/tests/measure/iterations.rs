@@ -2,8 +2,8 @@
 
 use crate::samples;
 use drumfire_measure::{
-    Figures, GeneratorHealth, Interval, IterationSample, LoadAnswer, Model, Outcome, PoolInfo,
-    Summary, WindowedThresholds,
+    Figures, GeneratorHealth, Interval, IterationSample, Iterations, LoadAnswer, Model, Outcome,
+    PoolInfo, Summary, WindowedThresholds,
 };
 use drumfire_plan::Threshold;
 use drumfire_units::Nanos;
@@ -19,6 +19,7 @@ fn ms(n: u64) -> Nanos {
 fn pool() -> PoolInfo {
     PoolInfo {
         iterations: true,
+        scenarios: vec!["look".into(), "buy".into()],
         intended_rate: Some(10.0),
         ..samples::run(Model::Open, &["log in", "look", "buy", "pay"])
             .pool()
@@ -29,9 +30,8 @@ fn pool() -> PoolInfo {
 /// Records that an iteration ended `took` after its intended start.
 fn end(figures: &mut Figures, took: Nanos, outcome: Outcome) {
     figures.record_iteration(&IterationSample {
-        intended: ms(7),
-        end: ms(7) + took,
         outcome,
+        ..samples::iteration(u32::from(took >= ms(800)), ms(7), took)
     });
 }
 
@@ -48,8 +48,8 @@ fn hundred() -> Interval {
         end(figures, ms(20), Outcome::HttpStatus);
     }
     end(figures, ms(5_000), Outcome::TimeoutTotal);
-    figures.record_iteration_in_flight(ms(900));
-    figures.record_iteration_in_flight(ms(1_100));
+    figures.record_iteration_in_flight(&samples::iteration(0, ms(7), ms(900)));
+    figures.record_iteration_in_flight(&samples::iteration(1, ms(7), ms(1_100)));
     figures.record_iterations_pending(ms(400), 3);
     figures.record_iterations_dropped(1);
     for n in 0..4 * 90 {
@@ -110,6 +110,23 @@ fn a_time_whose_end_was_not_seen_is_a_lower_bound() {
     );
 }
 
+/// What ended or was in flight is of its scenario, too; the books as a whole are the pool's.
+#[test]
+fn scenarios_have_figures_of_their_own() {
+    let interval = hundred();
+    let [look, buy] = &*interval.total.scenarios else {
+        panic!("two scenarios");
+    };
+    let counts = |of: &Iterations| (of.counts.sent, of.counts.ok, of.counts.failed);
+    assert_eq!(counts(look), (4, 0, 3));
+    assert_eq!(counts(buy), (92, 90, 1));
+    assert_eq!((look.counts.in_flight, buy.counts.in_flight), (1, 1));
+    assert_eq!((look.time.count(), buy.time.count()), (1, 92));
+    assert_eq!((look.failed.max(), buy.time.max()), (ms(20), ms(5_000)));
+    let all = interval.total.iterations.as_ref().unwrap();
+    assert_eq!(look.counts.sent + buy.counts.sent, all.counts.sent);
+}
+
 #[test]
 fn an_iteration_that_is_not_accounted_for_condemns_the_run() {
     let mut interval = hundred();
@@ -138,7 +155,8 @@ fn iterations_of_single_requests_take_nothing() {
     let mut plain = Interval::new(&pool().steps);
     plain.total.record_iterations_intended(1);
     end(&mut plain.total, ms(1), Outcome::Ok);
-    plain.total.record_iteration_in_flight(ms(1));
+    let sample = samples::iteration(0, ms(0), ms(1));
+    plain.total.record_iteration_in_flight(&sample);
     assert_eq!(plain, Interval::new(&pool().steps));
     assert!(plain.total.iterations.is_none());
 }

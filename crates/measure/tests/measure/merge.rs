@@ -68,13 +68,15 @@ fn record_iteration(figures: &mut Figures, seen: &Seen) {
     figures.record_iterations_intended(2 + extra % 5);
     figures.record_iterations_dropped(extra % 2);
     figures.record_iterations_pending(Nanos(extra), extra % 3);
-    figures.record_iteration(&IterationSample {
+    let sample = IterationSample {
+        scenario: extra as u32 % 3,
         intended: seen.sample.intended,
         end: seen.sample.end,
         outcome: seen.sample.outcome,
-    });
+    };
+    figures.record_iteration(&sample);
     if extra.is_multiple_of(6) {
-        figures.record_iteration_in_flight(Nanos(extra));
+        figures.record_iteration_in_flight(&sample);
     }
 }
 
@@ -82,10 +84,13 @@ pub(crate) fn names(count: u16) -> Vec<Arc<str>> {
     (0..count).map(|n| Arc::from(format!("step {n}"))).collect()
 }
 
-/// An empty interval of a pool whose iterations have books of their own.
+/// An empty interval of a pool whose iterations have books of their own, and those of its scenarios.
 fn of_iterations(steps: &[Arc<str>]) -> Interval {
-    let iterations = true;
-    Interval::of_pools([PoolSeries { steps, iterations }])
+    Interval::of_pools([PoolSeries {
+        steps,
+        iterations: true,
+        scenarios: &names(2),
+    }])
 }
 
 /// The whole recorded at once, and the parts of six workers with a span each.
@@ -270,7 +275,9 @@ fn reset_leaves_an_empty_interval() {
     let steps = names(2);
     let mut interval = of_iterations(&steps);
     interval.total.record_iterations_intended(1);
-    interval.total.record_iteration_in_flight(Nanos(3));
+    interval
+        .total
+        .record_iteration_in_flight(&samples::iteration(1, Nanos(0), Nanos(3)));
     interval
         .total
         .record(&samples::failed(Nanos(1), Nanos(2), Outcome::Reset));

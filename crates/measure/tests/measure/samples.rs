@@ -1,6 +1,8 @@
 //! Samples and runs to test with.
 
-use drumfire_measure::{Interval, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample};
+use drumfire_measure::{
+    Interval, IterationSample, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample,
+};
 use drumfire_plan::Growth;
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -42,6 +44,16 @@ pub(crate) fn late(start: Nanos, lag: Nanos, service: Nanos) -> Sample {
     }
 }
 
+/// A completed iteration of a scenario that took so long from its intended start on.
+pub(crate) fn iteration(scenario: u32, intended: Nanos, took: Nanos) -> IterationSample {
+    IterationSample {
+        scenario,
+        intended,
+        end: intended + took,
+        outcome: Outcome::Ok,
+    }
+}
+
 /// The facts of a run in `model` with these steps.
 pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
     Arc::new(RunInfo {
@@ -60,6 +72,7 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
             streams: 1,
             users: None,
             iterations: false,
+            scenarios: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

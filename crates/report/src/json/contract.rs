@@ -147,6 +147,23 @@ struct Iterations {
     rate: Rate,
     time: Distribution,
     time_failed: Distribution,
+    /// Of a pool with several scenarios.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scenarios: Vec<Scenario>,
+}
+
+/// The iterations of a scenario.
+#[derive(Serialize)]
+struct Scenario {
+    name: String,
+    started: u64,
+    completed: u64,
+    failed: u64,
+    in_flight: u64,
+    timed_out: u64,
+    rate: StepRate,
+    time: Distribution,
+    time_failed: Distribution,
 }
 
 /// Requests that waited for streams which servers did not allow; absent where none did.
@@ -411,16 +428,20 @@ impl Iterations {
     /// Those of all pools; the rate that was asked for is that of a single pool.
     fn of_run(summary: &Summary) -> Option<Self> {
         let mut pools = summary.pools();
-        let intended = match (pools.next(), pools.next()) {
-            (Some((pool, figures)), None) => summary.iterations_intended_per_s(pool, figures),
-            _ => None,
-        };
-        Self::of(summary, &summary.total, intended)
+        match (pools.next(), pools.next()) {
+            (Some((pool, figures)), None) => Self::of_pool(summary, pool, figures),
+            _ => Self::of(summary, &summary.total, None),
+        }
     }
 
     fn of_pool(summary: &Summary, pool: &PoolInfo, figures: &Figures) -> Option<Self> {
         let intended = summary.iterations_intended_per_s(pool, figures);
-        Self::of(summary, figures, intended)
+        let named = pool.scenarios.iter().zip(&figures.scenarios);
+        let scenarios = named.map(|(name, iterations)| Scenario::of(summary, name, iterations));
+        Some(Self {
+            scenarios: scenarios.collect(),
+            ..Self::of(summary, figures, intended)?
+        })
     }
 
     fn of(summary: &Summary, figures: &Figures, intended_per_s: Option<f64>) -> Option<Self> {
@@ -441,7 +462,27 @@ impl Iterations {
             },
             time: Distribution::of(&iterations.time),
             time_failed: Distribution::of(&iterations.failed),
+            scenarios: Vec::new(),
         })
+    }
+}
+
+impl Scenario {
+    fn of(summary: &Summary, name: &str, iterations: &drumfire_measure::Iterations) -> Self {
+        let counts = &iterations.counts;
+        Self {
+            name: prose(name),
+            started: counts.sent,
+            completed: counts.ok,
+            failed: counts.failed,
+            in_flight: counts.in_flight,
+            timed_out: counts.timed_out,
+            rate: StepRate {
+                achieved_per_s: finite(summary.iterations_per_s(iterations)),
+            },
+            time: Distribution::of(&iterations.time),
+            time_failed: Distribution::of(&iterations.failed),
+        }
     }
 }
 

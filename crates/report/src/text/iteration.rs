@@ -6,7 +6,7 @@ use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, rate, share};
 use crate::table::{Column, Table};
-use drumfire_measure::{Iterations, PoolInfo, Summary};
+use drumfire_measure::{Iterations, Summary};
 
 /// No name takes more columns.
 const NAME_MAX: usize = 24;
@@ -51,11 +51,52 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 
 /// Prints a row for each pool with iterations, where there is more than one pool.
 pub(super) fn print_pools(summary: &Summary, page: &mut Page<'_>) {
-    if summary.total.iterations.is_none() {
-        return;
+    let rows = summary.pools().filter_map(|(pool, figures)| {
+        let name = pool.name.clone();
+        let iterations = figures.iterations.as_ref()?;
+        Some(Row { name, iterations })
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
+    if !rows.is_empty() {
+        print_rows("Iterations", &rows, summary, page);
+        page.explain(
+            "An iteration is what a user does from the first step of its scenario to the last; its \
+             time includes the pauses.",
+        );
     }
+}
+
+/// Prints a row for each scenario, where a pool has several.
+pub(super) fn print_scenarios(summary: &Summary, page: &mut Page<'_>) {
+    let mut rows = Vec::new();
+    for (pool, figures) in summary.pools() {
+        let named = pool.scenarios.iter().zip(&figures.scenarios);
+        rows.extend(named.map(|(scenario, iterations)| Row {
+            name: match summary.info.pools.len() {
+                1 => scenario.to_string(),
+                _ => format!("{}/{scenario}", pool.name),
+            },
+            iterations,
+        }));
+    }
+    if !rows.is_empty() {
+        print_rows("Scenarios", &rows, summary, page);
+        page.explain(
+            "The iterations of each scenario, from the first step to the last; their time includes \
+             the pauses.",
+        );
+    }
+}
+
+/// Iterations with a name.
+struct Row<'a> {
+    name: String,
+    iterations: &'a Iterations,
+}
+
+fn print_rows(title: &'static str, rows: &[Row<'_>], summary: &Summary, page: &mut Page<'_>) {
     let mut table = Table::new([
-        Column::names("Iterations"),
+        Column::names(title),
         Column::numbers("started", 1),
         Column::numbers("failed", 2),
         Column::numbers("rate", 3),
@@ -64,29 +105,19 @@ pub(super) fn print_pools(summary: &Summary, page: &mut Page<'_>) {
         Column::numbers("p99", 0),
         Column::numbers("max", 5),
     ]);
-    for (pool, figures) in summary.pools() {
-        if let Some(iterations) = &figures.iterations {
-            table.row(cells(summary, pool, iterations, page));
-        }
+    for row in rows {
+        table.row(cells(summary, row, page));
     }
     page.gap();
     let lines = table.lines(page.style.width());
     page.lines(lines);
-    page.explain(
-        "An iteration is what a user does from the first step of its scenario to the last; its time \
-         includes the pauses.",
-    );
 }
 
-/// One pool's cells.
-fn cells(
-    summary: &Summary,
-    pool: &PoolInfo,
-    iterations: &Iterations,
-    page: &Page<'_>,
-) -> Vec<Line> {
+/// The cells of a row.
+fn cells(summary: &Summary, row: &Row<'_>, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
-    let mut name = Line::plain(foreign(&pool.name, style.unicode));
+    let iterations = row.iterations;
+    let mut name = Line::plain(foreign(&row.name, style.unicode));
     name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
     let counts = &iterations.counts;
     let failed = count(counts.failed);

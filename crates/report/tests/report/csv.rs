@@ -70,6 +70,7 @@ fn scenarios_have_the_times_of_their_iterations() {
     let of_pools = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
     assert!(of_pools("pool(buy).iteration.time,") > 100);
     assert_eq!(of_pools("pool(browse).iteration.time,"), 0);
+    assert!(of_pools("pool(buy).scenario(thorough).time,") > 50);
 }
 
 #[test]

@@ -211,6 +211,22 @@ fn iterations_are_there_where_they_are_more_than_requests() {
     assert_eq!(iterations["rate"]["intended_per_s"], 20.0);
     assert_eq!(iterations["time"]["count"], 1_176);
     assert!(run["pools"][1].get("iterations").is_none());
+    let scenarios = iterations["scenarios"].as_array().unwrap();
+    let sum = |key: &str| {
+        scenarios
+            .iter()
+            .map(|one| one[key].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    for key in ["started", "completed", "failed", "in_flight", "timed_out"] {
+        assert_eq!(sum(key), count(key), "{key}");
+    }
+    assert_eq!(scenarios[1]["name"], "thorough");
+    assert!(scenarios[1]["time"]["count"].as_u64() > Some(200));
+    assert!(
+        run["iterations"].get("scenarios").is_none(),
+        "of several pools"
+    );
     assert_eq!(run["iterations"]["completed"], iterations["completed"]);
     assert!(run["iterations"]["rate"]["intended_per_s"].is_null());
     // The requests' own rate is that of what became due.
