@@ -115,15 +115,17 @@ impl<'a> Templates<'a> {
 
     /// A path at a target.
     pub(crate) fn path(&self, text: &Text, target: &Url, scope: &mut Scope<'_>) -> Option<Asked> {
-        if self.is_template(&text.value) {
-            return self.target(text, &text.value, target.clone(), &text.place, scope);
-        }
-        let whole = format!("{}{}", target.origin, text.value);
-        let url = scope.found.ok(&text.place, Url::parse(&whole))?;
-        Some(Asked::fixed(Url {
-            userinfo: target.userinfo.clone(),
-            ..url
-        }))
+        let asked = if self.is_template(&text.value) {
+            self.target(text, &text.value, target.clone(), &text.place, scope)?
+        } else {
+            let whole = format!("{}{}", target.origin, text.value);
+            let url = scope.found.ok(&text.place, Url::parse(&whole))?;
+            Asked::fixed(Url {
+                userinfo: target.userinfo.clone(),
+                ..url
+            })
+        };
+        Some(asked.named_by(&text.value))
     }
 
     /// A template of path and query at an origin.
@@ -166,7 +168,7 @@ impl<'a> Templates<'a> {
         Some(Asked {
             url: target.clone(),
             template: Some(template),
-            step: secret::url(&format!("{origin}/{}", text.value)),
+            step: secret::url(&text.value),
             origin: Some(origin),
         })
     }
@@ -333,6 +335,17 @@ impl Asked {
             origin: None,
             step: secret::url(&url.to_string()),
             url,
+        }
+    }
+
+    /// Named by the path that was written, where it is one.
+    fn named_by(self, path: &str) -> Self {
+        match path.starts_with('/') {
+            true => Self {
+                step: secret::url(path),
+                ..self
+            },
+            false => self,
         }
     }
 }
