@@ -67,6 +67,7 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     plan.map_err(|found| {
         let mut found = Findings::from(found);
         found.keep_values_from(first);
+        found.drop_from(first, &draft.unresolved);
         let mut found = found.into_inner();
         found.sort_by_key(|found| found.place.line());
         found

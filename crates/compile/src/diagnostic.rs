@@ -162,6 +162,15 @@ impl Findings {
         });
     }
 
+    /// Leaves out those from `first` on that stand at one of these places.
+    pub(crate) fn drop_from(&mut self, first: usize, places: &[Place]) {
+        let mut n = 0;
+        self.0.retain(|found| {
+            n += 1;
+            n <= first || !places.contains(&found.place)
+        });
+    }
+
     /// Whether nothing was found.
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()

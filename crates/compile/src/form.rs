@@ -23,7 +23,7 @@ pub(crate) mod tree;
 use crate::diagnostic::Findings;
 use crate::{Bare, Diagnostic, Host};
 use drumfire_plan::document::{
-    Document, Expect, Generator, Outputs, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
+    Document, Expect, Generator, Outputs, Place, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
 };
 use fields::{Fields as _, fields};
 use node::Node;
@@ -43,6 +43,8 @@ pub struct Draft {
     pub found: Vec<Diagnostic>,
     /// The secrets that stand in it, which no output may show.
     pub secrets: Vec<String>,
+    /// Where values stand whose references could not be resolved.
+    pub(crate) unresolved: Vec<Place>,
     /// Whether what could be read can be checked, too: the parts that others name were read.
     pub(crate) is_checkable: bool,
 }
@@ -126,9 +128,10 @@ pub fn draft(source: &Source<'_>) -> Draft {
     let mut references = References::new(variables(&root), source.host);
     references.resolve_all(&mut found);
     references.resolve(&mut root, &mut found);
-    let are_resolved = found.is_empty();
+    let first = found.len();
     let read: Root = fields::read_fields(&root, "a plan", &mut found);
     check_version(read.version.as_ref(), &root, &mut found);
+    found.drop_from(first, references.unresolved());
     let found = found.into_inner();
     let is_checkable = match &root.value {
         Node::Map(entries) => NAMED_BY_OTHERS
@@ -139,8 +142,9 @@ pub fn draft(source: &Source<'_>) -> Draft {
     Draft {
         document: read.document,
         found,
+        unresolved: references.unresolved().to_vec(),
         secrets: references.into_secrets(),
-        is_checkable: is_checkable && are_resolved,
+        is_checkable,
     }
 }
 

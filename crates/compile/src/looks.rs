@@ -185,11 +185,21 @@ fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     for (kind, fields) in kinds {
         for field in fields {
             let subject = format!("{kind} {}", field.name.value);
-            let (place, kind) = (&field.name.place, MismatchKind::Body);
-            all.extend(expectation(&subject, place, &field.value, kind, scope));
+            let place = of_key(&field.name.place, kind);
+            let body = MismatchKind::Body;
+            all.extend(expectation(&subject, &place, &field.value, body, scope));
         }
     }
     all
+}
+
+/// The place of a name, as one in the value of a key.
+fn of_key(place: &Place, key: &str) -> Place {
+    let mut place = place.clone();
+    if let Place::File { key: own, .. } = &mut place {
+        *own = key.into();
+    }
+    place
 }
 
 fn expectation(

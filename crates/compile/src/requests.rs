@@ -195,9 +195,11 @@ impl<'a> Requests<'a> {
             return templates.url(text, &text.place, scope);
         }
         let Some(target) = &self.target else {
+            // What is wrong with one that was written was said.
+            let missing = self.pool.settings.reach.target.is_none();
             let message =
                 "a path needs a `target`; write one such as https://shop.test, or a whole URL";
-            scope.found.add(&text.place, message);
+            scope.found.add_if(missing, &text.place, message);
             return None;
         };
         templates.path(text, target, scope)

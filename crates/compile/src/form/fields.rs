@@ -7,9 +7,12 @@ use super::node::Node;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_plan::document::{Count, Field, Place, Placed, Switch, Text};
+use drumfire_plan::document::{Count, Field, Place, Placed, Pool, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
+
+/// No longer list of keys is of use in a message.
+const LISTED_MAX: usize = 20;
 
 /// The value of a key, as a field holds it.
 pub(crate) trait Entry: Sized {
@@ -171,9 +174,13 @@ pub(crate) fn unknown<'a>(
     found: &mut Findings,
 ) -> Option<&'a str> {
     let near = nearest(&key.value, known.iter().copied());
-    let advice = match near {
-        None => format!("; its keys are {}", known.join(", ")),
-        Some(near) => format!("; did you mean `{near}`?"),
+    let mut of_pool = Vec::new();
+    Pool::keys(&mut of_pool);
+    let advice = match (near, nearest(&key.value, of_pool)) {
+        (Some(near), _) => format!("; did you mean `{near}`?"),
+        (None, Some(near)) => format!("; a pool has `{near}`"),
+        (None, None) if known.len() > LISTED_MAX => String::new(),
+        (None, None) => format!("; its keys are {}", known.join(", ")),
     };
     let name = key.value.escape_debug();
     found.add(&key.place, format!("{what} has no key `{name}`{advice}"));

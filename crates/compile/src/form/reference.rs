@@ -7,7 +7,7 @@
 use super::node::Node;
 use crate::Host;
 use crate::diagnostic::Findings;
-use drumfire_plan::document::{Placed, Text};
+use drumfire_plan::document::{Place, Placed, Text};
 use drumfire_plan::suggestion;
 use std::collections::HashMap;
 
@@ -32,6 +32,8 @@ pub(super) struct References<'a> {
     host: &'a dyn Host,
     variables: HashMap<String, Variable>,
     secrets: Vec<String>,
+    /// The values with references that could not be resolved.
+    unresolved: Vec<Place>,
     /// How many bytes may still be put in.
     left: usize,
 }
@@ -67,8 +69,15 @@ impl<'a> References<'a> {
             host,
             variables: variables.iter().map(written).collect(),
             secrets: Vec::new(),
+            unresolved: Vec::new(),
             left: BYTES_MAX,
         }
+    }
+
+    /// Where values stand whose references could not be resolved: whatever else is wrong with these
+    /// is wrong for that.
+    pub(super) fn unresolved(&self) -> &[Place] {
+        &self.unresolved
     }
 
     /// The secrets that were put in.
@@ -92,6 +101,9 @@ impl<'a> References<'a> {
                 let value = self.value(&text, found);
                 let is_literal =
                     matches!(&value, Some(Node::Text(value)) if escaped(value) == text.value);
+                if value.is_none() {
+                    self.unresolved.push(node.place.clone());
+                }
                 // One that could not be resolved was noted; its text stands for it.
                 node.value = value.unwrap_or_else(|| Node::Text(text.value.clone()));
                 node.written = (!is_literal).then(|| text.value.into());

@@ -123,9 +123,11 @@ fn put(
             if let Some((_, noun)) = NAMED.iter().find(|(named, _)| *named == done) {
                 let known = entries.iter().map(|(key, _)| &*key.value);
                 let near = suggestion(&name, known.clone());
-                let near = match near.is_empty() {
-                    true => format!("; there is {}", known.collect::<Vec<_>>().join(", ")),
-                    false => near,
+                let known = known.collect::<Vec<_>>().join(", ");
+                let near = match (near.is_empty(), known.is_empty()) {
+                    (true, true) => "; there is none".to_owned(),
+                    (true, false) => format!("; there is {known}"),
+                    (false, _) => near,
                 };
                 return Err(format!("there is no {noun} `{name}`{near}"));
             }

@@ -9,10 +9,10 @@ use drumfire_plan::document::{
 fields!(Load {
     "rate" => rate:
         "Requests or iterations per second, such as 500/s, or a law such as line(5,200,1m) const(200,5m)",
-    "rate_per" => rate_per: "Whether the rate is of all users together or of each `user`",
-    "arrivals" => arrivals: "How arrivals are spread at the rate: even or poisson",
+    "rate_per" => rate_per: "Whether the rate is of `all` users together or of each `user`",
+    "arrivals" => arrivals: "How arrivals are spread at the rate: constant or poisson",
     "late" => late:
-        "What becomes of an arrival that finds no connection free: queue, drop or drop(TIME)",
+        "What becomes of an arrival that finds no connection free: queue, skip or drop(2s)",
     "users" => users: "How many users there are, or a law of their number",
     "start" => start:
         "The law by which users begin, one by one: once(n), const(rate,time), line(…), step(…)",
