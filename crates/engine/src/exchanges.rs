@@ -26,7 +26,7 @@ pub(crate) use call::Tools;
 pub(crate) use hearing::Hearing;
 
 use self::call::CallState;
-use self::look::Look;
+use self::look::{Look, seen_status};
 use self::own::OwnRequest;
 use self::redirect::{Follow, Next};
 use self::response::{BodyUse, judge};
@@ -537,8 +537,7 @@ impl Exchanges {
             return Failure::of(Outcome::Ok);
         };
         let time = now - exchange.times.intended;
-        let status = exchange.status;
-        let status = status.checked_sub(GRPC_STATUS).unwrap_or(status);
+        let status = seen_status(exchange.status);
         let looked_at = look.inspect(&**inspection, status, time);
         looked_at.map_or_else(|failure| failure, |()| Failure::of(Outcome::Ok))
     }

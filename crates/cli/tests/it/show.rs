@@ -231,3 +231,17 @@ fn the_first_body_of_each_kind_of_failure_is_kept_and_bounded() {
         run.stdout
     );
 }
+
+#[test]
+fn the_status_of_a_call_is_shown_as_it_is_taken() {
+    let server = Serve::new("--grpc");
+    let folder = Folder::new();
+    let plan = format!(
+        "drumfire: 1\npools:\n  g:\n    target: {}\n    plaintext: true\n    users: 1\n    scenario:\n    - call: \
+         helloworld.Greeter/SayHello\n      data: {{ name: x }}\n      take: {{ st: status }}\n\
+         stop: {{ iterations: 1 }}\n",
+        server.address()
+    );
+    let run = run(&["run", &folder.write("plan.yaml", plan), "--show"]);
+    assert!(run.stdout.contains("✓ st = 0  (status)"), "{run:?}");
+}

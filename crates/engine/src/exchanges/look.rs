@@ -187,6 +187,11 @@ impl Look {
     }
 }
 
+/// The status that an inspection sees: of a call its own, which counts from 0.
+pub(super) fn seen_status(status: u16) -> u16 {
+    status.checked_sub(GRPC_STATUS).unwrap_or(status)
+}
+
 fn failure(mismatch: &Mismatch) -> Failure {
     let outcome = match mismatch.kind {
         MismatchKind::Header => Outcome::AssertHeader,

@@ -3,7 +3,7 @@
 //!
 //! Nothing here is called for an exchange that is ok and not asked for.
 
-use super::look::Look;
+use super::look::{Look, seen_status};
 use super::own::OwnRequest;
 use super::response::BodyUse;
 use super::{Exchange, Exchanges};
@@ -188,7 +188,7 @@ impl Exchanges {
         let findings = match (inspection, look, part) {
             (Some(inspection), Some(look), Part::Last) if has_response => {
                 inspection.findings(&Response {
-                    status: exchange.status,
+                    status: seen_status(exchange.status),
                     fields: look.fields(),
                     body: look.body(),
                     time,
