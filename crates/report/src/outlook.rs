@@ -1,7 +1,9 @@
 //! What a run will do, before it is made: its pools with their load over time.
 
+mod rules;
+
 use crate::bar::spark;
-use crate::line::{Ink, Line, flow};
+use crate::line::{Ink, Line, flow, wrap};
 use crate::page::{Explain, Page};
 use crate::quantity::{count, counted, enumerated, rate, span};
 use crate::style::Style;
@@ -37,6 +39,12 @@ pub fn outlook(plan: &Plan, name: &str, style: &Style) -> Result<String, Schedul
     let facts = facts(plan, &pools, style).into_iter().map(Line::plain);
     let items = std::iter::once(verdict).chain(facts).collect();
     page.lines(flow(items, style.glyph(" · ", ", "), style.width()));
+    let starts: Vec<Option<u64>> = pools.iter().map(|pool| pool.starts).collect();
+    for sentence in rules::without_samples(plan, &starts) {
+        let sentence = Untrusted::new(&sentence).escaped(style.unicode);
+        let rows = wrap(&sentence, style.width());
+        page.lines(rows.into_iter().map(|row| Line::of(row, Ink::Warn)));
+    }
     for pool in &pools {
         page.gap();
         pool.print(&mut page);

@@ -146,3 +146,32 @@ last
         colored.stdout
     );
 }
+
+/// The rules whose quantiles the plan has too few requests or iterations for.
+const SHORT: &str = "\
+drumfire: 1
+defaults: { target: \"http://127.0.0.1:9\" }
+pools:
+  browse: { rate: 10/s, requests: [ { get: / } ] }
+  buy: { users: 1, scenario: [ { get: /a }, { get: /b } ], stop: { iterations: 20 } }
+stop: { after: 10s }
+thresholds: [ 'browse: p99<1s', 'browse: p90<1s', 'iteration.p90<1s', 'buy: p99<1s', 'max<1s' ]
+";
+
+#[test]
+fn rules_without_enough_samples_are_said_before_the_run() {
+    let run = check(&Folder::new(), SHORT, &[]);
+    let said: Vec<&str> = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("the rule"))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "the rule `browse: p99<1s` needs 368 samples, and there are 100 requests",
+            "the rule `iteration.p90<1s` needs 36 samples, and there are 20 iterations",
+        ]
+    );
+    assert_eq!(run.code, Some(0));
+}
