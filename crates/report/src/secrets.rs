@@ -88,24 +88,6 @@ impl Secrets {
         out
     }
 
-    /// The inside of a string of JSON without them. What an error quotes may be escaped once more
-    /// there.
-    fn masked_inside(&self, text: &str) -> String {
-        let masked = self.masked(text);
-        let inside = serde_json::from_str::<String>(&format!("\"{masked}\""));
-        let Ok(inside) = inside else {
-            return masked.into_owned();
-        };
-        match self.masked(&inside) {
-            Cow::Owned(inside) if inside.contains(MASK) => {
-                let mut json = serde_json::Value::from(inside).to_string();
-                json.pop();
-                json.split_off(1)
-            }
-            _ => masked.into_owned(),
-        }
-    }
-
     /// A text of JSON without them: they are masked in strings that are values, so that it stays
     /// JSON of the same form.
     #[must_use]
@@ -122,7 +104,7 @@ impl Secrets {
                 .is_some_and(|rest| rest.trim_start().starts_with(':'));
             match is_key {
                 true => out.push_str(text),
-                false => out.push_str(&self.masked_inside(text)),
+                false => out.push_str(&self.masked(text)),
             }
             rest = behind;
             if rest.starts_with('"') {
@@ -284,20 +266,33 @@ fn longest_first(mut texts: Vec<String>) -> Vec<String> {
     texts
 }
 
-/// A secret, and its lines.
+/// A secret and its lines, each as it is and escaped once, for what was escaped may be escaped
+/// again: a body of JSON within JSON, or in base64.
 fn parts(secret: &str) -> Vec<String> {
     let lines = secret.lines().map(str::trim);
     let lines = lines.filter(|line| line.len() >= PART_MIN);
     let all = std::iter::once(secret).chain(lines);
-    all.map(str::to_owned).collect()
+    let spelled = |text| {
+        [
+            str::to_owned(text),
+            json_escaped(text),
+            percent_encoded(text, "%20"),
+        ]
+    };
+    all.flat_map(spelled).collect()
+}
+
+/// The text as it stands within a string of JSON.
+fn json_escaped(text: &str) -> String {
+    let mut json = serde_json::Value::from(text).to_string();
+    json.pop();
+    json.split_off(1)
 }
 
 /// The usual ways to spell a text, of which a cut may leave the beginning, and those that no
 /// character has for itself: as it is, and as JSON, URLs, base64 and our own escapes have it.
 fn spellings(text: &str) -> Vec<String> {
-    let mut json = serde_json::Value::from(text).to_string();
-    json.pop();
-    let mut all = vec![text.to_owned(), json.split_off(1)];
+    let mut all = vec![text.to_owned(), json_escaped(text)];
     all.push(Untrusted::new(text).escaped(Unicode::On));
     all.extend([percent_encoded(text, "%20"), percent_encoded(text, "+")]);
     all.extend(base64_cores(text));
@@ -359,6 +354,7 @@ mod tests {
             "-----BEGIN\nCANARYline1\nCANARYline2\n-----END",
         ]);
         let basic = STANDARD.encode("me:C\"n y/CANARY;and more");
+        let in_json = STANDARD.encode(r#"{"k":"C\"n y/CANARY"}"#);
         for text in [
             "Bearer C\"n y/CANARY",
             "/?q=C%22n%20y%2FCANARY&b",
@@ -374,6 +370,9 @@ mod tests {
             "C&#34;n&#x20;y&#x2F;CANARY",
             r#"{"a":"C\u0022n y\/CANARY"}"#,
             "%43%22n%20y/C%41NARY",
+            r#"{"a":"{\"b\":\"C\\\"n y/CANARY\"}"}"#,
+            "next=%2Fp%3Fq%3DC%2522n%2520y%252FCANARY",
+            in_json.as_str(),
             basic.as_str(),
         ] {
             let masked = secrets.masked(text);
