@@ -82,7 +82,12 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
             name == "curl" || name == "curl.exe"
         };
         match words.iter().position(is_curl) {
-            Some(at) => Command::default().read(&words[at + 1..], &mut all)?,
+            // What stands before `--next` holds for the URLs before it.
+            Some(at) => {
+                for words in words[at + 1..].split(|word| ["--next", "-:"].contains(&&**word)) {
+                    Command::default().read(words, &mut all)?;
+                }
+            }
             None => {
                 let shown: String = words[0].chars().take(40).collect();
                 all.note(format!(
@@ -101,6 +106,9 @@ struct Command {
     method: Option<String>,
     headers: Vec<(String, Words)>,
     data: Vec<Data>,
+    /// The file of `--upload-file`.
+    upload: Option<String>,
+    query: Vec<String>,
     is_head: bool,
     data_in_query: bool,
     is_json: bool,
@@ -202,21 +210,12 @@ impl Command {
                     None => Data::Text(value.to_owned()),
                 });
             }
-            "--data-urlencode" => match value.split_once('=') {
-                Some((name, value)) => {
-                    let name = if name.is_empty() {
-                        String::new()
-                    } else {
-                        format!("{name}=")
-                    };
-                    self.data.push(Data::Text(name + &encoded(value)));
-                }
-                None if value.contains('@') => {
-                    all.note(format!(
-                        "`--data-urlencode {value}` of a file is not carried over"
-                    ));
-                }
-                None => self.data.push(Data::Text(encoded(value))),
+            "--upload-file" => self.upload = Some(value.to_owned()),
+            "--url-query" if value.starts_with('+') => self.query.push(value[1..].to_owned()),
+            "--url-query" | "--data-urlencode" => match url_encoded(value) {
+                Some(pair) if name == "--url-query" => self.query.push(pair),
+                Some(pair) => self.data.push(Data::Text(pair)),
+                None => all.note(format!("`{name} {value}` of a file is not carried over")),
             },
             "--form" | "--form-string" => {
                 let part: String = value.chars().take(40).collect();
@@ -262,12 +261,12 @@ impl Command {
                 Data::File(path) => files.push(path),
             }
         }
-        let mut query = None;
+        let mut query = std::mem::take(&mut self.query);
         let mut body = None;
         let text = texts.join(if self.is_json { "" } else { "&" });
         match (texts.is_empty(), files.as_slice()) {
             (true, []) => {}
-            (false, []) if self.data_in_query => query = Some(text),
+            (false, []) if self.data_in_query => query.push(text),
             (false, []) => body = Some(Body::Text(Words::Plain(text))),
             (true, [path]) => body = Some(Body::File(path.clone())),
             _ => {
@@ -295,6 +294,7 @@ impl Command {
         }
         let usual = match (&body, self.is_head) {
             (_, true) => "HEAD",
+            _ if self.upload.is_some() => "PUT",
             (Some(_), _) => "POST",
             (None, _) => "GET",
         };
@@ -302,19 +302,36 @@ impl Command {
         for url in &self.urls {
             let scheme = if url.contains("://") { "" } else { "http://" };
             let mut url = format!("{scheme}{url}");
-            if let Some(query) = &query {
+            if let (Some(file), true) = (&self.upload, url.ends_with('/')) {
+                // The file's name is that of the resource.
+                url.push_str(&encoded(file.rsplit('/').next().unwrap_or_default()));
+            }
+            for query in &query {
                 let sign = if url.contains('?') { '&' } else { '?' };
                 url = format!("{url}{sign}{query}");
             }
             let mut exchange = Exchange::new(method, Words::Plain(url));
             exchange.headers.clone_from(&self.headers);
-            exchange.body.clone_from(&body);
+            exchange.body = match &self.upload {
+                Some(file) => Some(Body::File(file.clone())),
+                None => body.clone(),
+            };
             all.requests.push(exchange);
         }
         if self.urls.is_empty() {
             all.note("a command line has no URL".to_owned());
         }
         Ok(())
+    }
+}
+
+/// A pair of which the value is encoded, or a value alone; none where a file has it.
+fn url_encoded(value: &str) -> Option<String> {
+    match value.split_once('=') {
+        Some(("", value)) => Some(encoded(value)),
+        Some((name, value)) => Some(format!("{name}={}", encoded(value))),
+        None if value.contains('@') => None,
+        None => Some(encoded(value)),
     }
 }
 

@@ -59,6 +59,19 @@ fn command_lines_of_curl_become_a_plan() {
     );
 }
 
+/// Requests of one command line have their own flags, and a file that is sent is a body.
+#[test]
+fn one_command_line_may_have_several_requests() {
+    let line = "curl -d a=1 -H 'X: 1' http://h.test/a --next -T given http://h.test/up/ -: -X DELETE \
+                --url-query 'q=1 2' --url-query +r=%20 http://h.test/b\n";
+    let (plan, notes) = imported("curl", line, "");
+    let requests = "    requests:\n      - post: /a\n        headers:\n          X: \"1\"\n          Content-Type: \
+                    application/x-www-form-urlencoded\n        body: a=1\n      - put: /up/given\n        \
+                    body_file: given\n      - delete: /b?q=1%202&r=%20\n";
+    assert!(plan.contains(requests), "{plan}");
+    assert_eq!(notes, "");
+}
+
 const HAR: &str = r#"{"log":{"entries":[
  {"startedDateTime":"2024-01-01T00:00:00.000Z","time":100,"request":{"method":"GET","url":"http://h.test/a?b=1","headers":[{"name":":authority","value":"h.test"},{"name":"A","value":"{{ x }}"}]}},
  {"startedDateTime":"2024-01-01T00:00:01.500Z","time":10,"request":{"method":"POST","url":"http://h.test/b","headers":[],"postData":{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"q","value":"a b"}]}}},
