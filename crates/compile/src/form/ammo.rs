@@ -51,11 +51,14 @@ impl AmmoKeys {
 
     /// The file that the keys name, and the lines that they have: one of both, or a mistake.
     pub(super) fn take(&mut self) -> Vec<Ammo> {
-        let keys = std::mem::take(self);
-        let lines = keys.lines.first();
+        let lines = self.lines.first();
         let lines = lines.map(|line| Text::new(Ammo::LINES.to_owned(), line.place.clone()));
-        let sources = keys.ammo.iter().cloned().chain(lines);
-        sources.map(|file| keys.ammo(file)).collect()
+        let sources: Vec<Text> = self.ammo.iter().cloned().chain(lines).collect();
+        if sources.is_empty() {
+            return Vec::new();
+        }
+        let keys = std::mem::take(self);
+        sources.into_iter().map(|file| keys.ammo(file)).collect()
     }
 
     fn ammo(&self, file: Text) -> Ammo {
