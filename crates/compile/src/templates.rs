@@ -195,10 +195,13 @@ impl<'a> Templates<'a> {
     pub(crate) fn metadata(&self, written: &[Field], scope: &mut Scope<'_>) -> HeaderFields {
         let mut fields = HeaderFields::default();
         for field in written {
+            // Names go out in lower case, as HTTP/2 has them.
+            let mut field = field.clone();
+            field.name.value.make_ascii_lowercase();
             match self.is_template(&field.value.value) {
-                true => self.add(field, &mut fields, scope),
+                true => self.add(&field, &mut fields, scope),
                 false => {
-                    let fixed = metadata::fixed(std::slice::from_ref(field), scope);
+                    let fixed = metadata::fixed(std::slice::from_ref(&field), scope);
                     fields.fixed.extend(fixed);
                 }
             }

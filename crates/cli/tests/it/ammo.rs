@@ -380,7 +380,7 @@ fn calls_of_a_file_are_made_as_it_has_them() {
         ),
         ("passes: 1, chosen: [ many ]", &[("many", 1)]),
         (
-            "limit: 4, metadata: { X-B: b, x-a: below }, expect: { json: { $.message: exists } }, chosen: hi",
+            "limit: 4, metadata: { X-B: '{{ uuid }}', X-C: c, x-a: below }, expect: { json: { $.message: exists } }, chosen: hi",
             &[("hi", 4)],
         ),
     ] {
