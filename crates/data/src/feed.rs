@@ -4,6 +4,7 @@ mod csv_rows;
 mod file_rows;
 mod generated;
 pub(crate) mod json_rows;
+mod json_skim;
 mod json_values;
 mod range;
 mod row_reader;

@@ -141,14 +141,14 @@ impl<'a> Reading<'a> {
             let message = format!("it has {}, and {columns}", counted(width, "value"));
             return Err(FeedError::at(line, message));
         }
-        let is_json = matches!(self.format, FeedFormat::Json | FeedFormat::JsonLines);
-        let values = match is_json {
-            true => self.json.read(row, line)?,
-            false => Vec::new(),
-        };
         match &mut self.kept {
-            Kept::Index(index) => index.note(self.rows, offset),
-            Kept::Json(rows) => rows.push(values),
+            Kept::Index(index) => {
+                if matches!(self.format, FeedFormat::Json | FeedFormat::JsonLines) {
+                    self.json.note(row, line)?;
+                }
+                index.note(self.rows, offset);
+            }
+            Kept::Json(rows) => rows.push(self.json.read(row, line)?),
             Kept::Cells(cells) => {
                 for column in 0..wanted {
                     let value = reader.value(row, column);

@@ -1,5 +1,6 @@
 //! Rows of JSON: objects whose members are columns, or single values.
 
+use super::json_skim::{Known, skim};
 use super::row_reader::Changed;
 use super::{FeedError, VALUE, is_plain};
 use minijinja::Value;
@@ -38,6 +39,19 @@ impl JsonColumns {
             FeedError::at(line + (error.line() as u64).saturating_sub(1), message)
         });
         self.row(read?, line)
+    }
+
+    /// Notes the columns of a row as [`JsonColumns::read`] does, where its values are not kept.
+    pub(super) fn note(&mut self, text: &str, line: u64) -> Result<(), FeedError> {
+        let known = Known {
+            names: &self.names,
+            places: &self.places,
+        };
+        if self.kind == Some(RowKind::Object) && skim(text, known, &mut self.plain) {
+            return Ok(());
+        }
+        // It has a new column, or a mistake.
+        self.read(text, line).map(drop)
     }
 
     /// The values of a row.

@@ -268,6 +268,26 @@ fn a_large_file_has_the_rows_of_a_small_one() {
     }
 }
 
+#[test]
+fn rows_of_json_that_stay_in_their_file_have_the_columns_and_the_mistakes_of_others() {
+    let deep = format!("{{\"a\": {}1{}}}", "[".repeat(200), "]".repeat(200));
+    for row in [
+        "{\"a\": [{\"x\": \"y\"}], \"c\": true}",
+        "{\"b\": null, \"a\": {\"a\": -1.5e300}}",
+        "{\"a\": 1} 2",
+        "{\"a\": \"\\ud800\"}",
+        "{\"a\": 1,}",
+        "{\"a\": \"\u{1}\"}",
+        "7",
+        "[]",
+        &deep,
+    ] {
+        let text = format!("{{\"b\": 1, \"a\": 2}}\n{row}\n{{\"a\": \"x\"}}\n");
+        alike(text.as_bytes(), &FeedFormat::JsonLines, 8);
+        alike(text.as_bytes(), &FeedFormat::Json, 8);
+    }
+}
+
 /// A file whose bytes are replaced while it is read.
 #[derive(Debug)]
 struct Changing(Mutex<Vec<u8>>);

@@ -1,0 +1,142 @@
+//! A look through a row of JSON that makes no values of it: which columns it has, and which of its
+//! values are texts and numbers.
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::collections::HashMap;
+use std::fmt;
+
+/// The columns that are known, by name.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) names: &'a [String],
+    pub(super) places: &'a HashMap<String, usize>,
+}
+
+/// Looks through an object all of whose members are columns that are known, and clears the mark of
+/// those columns whose value is neither text nor number. `false` if it is no such object; the marks
+/// hold all the same.
+pub(super) fn skim(text: &str, known: Known<'_>, plain: &mut [bool]) -> bool {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let read = Row { known, plain }.deserialize(&mut json);
+    read.is_ok() && json.end().is_ok()
+}
+
+struct Row<'a> {
+    known: Known<'a>,
+    plain: &'a mut [bool],
+}
+
+impl<'de> DeserializeSeed<'de> for Row<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Row<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        // Most rows have their members in the same order.
+        let mut expected = 0;
+        let known = self.known;
+        while let Some(place) = members.next_key_seed(Name { known, expected })? {
+            expected = place + 1;
+            self.plain[place] &= members.next_value_seed(Plain)?;
+        }
+        Ok(())
+    }
+}
+
+/// The place of a column, from its name.
+struct Name<'a> {
+    known: Known<'a>,
+    expected: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<usize, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<usize, E> {
+        let Known { names, places } = self.known;
+        match names.get(self.expected) {
+            Some(expected) if expected == name => Ok(self.expected),
+            _ => places
+                .get(name)
+                .copied()
+                .ok_or_else(|| E::custom("a new column")),
+        }
+    }
+}
+
+/// Whether a value is a text or a number.
+struct Plain;
+
+impl<'de> DeserializeSeed<'de> for Plain {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Plain {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<bool, E> {
+        Ok(true)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<bool, E> {
+        Ok(true)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<bool, E> {
+        Ok(true)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<bool, E> {
+        Ok(true)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<bool, A::Error> {
+        while elements.next_element_seed(Self)?.is_some() {}
+        Ok(false)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
+        while members.next_key_seed(Self)?.is_some() {
+            members.next_value_seed(Self)?;
+        }
+        Ok(false)
+    }
+}
