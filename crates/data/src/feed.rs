@@ -161,7 +161,7 @@ impl Feed {
                 continue;
             };
             if values.len() != fields.len() {
-                let (has, wants) = (counted(values.len(), "value"), fields.len());
+                let (has, wants) = (counted(values.len() as u64, "value"), fields.len());
                 let message = format!("row {number} has {has} and `fields` names {wants}");
                 return Err(FeedError::at(0, message));
             }
@@ -293,7 +293,7 @@ fn push_value(value: &Value, out: &mut String) -> Result<(), DataError> {
 }
 
 /// A number of things, in words.
-fn counted(count: usize, thing: &str) -> String {
+pub(crate) fn counted(count: u64, thing: &str) -> String {
     match count {
         1 => format!("1 {thing}"),
         count => format!("{count} {thing}s"),

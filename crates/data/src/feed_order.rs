@@ -1,6 +1,7 @@
 //! Which row of a feed a request takes.
 
 use crate::Order;
+use crate::feed::counted;
 use drumfire_plan::{DataError, RequestContext};
 
 /// In which order the rows of a feed are taken, and what becomes of requests beyond its end.
@@ -76,7 +77,11 @@ impl FeedOrder {
                 let row = arrival.checked_mul(deal.pools.into());
                 let row = row.and_then(|row| row.checked_add(deal.pool.into()));
                 let row = row.filter(|row| *row < rows);
-                let missing = || format!("is gone through once; request {arrival} finds none");
+                let by = match deal.pools {
+                    1 => String::new(),
+                    pools => format!(" by {pools} pools in turn"),
+                };
+                let missing = || format!("is gone through once{by}; request {arrival} finds none");
                 (row, row.map_or_else(missing, |_| String::new()))
             }
             Self::PerUser => {
@@ -87,7 +92,7 @@ impl FeedOrder {
                 (row, row.map_or_else(missing, |_| String::new()))
             }
         };
-        row.ok_or_else(|| DataError(format!("has {rows} rows and {missing}")))
+        row.ok_or_else(|| DataError(format!("has {} and {missing}", counted(rows, "row"))))
     }
 
     /// For how many requests there are rows, when the run ends with them.

@@ -138,7 +138,7 @@ impl<'a> Reading<'a> {
                 1 => "there is 1 column".to_owned(),
                 columns => format!("there are {columns} columns"),
             };
-            let message = format!("it has {}, and {columns}", counted(width, "value"));
+            let message = format!("it has {}, and {columns}", counted(width as u64, "value"));
             return Err(FeedError::at(line, message));
         }
         match &mut self.kept {
