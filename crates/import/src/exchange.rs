@@ -1,6 +1,7 @@
 //! Requests as every form has them, and the document that they make.
 
 use crate::{Imported, Wishes};
+use drumfire_plan::Header;
 use drumfire_plan::document::{
     Ask, CommonFields, Document, Field, Fields, Load, Payload, Place, Placed, Pool, Request,
     RequestStep, Step, Stop, Text,
@@ -11,18 +12,6 @@ use drumfire_units::Nanos;
 const TARGET_DEFAULT: &str = "http://127.0.0.1:8080";
 /// The name of the one pool.
 const POOL: &str = "main";
-/// Fields that the program writes itself, or that belong to a connection.
-const OWN_FIELDS: [&str; 9] = [
-    "connection",
-    "content-length",
-    "host",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-    "upgrade-insecure-requests",
-];
 
 /// A text of a document: as it stands, or with references and templates of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,7 +215,7 @@ impl Exchanges {
                 let lower = name.to_ascii_lowercase();
                 let is_own = match lower.as_str() {
                     "host" => host.as_deref() == Some(value.as_str()),
-                    lower => OWN_FIELDS.contains(&lower) || lower.starts_with(':'),
+                    lower => Header::is_framing(lower) || lower.starts_with(':'),
                 };
                 if is_own
                     && !lower.starts_with(':')
