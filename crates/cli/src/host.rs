@@ -13,6 +13,7 @@ use drumfire_units::Nanos;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::HashMap;
+use std::fs::Metadata;
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -74,9 +75,10 @@ impl Host for Machine {
 
     fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
         let located = self.locate(path);
-        match located.is_file() {
+        // What is no file can't be read from any place, and the kernel's files say no size.
+        let is_file = |found: Metadata| found.is_file() && found.len() > 0;
+        match located.metadata().is_ok_and(is_file) {
             true => Ok(Arc::new(input::OpenFile::new(&located)?)),
-            // What is no file can't be read from any place.
             false => Ok(Arc::new(self.read(path)?)),
         }
     }
