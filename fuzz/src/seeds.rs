@@ -57,6 +57,53 @@ const COOKIES: [&str; 4] = [
     "\x0d\x01a; Domain=10.0.0.1; Path=/a\n\x0e\x01=b; Domain=[::1]; Max-Age=-1\n\x0c\x01c==; Domain=localhost",
 ];
 
+/// Files of requests, each after the byte that says its format.
+const AMMO: [&[u8]; 9] = [
+    b"\0/a?b\n[Host: h.test]\n[X: 1]\nhttp://u:p@a.test/c tag\n\n/d\n",
+    b"\x80[A: b]\r\n/one/two\ttag\r\n",
+    b"\x01[A: b]\n5 /one tag\na\nb\0c\n\n0 /two\n3 /three\n[x]",
+    b"\x0235 tag\nGET http://a.test/x HTTP/1.1\nA: b\n\nhi\n58\nPOST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+    b"\x03{\"uri\": \"/a\", \"tag\": \"t\", \"host\": \"h\", \"headers\": {\"A\": \"b\"}, \"body\": \"x\\n\"}\n{\"uri\":\"/b\",\"method\":\"POST\",\"body\":{\"k\":[1]}}",
+    b"\x03[{\"uri\": \"/a\"}, {\"uri\": \"http://b/c\"}]",
+    b"\x041.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?b=\\x22c HTTP/1.0\" 200 2 \"http://r/\" \"Me/1\"\n{\"ts\": 971211340.5, \"method\": \"PUT\", \"uri\": \"/d\", \"host\": \"h\"}\n",
+    b"\x05{\"log\":{\"entries\":[{\"startedDateTime\":\"2024-01-01T00:00:01.500Z\",\"request\":{\"method\":\"POST\",\"url\":\"https://a.test/b?c#d\",\"headers\":[{\"name\":\"X\",\"value\":\"y\"}],\"postData\":{\"params\":[{\"name\":\"a b\",\"value\":\"c&\"}]}}}]}}",
+    b"\x06{\"call\": \"a.B.C\", \"tag\": \"t\", \"metadata\": {\"X\": \"1\"}, \"payload\": {\"k\": [1, \"]\"]}}\n{\"call\":\"a.B/D\",\"payload\":null}",
+];
+
+/// Files of rows, each after the byte that says its format.
+const FEEDS: [&[u8]; 7] = [
+    b"\0[{\"a\": 1, \"b\": \"x\"},\n {\"a\": 2.5, \"c\": [null]}]",
+    b"\0{\"a\": \"}\\\"\"} {\"a\": true}",
+    b"\x01{\"a\": 9007199254740993}\n\r\n\"x\"\n",
+    b"\x01\"a b\"\n7\n",
+    b"\x02\xef\xbb\xbfone\r\n\ntwo\rthree\n",
+    b"\x03name, age\r\n\"a \"\"b\"\"\n,c\",7\nd,\n\re,f\n",
+    b"\x05\"x\"y,2\n,\"\"\n",
+];
+
+/// Texts that are imported, each after the byte that says its form.
+const IMPORTS: [&str; 8] = [
+    "\0curl -X POST 'https://a.test/b?c=d' -H 'A: b' --data-raw $'x\\n\\u00e4' -u u:p --compressed \\\n  -k -L\ncurl -G --data-urlencode 'a=b c' http://a.test/ -F 'f=@x' -b 'c=d' -m 5",
+    "\x01{\"log\":{\"entries\":[{\"startedDateTime\":\"2024-01-01T00:00:01.500Z\",\"time\":12.5,\"request\":{\"method\":\"POST\",\"url\":\"https://a.test/b?c#d\",\"headers\":[{\"name\":\"X\",\"value\":\"{{y}}\"}],\"postData\":{\"mimeType\":\"text/plain\",\"text\":\"a\"}},\"response\":{\"status\":200}}]}}",
+    "\x02openapi: 3.0.0\nservers: [{url: 'https://{h}.test/v1', variables: {h: {default: a}}}]\npaths:\n  /p/{id}:\n    parameters: [{name: id, in: path, required: true, schema: {type: integer}, example: 5}]\n    get: {operationId: g, security: [{k: []}], responses: {'200': {description: x}}}\n    post:\n      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/P'}}}}\ncomponents:\n  securitySchemes: {k: {type: apiKey, in: header, name: X-Key}}\n  schemas: {P: {type: object, required: [a], properties: {a: {type: string, enum: [x]}, b: {type: array, items: {$ref: '#/components/schemas/P'}}}}}\n",
+    "\x02{\"openapi\":\"3.1.0\",\"paths\":{\"/a\":{\"get\":{\"parameters\":[{\"name\":\"q\",\"in\":\"query\",\"required\":true,\"schema\":{\"type\":[\"string\",\"null\"],\"minLength\":3}}]}}}}",
+    "\x03{\"info\":{\"name\":\"n\",\"schema\":\"https://schema.getpostman.com/json/collection/v2.1.0/collection.json\"},\"variable\":[{\"key\":\"base\",\"value\":\"http://a.test\"}],\"auth\":{\"type\":\"bearer\",\"bearer\":[{\"key\":\"token\",\"value\":\"{{t}}\"}]},\"item\":[{\"name\":\"f\",\"item\":[{\"name\":\"r\",\"request\":{\"method\":\"POST\",\"url\":{\"raw\":\"{{base}}/a/:id?x=1\",\"variable\":[{\"key\":\"id\",\"value\":\"7\"}]},\"header\":[{\"key\":\"A\",\"value\":\"b\",\"disabled\":true}],\"body\":{\"mode\":\"urlencoded\",\"urlencoded\":[{\"key\":\"k\",\"value\":\"v\"}]}}}]}]}",
+    "\x041.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 2326\n1.2.3.4 - - [10/Oct/2000:13:55:37 -0700] \"POST /b HTTP/1.1\" 200 1 \"-\" \"-\"\n1.2.3.4 - - [10/Oct/2000:13:55:37 -0700] \"\\x16\" 400 0\n",
+    "\u{1}{}",
+    "\u{3}{\"item\":[{\"request\":\"http://a.test\"}]}",
+];
+
+/// Plans, each after its choice: syntax, and whether the first line is a setting.
+const PLANS: [&str; 7] = [
+    "\u{2}pools.a.users=3\npools: { a: { users: 1, target: 'http://a', requests: [ { get: / } ] } }\n",
+    "\u{0}vars: { t: 'http://a.test', n: 5, l: [1, 2] }\npools:\n  a:\n    target: ${t}\n    rate: ${n}/s\n    requests:\n      - { post: '/${l.0}', body: { json: { a: '{{ f.name }}', b: '$${x}' } }, headers: { A: '${env:HOME:-x}', S: '${secret:env:HOME}' } }\nfeeds: { f: { csv: a.csv, order: once }, g: { range: 1..9 }, h: { generated: [name, uuid], rows: 5 }, i: { inline: [[1, 2]], fields: [x, y] } }\nstop: { after: 1s }\n",
+    "\u{1}[vars]\nt = \"http://a\"\n[pools.a]\nusers = 2\ntarget = \"${t}\"\n[[pools.a.requests]]\nget = \"/\"\nweight = 3\n[[pools.a.requests]]\nmethod = 'PUT'\nurl = \"/b\"\n",
+    "\u{0}{\"pools\": {\"a\": {\"rate\": \"line(1, 5, 1s)\", \"target\": \"http://a\", \"requests\": [{\"ammo\": \"a.txt\", \"format\": \"uri\"}]}}, \"thresholds\": [\"p99<1s\"]}",
+    "\u{0}x: &a { get: /, expect: { status: 2xx, json: { $.a: 1 } } }\npools: { p: { users: 1, target: 'http://a', scenario: [ *a, { pause: 1s }, { if: 'user > 1', do: [ { get: '/{{ t }}', take: { t: json $.t } } ], else: [ *a ] }, { repeat: 3, do: [ *a ] } ] } }\n",
+    "\u{0}pools: { p: { users: 2, target: 'http://a', mix: blocks, scenarios: { one: { weight: 2, steps: [ { set: { a: '{{ uuid }}' } }, { get: / } ] }, two: { steps: [ { get: /b, on_fail: retry(2, 1s) } ] } } } }\n",
+    "\u{0}<<: *x\n? [a, b]\n: !!str |+2\n   x\n--- >-\n...\n",
+];
+
 const JSON_BODIES: [&str; 4] = [
     r#"{"a":[1,-2.50E+3,"x\u00e4\ud83d\ude00\n",null,{"b":[true,{}]}],"b":{"a":"y"},"":false}"#,
     r#" [ { "a" : { "b" : "c" } } , "[a-c]" , [ ] , 12345678901234567890 ] "#,
@@ -193,6 +240,8 @@ fn main() -> io::Result<()> {
         }
     }
     for (target, texts) in [
+        ("import", &IMPORTS[..]),
+        ("plan_reader", &PLANS[..]),
         ("cookies", &COOKIES[..]),
         ("extract_json", &JSON_BODIES[..]),
         ("extract_markup", &MARKUP_BODIES[..]),
@@ -204,6 +253,20 @@ fn main() -> io::Result<()> {
     ] {
         for (index, text) in texts.iter().enumerate() {
             write(target, &format!("seed-{index}"), text.as_bytes())?;
+        }
+    }
+    for (index, file) in AMMO.iter().enumerate() {
+        write("ammo", &format!("seed-{index}"), file)?;
+    }
+    for (index, file) in FEEDS.iter().enumerate() {
+        write("feed", &format!("seed-{index}"), file)?;
+    }
+    for file in fs::read_dir("../examples")? {
+        let path = file?.path();
+        if path.extension().is_some_and(|ending| ending == "yaml") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let plan = [b"\0".to_vec(), fs::read(&path)?].concat();
+            write("plan_reader", &name, &plan)?;
         }
     }
     for (index, (codings, coded)) in CODED.iter().enumerate() {

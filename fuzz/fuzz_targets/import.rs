@@ -1,0 +1,53 @@
+//! Any text as each form that is imported: no panic, and the document reads back from its own
+//! print.
+
+#![no_main]
+
+use drumfire_compile::Host;
+use drumfire_compile::form::{self, Source, Syntax};
+use drumfire_import::{Form, Wishes, import};
+use libfuzzer_sys::fuzz_target;
+
+/// A machine whose environment has every variable.
+#[derive(Debug)]
+struct Set;
+
+impl Host for Set {
+    fn variable(&self, _: &str) -> Option<String> {
+        Some("long enough".to_owned())
+    }
+}
+
+const FORMS: [Form; 5] = [
+    Form::Curl,
+    Form::Har,
+    Form::OpenApi,
+    Form::Postman,
+    Form::AccessLog,
+];
+
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, text)) = input.split_first() else {
+        return;
+    };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
+    let form = FORMS[usize::from(*choice) % FORMS.len()];
+    let wishes = Wishes {
+        target: (*choice >= 128).then(|| "http://127.0.0.1:8080".to_owned()),
+        keeps_pauses: choice & 64 != 0,
+    };
+    if let Ok(imported) = import(form, text, &wishes) {
+        let printed = form::print(&imported.document);
+        let draft = form::draft(&Source {
+            text: &printed,
+            name: "plan.yaml",
+            syntax: Syntax::Yaml,
+            settings: &[],
+            host: &Set,
+        });
+        assert!(draft.found.is_empty(), "{:?}\n{printed}", draft.found);
+        assert_eq!(form::print(&draft.document), printed);
+    }
+});

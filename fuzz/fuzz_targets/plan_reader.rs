@@ -1,0 +1,89 @@
+//! Any text as a plan in YAML, JSON or TOML, with references, variables and a setting of the
+//! command line: no panic, places lie in the text, and a document reads back from its own print.
+
+#![no_main]
+
+use drumfire_compile::form::{self, Setting, Source, Syntax};
+use drumfire_compile::{Found, Host, compile_draft};
+use libfuzzer_sys::fuzz_target;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A machine with a few small files and one variable.
+#[derive(Debug)]
+struct Small;
+
+impl Host for Small {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        match path {
+            "a.csv" => Ok(b"name,age\nAda,36\nBob,7\n".to_vec()),
+            "a.json" => Ok(br#"[{"a": 1}, {"a": "x"}]"#.to_vec()),
+            "a.txt" => Ok(b"/one\n/two tag\n".to_vec()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn look(&self, path: &str) -> Found {
+        match self.read(path).is_ok() {
+            true => Found::File,
+            false => Found::Nothing,
+        }
+    }
+
+    fn locate(&self, path: &str) -> PathBuf {
+        path.into()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "HOME" => "/root: #".to_owned(),
+            _ => String::new(),
+        })
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, text)) = input.split_first() else {
+        return;
+    };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
+    // After the first line, if the choice asks for it: a setting.
+    let (setting, text) = match text.split_once('\n') {
+        Some((first, rest)) if choice & 2 != 0 => (first.parse::<Setting>().ok(), rest),
+        _ => (None, text),
+    };
+    let source = Source {
+        text,
+        name: "plan",
+        syntax: match choice & 1 {
+            0 => Syntax::Yaml,
+            _ => Syntax::Toml,
+        },
+        settings: setting.as_slice(),
+        host: &Small,
+    };
+    let draft = form::draft(&source);
+    let lines = text.lines().count() as u64;
+    for found in &draft.found {
+        let line = found.place.line();
+        // The end of a text may be a place, too.
+        assert!(line <= lines + 1, "{found:?}");
+        // Behind the message stands the text with a mark under it, in lines of their own.
+        let is_safe = |c: char| c == '\n' || !c.is_control();
+        assert!(found.message.chars().all(is_safe), "{found:?}");
+    }
+    if draft.found.is_empty() {
+        let printed = form::print(&draft.document);
+        match form::read(&printed, "plan") {
+            Ok(read) => assert_eq!(form::print(&read), printed),
+            Err(found) => panic!("{found:?}\n{printed}"),
+        }
+    }
+    let host: Arc<dyn Host> = Arc::new(Small);
+    if let Err(found) = compile_draft(&draft, &host) {
+        assert!(!found.is_empty());
+    }
+});
