@@ -48,7 +48,7 @@ fn command_lines_of_curl_become_a_plan() {
          headers:\n    Accept: \"*/*\"\npools:\n  main:\n    rate: 10/s\n    requests:\n      - put: /cart?x=1\n        \
          headers:\n          Cookie: id=1\n          Content-Type: application/x-www-form-urlencoded\n        \
          body: \"{'a':'é'}\"\n      - get: /pay?a=1&b=c%20d\n        headers:\n          \
-         Authorization: Basic bWU6cHc=\n          Upgrade-Insecure-Requests: \"1\"\nstop:\n  after: 10s\n"
+         Authorization: Basic bWU6cHc=\n          Upgrade-Insecure-Requests: 1\nstop:\n  after: 10s\n"
     );
     assert!(
         notes.contains("the part `f` of a multipart body is not carried over"),
