@@ -145,8 +145,10 @@ fn put(json: &[u8], out: &mut Batch) -> Result<(), String> {
     }
     for (Text(name), Text(value)) in &request.headers {
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
-        if !name.eq_ignore_ascii_case("host") {
-            out.field(name, value);
+        match name.eq_ignore_ascii_case("host") {
+            true if request.host.is_empty() => out.host(value),
+            true => {}
+            false => out.field(name, value),
         }
     }
     match request.body {
