@@ -5,7 +5,7 @@ use crate::input;
 use crate::reflect;
 use crate::session;
 use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
-use drumfire_net::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
+use drumfire_net::{Clock, TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -166,6 +166,10 @@ impl Host for Machine {
             offset_seconds: shown.offset().seconds(),
             abbreviation: shown.abbreviation().to_owned(),
         })
+    }
+
+    fn unix_seconds(&self) -> i64 {
+        i64::try_from(Clock::unix_time() / 1_000_000_000).unwrap_or(i64::MAX)
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -41,6 +41,11 @@ pub trait Host: Send + Sync + fmt::Debug {
         Found::Nothing
     }
 
+    /// The time, in seconds since 1970.
+    fn unix_seconds(&self) -> i64 {
+        0
+    }
+
     /// Where a path lies that was written relative to the document.
     fn locate(&self, path: &str) -> PathBuf {
         path.into()

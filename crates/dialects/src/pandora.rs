@@ -7,7 +7,6 @@
 mod ammo;
 mod args;
 mod config;
-mod decode;
 mod gun;
 mod lower;
 mod mistakes;

@@ -112,7 +112,11 @@ impl Server {
                 .lines()
                 .skip(1)
                 .filter(|line| !line.is_empty())
-                .map(|line| format!("first {}", line.replace(&port, ":PORT")))
+                .map(|line| match line.strip_prefix("Date: ") {
+                    Some(date) => format!("Date: … {}", date.rsplit(' ').next().unwrap()),
+                    None => line.replace(&port, ":PORT"),
+                })
+                .map(|line| format!("first {line}"))
                 .collect();
             record.extend(fields);
         }

@@ -122,7 +122,7 @@ fn pool(
     let ammo = &configured.ammo;
     let mut scenarios = Vec::new();
     let mut feeds = Vec::new();
-    let mut stop = stop(ammo);
+    let mut stop = Stop::default();
     let mut requests = Vec::new();
     let loaded = configured.gun.loaded();
     let settings = match (&configured.gun, ammo.format, loaded) {
@@ -133,7 +133,7 @@ fn pool(
             (scenarios, feeds) = (lowered.scenarios, lowered.feeds);
             let settings = match &configured.gun {
                 Gun::Http(gun) => {
-                    check(gun, ammo)?;
+                    check(gun)?;
                     http_settings(configured, gun)
                 }
                 Gun::Grpc(gun) => grpc_settings(configured, gun),
@@ -148,12 +148,22 @@ fn pool(
             Format::Uri | Format::UriPost | Format::Raw | Format::JsonLine,
             Loaded::Shots,
         ) => {
-            check(gun, ammo)?;
+            check(gun)?;
             requests = shot::requests(ammo, gun, host)?;
-            http_settings(configured, gun)
+            if gun.way == Way::Connect {
+                stop = stop_requests(ammo);
+            }
+            let mut settings = http_settings(configured, gun);
+            if gun.way != Way::Http2 && shot::closes(ammo, host)? {
+                settings.connections.keepalive = Some(TOOL.switch("headers", false));
+            }
+            let defaults = shot::defaults(gun).into_iter();
+            let defaults = defaults.map(|(name, value)| TOOL.field("target", name, value));
+            settings.fields.headers = defaults.collect();
+            settings
         }
         (Gun::Grpc(gun), Format::GrpcJson, Loaded::Shots) => {
-            requests = shot::calls(ammo, host)?;
+            requests = vec![shot::calls(ammo, host)?];
             grpc_settings(configured, gun)
         }
         _ => return Err("the gun can't shoot this type of ammo".to_owned()),
@@ -196,17 +206,14 @@ fn scenarios_of(
 }
 
 /// Refuses what a plan has no words for yet.
-fn check(gun: &HttpGun, ammo: &Ammo) -> Result<(), String> {
+fn check(gun: &HttpGun) -> Result<(), String> {
     if gun.way == Way::Connect && gun.tls_to_proxy {
         return Err(not_yet("`connect-ssl`, TLS to the proxy itself,"));
     }
     if gun.way == Way::Connect && !gun.tls {
         return Err(not_yet("the gun `connect` without `ssl`"));
     }
-    match ammo.dates.is_empty() {
-        true => Ok(()),
-        false => Err(not_yet("the middleware header/date")),
-    }
+    Ok(())
 }
 
 /// The message on what is read and can't be run.
@@ -238,8 +245,8 @@ fn load(configured: &Configured, law: String) -> Load {
     }
 }
 
-/// What ends a pool before its schedule does.
-fn stop(ammo: &Ammo) -> Stop {
+/// What ends a pool before its schedule does, whose requests are made one by one.
+fn stop_requests(ammo: &Ammo) -> Stop {
     let count = |name, count| (count > 0).then(|| TOOL.count(name, count));
     Stop {
         requests: count("limit", ammo.limit),

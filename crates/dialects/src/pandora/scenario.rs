@@ -10,7 +10,6 @@ mod scope;
 mod table;
 mod template;
 
-pub(super) use call::method;
 pub(super) use lower::{Lowered, lower};
 
 use super::mistakes::Mistakes;

@@ -1,12 +1,17 @@
-//! Shots of ammo to requests of a document.
+//! Ammo as files of requests, and the fields that Go's client adds.
 
-use super::ammo::{Ammo, Format, Source};
-use super::decode::{self, CallShot, Shot};
-use super::gun::{AutoTag, HttpGun, Way};
+use super::ammo::{Ammo, Date, Format, Source};
+use super::gun::{HttpGun, Way};
 use super::lower::TOOL;
-use super::scenario::method;
 use drumfire_compile::Host;
-use drumfire_plan::document::{Ask, Fields, Payload, Request};
+use drumfire_data::{
+    Ammo as Entries, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Precedence,
+    ReadAt,
+};
+use drumfire_plan::document::{Ammo as Written, Ask, Field, Fields, Payload, Request};
+use drumfire_plan::{DataError, Pick as _, RenderedFields, RequestContext, RequestData as _};
+use serde_json::Value;
+use std::sync::Arc;
 
 /// The tag of ammo that has none.
 pub(super) const NO_TAG: &str = "__EMPTY__";
@@ -19,13 +24,14 @@ const USER_AGENT_HTTP2: &str = "Go-http-client/2.0";
 /// Methods whose empty body Go's client announces.
 const ANNOUNCING: [&str; 3] = ["POST", "PUT", "PATCH"];
 
-/// A larger file of ammo is not made a list of requests.
-const FILE_BYTES_MAX: usize = 64 << 20;
+/// The most requests through tunnels, which are made one by one, for each may have a host of its
+/// own.
+const TUNNELLED_MAX: u64 = 1_000_000;
 
-/// The message where nothing is left to shoot.
-const NO_AMMO: &str = "no ammo in file: there is none, or none with a chosen tag";
+/// How much of a file is looked at for the fields of its first entry.
+const BEGINNING_BYTES: usize = 16 << 10;
 
-/// The HTTP requests of ammo, in their order.
+/// The HTTP requests of ammo, in their order: those of a file, or one by one through tunnels.
 ///
 /// # Errors
 /// The mistake in the ammo.
@@ -34,135 +40,267 @@ pub(super) fn requests(
     gun: &HttpGun,
     host: &dyn Host,
 ) -> Result<Vec<Request>, String> {
-    let shots = match &ammo.source {
-        Source::Lines(lines) => decode::lines(lines)?,
-        Source::File(path) => {
-            let shots = decode::shots(ammo.format, &read(path, host)?);
-            shots.map_err(|why| format!("{path}: {why}"))?
-        }
-    };
-    let shots = shots.iter().filter(|shot| is_chosen(ammo, &shot.tag));
-    let requests: Result<Vec<Request>, String> =
-        shots.map(|shot| request(shot, ammo, gun)).collect();
-    match requests? {
-        requests if requests.is_empty() => Err(NO_AMMO.to_owned()),
-        requests => Ok(requests),
+    if gun.way == Way::Connect {
+        return tunnelled(ammo, gun, host);
     }
+    let mut written = written(ammo, host)?;
+    if let Some(auto) = gun.auto_tag {
+        written.auto_tag = Some(TOOL.count("auto-tag", auto.elements));
+        written.auto_tag_all = (!auto.untagged_only).then(|| TOOL.switch("auto-tag", true));
+    }
+    let mut request = of(written);
+    let mut fields: Vec<Field> = Vec::new();
+    let varies = !ammo.dates.is_empty();
+    for (name, value) in planned(ammo) {
+        let value = match varies {
+            true => literal(&value),
+            false => value,
+        };
+        fields.push(TOOL.field("headers", &canonical(&name), &value));
+    }
+    for date in &ammo.dates {
+        fields.push(TOOL.field("middlewares", &canonical(&date.name), &dated(date, host)?));
+    }
+    request.fields = Fields::Listed(fields);
+    request.data.templates = varies.then(|| TOOL.text("middlewares", &"jinja"));
+    Ok(vec![request])
 }
 
-/// The gRPC calls of ammo, in their order.
+/// Whether the first request of ammo ends its connection, as all are then taken to do.
 ///
 /// # Errors
-/// The mistake in the ammo.
-pub(super) fn calls(ammo: &Ammo, host: &dyn Host) -> Result<Vec<Request>, String> {
+/// When its file can't be read.
+pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
+    let is_close = |name: &str, value: &str| {
+        name.trim().eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close")
+    };
+    let mut given = ammo.headers.iter();
+    if given.any(|(name, value)| is_close(name, value)) {
+        return Ok(true);
+    }
     let Source::File(path) = &ammo.source else {
-        return Err(NO_AMMO.to_owned());
+        return Ok(false);
     };
-    let calls = decode::calls(&read(path, host)?);
-    let calls = calls.map_err(|why| format!("{path}: {why}"))?;
-    let calls = calls.iter().filter(|call| is_chosen(ammo, &call.tag));
-    match calls.map(call).collect::<Vec<_>>() {
-        calls if calls.is_empty() => Err(NO_AMMO.to_owned()),
-        calls => Ok(calls),
-    }
-}
-
-fn is_chosen(ammo: &Ammo, tag: &str) -> bool {
-    ammo.chosen.is_empty() || ammo.chosen.iter().any(|chosen| chosen == tag)
-}
-
-fn read(path: &str, host: &dyn Host) -> Result<Vec<u8>, String> {
-    let bytes = host.read(path);
-    let bytes = bytes.map_err(|error| crate::go_text::open_failed(path, &error))?;
-    match bytes.len() {
-        0..=FILE_BYTES_MAX => Ok(bytes),
-        _ => Err(format!(
-            "{path}: files of more than 64 MiB can't be run by drumfire yet"
-        )),
-    }
-}
-
-/// A gRPC call.
-fn call(shot: &CallShot) -> Request {
-    let name = method(&shot.call);
-    let mut request = Request::new(Ask::Call(TOOL.text("ammo", &name)));
-    let metadata = shot.metadata.iter();
-    let metadata = metadata.map(|(key, value)| TOOL.field("ammo", key, value));
-    request.fields = Fields::Listed(metadata.collect());
-    request.data.payload = Some(Payload::Text(TOOL.text("ammo", &shot.payload)));
-    let tag = if shot.tag.is_empty() {
-        NO_TAG
-    } else {
-        &shot.tag
+    let read = host.open(path).and_then(|source| {
+        let mut bytes = vec![0; BEGINNING_BYTES];
+        let read = source.read_at(0, &mut bytes)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    });
+    let bytes = read.map_err(|error| crate::go_text::open_failed(path, &error))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_field = |line: &str| {
+        let field = line.trim_matches(['[', ']']).split_once(':');
+        field.is_some_and(|(name, value)| is_close(name, value))
     };
-    request.name = Some(TOOL.text("ammo", &tag));
+    Ok(match ammo.format {
+        Format::Uri | Format::UriPost => {
+            let mut standing = lines.take_while(|line| line.starts_with('['));
+            standing.any(is_field)
+        }
+        Format::Raw => {
+            let end = text.find("\r\n\r\n").unwrap_or(text.len());
+            let mut head = text[..end].lines().skip(1);
+            head.any(|line| line.trim_end().ends_with(" HTTP/1.0") || is_field(line.trim()))
+        }
+        Format::JsonLine => {
+            let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+            let first = values.next().and_then(Result::ok);
+            let headers = first
+                .as_ref()
+                .and_then(|first| first["headers"].as_object());
+            let mut headers = headers.into_iter().flatten();
+            headers.any(|(name, value)| is_close(name, value.as_str().unwrap_or_default()))
+        }
+        Format::GrpcJson | Format::HttpScenario | Format::GrpcScenario => false,
+    })
+}
+
+/// The gRPC calls of ammo.
+///
+/// # Errors
+/// When its file can't be read.
+pub(super) fn calls(ammo: &Ammo, host: &dyn Host) -> Result<Request, String> {
+    Ok(of(written(ammo, host)?))
+}
+
+/// A request for every entry.
+fn of(written: Written) -> Request {
+    let mut request = Request::new(Ask::Ammo(Box::new(written)));
+    request.name = Some(TOOL.text("ammo", &NO_TAG));
     request
 }
 
-/// An HTTP request.
-fn request(shot: &Shot, ammo: &Ammo, gun: &HttpGun) -> Result<Request, String> {
-    let uri = Uri::read(&shot.uri)?;
-    let mut headers = fields(shot, ammo);
-    if let Some(host) = uri.host.or(shot.host.as_deref()) {
-        headers.retain(|(name, _)| !name.eq_ignore_ascii_case("host"));
-        headers.push(("Host".to_owned(), host.to_owned()));
-    }
-    let url = match gun.way {
-        Way::Http1 | Way::Http2 => uri.target.clone(),
-        Way::Connect => tunnelled(&headers, &uri, gun)?,
+/// A file of requests.
+fn written(ammo: &Ammo, host: &dyn Host) -> Result<Written, String> {
+    let (file, lines) = match &ammo.source {
+        Source::File(path) => {
+            let opened = host.open(path);
+            opened.map_err(|error| crate::go_text::open_failed(path, &error))?;
+            (TOOL.text("file", path), Vec::new())
+        }
+        Source::Lines(lines) => {
+            let lines = lines.iter().map(|line| TOOL.text("uris", line));
+            (TOOL.text("uris", &Written::LINES), lines.collect())
+        }
     };
-    complete(&mut headers, gun);
-    let mut request = Request::new(Ask::Url {
-        method: TOOL.text("ammo", &shot.method),
-        url: TOOL.text("ammo", &url),
-    });
-    let fields = headers.iter();
-    let fields = fields.map(|(name, value)| TOOL.field("ammo", &canonical(name), value));
-    request.fields = Fields::Listed(fields.collect());
-    let body = shot.body.as_deref().filter(|body| !body.is_empty());
-    let announced = ANNOUNCING.contains(&&*shot.method).then_some(&[][..]);
-    request.data.payload = body.or(announced).map(|body| TOOL.inline("ammo", body));
-    let tag = tagged(&shot.tag, &uri.target, gun.auto_tag);
-    request.name = Some(TOOL.text("ammo", &tag));
-    Ok(request)
+    let count = |name, count| (count > 0).then(|| TOOL.count(name, count));
+    let chosen = ammo.chosen.iter();
+    Ok(Written {
+        file,
+        lines,
+        format: Some(TOOL.text(
+            "type",
+            &match ammo.format {
+                Format::Uri => "uri",
+                Format::UriPost => "uripost",
+                Format::Raw => "raw",
+                Format::JsonLine => "jsonline",
+                Format::GrpcJson | Format::HttpScenario | Format::GrpcScenario => Written::CALLS,
+            },
+        )),
+        limit: count("limit", ammo.limit),
+        passes: count("passes", ammo.passes),
+        chosen: chosen.map(|tag| TOOL.text("chosencases", tag)).collect(),
+        override_headers: stands_above(ammo).then(|| TOOL.switch("headers", true)),
+        preload: ammo.preload.then(|| TOOL.switch("preload", true)),
+        ..Written::default()
+    })
 }
 
-/// The URL of a request that goes through a tunnel, to the host that the ammo names.
-fn tunnelled(headers: &[(String, String)], uri: &Uri<'_>, gun: &HttpGun) -> Result<String, String> {
-    let mut hosts = headers.iter();
-    let host = hosts.find(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let (_, host) = host.ok_or("through `connect`, ammo needs a host: write http://HOST/PATH")?;
-    let scheme = if gun.tls { "https" } else { "http" };
-    Ok(format!("{scheme}://{host}{}", uri.target))
+/// Whether the fields of the configuration stand above those of the file.
+const fn stands_above(ammo: &Ammo) -> bool {
+    matches!(ammo.format, Format::Uri | Format::UriPost)
 }
 
-/// The header fields: with URIs those of the configuration stand above those of the file, with
-/// whole requests below them.
-fn fields(shot: &Shot, ammo: &Ammo) -> Vec<(String, String)> {
-    let has = |headers: &[(String, String)], name: &str| {
-        let mut headers = headers.iter();
-        headers.any(|(known, _)| known.eq_ignore_ascii_case(name))
-    };
-    let mut headers = shot.headers.clone();
-    match ammo.format {
-        Format::Uri | Format::UriPost => {
-            for (name, value) in &ammo.headers {
-                headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-                headers.push((name.clone(), value.clone()));
-            }
+/// The fields of the configuration; those that follow from the body are left out.
+fn planned(ammo: &Ammo) -> Vec<(String, String)> {
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for (name, value) in &ammo.headers {
+        if stands_above(ammo) {
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         }
-        _ => {
-            let given = ammo.headers.iter();
-            let more = given.filter(|(name, _)| !has(&shot.headers, name));
-            headers.extend(more.cloned());
-        }
+        headers.push((name.clone(), value.clone()));
     }
-    // They follow from the body.
     headers.retain(|(name, _)| {
         !name.eq_ignore_ascii_case("content-length")
             && !name.eq_ignore_ascii_case("transfer-encoding")
     });
     headers
+}
+
+/// A text in which nothing is a template.
+fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, tag) = rest.split_at(at);
+        out.push_str(before);
+        let is_tag = ["{{", "{%", "{#"].iter().any(|open| tag.starts_with(open));
+        out.push_str(if is_tag { "{{ \"{\" }}" } else { "{" });
+        rest = &tag[1..];
+    }
+    out + rest
+}
+
+/// The time in a zone, as a template.
+fn dated(date: &Date, host: &dyn Host) -> Result<String, String> {
+    if date.location == "UTC" {
+        return Ok("{{ unix | http_date }}".to_owned());
+    }
+    let zone = host.zone(&date.location, host.unix_seconds());
+    let zone = zone.ok_or_else(|| format!("unknown time zone {}", date.location))?;
+    let (offset, name) = (zone.offset_seconds, zone.abbreviation);
+    Ok(format!("{{{{ unix | http_date({offset}, \"{name}\") }}}}"))
+}
+
+/// Requests through tunnels, each to the host that it names.
+fn tunnelled(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Vec<Request>, String> {
+    let (name, source): (&str, Arc<dyn ReadAt>) = match &ammo.source {
+        Source::File(path) => {
+            let opened = host.open(path);
+            let opened = opened.map_err(|error| crate::go_text::open_failed(path, &error));
+            (path, opened?)
+        }
+        Source::Lines(lines) => ("uris", Arc::new(lines.join("\n").into_bytes())),
+    };
+    let wrong = |error: String| format!("{name}: {error}");
+    let read = Entries::read(source, options(ammo, gun));
+    let entries = Arc::new(read.map_err(|error| wrong(error.to_string()))?);
+    if entries.rows() > TUNNELLED_MAX {
+        let message = format!("more than {TUNNELLED_MAX} requests can't be sent through `connect`");
+        return Err(wrong(message));
+    }
+    let rows = 0..entries.rows();
+    rows.map(|row| through_tunnel(&entries, row, gun).map_err(wrong))
+        .collect()
+}
+
+/// How the entries are read that go through tunnels.
+fn options(ammo: &Ammo, gun: &HttpGun) -> AmmoOptions {
+    let precedence = match stands_above(ammo) {
+        true => Precedence::Plan,
+        false => Precedence::File,
+    };
+    let field = |(name, value)| AmmoField::fixed(name, value, precedence);
+    AmmoOptions {
+        format: match ammo.format {
+            Format::UriPost => AmmoFormat::UriPost,
+            Format::Raw => AmmoFormat::Raw,
+            Format::JsonLine => AmmoFormat::JsonLine,
+            _ => AmmoFormat::Uri,
+        },
+        chosen: ammo.chosen.clone(),
+        fields: planned(ammo).into_iter().map(field).collect(),
+        name: Some(NO_TAG.to_owned()),
+        auto_tag: gun.auto_tag.map(|auto| AutoTag {
+            elements: usize::try_from(auto.elements).unwrap_or(usize::MAX),
+            beside: !auto.untagged_only,
+        }),
+        ..AmmoOptions::default()
+    }
+}
+
+/// One request through a tunnel.
+fn through_tunnel(entries: &Arc<Entries>, row: u64, gun: &HttpGun) -> Result<Request, String> {
+    let told = |error: DataError| error.0;
+    let class = AmmoPick(Arc::clone(entries)).pick(row) as usize;
+    let data = AmmoData::new(Arc::clone(entries), class);
+    let context = RequestContext {
+        arrival: row,
+        ..RequestContext::default()
+    };
+    let mut target = String::new();
+    data.target(&context, &mut target).map_err(told)?;
+    let mut fields = RenderedFields::default();
+    data.fields(&context, &mut fields).map_err(told)?;
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for (name, value) in fields.iter() {
+        headers.push((name.to_owned(), value.to_owned()));
+    }
+    let host = headers
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case("host"));
+    // Without a host of its own, a request goes to the proxy itself, as in the original.
+    let host = host.map_or(&gun.target, |(_, host)| host);
+    let scheme = if gun.tls { "https" } else { "http" };
+    let url = format!("{scheme}://{host}{target}");
+    complete(&mut headers, gun);
+    let class = &entries.classes()[class];
+    let mut request = Request::new(Ask::Url {
+        method: TOOL.text("ammo", &class.method),
+        url: TOOL.text("ammo", &url),
+    });
+    let fields = headers.iter();
+    let fields = fields.map(|(name, value)| TOOL.field("ammo", &canonical(name), value));
+    request.fields = Fields::Listed(fields.collect());
+    let mut body = Vec::new();
+    data.message(&context, 0, &mut body).map_err(told)?;
+    let is_sent = !body.is_empty() || ANNOUNCING.contains(&&*class.method);
+    request.data.payload = is_sent.then(|| -> Payload { TOOL.inline("ammo", &body) });
+    request.name = Some(TOOL.text("ammo", &class.name));
+    Ok(request)
 }
 
 /// A field's name as Go's client spells it: `Content-Type`.
@@ -185,17 +323,21 @@ pub(super) fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
         let mut headers = headers.iter();
         !headers.any(|(known, _)| known.eq_ignore_ascii_case(name))
     };
-    if lacks(headers, "host") {
-        let (host, _) = gun.target.rsplit_once(':').unwrap_or((&gun.target, ""));
-        headers.push(("Host".to_owned(), host.to_owned()));
+    for (name, value) in defaults(gun) {
+        if lacks(headers, name) {
+            headers.push((name.to_owned(), value.to_owned()));
+        }
     }
-    if lacks(headers, "user-agent") {
-        let agent = match gun.way {
-            Way::Http2 => USER_AGENT_HTTP2,
-            Way::Http1 | Way::Connect => USER_AGENT,
-        };
-        headers.push(("User-Agent".to_owned(), agent.to_owned()));
-    }
+}
+
+/// These fields.
+pub(super) fn defaults(gun: &HttpGun) -> [(&'static str, &str); 2] {
+    let (host, _) = gun.target.rsplit_once(':').unwrap_or((&gun.target, ""));
+    let agent = match gun.way {
+        Way::Http2 => USER_AGENT_HTTP2,
+        Way::Http1 | Way::Connect => USER_AGENT,
+    };
+    [("Host", host), ("User-Agent", agent)]
 }
 
 /// A URI of ammo: its host, where it names one, and what is asked for there.
@@ -226,57 +368,19 @@ impl<'a> Uri<'a> {
     }
 }
 
-/// The tag of ammo, with what is made of its path.
-fn tagged(tag: &str, target: &str, auto: Option<AutoTag>) -> String {
-    let Some(auto) = auto else {
-        return if tag.is_empty() { NO_TAG } else { tag }.to_owned();
-    };
-    let made = auto_tag(target, auto.elements);
-    match (tag, auto.untagged_only) {
-        ("", _) => made,
-        (tag, true) => tag.to_owned(),
-        (tag, false) => format!("{tag}|{made}"),
-    }
-}
-
-/// The first elements of a path, each with its slash.
-fn auto_tag(target: &str, elements: u64) -> String {
-    let path = target.split('?').next().unwrap_or_default();
-    let elements = usize::try_from(elements).unwrap_or(usize::MAX);
-    let slashes = path.match_indices('/').map(|(at, _)| at);
-    let end = slashes.skip(1).nth(elements - 1).unwrap_or(path.len());
-    path[..end].to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Pandora's own table, `components/guns/http/base_test.go`.
     #[test]
-    fn tags_are_the_first_elements_of_a_path() {
-        for (target, elements, wanted) in [
-            ("/my/very/deep/page?id=23&param=33", 2, "/my/very"),
-            ("/my/very/deep/page?id=23&param=33", 3, "/my/very/deep"),
-            ("/my", 2, "/my"),
-            ("/my/", 2, "/my/"),
-            ("/", 2, "/"),
-            ("/my/very", 1, "/my"),
-            ("/?a=/b/c", 2, "/"),
+    fn what_is_no_template_stays_as_it_is() {
+        for (text, wanted) in [
+            ("plain {x}", "plain {x}"),
+            ("{{ a }}", "{{ \"{\" }}{ a }}"),
+            ("{% a %}{", "{{ \"{\" }}% a %}{"),
         ] {
-            assert_eq!(auto_tag(target, elements), wanted, "{target}");
+            assert_eq!(literal(text), wanted);
         }
-        let auto = |untagged_only| {
-            Some(AutoTag {
-                elements: 1,
-                untagged_only,
-            })
-        };
-        assert_eq!(tagged("", "/a/b", None), NO_TAG);
-        assert_eq!(tagged("t", "/a/b", None), "t");
-        assert_eq!(tagged("", "/a/b", auto(true)), "/a");
-        assert_eq!(tagged("t", "/a/b", auto(true)), "t");
-        assert_eq!(tagged("t", "/a/b", auto(false)), "t|/a");
     }
 
     #[test]

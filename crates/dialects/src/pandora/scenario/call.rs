@@ -57,7 +57,7 @@ pub(super) fn add(
 }
 
 /// `package.Service.Method` as `package.Service/Method`.
-pub(in crate::pandora) fn method(call: &str) -> String {
+fn method(call: &str) -> String {
     if call.contains('/') {
         return call.trim_start_matches('/').to_owned();
     }
