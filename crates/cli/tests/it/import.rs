@@ -66,7 +66,7 @@ fn one_command_line_may_have_several_requests() {
     let line = "curl -d a=1 -H 'X: 1' http://h.test/a --next -T given http://h.test/up/ -: -X DELETE \
                 --url-query 'q=1 2' --url-query +r=%20 http://h.test/b\n";
     let (plan, notes) = imported("curl", line, "");
-    let requests = "    requests:\n      - post: /a\n        headers:\n          X: \"1\"\n          Content-Type: \
+    let requests = "    requests:\n      - post: /a\n        headers:\n          X: 1\n          Content-Type: \
                     application/x-www-form-urlencoded\n        body: a=1\n      - put: /up/given\n        \
                     body_file: given\n      - delete: /b?q=1%202&r=%20\n";
     assert!(plan.contains(requests), "{plan}");
