@@ -40,7 +40,7 @@ use crate::users::{Belongings, Turn};
 use crate::wire::{Cancelled, Fields, Phase, Seen};
 use drumfire_cookies::Jar;
 use drumfire_measure::{
-    FAILED_BODY_BYTES, Figures, GRPC_STATUS, Leniencies, Outcome, Particulars, STATUS_ZERO, Sample,
+    FAILED_BODY_BYTES, Figures, GRPC_STATUS, Leniencies, Outcome, STATUS_ZERO, Sample,
 };
 use drumfire_plan::{
     Compressed, Cookies, Expect, HttpVersion, Origin, Taken, Timeouts, Transcripts,
@@ -145,7 +145,6 @@ pub(crate) struct End {
 /// An exchange that is over: its record, and the resources that it held.
 pub(crate) struct Finished {
     pub(crate) sample: Sample,
-    pub(crate) particulars: Particulars,
     pub(crate) held: Held,
 }
 
@@ -450,7 +449,6 @@ impl Exchanges {
             self.transcribe(id, sample, Part::Last);
         }
         let exchange = &mut self.list[id.index()];
-        let particulars = exchange.particulars();
         exchange.open = false;
         exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
@@ -461,7 +459,6 @@ impl Exchanges {
         let user = turn.user;
         Finished {
             sample,
-            particulars,
             held: Held { share, user },
         }
     }

@@ -16,7 +16,7 @@ use crate::blame::Failure;
 use crate::channel::Channel;
 use crate::control::Orders;
 use crate::course::{Course, Finish};
-use crate::exchanges::{Due, End, Exchanges, Hearing, Held, Task, Todo};
+use crate::exchanges::{Due, End, Exchanges, Finished, Hearing, Held, Task, Todo};
 use crate::id::{ExchangeId, LaneId, PoolId, ShareId, UserId};
 use crate::limits::{STARTS_PER_TURN, STREAMS_PER_TURN, WAITING_MAX};
 use crate::pool_io::{PoolIo, Site};
@@ -670,16 +670,16 @@ impl PoolRun {
     #[inline]
     fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Held {
         let id = end.id;
-        let finished = self.exchanges.finish(end, site.recorder.figures(self.id));
-        let sample = &finished.sample;
+        let Finished { sample, held } = self.exchanges.finish(end, site.recorder.figures(self.id));
         self.course.note_end(sample.end);
-        site.recorder.record(self.id, sample, finished.particulars);
+        site.recorder
+            .record(self.id, &sample, || self.exchanges.particulars(id));
         if sample.outcome != Outcome::Ok
-            && let Some(detail) = self.exchanges.account_failure(id, sample)
+            && let Some(detail) = self.exchanges.account_failure(id, &sample)
         {
-            site.recorder.detail(self.id, sample, &detail);
+            site.recorder.detail(self.id, &sample, &detail);
         }
-        finished.held
+        held
     }
 
     /// Makes the samples of the exchanges that are over, and starts nothing.

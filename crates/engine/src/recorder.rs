@@ -106,11 +106,16 @@ impl<S: Sink> Recorder<S> {
 
     /// Records one finished exchange in the interval of its end.
     #[inline]
-    pub(crate) fn record(&mut self, pool: PoolId, sample: &Sample, more: Particulars) {
+    pub(crate) fn record(
+        &mut self,
+        pool: PoolId,
+        sample: &Sample,
+        particulars: impl FnOnce() -> Particulars,
+    ) {
         if sample.intended >= self.measure_from {
             self.figures(pool).record(sample);
             if self.samples == Samples::Keep {
-                self.keep(pool, sample, more);
+                self.keep(pool, sample, particulars());
             }
         } else {
             self.figures(pool).record_warmup(sample);

@@ -191,6 +191,24 @@ impl Native {
     }
 }
 
+impl Native {
+    /// [`Io::send`] over TLS, apart from the way of plain bytes.
+    #[inline(never)]
+    fn send_sealed(&mut self, slot: Slot, bytes: &[u8]) -> Option<Result<usize, IoError>> {
+        self.sealed(slot, |tls, carrier, io| tls.send(carrier, io, bytes))
+    }
+
+    /// [`Io::receive`] over TLS, apart from the way of plain bytes.
+    #[inline(never)]
+    fn receive_sealed(
+        &mut self,
+        slot: Slot,
+        buffer: &mut [u8],
+    ) -> Option<Result<Received, IoError>> {
+        self.sealed(slot, |tls, carrier, io| tls.receive(carrier, io, buffer))
+    }
+}
+
 impl Io for Native {
     #[inline]
     fn now(&self) -> Nanos {
@@ -265,7 +283,7 @@ impl Io for Native {
     #[inline]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         if self.tls_io.is_some()
-            && let Some(sent) = self.sealed(slot, |tls, carrier, io| tls.send(carrier, io, bytes))
+            && let Some(sent) = self.send_sealed(slot, bytes)
         {
             return sent;
         }
@@ -278,8 +296,7 @@ impl Io for Native {
     #[inline]
     fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
         if self.tls_io.is_some()
-            && let Some(received) =
-                self.sealed(slot, |tls, carrier, io| tls.receive(carrier, io, buffer))
+            && let Some(received) = self.receive_sealed(slot, buffer)
         {
             return received;
         }

@@ -209,19 +209,20 @@ impl Exchanges {
             findings,
         });
     }
+
+    /// What is known of an exchange that has just ended beside its sample.
+    #[cold]
+    pub(crate) fn particulars(&self, id: ExchangeId) -> Particulars {
+        let exchange = &self.list[id.index()];
+        Particulars {
+            arrival: exchange.task.turn.arrival,
+            began: exchange.times.started.max(exchange.times.intended),
+            written: exchange.times.written,
+        }
+    }
 }
 
 impl Exchange {
-    /// What only a sample that is handed on has.
-    #[inline]
-    pub(super) fn particulars(&self) -> Particulars {
-        Particulars {
-            arrival: self.task.turn.arrival,
-            began: self.times.started.max(self.times.intended),
-            written: self.times.written,
-        }
-    }
-
     /// The request that it has sent, or would have.
     fn sent(&self, message: &Message) -> Side {
         let message = match &self.follow {
