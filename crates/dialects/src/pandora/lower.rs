@@ -133,8 +133,7 @@ fn pool(
             (scenarios, feeds) = (lowered.scenarios, lowered.feeds);
             let settings = match &configured.gun {
                 Gun::Http(gun) => {
-                    check(gun)?;
-                    http_settings(configured, gun)
+                            http_settings(configured, gun)
                 }
                 Gun::Grpc(gun) => grpc_settings(configured, gun),
             };
@@ -148,7 +147,6 @@ fn pool(
             Format::Uri | Format::UriPost | Format::Raw | Format::JsonLine,
             Loaded::Shots,
         ) => {
-            check(gun)?;
             requests = shot::requests(ammo, gun, host)?;
             if gun.way == Way::Connect {
                 stop = stop_requests(ammo);
@@ -205,22 +203,6 @@ fn scenarios_of(
     }
 }
 
-/// Refuses what a plan has no words for yet.
-fn check(gun: &HttpGun) -> Result<(), String> {
-    if gun.way == Way::Connect && gun.tls_to_proxy {
-        return Err(not_yet("`connect-ssl`, TLS to the proxy itself,"));
-    }
-    if gun.way == Way::Connect && !gun.tls {
-        return Err(not_yet("the gun `connect` without `ssl`"));
-    }
-    Ok(())
-}
-
-/// The message on what is read and can't be run.
-fn not_yet(what: &str) -> String {
-    format!("{what} can't be run by drumfire yet")
-}
-
 /// Shots by the law, each by an instance that is free.
 fn load(configured: &Configured, law: String) -> Load {
     let late = match configured.discard_overflow {
@@ -275,9 +257,13 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
         reach: Reach {
             target: (!tunnels).then(|| TOOL.text("target", &target)),
             proxy: Some(match tunnels {
-                true => TOOL.text("target", &format!("http://{}", gun.target)),
+                true => {
+                    let scheme = if gun.tls_to_proxy { "https" } else { "http" };
+                    TOOL.text("target", &format!("{scheme}://{}", gun.target))
+                }
                 false => TOOL.text("", &"none"),
             }),
+            proxy_tunnel: tunnels.then(|| TOOL.switch("type", true)),
             unresolved: Some(TOOL.text("", &"fail")),
             addresses: Some(TOOL.text("", &"first")),
             ..Reach::default()
@@ -302,7 +288,7 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
         ),
         timeouts: timeouts(gun),
         tls: Tls {
-            insecure: gun.tls.then(|| TOOL.switch("ssl", true)),
+            insecure: (gun.tls || gun.tls_to_proxy).then(|| TOOL.switch("ssl", true)),
             ..Tls::default()
         },
         templates: Some(TOOL.text("", &"none")),
