@@ -122,7 +122,7 @@ const MISTAKES: [(&str, &[&str]); 70] = [
         &["--resolve", "HOST:PORT:ADDRESS"],
     ),
     ("{url} --source-ip nonsense", &["--source-ip", "nonsense"]),
-    ("{url} -x https://127.0.0.1/", &["-x", "http://"]),
+    ("{url} -x ftp://127.0.0.1/", &["-x", "http:// or https://"]),
     (
         "{url} --threshold 'p99<50'",
         &["--threshold", "50ms", "\n  p99<50\n      ^\n"],

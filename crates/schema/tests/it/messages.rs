@@ -76,7 +76,11 @@ fn what_is_no_message_is_told_with_the_nearest_name() {
         ),
         (
             r#"{"color": "BLEU"}"#,
-            "enum zoo.v1.Color has no value BLEU".to_owned(),
+            "enum zoo.v1.Color has no value BLEU; did you mean `BLUE`?".to_owned(),
+        ),
+        (
+            r#"{"color": "TRANSPARENT"}"#,
+            "enum zoo.v1.Color has no value TRANSPARENT".to_owned(),
         ),
         (
             r#"{"color": "BLUEE"}"#,
