@@ -335,7 +335,9 @@ pub(crate) fn message(
             Ok(Message::Http2(Box::new(stream(pool, request)?)))
         }
         (HttpVersion::Http2, TargetForm::Absolute) => {
-            Err("a proxy carries HTTP/2 only to https targets".to_owned())
+            let message = "a proxy carries HTTP/2 to targets of http only through a tunnel: \
+                           `proxy_tunnel: true` in a plan";
+            Err(message.to_owned())
         }
     }
 }
