@@ -122,3 +122,42 @@ fn a_proxy_that_can_t_be_spoken_with_is_named() {
         assert!(errors.contains(says), "{proxy}: {errors}");
     }
 }
+
+#[test]
+fn the_gun_connect_goes_through_both_kinds_of_proxies_to_both_kinds_of_targets() {
+    let Some(site) = Site::new() else { return };
+    let port = |url: &str| {
+        let authority = url.trim_end_matches('/').rsplit(':').next();
+        authority.unwrap_or_default().to_owned()
+    };
+    let (plain, sealed) = (site.proxy.port().to_string(), port(&site.proxy.tls_url("")));
+    let (clear, secure) = (site.nginx.port().to_string(), port(&site.nginx.tls_url("")));
+    for (proxy, target, ssl, connect_ssl) in [
+        (&plain, &clear, false, false),
+        (&plain, &secure, true, false),
+        (&sealed, &clear, false, true),
+        (&sealed, &secure, true, true),
+    ] {
+        let ammo = format!("[Host: 127.0.0.1:{target}]\n/10k.txt\n");
+        let ammo = site.folder.write("ammo.uri", ammo);
+        let out = site.folder.at("phout.log");
+        let config = format!(
+            "pools:\n  - gun: {{type: connect, target: '127.0.0.1:{proxy}', ssl: {ssl}, \
+             connect-ssl: {connect_ssl}}}\n    ammo: {{type: uri, file: {ammo}}}\n    \
+             result: {{type: phout, destination: {out}}}\n    \
+             rps: [{{type: once, times: 6}}]\n    startup: [{{type: once, times: 2}}]\n"
+        );
+        let config = site.folder.write("load.yaml", config);
+        let before = site.nginx.requests();
+        let run = Process::start(&mut drumfire(["pandora", &config])).finish(LIMIT);
+        let row = format!("ssl {ssl}, connect-ssl {connect_ssl}: {}", run.stderr);
+        assert_eq!(run.code, Some(0), "{row}");
+        assert_eq!(site.nginx.requests(), before + 7, "{row}");
+        let phout = std::fs::read_to_string(&out).unwrap();
+        assert_eq!(phout.lines().count(), 6, "{row}");
+        assert!(
+            phout.lines().all(|line| line.ends_with("\t0\t200")),
+            "{row}\n{phout}"
+        );
+    }
+}

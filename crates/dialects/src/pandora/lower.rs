@@ -132,9 +132,7 @@ fn pool(
             stop = stop_scenarios(ammo, lowered.per_pass);
             (scenarios, feeds) = (lowered.scenarios, lowered.feeds);
             let settings = match &configured.gun {
-                Gun::Http(gun) => {
-                            http_settings(configured, gun)
-                }
+                Gun::Http(gun) => http_settings(configured, gun),
                 Gun::Grpc(gun) => grpc_settings(configured, gun),
             };
             Settings {
