@@ -2,7 +2,7 @@
 
 use crate::scope::Scope;
 use drumfire_plan::document::{Load as Written, Text};
-use drumfire_plan::{Arrivals, Sequence, Users};
+use drumfire_plan::{Arrivals, Users};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;
 
@@ -40,13 +40,7 @@ fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Opti
         }
     };
     let mut no_trace = |_: &str| Err("users come by `once`, `const`, `step` and `line`".to_owned());
-    let law = match Sequence::parse_with(&start.value, &mut no_trace) {
-        Ok(law) => law,
-        Err(error) => {
-            scope.found.mark(start, error.at, &error.message);
-            return None;
-        }
-    };
+    let law = scope.law(start, &mut no_trace)?;
     let schedule = Schedule::new(&law, Arrivals::Constant, 0).map_err(|error| error.to_string());
     let schedule = scope.found.ok(&start.place, schedule)?;
     scope.found.ok(&start.place, starts(&schedule, most))
@@ -109,17 +103,10 @@ fn by_number(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
 
 fn by_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
     let mut no_trace = |_: &str| Err("users follow `const`, `step` and `line`".to_owned());
-    match Sequence::parse_with(&text.value, &mut no_trace) {
-        Ok(law) => {
-            let (users, end) = scope.found.ok(&text.place, Users::of_law(&law))?;
-            Some(Crew {
-                users: Some(users),
-                end: (end < Nanos::MAX).then_some(end),
-            })
-        }
-        Err(error) => {
-            scope.found.mark(text, error.at, &error.message);
-            None
-        }
-    }
+    let law = scope.law(text, &mut no_trace)?;
+    let (users, end) = scope.found.ok(&text.place, Users::of_law(&law))?;
+    Some(Crew {
+        users: Some(users),
+        end: (end < Nanos::MAX).then_some(end),
+    })
 }

@@ -8,7 +8,6 @@ use crate::form::fields::show_fields;
 use crate::form::tree::Tree;
 use crate::scope::Scope;
 use drumfire_data::{Deal, Sources};
-use drumfire_plan::Users;
 use drumfire_plan::document::{Feed, Pool};
 use std::sync::Arc;
 
@@ -65,10 +64,7 @@ impl<'a> Dealer<'a> {
 
     /// Notes how many users a pool has, which was made just now.
     pub(crate) fn made(&mut self, pool: Option<&drumfire_plan::Pool>, scope: &mut Scope<'_>) {
-        let users = pool.and_then(|pool| match (&pool.users, &pool.load) {
-            (Some(users), _) => Some(Users::most(users)),
-            (None, load) => load.users(),
-        });
+        let users = pool.and_then(drumfire_plan::Pool::users_most);
         if pool.is_some() {
             for feed in 0..self.feeds.len() {
                 self.check(feed, users, scope);

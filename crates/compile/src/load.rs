@@ -334,13 +334,7 @@ fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
         let bytes = read.map_err(|error| format!("can't read {path}: {error}"))?;
         trace(&bytes)
     };
-    match Sequence::parse_with(&text.value, &mut read_trace) {
-        Ok(sequence) => Some(sequence),
-        Err(error) => {
-            scope.found.mark(text, error.at, &error.message);
-            None
-        }
-    }
+    scope.law(text, &mut read_trace)
 }
 
 /// One time a line, from the trace's start; a bare number is in seconds.

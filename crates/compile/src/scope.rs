@@ -5,6 +5,7 @@ use crate::web_form::{self, Tags};
 use crate::{Host, ReadAt};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_plan::Sequence;
 use drumfire_plan::document::{Count, Payload, Place, Switch, Text};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
@@ -71,6 +72,21 @@ impl<'a> Scope<'a> {
         let most = u32::MAX;
         let small = small.map_err(|_| format!("{} is too much; write at most {most}", count.value));
         self.found.ok(&count.place, small)
+    }
+
+    /// A law, whose traces are read as `read_trace` does it.
+    pub(crate) fn law(
+        &mut self,
+        text: &Text,
+        read_trace: &mut dyn FnMut(&str) -> Result<Vec<Nanos>, String>,
+    ) -> Option<Sequence> {
+        match Sequence::parse_with(&text.value, read_trace) {
+            Ok(law) => Some(law),
+            Err(error) => {
+                self.found.mark(text, error.at, &error.message);
+                None
+            }
+        }
     }
 
     /// One of several words, each with its value.

@@ -40,6 +40,22 @@ pub struct Pool {
     pub transcripts: Transcripts,
 }
 
+impl Pool {
+    /// How many users there are at most; with a rate they are those that the plan speaks of.
+    #[must_use]
+    pub fn users_most(&self) -> Option<u32> {
+        let changing = self.users.as_ref().map(Users::most);
+        changing.or_else(|| self.load.users())
+    }
+
+    /// The users over time of a load with this largest number.
+    #[must_use]
+    pub fn users_over_time(&self, most: u32) -> Users {
+        let changing = self.users.clone();
+        changing.unwrap_or_else(|| Users::constant(most))
+    }
+}
+
 /// Whether exchanges are written down in full, for a person to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transcripts {

@@ -99,7 +99,7 @@ impl<'a> Outlook<'a> {
             }
             Load::PerUser { rate, users, .. } => {
                 let schedule = Schedule::new(rate, Arrivals::Constant, 0)?;
-                let users = users_of(pool, *users);
+                let users = pool.users_over_time(*users);
                 let Ends { end, starts } = Ends::of_each(&users, &schedule, pool, most);
                 return Ok(Self {
                     pool,
@@ -275,7 +275,7 @@ impl<'a> Outlook<'a> {
                     rate: law, users, ..
                 },
             ) => {
-                let users = users_of(self.pool, *users);
+                let users = self.pool.users_over_time(*users);
                 let Some(come) = arrivals_of(&users).filter(|come| come.len() <= COME_DRAWN) else {
                     return Vec::new();
                 };
@@ -294,7 +294,7 @@ impl<'a> Outlook<'a> {
                 chart.lines(&ranges.map(between).collect::<Vec<f64>>(), style)
             }
             (_, Load::Closed { users, .. }) => {
-                let users = users_of(self.pool, *users);
+                let users = self.pool.users_over_time(*users);
                 let at = |time| f64::from(users_at(&users, time));
                 let values: Vec<f64> = ranges.map(|(from, _)| at(from)).collect();
                 let chart = Chart {
@@ -452,12 +452,6 @@ fn rate_between(schedule: &Schedule, from: Nanos, to: Nanos) -> f64 {
         true => counted as f64 / seconds,
         false => middle,
     }
-}
-
-/// The users of a load over time.
-fn users_of(pool: &Pool, most: u32) -> Users {
-    let changing = pool.users.clone();
-    changing.unwrap_or_else(|| Users::constant(most))
 }
 
 /// When users come, and how many at a time; `None` where users go as well.

@@ -88,7 +88,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
         connections: pool.connections.count * prepared.targets() as u32,
         growth: pool.connections.growth,
         streams: pool.connections.streams,
-        users: users(pool),
+        users: pool.users_most(),
         iterations: pool.program.has_steps(),
         scenarios: pool.program.scenario_names().to_vec(),
     }
@@ -104,14 +104,6 @@ fn intended_rate(pool: &Pool) -> Option<f64> {
     match law.0.as_slice() {
         [Law::Const { rate, .. }] => Some(rate.as_per_second() * f64::from(followers)),
         _ => None,
-    }
-}
-
-/// How many users there are at most; with a rate they are those that a plan speaks of.
-fn users(pool: &Pool) -> Option<u32> {
-    match (&pool.users, &pool.load) {
-        (Some(users), _) => Some(users.most()),
-        (None, load) => load.users(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::open::Open;
 use super::own_rates::OwnRates;
 use super::{Arrivals, Bounds, Model, Order};
 use crate::id::{PoolId, Shard};
-use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Pool, Sequence, Users};
+use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 
@@ -51,11 +51,11 @@ impl WholeLoad {
                 late: *late,
             },
             Load::Closed { users, .. } => WholeModel::Closed {
-                users: users_of(pool, *users),
+                users: pool.users_over_time(*users),
                 own: None,
             },
             Load::PerUser { users, rate, late } => WholeModel::Closed {
-                users: users_of(pool, *users),
+                users: pool.users_over_time(*users),
                 own: Some((Schedule::new(rate, Spread::Constant, seed)?, *late)),
             },
         };
@@ -173,10 +173,4 @@ impl WholeLoad {
 /// When the number of users changes last.
 fn last_change(users: &Users) -> Nanos {
     users.changes().last().map_or(Nanos::ZERO, |(at, _)| *at)
-}
-
-/// The users of a pool over time.
-fn users_of(pool: &Pool, most: u32) -> Users {
-    let changing = pool.users.clone();
-    changing.unwrap_or_else(|| Users::constant(most))
 }
