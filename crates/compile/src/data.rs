@@ -151,7 +151,7 @@ fn input(
             Err(_) => {
                 let say = names::setting(place, "binary", "true");
                 let message = format!("the data is not valid UTF-8; say {say}");
-                Err(DataError(message))
+                Err(DataError::new(message))
             }
         }
     };

@@ -91,7 +91,7 @@ impl Templates {
     /// When the text is no template, in Go's words.
     pub(crate) fn parse(&self, text: &str, role: Role) -> Result<Option<CallTemplate>, DataError> {
         let template = Template::parse(NAME, text, &self.functions)
-            .map_err(|error| DataError(error.to_string()))?;
+            .map_err(|error| DataError::new(error.to_string()))?;
         if template.is_static() {
             return Ok(None);
         }
@@ -144,7 +144,7 @@ impl TextTemplate for CallTemplate {
         };
         self.template
             .execute(&Value::Object(Rc::new(variables)), &mut env, out)
-            .map_err(|error| DataError(error.to_string()))
+            .map_err(|error| DataError::new(error.to_string()))
     }
 }
 
@@ -226,7 +226,7 @@ mod tests {
                 let mut out = String::new();
                 template.expect("an action").render(&CALL, 0, &mut out)
             });
-        rendered.expect_err(text).0
+        rendered.expect_err(text).words
     }
 
     #[test]

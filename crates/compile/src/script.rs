@@ -210,7 +210,7 @@ impl Inspection for ScriptRules {
 fn failed(error: DataError) -> Mismatch {
     Mismatch {
         kind: MismatchKind::Script,
-        reason: error.0,
+        reason: error.words,
     }
 }
 

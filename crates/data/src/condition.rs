@@ -178,7 +178,7 @@ impl Condition {
                     Operator::Divide => left.divided_by(right),
                     _ => left.remainder(right),
                 };
-                let error = || DataError("the condition divides by 0".to_owned());
+                let error = || DataError::new("the condition divides by 0");
                 return result.map(Value::Number).ok_or_else(error);
             }
         }))
@@ -231,7 +231,7 @@ impl Value<'_> {
     fn as_number(&self) -> Result<Number, DataError> {
         self.number().ok_or_else(|| {
             let text = drumfire_plan::secret::excerpt(&self.text());
-            DataError(format!(
+            DataError::new(format!(
                 "the condition compares `{text}`, which is no number"
             ))
         })

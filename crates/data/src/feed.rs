@@ -281,8 +281,8 @@ fn is_plain(value: &Value) -> bool {
 /// Appends a value's text.
 fn push_value(value: &Value, out: &mut String) -> Result<(), DataError> {
     if value.is_undefined() {
-        let message = "the feed's row for this request lacks the value";
-        return Err(DataError(message.to_owned()));
+        let message = "the request's row lacks the value";
+        return Err(DataError::new(message));
     }
     match value.as_str() {
         Some(text) => out.push_str(text),

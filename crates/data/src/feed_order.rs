@@ -92,7 +92,7 @@ impl FeedOrder {
                 (row, row.map_or_else(missing, |_| String::new()))
             }
         };
-        row.ok_or_else(|| DataError(format!("has {} and {missing}", counted(rows, "row"))))
+        row.ok_or_else(|| DataError::new(format!("has {} and {missing}", counted(rows, "row"))))
     }
 
     /// For how many requests there are rows, when the run ends with them.
@@ -113,7 +113,7 @@ mod tests {
             user,
             ..RequestContext::default()
         };
-        order.row(deal, 7, &request, 5).map_err(|error| error.0)
+        order.row(deal, 7, &request, 5).map_err(|error| error.words)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json};
 use crate::{date, go_text};
 use drumfire_gotemplate::Escape;
-use drumfire_plan::{DataError, Datum, Functions, secret};
+use drumfire_plan::{DataCause, DataError, Datum, Functions, secret};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
@@ -48,6 +48,8 @@ struct Rendering {
     place: Option<JsonPlace>,
     /// Whether the last value is marked as safe: written without escaping.
     safe: bool,
+    /// What failed, where something did.
+    cause: DataCause,
 }
 
 /// Compiled templates by name.
@@ -171,6 +173,7 @@ impl Jinja {
             context: context.clone(),
             place,
             safe: false,
+            cause: DataCause::Data,
         };
         RENDERING.with(|cell| cell.replace(Some(rendering)));
         growth::begin();
@@ -184,7 +187,9 @@ impl Jinja {
                     .map_err(|error| self.explain(name, &error))
             });
         let rendering = RENDERING.with(RefCell::take);
-        rendered.map_err(DataError)?;
+        let cause = rendering.as_ref().map(|rendering| rendering.cause);
+        let cause = cause.unwrap_or_default();
+        rendered.map_err(|words| DataError { words, cause })?;
         let Some(rendering) = rendering else {
             return Ok(false);
         };
@@ -235,6 +240,14 @@ fn with_rendering<T>(use_it: impl FnOnce(&mut Rendering) -> T) -> Result<T, Erro
             "nothing is being rendered",
         )),
     })
+}
+
+/// The error of a value, whose cause the rendering keeps.
+fn failed(error: DataError) -> Error {
+    let DataError { words, cause } = error;
+    // Outside of a rendering no cause is asked for.
+    let _ = with_rendering(|rendering| rendering.cause = cause);
+    Error::new(ErrorKind::InvalidOperation, words)
 }
 
 /// Writes a value: texts and numbers as they are, others as JSON. It is escaped inside strings of
@@ -311,7 +324,6 @@ impl Object for Context {
                 let kept = rendering.context.kept(variable);
                 kept.map(Value::from)
             });
-            let failed = |error: DataError| Error::new(ErrorKind::InvalidOperation, error.0);
             let kept = kept.and_then(|kept| kept.map_err(failed));
             return Some(kept.unwrap_or_else(Value::from));
         }
@@ -356,7 +368,6 @@ impl Row {
             let request = &rendering.context.call;
             self.sources.value(self.feed, column, request)
         });
-        let failed = |error: DataError| Error::new(ErrorKind::InvalidOperation, error.0);
         let value = taken.ok()?.map_err(failed);
         Some(value.unwrap_or_else(Value::from))
     }
@@ -495,10 +506,9 @@ fn call_own(
     name: &str,
     arguments: &[Value],
 ) -> Result<Value, Error> {
-    let failed = |words: String| Error::new(ErrorKind::InvalidOperation, words);
     let Some(functions) = functions else {
         let words = "the pool has no `script`, where `js` looks for its functions";
-        return Err(failed(words.to_owned()));
+        return Err(failed(DataError::new(words)));
     };
     let mut given = Vec::with_capacity(arguments.len());
     for argument in arguments {
@@ -506,12 +516,15 @@ fn call_own(
     }
     let request = with_rendering(|rendering| rendering.context.call.clone())?;
     let returned = functions.call(name, &given, &request);
-    match returned.map_err(|error| failed(error.0))? {
-        None => Err(failed(format!("the function `{name}` returned nothing"))),
+    match returned.map_err(failed)? {
+        None => Err(failed(DataError::of_script(format!(
+            "the function `{name}` returned nothing"
+        )))),
         Some(Datum::Text(text)) => Ok(Value::from(text)),
         Some(Datum::Json(json)) => {
             let parsed = serde_json::from_str(&json);
-            let parsed = parsed.map_err(|error| failed(format!("{name}: {error}")));
+            let parsed =
+                parsed.map_err(|error| failed(DataError::of_script(format!("{name}: {error}"))));
             parsed.map(from_json)
         }
     }

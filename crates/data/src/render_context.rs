@@ -37,7 +37,7 @@ impl RenderContext {
     pub(crate) fn kept(&self, variable: VariableId) -> Result<&str, DataError> {
         match &self.call.variables {
             Some(variables) => variables.get(variable),
-            None => Err(DataError("no step has set the variable".to_owned())),
+            None => Err(DataError::new("no step has set the variable")),
         }
     }
 

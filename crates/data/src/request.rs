@@ -153,7 +153,7 @@ impl Bodies {
         let Some(index) = index else {
             let number = request.arrival;
             let message = format!("the body has {length} lines; request {number} finds none");
-            return Err(DataError(message));
+            return Err(DataError::new(message));
         };
         // An index below a length that was a usize.
         match &self.list[index as usize] {
@@ -176,7 +176,7 @@ fn without_origin(origin: &str, start: usize, out: &mut String) -> Result<(), Da
         out.replace_range(start..start + origin.len(), "");
     } else if !text.starts_with('/') || text.starts_with("//") {
         let text = drumfire_plan::secret::excerpt(text);
-        return Err(DataError(format!(
+        return Err(DataError::new(format!(
             "`{text}` is neither a path nor a URL of {origin}"
         )));
     }

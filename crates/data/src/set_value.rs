@@ -114,12 +114,12 @@ mod tests {
     #[test]
     fn a_value_that_failed_fails_what_reads_it() {
         let sources = sources();
-        let why = DataError("no row".to_owned());
+        let why = DataError::new("no row");
         for text in ["{{ a }}", "{{ a | upper }}"] {
             let mut variables = Variables::new(1);
             variables.set(VariableId(0), Err(why.clone()));
             let failed = rendered(&template(text, &sources), Some(variables));
-            assert!(failed.expect_err(text).0.contains("no row"));
+            assert!(failed.expect_err(text).words.contains("no row"));
             assert!(rendered(&template(text, &sources), None).is_err());
         }
     }

@@ -346,7 +346,7 @@ impl Sources {
         let row = source
             .order
             .row(self.deal(at), seed, request, source.feed.rows());
-        row.map_err(|error| DataError(format!("the feed `{}` {}", source.name, error.0)))
+        row.map_err(|error| error.in_words(|words| format!("the feed `{}` {words}", source.name)))
     }
 }
 

@@ -213,7 +213,7 @@ impl Template {
         for piece in pieces {
             // A variable may be set to itself, twice.
             if out.len() - begun > RENDERED_MAX {
-                return Err(DataError(too_long()));
+                return Err(DataError::new(too_long()));
             }
             match piece {
                 Piece::Text(text) => out.push_str(text),
@@ -262,7 +262,7 @@ impl Language {
     /// The interpreter of what is not of a simple form.
     fn jinja(&self) -> Result<&Jinja, DataError> {
         let jinja = self.jinja.as_ref();
-        jinja.ok_or_else(|| DataError("the template was not compiled".to_owned()))
+        jinja.ok_or_else(|| DataError::new("the template was not compiled"))
     }
 }
 

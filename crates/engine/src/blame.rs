@@ -6,6 +6,7 @@ use drumfire_http1 as http1;
 use drumfire_http2 as http2;
 use drumfire_measure::Outcome;
 use drumfire_net::IoError;
+use drumfire_plan::{DataCause, DataError};
 
 /// Where an exchange was when its connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,20 @@ impl Failure {
             outcome,
             detail: Some(detail.into()),
         }
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        Self::with(data_outcome(error.cause), error.words)
+    }
+}
+
+/// The outcome of a request that can't be rendered.
+pub(crate) const fn data_outcome(cause: DataCause) -> Outcome {
+    match cause {
+        DataCause::Data => Outcome::BadData,
+        DataCause::Script => Outcome::Script,
     }
 }
 
@@ -192,7 +207,7 @@ pub(crate) fn call_verdict(status: Status) -> Failure {
 /// The status of a call whose server gave none, as gRPC's libraries have it.
 pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
     let code = match outcome {
-        Outcome::BadData | Outcome::Decode | Outcome::Truncated => Code::INTERNAL,
+        Outcome::BadData | Outcome::Script | Outcome::Decode | Outcome::Truncated => Code::INTERNAL,
         Outcome::LocalCancelled => Code::CANCELLED,
         Outcome::LimitFrames
         | Outcome::LimitHead

@@ -177,7 +177,7 @@ impl RenderedFields {
         let name_end = self.text.len();
         let rendered = render(&mut self.text).and_then(|()| {
             let value = &self.text.as_bytes()[name_end..];
-            Header::check(name, value).map_err(|error| DataError(error.to_string()))
+            Header::check(name, value).map_err(|error| DataError::new(error.to_string()))
         });
         if let Err(error) = rendered {
             self.text.truncate(start);
@@ -223,13 +223,61 @@ impl RenderedFields {
     }
 }
 
-/// The reason why a request's data could not be rendered, in words.
+/// Why a request's data could not be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataError(pub String);
+pub struct DataError {
+    /// In words.
+    pub words: String,
+    /// What failed.
+    pub cause: DataCause,
+}
+
+/// What keeps data from being rendered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DataCause {
+    /// A template, a feed or a file.
+    #[default]
+    Data,
+    /// A function of the plan's script.
+    Script,
+}
+
+impl DataError {
+    /// A template, a feed or a file that gave no valid data, in words.
+    pub fn new(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            cause: DataCause::Data,
+        }
+    }
+
+    /// A function of a script that failed, in words.
+    pub fn of_script(words: impl Into<String>) -> Self {
+        Self {
+            cause: DataCause::Script,
+            ..Self::new(words)
+        }
+    }
+
+    /// The same in other words.
+    #[must_use]
+    pub fn in_words(self, words: impl FnOnce(String) -> String) -> Self {
+        Self {
+            words: words(self.words),
+            ..self
+        }
+    }
+}
+
+impl From<String> for DataError {
+    fn from(words: String) -> Self {
+        Self::new(words)
+    }
+}
 
 impl fmt::Display for DataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.words)
     }
 }
 
@@ -248,7 +296,7 @@ mod tests {
             fields.push("X-One", " a b\t").unwrap();
             assert_eq!(
                 fields.push("X-Two", "a\r\nX-Three: b"),
-                Err(DataError(
+                Err(DataError::new(
                     "the value of header `X-Two` holds a control character; a header is one line \
                      of text"
                         .to_owned()
@@ -257,9 +305,9 @@ mod tests {
             assert!(fields.push("X Two", "a").is_err());
             let failed = fields.push_with("X-Four", |out| {
                 out.push_str("half");
-                Err(DataError("no row".to_owned()))
+                Err(DataError::new("no row"))
             });
-            assert_eq!(failed, Err(DataError("no row".to_owned())));
+            assert_eq!(failed, Err(DataError::new("no row")));
             fields.push("X-Five", "").unwrap();
             let all: Vec<_> = fields.iter().collect();
             assert_eq!(all, [("X-One", "a b"), ("X-Five", "")]);

@@ -35,7 +35,9 @@ pub use call::{Call, CallKind, Direction, MessageCompression, ReplyCheck, ReplyE
 pub use check::{Flaw, POOLS_MAX};
 pub use choice::{Choice, Pick, Shares};
 pub use command::{Change, Command, StopReason};
-pub use data::{DataError, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying};
+pub use data::{
+    DataCause, DataError, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying,
+};
 pub use expect::{Expect, ParseExpectError};
 pub use http::{
     Affinity, Body, Compressed, Connections, ExpectContinue, Growth, Header, HeaderError,

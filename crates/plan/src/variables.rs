@@ -82,7 +82,7 @@ impl Variables {
     /// # Errors
     /// When no step has set it, or its value could not be rendered.
     pub fn get(&self, id: VariableId) -> Result<&str, DataError> {
-        let failed = |why: &str| Err(DataError(why.to_owned()));
+        let failed = |why: &str| Err(DataError::new(why));
         match self.0.get(usize::from(id.0)) {
             Some(variable) => match &variable.state {
                 State::Set => Ok(&variable.text),
@@ -118,10 +118,10 @@ mod tests {
     fn variables_hold_texts_and_errors_until_they_are_cleared() {
         let mut variables = Variables::new(2);
         let (one, two, three) = (VariableId(0), VariableId(1), VariableId(2));
-        variables.set(one, Err(DataError("no row".to_owned())));
+        variables.set(one, Err(DataError::new("no row")));
         variables.set(two, Ok("text"));
         variables.set(three, Ok("nowhere"));
-        assert_eq!(variables.get(one), Err(DataError("no row".to_owned())));
+        assert_eq!(variables.get(one), Err(DataError::new("no row")));
         assert_eq!(variables.get(two), Ok("text"));
         assert_eq!(
             (variables.is_set(one), variables.is_set(two)),
@@ -133,7 +133,7 @@ mod tests {
         variables.clear();
         for id in [one, two] {
             let error = variables.get(id).expect_err("it is unset");
-            assert!(error.0.contains("no step of this iteration"), "{error}");
+            assert!(error.words.contains("no step of this iteration"), "{error}");
             assert!(!variables.is_set(id));
         }
     }

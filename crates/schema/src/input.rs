@@ -108,7 +108,7 @@ impl Input {
             None => vec![encode(text)?],
             Some(texts) => (1..)
                 .zip(texts)
-                .map(|(n, text)| encode(text).map_err(|error| in_element(n, &error)))
+                .map(|(n, text)| encode(text).map_err(|error| in_element(n, error)))
                 .collect::<Result<_, _>>()?,
         };
         Ok(Self::new(method, Body::Fixed(body)))
@@ -142,7 +142,7 @@ impl Input {
             return Self::json(method, text);
         }
         let template = Template::compile(text, Text::Json, sources)
-            .map_err(|error| DataError(error.to_string()))?;
+            .map_err(|error| DataError::new(error.to_string()))?;
         let count = template.count();
         let body = match elements::of_template(&method.input(), &template, first)? {
             Some(elements) => Body::Elements(elements),
@@ -252,7 +252,7 @@ impl Input {
                     )
                     .map_err(|error| {
                         if elements.len() > 1 {
-                            in_element(n, &error)
+                            in_element(n, error)
                         } else {
                             error
                         }
@@ -277,7 +277,7 @@ impl Input {
         // An index below a length that was a usize.
         index.map(|index| index as usize).ok_or_else(|| {
             let number = call.arrival;
-            DataError(match length {
+            DataError::new(match length {
                 0 => "no data provided for request: the array is empty".to_owned(),
                 _ => format!("the data has {length} elements; request {number} finds none"),
             })
@@ -349,6 +349,6 @@ impl Input {
 }
 
 /// An error in one element of an array, counted from 1.
-fn in_element(n: u64, error: &DataError) -> DataError {
-    DataError(format!("element {n} of the data: {error}"))
+fn in_element(n: u64, error: DataError) -> DataError {
+    error.in_words(|words| format!("element {n} of the data: {words}"))
 }

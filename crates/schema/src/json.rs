@@ -42,14 +42,14 @@ pub(crate) fn encode_by(
     let missing = required::missing(&message);
     if !missing.is_empty() {
         let missing = missing.join(", ");
-        return Err(DataError(format!(
+        return Err(DataError::new(format!(
             "some required fields missing: {missing}"
         )));
     }
     // Encoding into a vector does not fail.
     message
         .encode(out)
-        .map_err(|error| DataError(error.to_string()))
+        .map_err(|error| DataError::new(error.to_string()))
 }
 
 /// The message that a JSON text stands for.
@@ -60,7 +60,7 @@ fn parse(
 ) -> Result<DynamicMessage, DataError> {
     if depth(text) > DEPTH_MAX {
         let message = format!("the JSON is nested more than {DEPTH_MAX} deep");
-        return Err(DataError(message));
+        return Err(DataError::new(message));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let error = match DynamicMessage::deserialize(descriptor.clone(), &mut reader)
@@ -73,7 +73,7 @@ fn parse(
         Reading::Protobuf => None,
         Reading::Lenient => lenient::parse(descriptor, text),
     };
-    lenient.ok_or_else(|| DataError(explain(descriptor, text, &error)))
+    lenient.ok_or_else(|| DataError::new(explain(descriptor, text, &error)))
 }
 
 /// Decodes a message.
@@ -83,7 +83,7 @@ pub(crate) fn decode(
 ) -> Result<DynamicMessage, DataError> {
     DynamicMessage::decode(descriptor.clone(), bytes).map_err(|error| {
         let name = descriptor.full_name();
-        DataError(format!("the bytes are no {name}: {error}"))
+        DataError::new(format!("the bytes are no {name}: {error}"))
     })
 }
 
@@ -109,8 +109,8 @@ pub(crate) fn show(
         .skip_default_fields(defaults == Defaults::Skip);
     message
         .serialize_with_options(&mut writer, &options)
-        .map_err(|error| DataError(format!("the message has no JSON form: {error}")))?;
-    String::from_utf8(out).map_err(|error| DataError(error.to_string()))
+        .map_err(|error| DataError::new(format!("the message has no JSON form: {error}")))?;
+    String::from_utf8(out).map_err(|error| DataError::new(error.to_string()))
 }
 
 /// How deep brackets are nested, outside strings.

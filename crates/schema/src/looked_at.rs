@@ -74,7 +74,7 @@ impl Inspection for JsonReplies {
             let shown = self.method.show_whole_output(response.body, names);
             let text = shown.map_err(|error| Mismatch {
                 kind: MismatchKind::Body,
-                reason: error.0,
+                reason: error.words,
             })?;
             let as_json = Response {
                 body: text.as_bytes(),

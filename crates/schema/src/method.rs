@@ -146,7 +146,7 @@ impl Method {
         let message = json::decode(&output, message)?;
         all_set(&message).map_err(|fault| {
             let (name, words) = (output.full_name(), fault.reason.words());
-            DataError(format!("the bytes are no {name}: {words}"))
+            DataError::new(format!("the bytes are no {name}: {words}"))
         })
     }
 }

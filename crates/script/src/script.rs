@@ -125,6 +125,7 @@ impl Functions for Script {
         request: &RequestContext,
     ) -> Result<Option<Datum>, DataError> {
         let called = Self::call(self, function, arguments, request);
-        called.map_err(|error| DataError(format!("{} in {}: {error}", function, self.name)))
+        called
+            .map_err(|error| DataError::of_script(format!("{function} in {}: {error}", self.name)))
     }
 }

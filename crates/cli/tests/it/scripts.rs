@@ -131,6 +131,42 @@ fn judgements_and_failures_have_their_outcomes() {
 }
 
 #[test]
+fn a_request_that_a_script_fails_to_make_ends_as_script() {
+    let server = Serve::new("--shop");
+    let script = "function late(n) { if (n > 0) throw new Error('no more'); return '/'; }";
+    let late = "{{ js('late', request_number) }}";
+    let request = |part: &str| format!("requests: [ {part} ]\nstop: {{ requests: 3 }}\n");
+    let steps =
+        |steps: &str| format!("users: 1\n    scenario: [ {steps} ]\nstop: {{ iterations: 3 }}\n");
+    let of_iteration = "{{ js('late', iteration) }}";
+    for part in [
+        request(&format!("{{ get: \"{late}\" }}")),
+        request(&format!("{{ get: /, headers: {{ X: \"{late}\" }} }}")),
+        request(&format!(
+            "{{ post: /, body: \"{{% if 1 %}}{late}{{% endif %}}\" }}"
+        )),
+        steps(&format!(
+            "{{ set: {{ a: \"{of_iteration}\" }} }}, {{ get: \"{{{{ a }}}}\" }}"
+        )),
+    ] {
+        let plan = format!(
+            "drumfire: 1\npools:\n  p:\n    script: shop.js\n    target: \"{{url}}\"\n    {part}"
+        );
+        let (ran, folder) = run(&plan, script, &server);
+        let report = Report::read(&folder.at("result.json"));
+        let error = &report.at("errors")[0];
+        assert_eq!(
+            (&error["kind"], &error["count"], report.n("requests.ok")),
+            (&"script".into(), &2.into(), 1),
+            "{plan}{}",
+            ran.stdout
+        );
+        let words = error["message"].as_str().unwrap_or_default();
+        assert!(words.contains("late in shop.js: no more"), "{error}");
+    }
+}
+
+#[test]
 fn mistakes_are_found_before_the_run() {
     let server = Serve::new("--shop");
     let request = |part: &str| {

@@ -164,7 +164,7 @@ impl Ammo {
 
     /// Decodes a block.
     fn decode(&self, n: usize, bytes: &mut Vec<u8>, batch: &mut Batch) -> Result<(), DataError> {
-        let changed = || DataError("the file has changed since the run began".to_owned());
+        let changed = || DataError::new("the file of requests has changed since the run began");
         let Entries::Blocks(blocks) = &self.entries else {
             return Err(changed());
         };
@@ -174,7 +174,8 @@ impl Ammo {
         batch.clear();
         bytes.resize((next.offset - block.offset) as usize, 0);
         let read = read_full(&*self.source, block.offset, bytes);
-        let read = read.map_err(|error| DataError(format!("can't read the file: {error}")))?;
+        let read = read
+            .map_err(|error| DataError::new(format!("can't read the file of requests: {error}")))?;
         let mut rest = &bytes[..read];
         let mut decoder = block.decoder.clone();
         while (batch.len() as u64) < next.row - block.row {

@@ -116,7 +116,7 @@ impl<'a> Reading<'a> {
             for column in 0..reader.width().unwrap_or(0) {
                 let mut name = String::new();
                 let pushed = reader.push(row, column, &mut name);
-                pushed.map_err(|error| FeedError::at(1, error.0))?;
+                pushed.map_err(|error| FeedError::at(1, error.words))?;
                 self.columns.push(name.trim().to_owned());
             }
         }
@@ -152,7 +152,7 @@ impl<'a> Reading<'a> {
             Kept::Cells(cells) => {
                 for column in 0..wanted {
                     let value = reader.value(row, column);
-                    cells.push(value.map_err(|error| FeedError::at(line, error.0))?);
+                    cells.push(value.map_err(|error| FeedError::at(line, error.words))?);
                 }
             }
         }

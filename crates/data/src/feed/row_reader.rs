@@ -183,7 +183,7 @@ pub(crate) struct Changed;
 
 impl From<Changed> for DataError {
     fn from(_: Changed) -> Self {
-        Self("the file has changed since the run began".to_owned())
+        Self::new("the file has changed since the run began")
     }
 }
 

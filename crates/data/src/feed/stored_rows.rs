@@ -232,7 +232,7 @@ impl Page {
         (self.passed, self.decoded) = (0, None);
         self.bytes.resize((end - start) as usize, 0);
         let read = read_full(&*file.source, *start, &mut self.bytes);
-        let read = read.map_err(|error| DataError(format!("can't read the file: {error}")))?;
+        let read = read.map_err(|error| DataError::new(format!("can't read the file: {error}")))?;
         match read < self.bytes.len() {
             true => Err(Changed.into()),
             false => Ok(()),

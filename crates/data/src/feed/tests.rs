@@ -323,7 +323,7 @@ fn a_file_that_changes_fails_the_requests_that_need_it() {
             Ok(()) => assert!(works, "{changed:?}"),
             Err(error) => {
                 assert!(!works, "{error}");
-                assert_eq!(error.0, "the file has changed since the run began");
+                assert_eq!(error.words, "the file has changed since the run began");
             }
         }
         *file.0.lock().unwrap() = b"a,b\n1,2\n3,4\n".to_vec();

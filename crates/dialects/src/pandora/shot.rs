@@ -264,7 +264,7 @@ fn options(ammo: &Ammo, gun: &HttpGun) -> AmmoOptions {
 
 /// One request through a tunnel.
 fn through_tunnel(entries: &Arc<Entries>, row: u64, gun: &HttpGun) -> Result<Request, String> {
-    let told = |error: DataError| error.0;
+    let told = |error: DataError| error.words;
     let class = AmmoPick(Arc::clone(entries)).pick(row) as usize;
     let data = AmmoData::new(Arc::clone(entries), class);
     let context = RequestContext {

@@ -8,9 +8,9 @@ use crate::blame::{Failure, call_verdict, grpc_code};
 use crate::id::ExchangeId;
 use crate::prepare::{CallRequest, Parts, check_metadata, message_count, too_large};
 use crate::wire::{Extra, Pump};
-use drumfire_grpc::{Compressor, Decompressor, Encoding, Reply, ReplySettings, Status};
+use drumfire_grpc::{Code, Compressor, Decompressor, Encoding, Reply, ReplySettings, Status};
 use drumfire_measure::{GRPC_STATUS, IsFirst, Messages, Outcome};
-use drumfire_plan::{RenderedFields, RequestContext};
+use drumfire_plan::{DataError, RenderedFields, RequestContext};
 use drumfire_units::Nanos;
 
 /// Messages are made until this many bytes of a call wait to be sent.
@@ -100,14 +100,13 @@ impl CallState {
     }
 
     /// Makes the metadata that varies, and the first messages.
-    fn render(&mut self, call: &CallRequest, tools: &mut Tools) -> Result<(), String> {
+    fn render(&mut self, call: &CallRequest, tools: &mut Tools) -> Result<(), DataError> {
         let total = message_count(&call.plan, self.context.get());
         self.outbox.begin(total, 0);
         self.metadata.clear();
         call.plan
             .data
-            .fields(self.context.get(), &mut self.metadata)
-            .map_err(|error| error.to_string())?;
+            .fields(self.context.get(), &mut self.metadata)?;
         for (name, value) in self.metadata.iter() {
             check_metadata(name, value.as_bytes())?;
         }
@@ -115,7 +114,7 @@ impl CallState {
     }
 
     /// Makes as many messages as may go out now.
-    fn make_messages(&mut self, call: &CallRequest, tools: &mut Tools) -> Result<(), String> {
+    fn make_messages(&mut self, call: &CallRequest, tools: &mut Tools) -> Result<(), DataError> {
         let one_by_one = call.plan.streaming.interval > Nanos::ZERO;
         let outbox = &mut self.outbox;
         while outbox.made < outbox.total && outbox.made_bytes.len() < AHEAD_BYTES {
@@ -125,14 +124,14 @@ impl CallState {
                 .plan
                 .data
                 .message(self.context.get(), outbox.made, &mut message);
-            let made = made.map_err(|error| error.to_string()).and_then(|()| {
+            let made = made.and_then(|()| {
                 if message.len() as u64 > call.plan.send_limit {
-                    return Err(too_large(message.len(), call.plan.send_limit));
+                    return Err(too_large(message.len(), call.plan.send_limit).into());
                 }
                 let compressor = tools.compressor(call.encoding);
                 compressor
                     .write_message(&mut outbox.made_bytes, &message)
-                    .map_err(|_| too_large(message.len(), u64::from(u32::MAX)))
+                    .map_err(|_| too_large(message.len(), u64::from(u32::MAX)).into())
             });
             tools.message = message;
             made?;
@@ -178,7 +177,7 @@ impl Exchanges {
         connection: u32,
         now: Nanos,
         unix_time: impl FnOnce() -> u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), DataError> {
         let seed = self.prepared.seed();
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
@@ -244,8 +243,8 @@ impl Exchanges {
         }
         match state.make_messages(call, &mut self.tools) {
             Ok(()) => Pump::Again,
-            Err(reason) => {
-                self.end(id, Failure::with(Outcome::BadData, reason), now);
+            Err(error) => {
+                self.end(id, error.into(), now);
                 Pump::GiveUp
             }
         }
@@ -272,7 +271,7 @@ impl Exchanges {
         }
         match state.make_messages(call, &mut self.tools) {
             Ok(()) => Due::Send,
-            Err(reason) => Due::Over(Failure::with(Outcome::BadData, reason)),
+            Err(error) => Due::Over(error.into()),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::id::ExchangeId;
 use crate::prepare::{Parts, VaryingRequest};
 use crate::wire::Fields;
 use drumfire_cookies::{Jar, Site};
-use drumfire_plan::{Header, Host, HttpRequest, RenderedFields, Scheme, Url};
+use drumfire_plan::{DataError, Header, Host, HttpRequest, RenderedFields, Scheme, Url};
 use std::fmt::Write as _;
 
 /// Where a request has gone, as cookies see it; kept for the next exchange with the id.
@@ -78,7 +78,7 @@ pub(super) fn add_cookies(
     planned: &HttpRequest,
     parts: &mut Parts,
     now: u64,
-) -> Result<(), String> {
+) -> Result<(), DataError> {
     visit.note(request, planned, parts, now);
     let is_given = |fields: &RenderedFields| fields.find("cookie").is_some();
     if jar.is_empty() || planned.headers.iter().any(|h| h.is("cookie")) || is_given(&parts.fields) {
@@ -93,7 +93,7 @@ pub(super) fn add_cookies(
         false => parts.fields.push("cookie", &text),
     };
     parts.cookie = text;
-    pushed.map_err(|error| error.to_string())
+    pushed
 }
 
 impl Exchange {

@@ -38,8 +38,8 @@ impl Handler for Hearing<'_> {
         }
         self.exchanges
             .begin(id, connection, now, unix_time)
-            .map_err(|reason| {
-                let failure = Failure::with(Outcome::BadData, reason);
+            .map_err(|error| {
+                let failure = Failure::from(error);
                 self.exchanges.end_and_rest(id, failure, now, BACKOFF_MIN);
                 GivenUp
             })

@@ -6,7 +6,7 @@ use super::{Exchange, Exchanges};
 use crate::id::{ExchangeId, Generation};
 use crate::prepare::{Message, Outline, Parts, Rendered, VaryingRequest};
 use crate::wire::{Chunk, Extra, Opening};
-use drumfire_plan::{HttpRequest, RequestContext};
+use drumfire_plan::{DataError, HttpRequest, RequestContext};
 use drumfire_units::Nanos;
 
 /// An exchange's own request.
@@ -123,7 +123,7 @@ impl Exchanges {
         connection: u32,
         now: Nanos,
         unix_time: impl FnOnce() -> u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), DataError> {
         match self.request_of(id).message {
             Message::Varying(_) => self.begin_own(id, connection, unix_time),
             Message::Http1(_) | Message::Http2(_) => {
@@ -142,7 +142,7 @@ impl Exchanges {
         id: ExchangeId,
         connection: u32,
         unix_time: impl FnOnce() -> u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), DataError> {
         let seed = self.prepared.seed();
         let exchange = &mut self.list[id.index()];
         let request = &self.prepared.requests[exchange.task.request as usize];
@@ -179,7 +179,7 @@ impl Exchanges {
     /// # Errors
     /// In words, when it can't be rendered, though it was.
     #[cold]
-    pub(super) fn own_request(&mut self, id: ExchangeId) -> Result<Option<HttpRequest>, String> {
+    pub(super) fn own_request(&mut self, id: ExchangeId) -> Result<Option<HttpRequest>, DataError> {
         let exchange = &self.list[id.index()];
         let index = exchange.task.request as usize;
         let Message::Varying(varying) = exchange.message(&self.prepared.requests[index]) else {
@@ -191,6 +191,6 @@ impl Exchanges {
         let parts = &mut self.tools.parts;
         varying.render(own.context.get(), parts)?;
         let planned = &self.prepared.pool().requests[index];
-        parts.complete(planned, varying.varying).map(Some)
+        Ok(Some(parts.complete(planned, varying.varying)?))
     }
 }

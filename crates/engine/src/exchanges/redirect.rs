@@ -57,10 +57,9 @@ impl Exchanges {
         }
         let own = match self.own_request(id) {
             Ok(own) => own,
-            Err(reason) => {
-                let failure = Failure::with(Outcome::BadData, reason);
+            Err(error) => {
                 let follow = self.get_mut(id).follow.get_or_insert_default();
-                follow.next = Some(Next::Refused(failure));
+                follow.next = Some(Next::Refused(error.into()));
                 return;
             }
         };

@@ -5,8 +5,8 @@ use super::stream::{StreamRequest, stream_outline};
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{
-    Body, Cookies, Header, HttpRequest, HttpVersion, Pool, RenderedFields, RequestContext,
-    RequestData, Url, Varying,
+    Body, Cookies, DataError, Header, HttpRequest, HttpVersion, Pool, RenderedFields,
+    RequestContext, RequestData, Url, Varying,
 };
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -63,20 +63,11 @@ impl RequestData for CookiesAlone {
         }
     }
 
-    fn fields(
-        &self,
-        _: &RequestContext,
-        _: &mut RenderedFields,
-    ) -> Result<(), drumfire_plan::DataError> {
+    fn fields(&self, _: &RequestContext, _: &mut RenderedFields) -> Result<(), DataError> {
         Ok(())
     }
 
-    fn message(
-        &self,
-        _: &RequestContext,
-        _: u64,
-        _: &mut Vec<u8>,
-    ) -> Result<(), drumfire_plan::DataError> {
+    fn message(&self, _: &RequestContext, _: u64, _: &mut Vec<u8>) -> Result<(), DataError> {
         Ok(())
     }
 }
@@ -145,16 +136,11 @@ impl VaryingRequest {
     ///
     /// # Errors
     /// In words, when it can't be rendered, or would be no request.
-    pub(crate) fn render(&self, context: &RequestContext, parts: &mut Parts) -> Result<(), String> {
-        self.try_render(context, parts)
-            .map_err(|error| error.to_string())
-    }
-
-    fn try_render(
+    pub(crate) fn render(
         &self,
         context: &RequestContext,
         parts: &mut Parts,
-    ) -> Result<(), drumfire_plan::DataError> {
+    ) -> Result<(), DataError> {
         let (data, varying) = (&self.data, self.varying);
         parts.target.clear();
         parts.fields.clear();
@@ -162,7 +148,7 @@ impl VaryingRequest {
         if varying.target {
             data.target(context, &mut parts.target)?;
             Url::complete_target(&mut parts.target)
-                .map_err(|error| drumfire_plan::DataError(error.to_string()))?;
+                .map_err(|error| DataError::new(error.to_string()))?;
         }
         if varying.fields || varying.host {
             data.fields(context, &mut parts.fields)?;

@@ -10,6 +10,7 @@
 //! step, so that any worker can repeat any iteration.
 
 use super::Turn;
+use crate::blame::data_outcome;
 use crate::id::{Generation, UserId};
 use drumfire_measure::{IterationSample, Outcome};
 use drumfire_plan::{
@@ -222,7 +223,7 @@ impl Iterations {
             }
         } else {
             for variable in takes.iter() {
-                variables.set(*variable, Err(DataError(NOT_TAKEN.to_owned())));
+                variables.set(*variable, Err(DataError::new(NOT_TAKEN.to_owned())));
             }
         }
     }
@@ -351,7 +352,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
             } => match condition.holds(&self.context()) {
                 Ok(true) => {}
                 Ok(false) => self.iteration.place = *otherwise,
-                Err(_) => self.iteration.give_up(),
+                Err(error) => self.iteration.give_up(data_outcome(error.cause)),
             },
             Step::Jump(to) => self.iteration.place = *to,
             Step::Repeat {
@@ -360,9 +361,9 @@ impl<F: Fn() -> u64> Walk<'_, F> {
                 index,
                 end,
             } => match self.passes(passes) {
-                Some(0) => self.iteration.place = *end,
-                Some(of) => self.count(*counter, Counter { pass: 0, of }, *index),
-                None => self.iteration.give_up(),
+                Ok(0) => self.iteration.place = *end,
+                Ok(of) => self.count(*counter, Counter { pass: 0, of }, *index),
+                Err(outcome) => self.iteration.give_up(outcome),
             },
             Step::Again {
                 counter,
@@ -416,14 +417,16 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         }
     }
 
-    /// How many passes a loop has; `None` where its value is no such number.
-    fn passes(&mut self, passes: &Passes) -> Option<u32> {
+    /// How many passes a loop has; an outcome where its value is no such number.
+    fn passes(&mut self, passes: &Passes) -> Result<u32, Outcome> {
         match passes {
-            Passes::Fixed(passes) => Some(*passes),
+            Passes::Fixed(passes) => Ok(*passes),
             Passes::Given(value) => {
-                self.render(&**value).ok()?;
+                let rendered = self.render(&**value);
+                rendered.map_err(|error| data_outcome(error.cause))?;
                 let passes = self.text.trim().parse().ok();
-                passes.filter(|passes| *passes <= GIVEN_PASSES_MAX)
+                let passes = passes.filter(|passes| *passes <= GIVEN_PASSES_MAX);
+                passes.ok_or(Outcome::BadData)
             }
         }
     }
@@ -487,8 +490,8 @@ impl Iteration {
 
     /// Ends for want of a value that the next step depends on.
     #[cold]
-    fn give_up(&mut self) {
-        self.fail(Outcome::BadData);
+    fn give_up(&mut self, outcome: Outcome) {
+        self.fail(outcome);
         self.place = OVER;
     }
 

@@ -40,7 +40,7 @@ struct Missing;
 impl Value for Missing {
     fn render(&self, _: &RequestContext, out: &mut String) -> Result<(), DataError> {
         out.push_str("half");
-        Err(DataError("no row".to_owned()))
+        Err(DataError::new("no row"))
     }
 }
 
@@ -417,7 +417,7 @@ struct Iterations(&'static [u64]);
 impl Condition for Iterations {
     fn holds(&self, request: &RequestContext) -> Result<bool, DataError> {
         match request.iteration {
-            9.. => Err(DataError("no such iteration".to_owned())),
+            9.. => Err(DataError::new("no such iteration")),
             iteration => Ok(self.0.contains(&iteration)),
         }
     }

@@ -39,7 +39,7 @@ impl RequestData for Everything {
     fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
         self.rendered.lock().expect("a lock").push(request.clone());
         if self.fails {
-            return Err(DataError("no row".to_owned()));
+            return Err(DataError::new("no row"));
         }
         let end = self.target_end;
         out.push_str(&format!("/n{}?u={}{end}", request.number, request.user));

@@ -151,7 +151,7 @@ pub(super) fn of_template(
     check(&lists.iter().map(|list| is_empty(list)).collect::<Vec<_>>())?;
     let elements = (1..).zip(lists).map(|(n, list)| {
         Element::new(descriptor, template.with_pieces(list), first_call)
-            .map_err(|error| super::in_element(n, &error))
+            .map_err(|error| super::in_element(n, error))
     });
     elements.collect::<Result<_, _>>().map(Some)
 }
@@ -228,8 +228,8 @@ fn is_empty(list: &[Piece]) -> bool {
 /// Refuses arrays without elements and elements without text.
 fn check(empty: &[bool]) -> Result<(), DataError> {
     match (empty.len(), empty.iter().position(|&empty| empty)) {
-        (1, Some(_)) => Err(DataError("the data is an empty array".to_owned())),
-        (_, Some(at)) => Err(DataError(format!(
+        (1, Some(_)) => Err(DataError::new("the data is an empty array")),
+        (_, Some(at)) => Err(DataError::new(format!(
             "element {} of the data is missing",
             at + 1
         ))),

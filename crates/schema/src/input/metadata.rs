@@ -39,9 +39,9 @@ impl Metadata {
     /// When the template can't be compiled, or the key is none.
     pub fn template(key: &str, value: &str, sources: &Arc<Sources>) -> Result<Self, DataError> {
         let key = key.to_ascii_lowercase();
-        Header::new(&key, b"").map_err(|error| DataError(error.to_string()))?;
+        Header::new(&key, b"").map_err(|error| DataError::new(error.to_string()))?;
         let template = Template::compile(value, Text::Plain, sources)
-            .map_err(|error| DataError(format!("metadata {key}: {error}")))?;
+            .map_err(|error| DataError::new(format!("metadata {key}: {error}")))?;
         let count = template.count();
         let form = Form::Native(key, Box::new(template));
         Ok(Self { form, count })
@@ -88,12 +88,13 @@ impl Metadata {
             Form::Object(template) => {
                 let mut text = String::new();
                 template.render(call, 0, &mut text)?;
-                let object: Map<String, Value> = serde_json::from_str(&text)
-                    .map_err(|error| DataError(format!("the metadata is no object: {error}")))?;
+                let object: Map<String, Value> = serde_json::from_str(&text).map_err(|error| {
+                    DataError::new(format!("the metadata is no object: {error}"))
+                })?;
                 for (key, value) in &object {
                     let Some(value) = value.as_str() else {
                         let message = format!("metadata {key}: the value is no text, but {value}");
-                        return Err(DataError(message));
+                        return Err(DataError::new(message));
                     };
                     let key = key.to_ascii_lowercase();
                     check(&key, value)?;
@@ -122,7 +123,7 @@ fn value(
 /// Whether a key may have this value, beyond what any field may have.
 fn check(key: &str, value: &str) -> Result<(), DataError> {
     if key.ends_with("-bin") && BASE64.decode(value.trim()).is_err() {
-        return Err(DataError(format!(
+        return Err(DataError::new(format!(
             "metadata {key}: the value is not base64"
         )));
     }

@@ -371,7 +371,7 @@ impl TextTemplate for Foreign {
         out: &mut String,
     ) -> Result<(), DataError> {
         if call.number == 99 {
-            return Err(DataError("no 99".to_owned()));
+            return Err(DataError::new("no 99"));
         }
         let number = call.number.to_string();
         out.push_str(
@@ -410,7 +410,7 @@ fn foreign_templates_make_messages_through_their_text() {
         ),
         (1, Err("no 99".into()))
     );
-    assert_eq!(input.check(&call_99), Err(DataError("no 99".into())));
+    assert_eq!(input.check(&call_99), Err(DataError::new("no 99")));
     let show = zoo("Show");
     let input = Input::text(&show, Arc::new(Foreign(text)));
     assert_eq!(shown(&show, &input, &call(3), 0).unwrap(), r#"{"i32":3}"#);
