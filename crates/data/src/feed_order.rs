@@ -81,14 +81,14 @@ impl FeedOrder {
                     1 => String::new(),
                     pools => format!(" by {pools} pools in turn"),
                 };
-                let missing = || format!("is gone through once{by}; request {arrival} finds none");
+                let missing = || format!("is gone through once{by}; none is left");
                 (row, row.map_or_else(missing, |_| String::new()))
             }
             Self::PerUser => {
                 let user = u64::from(request.user);
                 let row = u64::from(deal.users_before) + user;
                 let row = (row < rows).then_some(row);
-                let missing = || format!("gives each user its own; user {user} finds none");
+                let missing = || "gives each user its own; there are more users".to_owned();
                 (row, row.map_or_else(missing, |_| String::new()))
             }
         };
@@ -122,7 +122,7 @@ mod tests {
         for arrival in [0, 1, 9] {
             assert_eq!(row(FeedOrder::PerUser, deal, arrival, 3), Ok(3));
         }
-        let error = "has 5 rows and gives each user its own; user 5 finds none";
+        let error = "has 5 rows and gives each user its own; there are more users";
         assert_eq!(row(FeedOrder::PerUser, deal, 0, 5), Err(error.to_owned()));
         let behind = Deal {
             users_before: 3,

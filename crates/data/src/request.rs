@@ -151,8 +151,7 @@ impl Bodies {
         let length = self.list.len() as u64;
         let index = self.order.index(request.seed, request.arrival, length);
         let Some(index) = index else {
-            let number = request.arrival;
-            let message = format!("the body has {length} lines; request {number} finds none");
+            let message = format!("the body has {length} lines; none is left");
             return Err(DataError::new(message));
         };
         // An index below a length that was a usize.
@@ -454,7 +453,7 @@ mod tests {
         }
         let once = lines(Order::OnceEach);
         assert_eq!((turn.count(), once.count()), (None, Some(3)));
-        let error = "the body has 3 lines; request 3 finds none";
+        let error = "the body has 3 lines; none is left";
         assert_eq!(body(&once, 3), Err(error.to_owned()));
     }
 

@@ -81,6 +81,13 @@ struct Source {
     order: FeedOrder,
 }
 
+impl Source {
+    /// An error of the feed, with its name.
+    fn named(&self, error: DataError) -> DataError {
+        error.in_words(|words| format!("the feed `{}`: {words}", self.name))
+    }
+}
+
 /// Why a feed could not be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceError {
@@ -321,7 +328,8 @@ impl Sources {
             return Ok(Value::UNDEFINED);
         };
         let row = self.row(at, source, request)?;
-        source.feed.value(row, column)
+        let value = source.feed.value(row, column);
+        value.map_err(|error| source.named(error))
     }
 
     /// Appends the text that a request takes from a plain column of a feed.
@@ -336,7 +344,8 @@ impl Sources {
             return Ok(());
         };
         let row = self.row(at, source, request)?;
-        source.feed.push(row, column, out)
+        let pushed = source.feed.push(row, column, out);
+        pushed.map_err(|error| source.named(error))
     }
 
     /// The row of a feed that a request takes.

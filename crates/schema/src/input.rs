@@ -276,10 +276,9 @@ impl Input {
         };
         // An index below a length that was a usize.
         index.map(|index| index as usize).ok_or_else(|| {
-            let number = call.arrival;
             DataError::new(match length {
                 0 => "no data provided for request: the array is empty".to_owned(),
-                _ => format!("the data has {length} elements; request {number} finds none"),
+                _ => format!("the data has {length} elements; none is left"),
             })
         })
     }

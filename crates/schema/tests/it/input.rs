@@ -62,7 +62,7 @@ fn arrays_are_taken_in_turn_or_are_streams() {
         for (number, name) in (0..).zip(names) {
             assert_eq!(input.messages(&call(number)), 1);
             let found = shown(&method, &input, &call(number), 0);
-            let error = "the data has 3 elements; request 3 finds none";
+            let error = "the data has 3 elements; none is left";
             let right = name
                 .map(|name| format!("{{\"name\":\"{name}\"}}"))
                 .ok_or_else(|| error.to_owned());
@@ -344,7 +344,7 @@ fn feeds_that_end_tell_when() {
         shown(&method, &input, &call(1), 0).unwrap(),
         r#"{"name":"2"}"#
     );
-    let error = "the feed `f` has 2 rows and is gone through once; request 2 finds none";
+    let error = "the feed `f` has 2 rows and is gone through once; none is left";
     assert_eq!(shown(&method, &input, &call(2), 0), Err(error.to_owned()));
     let interpreted = Input::template(&method, r#"{"name": "{{ f.a ~ '' }}"}"#, &sources).unwrap();
     assert!(
