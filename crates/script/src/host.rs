@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use rquickjs::{Ctx, Function};
+use rquickjs::{Coerced, Ctx, Exception, FromJs, Function, Value};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
@@ -22,36 +22,50 @@ pub(crate) fn add(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     )
 }
 
-fn base64(text: String) -> String {
-    STANDARD.encode(text)
+/// An argument: a text, or a number or a truth value as the language writes them.
+struct Text(String);
+
+impl<'js> FromJs<'js> for Text {
+    fn from_js(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Self> {
+        if value.is_string() || value.is_number() || value.is_bool() {
+            return Coerced::from_js(ctx, value).map(|text: Coerced<String>| Self(text.0));
+        }
+        let kind = value.type_name();
+        let message = format!("a text is wanted, and not {kind}; `String(…)` makes one");
+        Err(Exception::throw_type(ctx, &message))
+    }
 }
 
-fn base64url(text: String) -> String {
-    URL_SAFE_NO_PAD.encode(text)
+fn base64(text: Text) -> String {
+    STANDARD.encode(text.0)
+}
+
+fn base64url(text: Text) -> String {
+    URL_SAFE_NO_PAD.encode(text.0)
 }
 
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the interpreter gives it away"
 )]
-fn sha256(text: String) -> String {
-    hexadecimal(&Sha256::digest(text.as_bytes()))
+fn sha256(text: Text) -> String {
+    hexadecimal(&Sha256::digest(text.0.as_bytes()))
 }
 
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the interpreter gives it away"
 )]
-fn hmac_sha256(key: String, text: String) -> String {
-    hexadecimal(&hmac(key.as_bytes(), text.as_bytes()))
+fn hmac_sha256(key: Text, text: Text) -> String {
+    hexadecimal(&hmac(key.0.as_bytes(), text.0.as_bytes()))
 }
 
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the interpreter gives it away"
 )]
-fn hmac_sha256_base64(key: String, text: String) -> String {
-    STANDARD.encode(hmac(key.as_bytes(), text.as_bytes()))
+fn hmac_sha256_base64(key: Text, text: Text) -> String {
+    STANDARD.encode(hmac(key.0.as_bytes(), text.0.as_bytes()))
 }
 
 /// H(key ⊕ opad, H(key ⊕ ipad, text)) (RFC 2104 section 2).

@@ -74,6 +74,18 @@ fn functions_take_and_return_values() {
             Some(json("true")),
         ),
         (
+            "function f() { return sha256(5) === sha256('5') && base64(true) === base64('true') }",
+            &[],
+            Some(json("true")),
+        ),
+        (
+            "function f() { try { sha256(undefined) } catch (wrong) { return wrong.message } }",
+            &[],
+            Some(text(
+                "a text is wanted, and not undefined; `String(…)` makes one",
+            )),
+        ),
+        (
             "function f() { return base64('ä?') + base64url('ä?>') }",
             &[],
             Some(text("w6Q/w6Q_Pg")),
