@@ -1,12 +1,13 @@
 //! Conditions: `total > 0 and status == 'paid'`.
 //!
 //! All values that a user keeps are texts. Where both sides of a comparison are numbers they are
-//! compared as numbers, exactly where they are whole, and else as texts: what a response gave as
+//! compared as numbers, exactly where they are decimal, and else as texts: what a response gave as
 //! `200` equals 200 and `'200'`. A variable without a value equals nothing, and is below and above
 //! nothing. Whatever needs more than comparing and counting is computed by a
 //! template first, into a variable.
 
 use crate::expression::Simple;
+use crate::number::Number;
 use crate::template::{TemplateError, check_variable};
 use crate::{RenderContext, Sources};
 use drumfire_plan::{DataError, RequestContext, VariableId};
@@ -15,10 +16,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 mod lexer;
-mod number;
 
 use lexer::{Lexer, Token};
-use number::Number;
 
 /// How deep parentheses, `not` and signs may be nested.
 const DEPTH_MAX: u32 = 32;

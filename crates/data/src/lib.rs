@@ -16,6 +16,7 @@ mod growth;
 mod integer;
 mod jinja;
 mod json_text;
+mod number;
 mod order;
 mod read_at;
 mod render_context;
