@@ -3,6 +3,7 @@
 //! minijinja hands a function its arguments and nothing of ours that would also reach macros, so
 //! the state of a rendering lies in a thread-local while it lasts. Renderings do not nest.
 
+use crate::computing::{self, integer, number_of};
 use crate::expression::{LETTERS_MAX, Simple};
 use crate::feed::json_rows::from_json;
 use crate::growth;
@@ -95,6 +96,7 @@ impl Jinja {
         environment.add_filter("go", go);
         environment.add_filter("http_date", http_date);
         growth::bound(&mut environment);
+        computing::add(&mut environment);
         let context = Context {
             sources: Arc::clone(sources),
             by_column: Vec::new(),
@@ -403,12 +405,13 @@ fn urlencode(text: Cow<'_, str>) -> String {
 fn item(whole: Cow<'_, str>, place: &Value) -> Result<String, Error> {
     let refused = |message: String| Error::new(ErrorKind::InvalidOperation, message);
     let parsed = serde_json::from_str(&whole);
+    let number = number_of(place).is_some();
     let found = match (parsed, place.as_str()) {
         (Ok(serde_json::Value::Object(mut members)), Some(name)) => members
             .remove(name)
             .ok_or_else(|| refused(format!("`item` finds no member `{name}`")))?,
-        (Ok(serde_json::Value::Array(elements)), None) => {
-            let place = i64::try_from(place.clone())?;
+        (Ok(serde_json::Value::Array(elements)), name) if name.is_none() || number => {
+            let place = integer(place)?;
             element(elements, place)
                 .ok_or_else(|| refused("`item` of an empty array".to_owned()))?
         }
@@ -428,17 +431,18 @@ fn element(elements: Vec<serde_json::Value>, place: i64) -> Option<serde_json::V
 }
 
 /// The value of a JSON text, or of an element of its array: another text is its own value.
-fn from_text(text: &Value, place: Option<i64>) -> Value {
+fn from_text(text: &Value, place: Option<&Value>) -> Result<Value, Error> {
+    let place = place.map(integer).transpose()?;
     let Some(json) = text.as_str() else {
-        return text.clone();
+        return Ok(text.clone());
     };
-    match (serde_json::from_str(json), place) {
+    Ok(match (serde_json::from_str(json), place) {
         (Ok(serde_json::Value::Array(elements)), Some(place)) => {
             element(elements, place).map_or_else(Value::default, from_json)
         }
         (Ok(parsed), _) => from_json(parsed),
         (Err(_), _) => text.clone(),
-    }
+    })
 }
 
 /// The text of a template of Go's for a value; `html` escapes what is printed.
@@ -473,18 +477,21 @@ fn http_date(unix: i64, offset: Option<i64>, zone: Option<&str>) -> String {
 }
 
 /// From `min` to `max`, both included.
-fn random_int(min: i64, max: i64) -> Result<i64, Error> {
+fn random_int(min: &Value, max: &Value) -> Result<i64, Error> {
+    let (min, max) = (integer(min)?, integer(max)?);
     with_rendering(|rendering| rendering.context.random().int(min, max))
 }
 
 /// From `min` up to `max`; 0 and 1 when they are left out.
-fn random_float(min: Option<f64>, max: Option<f64>) -> Result<f64, Error> {
-    let (min, max) = (min.unwrap_or(0.0), max.unwrap_or(1.0));
+fn random_float(min: Option<&Value>, max: Option<&Value>) -> Result<f64, Error> {
+    let min = min.map(computing::float).transpose()?.unwrap_or(0.0);
+    let max = max.map(computing::float).transpose()?.unwrap_or(1.0);
     with_rendering(|rendering| min + (max - min) * rendering.context.random().unit())
 }
 
 /// Letters and digits.
-fn random_string(length: u64) -> Result<String, Error> {
+fn random_string(length: &Value) -> Result<String, Error> {
+    let length: u64 = integer(length)?;
     if length > LETTERS_MAX {
         let message = format!("a random string has at most {LETTERS_MAX} letters");
         return Err(Error::new(ErrorKind::InvalidOperation, message));

@@ -6,6 +6,7 @@
 //! bytes of files and the time are given to it. Start reading at [`Template`].
 
 mod ammo;
+mod computing;
 mod condition;
 mod date;
 mod expression;

@@ -5,6 +5,11 @@
 //! attributes, filters and `else` recurse once for each link, in its parser, its compiler and the
 //! release of what they made.
 
+mod lexer;
+mod operators;
+
+pub(crate) use operators::{COMPARE, COMPUTE, NEGATE, NUMBER, called};
+
 use crate::growth::{KEEP, SET};
 use std::borrow::Cow;
 

@@ -367,7 +367,8 @@ impl<'a> Compiler<'a> {
     fn add(&mut self, name: &str, source: &str, prepared: &str) -> Result<(), TemplateError> {
         let sources = self.sources;
         let jinja = self.jinja.get_or_insert_with(|| Jinja::new(sources));
-        jinja.add(name, source, prepared).map_err(TemplateError)?;
+        let called = tags::called(prepared);
+        jinja.add(name, source, &called).map_err(TemplateError)?;
         let variables = jinja.free_variables(name);
         for variable in &variables {
             check_variable(variable, sources)?;

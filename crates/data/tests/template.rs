@@ -182,7 +182,7 @@ fn mistakes_are_told() {
         ),
         (
             "a\n{% if true %}\n{{ 1/0 }}{% endif %}",
-            "in the template `a {% if true %} {{ 1/0 }}{% endif %}`: unable to calculate 1 / 0",
+            "in the template `a {% if true %} {{ 1/0 }}{% endif %}`: `1 / 0` divides by 0",
         ),
     ] {
         let found = render(source, Text::Plain, &call(0), 0).unwrap_err();
