@@ -24,6 +24,7 @@ pub use call_json::Calls;
 pub use class::{AutoTag, Class};
 pub use decoder::{AMMO_FORMATS, AmmoFormat};
 pub use field::{AmmoField, Precedence};
+pub(crate) use log_time::any as moment;
 pub use render::{AmmoData, AmmoPick};
 
 use crate::read_at::{MEMORY_BYTES_MAX, ReadAt, Window};

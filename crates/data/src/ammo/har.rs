@@ -3,63 +3,19 @@
 use super::AmmoError;
 use super::batch::Batch;
 use super::decoder::begin;
-use super::log_time;
+use crate::har::{HarArchive, HarBody, HarEntry, HarPair};
 use drumfire_plan::{Header, Method};
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-struct Archive {
-    log: Log,
-}
-
-#[derive(Deserialize)]
-struct Log {
-    entries: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    started_date_time: Option<String>,
-    request: Request,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Request {
-    method: String,
-    url: String,
-    #[serde(default)]
-    headers: Vec<Pair>,
-    post_data: Option<PostData>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PostData {
-    text: Option<String>,
-    #[serde(default)]
-    params: Vec<Pair>,
-}
-
-#[derive(Deserialize)]
-struct Pair {
-    name: String,
-    #[serde(default)]
-    value: String,
-}
 
 /// The entries of an archive. Those that did not go over HTTP (`data:`, `blob:`, WebSockets) are
 /// passed over.
 pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
-    let archive: Archive = serde_json::from_slice(bytes).map_err(|error| {
+    let archive: HarArchive = serde_json::from_slice(bytes).map_err(|error| {
         let shown = error.to_string();
         let reason = shown.split(" at line ").next().unwrap_or_default();
         AmmoError::at(error.line() as u64, format!("no HTTP archive: {reason}"))
     })?;
-    for (n, entry) in (1..).zip(archive.log.entries) {
-        let url = entry.request.url.to_ascii_lowercase();
-        if url.starts_with("http://") || url.starts_with("https://") {
+    for (n, entry) in (1..).zip(archive.into_entries()) {
+        if entry.request.is_http() {
             let put = put(&entry, out);
             put.map_err(|message| AmmoError::at(0, format!("entry {n}: {message}")))?;
         }
@@ -67,13 +23,12 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
     Ok(())
 }
 
-fn put(entry: &Entry, out: &mut Batch) -> Result<(), String> {
+fn put(entry: &HarEntry, out: &mut Batch) -> Result<(), String> {
     let request = &entry.request;
     Method::parse(&request.method).map_err(|error| error.to_string())?;
     begin(&request.method, &request.url, out)?;
-    let time = entry.started_date_time.as_deref();
-    out.time(time.and_then(log_time::any));
-    for Pair { name, value } in &request.headers {
+    out.time(entry.started());
+    for HarPair { name, value, .. } in &request.headers {
         // HTTP/2's own fields, and those of the connection.
         let is_own =
             name.starts_with(':') || Header::is_framing(name) || name.eq_ignore_ascii_case("host");
@@ -84,11 +39,11 @@ fn put(entry: &Entry, out: &mut Batch) -> Result<(), String> {
     }
     match &request.post_data {
         None => {}
-        Some(PostData {
+        Some(HarBody {
             text: Some(text), ..
         }) => out.body(text.as_bytes()),
-        Some(PostData { params, .. }) => {
-            let pairs = params.iter().map(|Pair { name, value }| {
+        Some(HarBody { params, .. }) => {
+            let pairs = params.iter().map(|HarPair { name, value, .. }| {
                 let mut pair = String::new();
                 percent(name, &mut pair);
                 pair.push('=');

@@ -22,7 +22,7 @@ pub(super) fn common(text: &str) -> Option<u64> {
 
 /// A moment of RFC 3339, with a blank in place of the `T` perhaps; or a number of seconds or of
 /// milliseconds since 1970.
-pub(super) fn any(text: &str) -> Option<u64> {
+pub(crate) fn any(text: &str) -> Option<u64> {
     if let Some(moment) = common(text) {
         return Some(moment);
     }
