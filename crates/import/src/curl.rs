@@ -1,6 +1,7 @@
 //! Command lines of curl.
 
 use crate::exchange::{Body, Exchange, Exchanges, Words, placed};
+use crate::multipart::{Multipart, Part, multipart};
 use crate::shell;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -109,6 +110,8 @@ struct Command {
     /// The file of `--upload-file`.
     upload: Option<String>,
     query: Vec<String>,
+    /// The parts of `--form` that are texts.
+    parts: Option<Vec<Part>>,
     is_head: bool,
     data_in_query: bool,
     is_json: bool,
@@ -184,7 +187,7 @@ impl Command {
                 let encoded = STANDARD.encode(value);
                 self.push("Authorization", &format!("Basic {encoded}"));
             }
-            "--cookie" if value.contains('=') => self.push("Cookie", value),
+            "--cookie" if value.contains('=') => self.cookie(value),
             "--cookie" => all.note(format!(
                 "the cookies of the file {value} are not carried over"
             )),
@@ -218,11 +221,15 @@ impl Command {
                 None => all.note(format!("`{name} {value}` of a file is not carried over")),
             },
             "--form" | "--form-string" => {
-                let part: String = value.chars().take(40).collect();
-                all.note(format!(
-                    "the part `{}` of a multipart body is not carried over",
-                    part.split('=').next().unwrap_or_default()
-                ));
+                let (field, value) = value.split_once('=').unwrap_or((value, ""));
+                if name == "--form" && value.starts_with(['@', '<']) {
+                    let shown: String = field.chars().take(40).collect();
+                    all.note(format!(
+                        "the file of the part `{shown}` of a multipart body is not carried over"
+                    ));
+                }
+                let parts = self.parts.get_or_insert_default();
+                parts.extend(part(field, value, name == "--form"));
             }
             _ => return false,
         }
@@ -231,6 +238,15 @@ impl Command {
 
     fn push(&mut self, name: &str, value: &str) {
         self.headers.push((name.to_owned(), Words::plain(value)));
+    }
+
+    /// Cookies, behind those that were given before.
+    fn cookie(&mut self, value: &str) {
+        let mut headers = self.headers.iter_mut();
+        match headers.find(|(name, _)| name == "Cookie") {
+            Some((_, Words::Plain(cookies))) => cookies.extend(["; ", value]),
+            _ => self.push("Cookie", value),
+        }
     }
 
     fn header(&mut self, line: &str, all: &mut Exchanges) {
@@ -252,8 +268,8 @@ impl Command {
         }
     }
 
-    /// Adds the requests.
-    fn finish(mut self, all: &mut Exchanges) -> Result<(), String> {
+    /// The body, or its pairs in the query.
+    fn body(&mut self, query: &mut Vec<String>) -> Result<Option<Body>, String> {
         let (mut texts, mut files) = (Vec::new(), Vec::new());
         for data in std::mem::take(&mut self.data) {
             match data {
@@ -261,20 +277,36 @@ impl Command {
                 Data::File(path) => files.push(path),
             }
         }
-        let mut query = std::mem::take(&mut self.query);
-        let mut body = None;
         let text = texts.join(if self.is_json { "" } else { "&" });
-        match (texts.is_empty(), files.as_slice()) {
-            (true, []) => {}
-            (false, []) if self.data_in_query => query.push(text),
-            (false, []) => body = Some(Body::Text(Words::Plain(text))),
-            (true, [path]) => body = Some(Body::File(path.clone())),
+        Ok(match (texts.is_empty(), files.as_slice()) {
+            (true, []) => self.form(),
+            (false, []) if self.data_in_query => {
+                query.push(text);
+                None
+            }
+            (false, []) => Some(Body::Text(Words::Plain(text))),
+            (true, [path]) => Some(Body::File(path.clone())),
             _ => {
                 return Err(
                     "a body of several files, or of texts and files, is none here".to_owned(),
                 );
             }
-        }
+        })
+    }
+
+    /// The body of a form of several parts.
+    fn form(&mut self) -> Option<Body> {
+        let Multipart { body, media_type } = multipart(&self.parts.take()?);
+        let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
+        self.headers.retain(|(name, _)| !is_type(name));
+        self.push("Content-Type", &media_type);
+        Some(Body::Text(Words::Plain(body)))
+    }
+
+    /// Adds the requests.
+    fn finish(mut self, all: &mut Exchanges) -> Result<(), String> {
+        let mut query = std::mem::take(&mut self.query);
+        let body = self.body(&mut query)?;
         let has = |headers: &[(String, Words)], name: &str| {
             headers
                 .iter()
@@ -333,6 +365,22 @@ fn url_encoded(value: &str) -> Option<String> {
         None if value.contains('@') => None,
         None => Some(encoded(value)),
     }
+}
+
+/// A part of a form; none where a file has it. What stands behind `;type=` is its media type, where
+/// the value is read so.
+fn part(name: &str, value: &str, has_options: bool) -> Option<Part> {
+    let (value, media_type) = match value.split_once(";type=") {
+        _ if !has_options => (value, None),
+        _ if value.starts_with(['@', '<']) => return None,
+        Some((value, media_type)) => (value, Some(media_type.to_owned())),
+        None => (value, None),
+    };
+    Some(Part {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        media_type,
+    })
 }
 
 /// A flag that is a setting of the plan; whether it was one.

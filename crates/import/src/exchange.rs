@@ -1,5 +1,6 @@
 //! Requests as every form has them, and the document that they make.
 
+use crate::multipart::{Multipart, Part, multipart};
 use crate::{Imported, Wishes};
 use drumfire_plan::Header;
 use drumfire_plan::document::{
@@ -91,6 +92,16 @@ impl Exchange {
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut headers = self.headers.iter();
         headers.any(|(own, _)| own.eq_ignore_ascii_case(name))
+    }
+
+    /// The body of these parts; the type that was given lacks its boundary.
+    pub(crate) fn of_parts(&mut self, parts: &[Part]) -> String {
+        let Multipart { body, media_type } = multipart(parts);
+        self.headers
+            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        let media_type = Words::Plain(media_type);
+        self.headers.push(("Content-Type".to_owned(), media_type));
+        body
     }
 
     /// The request of a document, without the fields that all have.

@@ -1,6 +1,7 @@
 //! Recordings of browsers: HTTP Archive 1.2.
 
 use crate::exchange::{Body, Exchange, Exchanges, Words, origin, placed};
+use crate::multipart::Part;
 use drumfire_data::{HarArchive, HarBody, HarPair, HarRequest};
 use drumfire_units::Nanos;
 
@@ -67,20 +68,14 @@ fn exchange(request: HarRequest, all: &mut Exchanges) -> Exchange {
         exchange.headers.push((name, Words::Plain(value)));
     }
     if let Some(data) = request.post_data {
-        exchange.body = body(data, all);
+        exchange.body = body(data, &mut exchange, all);
     }
     exchange
 }
 
-fn body(data: PostData, all: &mut Exchanges) -> Option<Body> {
-    if !data.text.is_empty() {
-        return Some(Body::Text(Words::Plain(data.text)));
-    }
-    if data.mime_type.starts_with("multipart/") {
-        all.note(
-            "a multipart body is not carried over: the recording has no bytes of it".to_owned(),
-        );
-        return None;
+fn body(data: HarBody, exchange: &mut Exchange, all: &mut Exchanges) -> Option<Body> {
+    if let Some(text) = data.text.filter(|text| !text.is_empty()) {
+        return Some(Body::Text(Words::Plain(text)));
     }
     if let Some(file) = data.params.iter().find_map(|pair| pair.file_name.as_ref()) {
         all.note(format!("the file {file} of a body is not carried over"));
@@ -89,6 +84,15 @@ fn body(data: PostData, all: &mut Exchanges) -> Option<Body> {
         .params
         .into_iter()
         .filter(|pair| pair.file_name.is_none());
+    if data.mime_type.starts_with("multipart/") {
+        let parts = params.map(|HarPair { name, value, .. }| Part {
+            name,
+            value,
+            media_type: None,
+        });
+        let text = exchange.of_parts(&parts.collect::<Vec<_>>());
+        return Some(Body::Text(Words::Plain(text)));
+    }
     let fields: Vec<(String, Words)> = params
         .map(|HarPair { name, value, .. }| (name, Words::Plain(value)))
         .collect();

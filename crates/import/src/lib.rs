@@ -10,6 +10,7 @@ mod curl;
 mod exchange;
 mod har;
 mod json_value;
+mod multipart;
 mod openapi;
 mod postman;
 mod shell;

@@ -2,6 +2,7 @@
 
 use crate::exchange::{Body, Exchange, Exchanges, Words};
 use crate::json_value::text;
+use crate::multipart::Part;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -55,6 +56,9 @@ struct Pair {
     value: Value,
     #[serde(default)]
     disabled: bool,
+    /// `text` or `file`, of a form's part.
+    #[serde(default, rename = "type")]
+    kind: Value,
 }
 
 /// Reads a collection.
@@ -234,6 +238,23 @@ impl Reader {
                     (pair.key, value)
                 });
                 (Body::Form(fields.collect()), None)
+            }
+            Some("formdata") => {
+                let is_file = |pair: &Pair| pair.kind == "file";
+                for pair in fields("formdata").iter().filter(|pair| is_file(pair)) {
+                    self.all.note(format!(
+                        "the file of the part `{}` of `{name}` is not carried over",
+                        pair.key
+                    ));
+                }
+                let texts = fields("formdata").into_iter().filter(|pair| !is_file(pair));
+                let parts = texts.map(|pair| Part {
+                    value: text(&pair.value).unwrap_or_default(),
+                    name: pair.key,
+                    media_type: None,
+                });
+                let body = exchange.of_parts(&parts.collect::<Vec<_>>());
+                (Body::Text(self.words(&body)), None)
             }
             Some("graphql") => {
                 let graphql = &body["graphql"];

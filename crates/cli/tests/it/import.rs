@@ -51,7 +51,7 @@ fn command_lines_of_curl_become_a_plan() {
          Authorization: Basic bWU6cHc=\n          Upgrade-Insecure-Requests: 1\nstop:\n  after: 10s\n"
     );
     assert!(
-        notes.contains("the part `f` of a multipart body is not carried over"),
+        notes.contains("the file of the part `f` of a multipart body is not carried over"),
         "{notes}"
     );
     assert!(
@@ -61,6 +61,25 @@ fn command_lines_of_curl_become_a_plan() {
 }
 
 /// Requests of one command line have their own flags, and a file that is sent is a body.
+/// Parts that are texts make a body; files that curl would read are said.
+#[test]
+fn forms_of_several_parts_keep_their_texts() {
+    let line = "curl http://h/up -F a=1 -F 'b={\"c\":2};type=application/json' -F 'f=@x' \
+                -b a=1 -b b=2 -H 'Content-Type: multipart/form-data'";
+    let (plan, notes) = imported("curl", line, "");
+    for expected in [
+        "- post: /up",
+        "Cookie: a=1; b=2",
+        "Content-Type: multipart/form-data; boundary=----drumfire0boundary",
+        r#"body: "------drumfire0boundary\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n"#,
+        r#"name=\"b\"\r\nContent-Type: application/json\r\n\r\n{\"c\":2}\r\n------drumfire0boundary--\r\n""#,
+    ] {
+        assert!(plan.contains(expected), "{expected}: {plan}");
+    }
+    assert_eq!(plan.matches("Content-Type: multipart").count(), 1, "{plan}");
+    assert!(notes.contains("the file of the part `f`"), "{notes}");
+}
+
 #[test]
 fn one_command_line_may_have_several_requests() {
     let line = "curl -d a=1 -H 'X: 1' http://h.test/a --next -T given http://h.test/up/ -: -X DELETE \
