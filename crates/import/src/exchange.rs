@@ -33,6 +33,14 @@ impl Words {
         text
     }
 
+    /// As it stands beside words with references.
+    pub(crate) fn in_plan(&self) -> String {
+        match self {
+            Self::Plain(text) => text.replace("${", "$${"),
+            Self::Plan(text) => text.clone(),
+        }
+    }
+
     /// Whether it would be taken for a template, and is none.
     fn looks_like_template(&self) -> bool {
         let has_tag = |text: &str| ["{{", "{%", "{#"].iter().any(|tag| text.contains(tag));
@@ -254,26 +262,33 @@ impl Exchanges {
             .requests
             .iter()
             .find_map(|request| origin(request.url.as_str()));
+        let first_origin = first.is_some();
         let target = match (wished, &self.target, first) {
             (Some(wished), _, _) => Words::plain(wished),
             (None, Some(target), _) => target.clone(),
             (None, None, Some((origin, _))) => Words::plain(origin),
-            (None, None, None) => {
-                self.note(format!(
-                    "it names no target: {TARGET_DEFAULT} stands in its place; --target sets another"
-                ));
-                Words::plain(TARGET_DEFAULT)
-            }
+            (None, None, None) => Words::plain(TARGET_DEFAULT),
         };
+        let is_named = wished.is_some() || self.target.is_some() || first_origin;
         let mut has_paths = false;
         for request in &mut self.requests {
-            if let Words::Plain(url) = &mut request.url
-                && let Some((origin, path)) = origin(url)
-                && (wished.is_some() || origin == target.as_str())
-            {
+            let path = match (wished, &request.url) {
+                (Some(_), url) => path_at(url.as_str(), &self.vars),
+                (None, Words::Plain(url)) => origin(url)
+                    .filter(|(origin, _)| *origin == target.as_str())
+                    .map(|(_, path)| path),
+                (None, Words::Plan(_)) => None,
+            };
+            let (Words::Plain(url) | Words::Plan(url)) = &mut request.url;
+            if let Some(path) = path {
                 *url = path;
             }
-            has_paths |= request.url.as_str().starts_with('/');
+            has_paths |= url.starts_with('/');
+        }
+        if has_paths && !is_named {
+            self.note(format!(
+                "it names no target: {TARGET_DEFAULT} stands in its place; --target sets another"
+            ));
         }
         has_paths.then_some(target)
     }
@@ -352,6 +367,18 @@ pub(crate) fn origin(url: &str) -> Option<(&str, String)> {
     let path = url[end..].split('#').next().unwrap_or_default();
     let slash = if path.starts_with('/') { "" } else { "/" };
     Some((&url[..end], format!("{slash}{path}")))
+}
+
+/// The path of a URL, which may begin with a reference to where it leads.
+fn path_at(url: &str, vars: &[(String, Words)]) -> Option<String> {
+    let Some((name, rest)) = url.strip_prefix("${").and_then(|url| url.split_once('}')) else {
+        return origin(url).map(|(_, path)| path);
+    };
+    let of_var = vars.iter().find(|(own, _)| own == name);
+    let base = of_var.and_then(|(_, value)| origin(value.as_str()));
+    let base = base.map_or_else(String::new, |(_, path)| path);
+    let path = format!("{}{rest}", base.trim_end_matches('/'));
+    path.starts_with('/').then_some(path)
 }
 
 /// The host and port of an origin, without its user.

@@ -166,7 +166,9 @@ impl Reader {
 
     /// `:id` in a path, with its value.
     fn with_path_variables(&self, url: String, variables: &Value) -> String {
-        let mut url = url;
+        let at = url.find(['?', '#']).unwrap_or(url.len());
+        let (path, query) = url.split_at(at);
+        let mut url = path.to_owned();
         for pair in pairs(variables) {
             let value = text(&pair.value).unwrap_or_default();
             let segments = url
@@ -177,7 +179,7 @@ impl Reader {
                 });
             url = segments.collect::<Vec<_>>().join("/");
         }
-        url
+        url + query
     }
 
     fn auth(&mut self, exchange: &mut Exchange, auth: &Value) {
@@ -207,7 +209,12 @@ impl Reader {
                     format!("Basic {}", STANDARD.encode(pair)),
                 )
             }
-            "apikey" if value("in") != "query" => (value("key"), value("value")),
+            "apikey" if value("in") == "query" => {
+                let pair = format!("{}={}", value("key"), value("value"));
+                exchange.url = self.with_query(&exchange.url, &pair);
+                return;
+            }
+            "apikey" => (value("key"), value("value")),
             kind => {
                 self.all
                     .note(format!("authentication by `{kind}` is not carried over"));
@@ -217,6 +224,16 @@ impl Reader {
         if !exchange.has(&field.0) {
             let value = self.words(&field.1);
             exchange.headers.push((field.0, value));
+        }
+    }
+
+    /// A URL with one more pair in its query.
+    fn with_query(&mut self, url: &Words, pair: &str) -> Words {
+        let sign = if url.as_str().contains('?') { '&' } else { '?' };
+        let pair = self.words(pair);
+        match (url, &pair) {
+            (Words::Plain(url), Words::Plain(pair)) => Words::Plain(format!("{url}{sign}{pair}")),
+            (url, pair) => Words::Plan(format!("{}{sign}{}", url.in_plan(), pair.in_plan())),
         }
     }
 

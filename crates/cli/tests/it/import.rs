@@ -195,6 +195,38 @@ fn a_collection_becomes_a_plan_with_its_variables() {
     );
 }
 
+const PARTS_OF_POSTMAN: &str = r#"{
+"variable": [{"key": "base-url", "value": "http://shop.test/api"}, {"key": "k", "value": "v"}],
+"item": [
+  {"name": "get", "request": {"url": {"raw": "{{base-url}}/p/:id?v=1&q={{k}}",
+    "variable": [{"key": "id", "value": "7"}]},
+    "auth": {"type": "apikey", "apikey": [{"key": "key", "value": "key"},
+      {"key": "value", "value": "{{k}}"}, {"key": "in", "value": "query"}]}}},
+  {"name": "form", "request": {"method": "POST", "url": "{{base-url}}/up", "body": {
+    "mode": "formdata", "formdata": [{"key": "a", "value": "{{k}}", "type": "text"},
+      {"key": "f", "type": "file", "src": "x"}]}}}
+]}"#;
+
+#[test]
+fn a_collection_has_paths_with_variables_keys_in_queries_and_parts_of_forms() {
+    let (plan, notes) = imported("postman", PARTS_OF_POSTMAN, "");
+    for expected in [
+        "get: \"${base_url}/p/7?v=1&q=${k}&key=${k}\"",
+        r#"name=\"a\"\r\n\r\n${k}\r\n"#,
+        "Content-Type: multipart/form-data; boundary=",
+    ] {
+        assert!(plan.contains(expected), "{expected}: {plan}");
+    }
+    assert!(notes.contains("the file of the part `f`"), "{notes}");
+    assert!(!notes.contains("names no target"), "{notes}");
+    let (plan, _) = imported("postman", PARTS_OF_POSTMAN, "--target http://127.0.0.1:1");
+    assert!(plan.contains("target: http://127.0.0.1:1"), "{plan}");
+    assert!(
+        plan.contains("get: \"/api/p/7?v=1&q=${k}&key=${k}\""),
+        "{plan}"
+    );
+}
+
 #[test]
 fn a_log_becomes_its_paths_with_their_weights() {
     let line = |request: &str| {
