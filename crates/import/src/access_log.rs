@@ -39,17 +39,17 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     }
     let mut note = |count: u64, what: &str| {
         if count > 0 {
-            all.note(format!("{count} {what}"));
+            all.note(format!("{what} ({count})"));
         }
     };
     note(unread, "lines without a request in quotes are left out");
     note(
         with_body,
-        "requests whose method has a body are left out: a log has no bodies",
+        "requests whose method has a body are left out, for a log has no bodies",
     );
     note(
         left,
-        "requests of rarer kinds are left out: a plan of this kind has at most 1000",
+        "requests of rarer kinds are left out, for such a plan has at most 1,000",
     );
     Ok(all)
 }
