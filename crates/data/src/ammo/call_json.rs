@@ -5,7 +5,7 @@
 
 use super::batch::Batch;
 use super::decoder::Step;
-use super::json_line::{no_json, step_with};
+use super::json_line::{Mistake, step_with};
 use crate::feed::JsonValues;
 use serde::Deserialize;
 use serde_json::Value;
@@ -43,12 +43,11 @@ struct Call<'a> {
 
 /// The next call.
 pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
-    step_with(put, values, window, is_last, out)
+    step_with(put, "call", values, window, is_last, out)
 }
 
-fn put(json: &[u8], out: &mut Batch) -> Result<(), String> {
-    let read = serde_json::from_slice(json);
-    let call: Call<'_> = read.map_err(|error| no_json("call", &error))?;
+fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
+    let call: Call<'_> = serde_json::from_str(json)?;
     let path = path(&call.call).ok_or_else(|| {
         let shown: String = call.call.chars().take(60).collect();
         let shown = shown.escape_default();

@@ -4,6 +4,7 @@
 use super::batch::Entry;
 use super::{AmmoField, AmmoFormat, AmmoOptions};
 use drumfire_plan::Header;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A file has at most this many methods and names together.
@@ -64,6 +65,8 @@ pub(super) struct Classes {
     planned: Vec<AmmoField>,
     list: Vec<Class>,
     places: HashMap<Class, u32>,
+    /// The class of the entry before: most entries have the same.
+    last: u32,
 }
 
 impl Classes {
@@ -76,6 +79,7 @@ impl Classes {
             planned: options.fields.clone(),
             list: Vec::new(),
             places: HashMap::new(),
+            last: 0,
         }
     }
 
@@ -93,8 +97,14 @@ impl Classes {
         if !self.is_chosen(entry) {
             return Ok(None);
         }
+        let parts = self.parts_of(entry);
+        let last = self.list.get(self.last as usize);
+        if last.is_some_and(|last| self.is_of(entry, parts, last)) {
+            return Ok(Some(self.last));
+        }
         let class = self.of(entry);
         if let Some(place) = self.places.get(&class) {
+            self.last = *place;
             return Ok(Some(*place));
         }
         if self.list.len() == CLASSES_MAX {
@@ -118,18 +128,30 @@ impl Classes {
     }
 
     fn of(&self, entry: Entry<'_>) -> Class {
-        let plan = |name: &str| self.planned(name).is_some();
         Class {
             method: entry.method.to_owned(),
-            name: self.name_of(entry),
+            name: self.name_of(entry).into_owned(),
             call: self.call_of(entry).map(str::to_owned),
-            parts: ClassParts {
-                host: entry.named_host().is_some() || plan("host"),
-                fields: true,
-                body: entry.body.is_some(),
-                defaulted: DEFAULTED.map(|name| entry.has(name) || plan(name)),
-            },
+            parts: self.parts_of(entry),
         }
+    }
+
+    fn parts_of(&self, entry: Entry<'_>) -> ClassParts {
+        let plan = |name: &str| self.planned(name).is_some();
+        ClassParts {
+            host: entry.named_host().is_some() || plan("host"),
+            fields: true,
+            body: entry.body.is_some(),
+            defaulted: DEFAULTED.map(|name| entry.has(name) || plan(name)),
+        }
+    }
+
+    /// Whether an entry with these parts is of a class.
+    fn is_of(&self, entry: Entry<'_>, parts: ClassParts, class: &Class) -> bool {
+        class.parts == parts
+            && class.method == entry.method
+            && class.call.as_deref() == self.call_of(entry)
+            && class.name == self.name_of(entry)
     }
 
     /// The gRPC method that an entry calls.
@@ -138,17 +160,17 @@ impl Classes {
         is_call.then(|| entry.target.trim_start_matches('/'))
     }
 
-    fn name_of(&self, entry: Entry<'_>) -> String {
+    fn name_of<'a>(&'a self, entry: Entry<'a>) -> Cow<'a, str> {
         let auto = self
             .auto_tag
             .filter(|auto| auto.beside || entry.tag.is_empty());
         let auto = auto.map(|auto| elements(entry.target, auto.elements));
         match (entry.tag, auto, &self.name) {
-            ("", Some(auto), _) => auto.to_owned(),
-            ("", None, Some(name)) => name.clone(),
-            ("", None, None) => self.call_of(entry).unwrap_or(entry.method).to_owned(),
-            (tag, Some(auto), _) => format!("{tag}|{auto}"),
-            (tag, None, _) => tag.to_owned(),
+            ("", Some(auto), _) => auto.into(),
+            ("", None, Some(name)) => name.into(),
+            ("", None, None) => self.call_of(entry).unwrap_or(entry.method).into(),
+            (tag, Some(auto), _) => format!("{tag}|{auto}").into(),
+            (tag, None, _) => tag.into(),
         }
     }
 

@@ -91,17 +91,50 @@ impl<'de> Visitor<'de> for BodyVisitor {
 
 /// The next object.
 pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &mut Batch) -> Step {
-    step_with(put, values, window, is_last, out)
+    step_with(put, "request", values, window, is_last, out)
 }
 
-/// The next object, which `put` makes an entry.
+/// What is wrong with an object.
+#[derive(Debug)]
+pub(super) enum Mistake {
+    /// It is no JSON, or lacks a key. Nothing was put.
+    Json(serde_json::Error),
+    /// It can't be sent, in words.
+    Words(String),
+}
+
+impl From<serde_json::Error> for Mistake {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+impl From<String> for Mistake {
+    fn from(words: String) -> Self {
+        Self::Words(words)
+    }
+}
+
+/// The next object, which `put` makes an entry; `wanted` names one.
 pub(super) fn step_with(
-    put: impl FnOnce(&[u8], &mut Batch) -> Result<(), String>,
+    put: impl Fn(&str, &mut Batch) -> Result<(), Mistake>,
+    wanted: &str,
     values: &mut JsonValues,
     window: &[u8],
     is_last: bool,
     out: &mut Batch,
 ) -> Step {
+    // Most files have an object a line, whose end needs no look at its brackets.
+    if let Some(line) = values.line(window)
+        && let Ok(text) = std::str::from_utf8(&window[line.clone()])
+        && put(text, out).is_ok()
+    {
+        values.note_line();
+        return Step::Took {
+            bytes: line.end,
+            rows: 1,
+        };
+    }
     let before = *values;
     match values.next(window, is_last) {
         JsonNext::More => Step::More,
@@ -110,29 +143,35 @@ pub(super) fn step_with(
             at,
             message: message.to_owned(),
         },
-        JsonNext::Value { start, end } => match put(&window[start..end], out) {
-            Ok(()) => Step::Took {
-                bytes: end,
-                rows: 1,
-            },
-            Err(message) => {
-                *values = before;
-                Step::Broken { at: start, message }
-            }
-        },
+        JsonNext::Value { start, end } => {
+            let text = std::str::from_utf8(&window[start..end]);
+            let made = match text {
+                Ok(text) => put(text, out),
+                Err(_) => Err("the text is not UTF-8".to_owned().into()),
+            };
+            let message = match made {
+                Ok(()) => {
+                    let bytes = end;
+                    return Step::Took { bytes, rows: 1 };
+                }
+                Err(Mistake::Json(error)) => no_json(wanted, &error),
+                Err(Mistake::Words(words)) => words,
+            };
+            *values = before;
+            Step::Broken { at: start, message }
+        }
     }
 }
 
 /// A mistake in an object.
-pub(super) fn no_json(wanted: &str, error: &serde_json::Error) -> String {
+fn no_json(wanted: &str, error: &serde_json::Error) -> String {
     let shown = error.to_string();
     let reason = shown.split(" at line ").next().unwrap_or_default();
     format!("no {wanted} as JSON: {reason}")
 }
 
-fn put(json: &[u8], out: &mut Batch) -> Result<(), String> {
-    let read = serde_json::from_slice(json);
-    let request: Request<'_> = read.map_err(|error| no_json("request", &error))?;
+fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
+    let request: Request<'_> = serde_json::from_str(json)?;
     let method = match &*request.method {
         "" => "GET",
         method => method,

@@ -3,6 +3,9 @@
 //!
 //! Brackets and quotes are followed; what stands between them is checked by the reader of a value.
 
+use memchr::memchr;
+use std::ops::Range;
+
 /// A cut of a text into values. It may be given in windows, each of which begins where the last
 /// value ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +93,23 @@ impl JsonValues {
             Some(_) => JsonNext::More,
             None => missing(at, "the value is not closed"),
         }
+    }
+}
+
+impl JsonValues {
+    /// The first line of a window, if it may be an object of its own: of those that stand one after
+    /// the other.
+    pub(crate) fn line(&self, window: &[u8]) -> Option<Range<usize>> {
+        let may_begin = matches!(self.0, State::Start | State::Stream);
+        let start = (may_begin).then(|| blanks(window, 0))?;
+        (window.get(start) == Some(&b'{')).then_some(())?;
+        let end = start + memchr(b'\n', &window[start..])?;
+        Some(start..end)
+    }
+
+    /// That line was an object.
+    pub(crate) const fn note_line(&mut self) {
+        self.0 = State::Stream;
     }
 }
 
