@@ -1,6 +1,6 @@
 //! References resolved against a URL: where a redirect leads (RFC 3986 section 5).
 
-use crate::url::{LENGTH_MAX, encode_beyond_ascii, excerpt};
+use crate::url::{URL_LENGTH_MAX, encode_beyond_ascii, excerpt};
 use crate::{Scheme, Url, UrlError};
 use std::fmt;
 
@@ -37,8 +37,8 @@ impl Url {
     /// it holds a control character, is too long or names no valid host.
     pub fn join(&self, location: &[u8]) -> Result<Self, JoinError> {
         let location = location.trim_ascii();
-        if location.len() > LENGTH_MAX {
-            let message = format!("it has more than {LENGTH_MAX} bytes");
+        if location.len() > URL_LENGTH_MAX {
+            let message = format!("it has more than {URL_LENGTH_MAX} bytes");
             return Err(JoinError::Url(UrlError::new(message)));
         }
         let mut text = String::with_capacity(location.len());

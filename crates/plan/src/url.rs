@@ -126,7 +126,7 @@ impl fmt::Display for UrlError {
 impl std::error::Error for UrlError {}
 
 /// A longer URL is refused, in bytes.
-pub(crate) const LENGTH_MAX: usize = 64 * 1024;
+pub const URL_LENGTH_MAX: usize = 64 * 1024;
 
 impl Url {
     /// Parses an absolute http or https URL.
@@ -170,10 +170,10 @@ impl Url {
     /// When the text is longer than 64 KiB, or holds a space, a control character or a fragment.
     /// The message has nothing of the text, which may be a secret.
     pub fn complete_target(text: &mut String) -> Result<(), UrlError> {
-        if text.len() > LENGTH_MAX {
+        if text.len() > URL_LENGTH_MAX {
             let length = text.len();
             return Err(UrlError::new(format!(
-                "the path and query have {length} bytes; at most {LENGTH_MAX} are accepted"
+                "the path and query have {length} bytes; at most {URL_LENGTH_MAX} are accepted"
             )));
         }
         let bad = |byte: u8| byte <= 0x20 || byte == 0x7f || byte == b'#';
@@ -208,10 +208,10 @@ impl fmt::Display for Url {
 }
 
 fn check_length(text: &str) -> Result<(), UrlError> {
-    if text.len() > LENGTH_MAX {
+    if text.len() > URL_LENGTH_MAX {
         let length = text.len();
         return Err(UrlError::new(format!(
-            "the URL has {length} bytes; at most {LENGTH_MAX} are accepted"
+            "the URL has {length} bytes; at most {URL_LENGTH_MAX} are accepted"
         )));
     }
     Ok(())

@@ -3,6 +3,7 @@
 use super::batch::{Batch, Standing};
 use super::{access_log, call_json, json_line, raw, uri};
 use crate::feed::JsonValues;
+use drumfire_plan::URL_LENGTH_MAX;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -163,6 +164,12 @@ pub(super) fn begin(method: &str, target: &str, out: &mut Batch) -> Result<(), S
         return Err(format!(
             "`{}` is no path; write one that begins with `/`, or a URL",
             shown()
+        ));
+    }
+    if path.len() > URL_LENGTH_MAX {
+        return Err(format!(
+            "the path and query have {} bytes; at most {URL_LENGTH_MAX} are accepted",
+            path.len()
         ));
     }
     match path.starts_with('/') {

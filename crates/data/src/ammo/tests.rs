@@ -84,6 +84,14 @@ fn error(text: &[u8], options: &AmmoOptions) -> String {
 const URI: &str = "[Host: a.test]\n/one\n\n/two?x=1 buy now\n[X-N: 1]\n[host: b.test]\nhttp://c.test/three buy now\n/four\n";
 
 #[test]
+fn a_path_that_no_server_takes_is_refused_with_its_line() {
+    let text = format!("/a\n/{}\n", "b".repeat(65_536));
+    let error = Ammo::read(Arc::new(text.into_bytes()), options(AmmoFormat::Uri));
+    let words = "line 2: the path and query have 65537 bytes; at most 65536 are accepted";
+    assert_eq!(error.expect_err("too long").to_string(), words);
+}
+
+#[test]
 fn uri_has_tags_and_standing_headers() {
     assert_eq!(
         all(URI.as_bytes(), &options(AmmoFormat::Uri)),
