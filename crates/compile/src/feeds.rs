@@ -3,6 +3,7 @@
 use crate::scope::Scope;
 use drumfire_data::{
     AtEnd, CsvForm, Feed, FeedError, FeedFormat, FeedOrder, Generated, Kind, Order, Range, Sources,
+    Strides,
 };
 use drumfire_plan::document::{Feed as Written, FeedRows, Field, Place, Text};
 use std::sync::Arc;
@@ -10,15 +11,34 @@ use std::sync::Arc;
 /// Every feed of a document.
 pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Arc<Sources> {
     let mut sources = Sources::new();
+    let mut read: Vec<(&Written, Feed)> = Vec::new();
     for written in feeds {
         check(written, scope);
         let order = order(written, scope);
-        if let Some(feed) = feed(written, seed, scope) {
-            let added = sources.add(&written.name.value, feed, order);
+        // Rows that several feeds go through are read once.
+        let known = read.iter().find(|(known, _)| is_same(known, written));
+        let made = match known {
+            Some((_, feed)) => Some(feed.clone()),
+            None => feed(written, seed, scope),
+        };
+        if let Some(feed) = made {
+            let added = sources.add(&written.name.value, feed.clone(), order);
             scope.found.ok(&written.name.place, added);
+            read.push((written, feed));
         }
     }
     Arc::new(sources)
+}
+
+/// Whether two feeds have the same rows, written in the same place.
+fn is_same(one: &Written, other: &Written) -> bool {
+    one.rows == other.rows
+        && one.fields == other.fields
+        && one.delimiter == other.delimiter
+        && one.quote == other.quote
+        && one.header == other.header
+        && one.count == other.count
+        && one.seed == other.seed
 }
 
 /// A feed with its rows.
@@ -187,7 +207,10 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
         ("stop", End::Stop),
         ("fail", End::Fail),
     ];
-    let order = scope.word(written.order.as_ref(), &orders, "no order");
+    let order = match written.order.as_ref() {
+        Some(text) if text.value.contains('(') => scope.found.ok(&text.place, strides(&text.value)),
+        order => scope.word(order, &orders, "no order"),
+    };
     let order = order.unwrap_or_default();
     let end = scope.word(written.at_end.as_ref(), &ends, "nothing to do at the end");
     let message = match (order, end) {
@@ -198,7 +221,10 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
         (FeedOrder::InTurn | FeedOrder::Once(_), Some(End::Fail)) => {
             return FeedOrder::Once(AtEnd::Fail);
         }
-        (FeedOrder::PerUser, Some(End::Fail)) => return order,
+        (FeedOrder::Strides(_), Some(End::Wrap)) | (FeedOrder::PerUser, Some(End::Fail)) => {
+            return order;
+        }
+        (FeedOrder::Strides(_), Some(_)) => "rows that are taken by strides begin again",
         (FeedOrder::Random, Some(End::Wrap)) => return order,
         (FeedOrder::Random, Some(_)) => "a feed that is drawn from at random has no end",
         (FeedOrder::PerUser, Some(_)) => {
@@ -213,4 +239,35 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
         scope.found.add(&text.place, message);
     }
     order
+}
+
+/// `in_order(per, rows, each, first)`.
+fn strides(text: &str) -> Result<FeedOrder, String> {
+    let inner = text.trim().strip_prefix("in_order(");
+    let inner = inner.and_then(|rest| rest.strip_suffix(')'));
+    let numbers: Vec<&str> = inner
+        .unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .collect();
+    let read = || {
+        let &[per, rows, each, first] = &numbers[..] else {
+            return None;
+        };
+        let per = per.parse().ok().filter(|per| *per > 0)?;
+        let (rows, each) = (rows.parse().ok()?, each.parse().ok()?);
+        let first = first.parse().ok()?;
+        Some(FeedOrder::Strides(Strides {
+            per,
+            rows,
+            each,
+            first,
+        }))
+    };
+    read().ok_or_else(|| {
+        let text = text.escape_debug();
+        format!(
+            "`{text}` is no order; write four whole numbers, `in_order(PER, ROWS, EACH, FIRST)`"
+        )
+    })
 }

@@ -50,7 +50,7 @@ struct Column {
 #[derive(Clone, Debug)]
 enum Table {
     /// Row by row, a cell for each column; undefined where a row lacks one.
-    Cells(Vec<Value>),
+    Cells(Arc<[Value]>),
     /// In a file that is larger than memory perhaps.
     Stored(Arc<StoredRows>),
     Range(Range),
@@ -205,7 +205,7 @@ impl Feed {
         Ok(Self {
             columns: columns.collect(),
             rows: rows as u64,
-            table: Table::Cells(cells),
+            table: Table::Cells(cells.into()),
         })
     }
 

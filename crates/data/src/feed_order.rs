@@ -10,12 +10,43 @@ pub enum FeedOrder {
     /// The n-th iteration takes the n-th row, and the rows begin again after the last.
     #[default]
     InTurn,
+    /// As in turn, by strides: iterations take several rows each, or some of them take none.
+    Strides(Strides),
     /// Every iteration takes any row, independent of the others.
     Random,
     /// As in turn, but each row is taken once.
     Once(AtEnd),
     /// Every user has a row of its own, which it keeps for the whole run.
     PerUser,
+}
+
+/// Which row an iteration takes where blocks of iterations take blocks of rows: iteration n takes row
+/// `n / per * rows + n % per * each + first`, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strides {
+    /// How many iterations a block has; at least 1.
+    pub per: u64,
+    /// How many rows a block takes.
+    pub rows: u64,
+    /// How many rows an iteration is ahead of the one before it in its block.
+    pub each: u64,
+    /// The row of the first iteration; below 0 where the block's first iterations take none.
+    pub first: i64,
+}
+
+impl Strides {
+    /// The row of `rows`, which begin again after the last, that an iteration takes.
+    fn row(self, iteration: u64, rows: u64) -> u64 {
+        let (per, rows) = (self.per.max(1), rows.max(1));
+        // The product of two numbers of 64 bits fits, and a remainder is one again.
+        let ahead = |count: u64, step: u64| {
+            let row = u128::from(count) * u128::from(step) % u128::from(rows);
+            i128::try_from(row).unwrap_or_default()
+        };
+        let row = ahead(iteration / per, self.rows) + ahead(iteration % per, self.each);
+        let row = (row + i128::from(self.first)).rem_euclid(i128::from(rows));
+        u64::try_from(row).unwrap_or_default()
+    }
 }
 
 /// What becomes of requests when every row was taken.
@@ -72,6 +103,10 @@ impl FeedOrder {
         let arrival = request.arrival;
         let (row, missing) = match self {
             Self::InTurn => (Order::InTurn.index(seed, arrival, rows), String::new()),
+            Self::Strides(strides) => {
+                let row = (rows > 0).then(|| strides.row(arrival, rows));
+                (row, String::new())
+            }
             Self::Random => (Order::Random.index(seed, arrival, rows), String::new()),
             Self::Once(_) => {
                 let row = arrival.checked_mul(deal.pools.into());
@@ -104,7 +139,7 @@ impl FeedOrder {
 
 #[cfg(test)]
 mod tests {
-    use super::{AtEnd, Deal, FeedOrder};
+    use super::{AtEnd, Deal, FeedOrder, Strides};
     use drumfire_plan::RequestContext;
 
     fn row(order: FeedOrder, deal: Deal, arrival: u64, user: u32) -> Result<u64, String> {
@@ -130,6 +165,32 @@ mod tests {
         };
         assert_eq!(row(FeedOrder::PerUser, behind, 0, 1), Ok(4));
         assert!(row(FeedOrder::PerUser, behind, 0, 2).is_err());
+    }
+
+    #[test]
+    fn blocks_of_iterations_take_blocks_of_rows() {
+        let taken = |per, rows, each, first| {
+            let order = FeedOrder::Strides(Strides {
+                per,
+                rows,
+                each,
+                first,
+            });
+            let row = |arrival| row(order, Deal::default(), arrival, 0).expect("a row");
+            (0..6).map(row).collect::<Vec<_>>()
+        };
+        // Two rows an iteration: this is the second of them.
+        assert_eq!(taken(1, 2, 0, 1), [1, 3, 0, 2, 4, 1]);
+        // Of three iterations the last two take a row each.
+        let rows = taken(3, 2, 1, -1);
+        assert_eq!([rows[1], rows[2], rows[4], rows[5]], [0, 1, 2, 3]);
+        let far = Strides {
+            per: 1,
+            rows: u64::MAX,
+            each: u64::MAX,
+            first: i64::MIN,
+        };
+        assert!(far.row(u64::MAX, 7) < 7 && far.row(0, u64::MAX) < u64::MAX);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use condition::{CONDITION_MAX, Condition};
 pub use date::rfc3339;
 pub use drumfire_plan::Random;
 pub use feed::{CsvForm, Feed, FeedError, FeedFormat, Generated, KINDS, Kind, Range, VALUE};
-pub use feed_order::{AtEnd, Deal, FeedOrder};
+pub use feed_order::{AtEnd, Deal, FeedOrder, Strides};
 pub use har::{HarArchive, HarBody, HarEntry, HarPair, HarRequest};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
 pub use order::Order;

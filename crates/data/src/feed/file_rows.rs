@@ -186,8 +186,8 @@ impl<'a> Reading<'a> {
             columns,
             rows: self.rows,
             table: match self.kept {
-                Kept::Cells(cells) => Table::Cells(cells),
-                Kept::Json(rows) => Table::Cells(self.json.cells(rows)),
+                Kept::Cells(cells) => Table::Cells(cells.into()),
+                Kept::Json(rows) => Table::Cells(self.json.cells(rows).into()),
                 Kept::Index(index) => Table::Stored(Arc::new(StoredRows::new(
                     source,
                     [RowReader::new(self.format), reader],
