@@ -33,8 +33,8 @@ use std::fmt;
 /// | `fnv1a64`, `xxh3`, `sha256` | a digest of the decoded body in hexadecimal |
 ///
 /// Of several values it takes the first. `json#2`, `json#last`, `json#count` and `json#all` (a JSON
-/// array) pick others; so do they with `xml`, `css`, `html`, `regex`,
-/// `header` and `cookie`.
+/// array) pick others, and `json#maybe` is an empty text where there is none; so are they with
+/// `xml`, `css`, `html`, `regex`, `header` and `cookie`.
 #[derive(Clone, Debug)]
 pub struct Extractor {
     text: Box<str>,

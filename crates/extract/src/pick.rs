@@ -14,6 +14,8 @@ const LIST_MAX: usize = 1 << 20;
 pub(crate) enum Pick {
     /// The n-th, from 1.
     Nth(usize),
+    /// The first, or an empty text where there is none.
+    Maybe,
     /// The last.
     Last,
     /// How many there are.
@@ -32,7 +34,8 @@ pub(crate) enum Form {
 }
 
 /// The words beside a number.
-const WORDS: [(&str, Pick); 3] = [
+const WORDS: [(&str, Pick); 4] = [
+    ("maybe", Pick::Maybe),
     ("last", Pick::Last),
     ("count", Pick::Count),
     ("all", Pick::All),
@@ -44,7 +47,7 @@ impl Pick {
 
     /// Reads what stands behind `#`.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
-        let rest = "write `#2` for the second value, `#last`, `#count` or `#all`";
+        let rest = "write `#2` for the second value, `#last`, `#maybe`, `#count` or `#all`";
         if text == "0" {
             return Err(ParseError::new(0, "values are counted from 1: write `#1`"));
         }
@@ -91,6 +94,10 @@ impl Gather<'_> {
                 write(Form::Plain, self.out)?;
                 return Ok(ControlFlow::Break(()));
             }
+            Pick::Maybe => {
+                write(Form::Plain, self.out)?;
+                return Ok(ControlFlow::Break(()));
+            }
             Pick::Nth(_) | Pick::Count => {}
             Pick::Last => {
                 self.out.truncate(self.start);
@@ -113,6 +120,7 @@ impl Gather<'_> {
             (Pick::Count, found) => push(self.out, found),
             (Pick::All, 0) => self.out.push_str("[]"),
             (Pick::All, _) => self.out.push(']'),
+            (Pick::Maybe, _) => {}
             (_, 0) => return Err(absent()),
             (Pick::Nth(n), found) if found < n => {
                 return Err(NoValue::missing(format!(
@@ -179,6 +187,8 @@ mod tests {
         check("2", &[7, 8], Ok("8"));
         check("3", &[7, 8], Err("there is no `#3` among 2"));
         check("3", &[], Err("nothing there"));
+        check("maybe", &[7, 8], Ok("7"));
+        check("maybe", &[], Ok(""));
         check("last", &[7, 8, 9], Ok("9"));
         check("last", &[], Err("nothing there"));
         check("count", &[7, 8, 9], Ok("3"));

@@ -33,6 +33,8 @@ fn nodes_of_xml() {
     check("xml //order/following-sibling::order/@id", Ok("8"));
     check("xml //empty", Ok(""));
     check("xml //nothing", Err("no such node"));
+    check("xml#maybe //nothing", Ok(""));
+    check("xml#maybe //order/@id", Ok("7"));
     check("xml#count //nothing", Ok("0"));
     check("xml#3 //order", Err("there is no `#3` among 2"));
     check("xml string(//nothing)", Ok(""));
