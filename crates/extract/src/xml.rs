@@ -1,5 +1,7 @@
 //! Values of an XML text, by their XPath 1.0 expression. The only file that knows the library.
 
+mod names;
+
 use crate::excerpt::excerpt;
 use crate::pick::{Pick, write_text};
 use crate::{NoValue, ParseError};
@@ -75,7 +77,7 @@ impl XPath {
         }
         check_names(text)?;
         let this = Self {
-            text: text.into(),
+            text: names::unambiguous(text).into(),
             evaluator: XPathEvaluator::new().with_max_node_visits(VISITS_MAX),
         };
         // Whatever is wrong with the expression itself shows in any document.

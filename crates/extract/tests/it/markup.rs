@@ -60,12 +60,19 @@ const PAGE: &str = r#"<!DOCTYPE html><title>Shop &amp; more</title>
    items</a></ul>
 <table><tr><td>1<td>2<tr><td>3</table>
 <form><input name=csrf value="t0ken&quot;"><input name=q disabled></form>
+<div class=a>first</div><div class=b><span>second</span></div>
 <p lang=en-US>&eacute;&#228;&#x20ac;"#;
 
 #[test]
 fn nodes_of_html() {
     let check = |text: &str, expected| Reply::new(PAGE).check(text, expected);
     check("html //a/@href", Ok("/two?a=1&b=2"));
+    check("html //div", Ok("first"));
+    check(
+        "html //div[2]/span | //div[@class='a' or @class='c']",
+        Ok("first"),
+    );
+    check("html count(//div) div 2", Ok("1"));
     check("html //a[contains(@class, 'next')]", Ok("Two\n   items"));
     check("html //title/text()", Ok("Shop & more"));
     check(
