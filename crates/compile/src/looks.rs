@@ -4,7 +4,7 @@ use crate::scope::Scope;
 use crate::script::{self, Asked, ScriptRules};
 use crate::template_scope::TemplateScope;
 use drumfire_data::Sources;
-use drumfire_extract::{Check, Expectation, Extractor, Rules, Take};
+use drumfire_extract::{Check, Expectation, Extractor, Rules, Sampled, Share, Take};
 use drumfire_plan::document::{Expect as Written, Field, Place, Pool, Request, Text};
 use drumfire_plan::{Expect, Inspection, MismatchKind};
 use drumfire_schema::{JsonReplies, Method};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const LOOK_MAX: ByteSize = ByteSize(1_000_000);
 
 /// How the response of a request is looked at.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Looks {
     /// The statuses that are ok, where those are not the pool's.
     pub(crate) expect: Option<Expect>,
@@ -39,16 +39,24 @@ pub(crate) fn looks(
     if has_templates(request, pool) {
         refuse_templates(&written, scope);
     }
-    let expectations = expectations(&written, scope);
+    let mut expectations = expectations(&written, scope);
+    let hash = written.body_hash.as_ref();
+    let mut sampled = Vec::new();
+    if let Some(hash) = hash.and_then(|text| self::hash(text, scope)) {
+        match hash.share {
+            None => expectations.push(hash.expectation),
+            Some(share) => sampled.push(Sampled::new(hash.expectation, share)),
+        }
+    }
     let takes: Vec<Take> = request
         .take
         .iter()
         .filter(|field| !script::is_scripted(field))
         .filter_map(|field| take(field, sources, scope))
         .collect();
-    let is_needed = !expectations.is_empty() || !takes.is_empty();
+    let is_needed = !expectations.is_empty() || !sampled.is_empty() || !takes.is_empty();
     let body_max = body_max(pool, scope);
-    let rules = Rules::new(expectations, takes, body_max);
+    let rules = Rules::new(expectations, takes, body_max).with_sampled(sampled, body_max);
     let asked = Asked {
         judge: written.js.as_ref(),
         takes: request
@@ -174,9 +182,6 @@ fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
         let kind = MismatchKind::Body;
         all.extend(expectation("body", &text.place, text, kind, scope));
     }
-    if let Some(text) = &written.body_hash {
-        all.extend(hash(text, scope));
-    }
     let kinds = [
         ("json", &written.json),
         ("xml", &written.xml),
@@ -228,19 +233,40 @@ fn checked(
     })
 }
 
-/// `sha256 9f86…`: an algorithm and the digest that it must give.
-fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Expectation> {
-    let Some((algorithm, digest)) = text.value.trim().split_once(' ') else {
-        let message = "a hash is an algorithm and a digest, as `sha256 9f86…`";
+/// The algorithms of hashes.
+pub(crate) const ALGORITHMS: [&str; 3] = ["fnv1a64", "sha256", "xxh3"];
+
+/// A body's hash, and the share of responses of which it is taken where that is not all.
+struct Hash {
+    expectation: Expectation,
+    share: Option<Share>,
+}
+
+/// `sha256 9f86…`: an algorithm and the digest that it must give; with `sample 10%` behind it of
+/// this part of the responses.
+fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
+    let mut words = text.value.split_whitespace();
+    let (algorithm, digest) = (words.next()?, words.next());
+    let rest: Vec<&str> = words.collect();
+    let share = match rest[..] {
+        [] => Some(None),
+        ["sample", share] => Share::parse(share).map(Some),
+        _ => None,
+    };
+    let known = ALGORITHMS.contains(&algorithm);
+    let (Some(digest), Some(share), true) = (digest, share, known) else {
+        let message = "a hash is an algorithm and a digest, as `sha256 9f86…`, or `xxh3 …` or \
+                       `fnv1a64 …`, with `sample 10%` behind it where not every body is hashed";
         scope.found.add(&text.place, message);
         return None;
     };
     let check = Text::new(
-        format!("equals {}", digest.trim().to_ascii_lowercase()),
+        format!("equals {}", digest.to_ascii_lowercase()),
         text.place.clone(),
     );
     let kind = MismatchKind::Body;
-    expectation(algorithm, &text.place, &check, kind, scope)
+    let expectation = expectation(algorithm, &text.place, &check, kind, scope)?;
+    Some(Hash { expectation, share })
 }
 
 fn take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take> {

@@ -20,6 +20,7 @@ mod pattern;
 mod pick;
 mod relation;
 mod rules;
+mod sampled;
 mod xml;
 
 pub use check::Check;
@@ -28,3 +29,4 @@ pub use extractor::Extractor;
 pub use no_value::NoValue;
 pub use parse_error::ParseError;
 pub use rules::{Rules, Take};
+pub use sampled::{Sampled, Share};

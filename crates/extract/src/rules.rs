@@ -1,6 +1,6 @@
 //! All that is looked at in one response.
 
-use crate::{Expectation, Extractor};
+use crate::{Expectation, Extractor, Sampled};
 use drumfire_plan::{
     Finding, Inspection, Mismatch, MismatchKind, Response, Taken, VariableId, secret,
 };
@@ -41,6 +41,7 @@ impl Take {
 #[derive(Clone, Debug)]
 pub struct Rules {
     expectations: Vec<Expectation>,
+    sampled: Vec<Sampled>,
     takes: Vec<Take>,
     fields: Vec<String>,
     body_max: Option<ByteSize>,
@@ -63,10 +64,22 @@ impl Rules {
         let body_max = all.iter().any(|e| e.reads_body()).then_some(body_max);
         Self {
             expectations,
+            sampled: Vec::new(),
             takes,
             fields,
             body_max,
         }
+    }
+
+    /// The same with expectations of the body that are checked of a part of all responses, behind
+    /// the others. Every body is read for them, at most `body_max` of it.
+    #[must_use]
+    pub fn with_sampled(mut self, sampled: Vec<Sampled>, body_max: ByteSize) -> Self {
+        if !sampled.is_empty() {
+            self.body_max = Some(body_max);
+        }
+        self.sampled = sampled;
+        self
     }
 }
 
@@ -82,6 +95,9 @@ impl Inspection for Rules {
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         for expectation in &self.expectations {
             expectation.judge(response, taken.scratch())?;
+        }
+        for sampled in &self.sampled {
+            sampled.judge(response, taken.scratch())?;
         }
         for take in &self.takes {
             let Take {
@@ -100,7 +116,9 @@ impl Inspection for Rules {
 
     fn findings(&self, response: &Response<'_>) -> Vec<Finding> {
         let mut scratch = String::new();
-        let checks = self.expectations.iter().map(|expectation| Finding {
+        let sampled = self.sampled.iter().map(|sampled| &sampled.expectation);
+        let checks = self.expectations.iter().chain(sampled);
+        let checks = checks.map(|expectation| Finding {
             rule: format!("{} {}", expectation.subject, expectation.check),
             variable: None,
             result: expectation

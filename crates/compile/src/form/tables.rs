@@ -81,7 +81,8 @@ fields!(Expect {
     "header" => header: "Checks of header fields, by their names",
     "body" => body: "Checks of the body, such as contains TEXT, equals TEXT, matches /regex/",
     "body_size" => body_size: "The body's size in bytes, or a bound of it, such as <10kB",
-    "body_hash" => body_hash: "A digest of the body: sha256 …, xxh3 … or fnv1a64 …",
+    "body_hash" => body_hash:
+        "A digest of the body: sha256 …, xxh3 … or fnv1a64 …, with sample 10% of a part of them",
     "json" => json: "Checks of values in a JSON body, by their paths (RFC 9535)",
     "xml" => xml: "Checks of values in an XML body, by their XPaths",
     "css" => css: "Checks of elements in an HTML body, by their selectors",
