@@ -41,4 +41,4 @@ pub use drumfire_gotemplate::ZoneTime;
 pub use go_template::is_go_template;
 pub use host::{Bare, Found, Host, HostError, SchemaQuestion, TlsFault};
 pub use names::{flag, flags};
-pub use requests::lines;
+pub use requests::{HashedLine, lines};

@@ -1,7 +1,7 @@
 //! HTTP requests: their targets and their contents.
 
 use crate::ammo::AmmoRequests;
-use crate::looks::looks;
+use crate::looks::{ALGORITHMS, Looks, looks};
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
@@ -124,7 +124,7 @@ impl<'a> Requests<'a> {
         let (method, asked) = match &request.ask {
             Ask::Url { method, url } => {
                 let asked = self.asked(url, &templates, scope);
-                (method, asked.into_iter().collect())
+                (method, asked.into_iter().map(Listed::from).collect())
             }
             Ask::List { method, file } => (method, listed(file, &templates, scope)),
             // Pools of calls are compiled elsewhere, and mixed ones were refused.
@@ -149,7 +149,9 @@ impl<'a> Requests<'a> {
         if let Some(bodies) = content.varying {
             varying = varying.with_body(bodies);
         }
-        for asked in asked {
+        for Listed { asked, hash } in asked {
+            let own = hash.map(|hash| looks_with(hash, request, self.pool, may_read, scope));
+            let looks = own.unwrap_or_else(|| looks.clone());
             let data = match asked.template {
                 Some(template) => match asked.origin {
                     Some(origin) => varying.clone().with_reference(template, origin),
@@ -167,7 +169,7 @@ impl<'a> Requests<'a> {
                 data: (!data.is_fixed()).then_some(data),
                 call: None,
                 expect: looks.expect,
-                inspection: looks.inspection.clone(),
+                inspection: looks.inspection,
                 method: method.clone(),
                 headers: fields.fixed.clone(),
                 body: content.body.clone(),
@@ -279,8 +281,33 @@ fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     Some(url)
 }
 
+/// A URL of a list, with the hash that its body must have.
+struct Listed {
+    asked: Asked,
+    hash: Option<Text>,
+}
+
+impl From<Asked> for Listed {
+    fn from(asked: Asked) -> Self {
+        Self { asked, hash: None }
+    }
+}
+
+/// How the response of a URL is looked at that has a hash of its own.
+fn looks_with(
+    hash: Text,
+    request: &Request,
+    pool: &Pool,
+    may_read: &TemplateScope,
+    scope: &mut Scope<'_>,
+) -> Looks {
+    let mut request = request.clone();
+    request.expect.body_hash = Some(hash);
+    looks(&request, pool, may_read, scope)
+}
+
 /// One URL a line; empty lines and lines that begin with `#` are passed over.
-fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Asked> {
+fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Listed> {
     let mut urls = Vec::new();
     let Some(bytes) = scope.file(file) else {
         return urls;
@@ -292,10 +319,44 @@ fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<
         let Some(line) = scope.found.ok(&place, line) else {
             continue;
         };
-        let text = Text::new(line.to_owned(), place);
-        urls.extend(templates.url(&text, &file.place, scope));
+        let HashedLine { url, hash } = HashedLine::of(line);
+        let hash = hash.map(|hash| Text::new(hash.to_owned(), place.clone()));
+        let text = Text::new(url.to_owned(), place);
+        let asked = templates.url(&text, &file.place, scope);
+        urls.extend(asked.map(|asked| Listed { asked, hash }));
     }
     urls
+}
+
+/// A line of a list: a URL, and behind it, where there is one, the hash that its body must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HashedLine<'a> {
+    /// The URL.
+    pub url: &'a str,
+    /// An algorithm and a digest, such as `sha256 9f86…`.
+    pub hash: Option<&'a str>,
+}
+
+impl<'a> HashedLine<'a> {
+    /// Takes a line apart. A URL may be a template, and have spaces.
+    #[must_use]
+    pub fn of(line: &'a str) -> Self {
+        let starts = ALGORITHMS.iter().filter_map(|name| {
+            let at = line.rfind(&format!(" {name} "))?;
+            Some((at, !line[at..].contains("}}")))
+        });
+        let start = starts.filter(|(_, is_behind)| *is_behind).max();
+        match start {
+            None => Self {
+                url: line,
+                hash: None,
+            },
+            Some((at, _)) => Self {
+                url: line[..at].trim_end(),
+                hash: Some(line[at..].trim()),
+            },
+        }
+    }
 }
 
 /// The message on a line of other tools' lists of targets.

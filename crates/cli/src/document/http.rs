@@ -1,12 +1,13 @@
 //! `drumfire http`.
 
-use super::{Written, document, feeds, fields, payload, some, switch, text, transport};
+use super::{Written, document, feeds, fields, payload, some, switch, text, texts, transport};
 use crate::exit::Failure;
 use crate::flags::{HttpFlags, LoadFlags};
 use crate::{bare_url, habits, input};
-use drumfire_compile::{Diagnostic, lines};
+use drumfire_compile::{Diagnostic, HashedLine, lines};
 use drumfire_plan::document::{
-    Ask, CommonBody, CommonFields, Document, Http, Place, Placed, Pool, Request, Settings, Text,
+    Ask, CommonBody, CommonFields, Document, Expect, Http, Place, Placed, Pool, Request, Settings,
+    Text,
 };
 use drumfire_report::secret;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
                 compressed: flags.compressed.then(|| text("compressed", &true)),
                 redirects: some("redirects", flags.redirects.as_ref()),
                 expect_continue: switch("expect_continue", flags.expect_continue, true),
+                expect: expect(flags)?,
                 ..Http::default()
             },
             fields: CommonFields {
@@ -93,6 +95,17 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
     Ok(())
 }
 
+/// When a response is ok.
+fn expect(flags: &HttpFlags) -> Result<Expect, Failure> {
+    Ok(Expect {
+        status: some("expect.status", flags.expect_status.as_ref()),
+        header: fields("expect.header", &flags.expect_header)?,
+        body: texts("expect.body", &flags.expect_body),
+        body_hash: some("expect.body_hash", flags.expect_hash.as_ref()),
+        ..Expect::default()
+    })
+}
+
 /// A URL, with its scheme and a note on it where it had none.
 fn url(given: &str, place: Place, notes: &mut Vec<String>) -> Text {
     let Some(url) = bare_url::completed(given) else {
@@ -145,7 +158,9 @@ fn bare_list(path: &str) -> Option<Vec<u8>> {
     let path = Some(Path::new(path)).filter(|path| path.is_file())?;
     let bytes = input::read(path).ok()?;
     let mut lines = lines(&bytes, "").into_iter();
-    let is_bare = lines.any(|(_, line)| line.is_ok_and(|url| bare_url::completed(url).is_some()));
+    let is_bare = lines.any(|(_, line)| {
+        line.is_ok_and(|line| bare_url::completed(HashedLine::of(line).url).is_some())
+    });
     is_bare.then_some(bytes)
 }
 
@@ -159,10 +174,13 @@ fn of_list(
 ) -> Result<Vec<Request>, Failure> {
     let mut requests = Vec::new();
     for (place, line) in lines(bytes, name) {
-        let url = line.map_err(|why| Failure::usage(Diagnostic::new(&place, why)))?;
-        let method = method.clone();
-        let url = self::url(url, place, notes);
-        requests.push(Request::new(Ask::Url { method, url }));
+        let line = line.map_err(|why| Failure::usage(Diagnostic::new(&place, why)))?;
+        let HashedLine { url, hash } = HashedLine::of(line);
+        let hash = hash.map(|hash| Placed::new(hash.to_owned(), place.clone()));
+        let (method, url) = (method.clone(), self::url(url, place, notes));
+        let mut request = Request::new(Ask::Url { method, url });
+        request.expect.body_hash = hash;
+        requests.push(request);
     }
     if requests.is_empty() {
         return Err(Failure::usage(

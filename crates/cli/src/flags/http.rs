@@ -54,6 +54,19 @@ pub(crate) struct HttpFlags {
     /// Send `Expect: 100-continue` before a body
     #[arg(long, help_heading = "Request")]
     pub(crate) expect_continue: bool,
+    /// Statuses that are ok, such as 200-299,301 [default: 100-399]
+    #[arg(long, value_name = "LIST", help_heading = "Request")]
+    pub(crate) expect_status: Option<String>,
+    /// A check of a header, such as 'Server: exists'; may be given several times
+    #[arg(long, value_name = "CHECK", help_heading = "Request")]
+    pub(crate) expect_header: Vec<String>,
+    /// A check of the body, such as 'contains TEXT' or 'matches /REGEX/'; may be given several times
+    #[arg(long, value_name = "CHECK", help_heading = "Request")]
+    pub(crate) expect_body: Vec<String>,
+    /// The body's hash, such as 'sha256 9f86…' or 'xxh3 … sample 10%'; a URL of a list may have
+    /// its own behind it
+    #[arg(long, value_name = "HASH", help_heading = "Request")]
+    pub(crate) expect_hash: Option<String>,
     /// Use HTTP/1.1 (the default)
     #[arg(long, conflicts_with = "http2", help_heading = "Request")]
     pub(crate) http1: bool,

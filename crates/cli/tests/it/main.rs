@@ -19,6 +19,7 @@ mod check;
 mod conservation_and_arrivals;
 mod docs;
 mod examples;
+mod expectations;
 mod faults;
 mod feeds;
 mod first_use;
