@@ -199,12 +199,18 @@ where
         self.nested -= 1;
     }
 
-    /// A time, a law, or `until` a time after the iteration's start.
+    /// A time, a law, `until` a time after the iteration's intended start, or `at least` a time
+    /// since it began.
     fn pause(&mut self, text: &Text) {
-        let step = match text.value.trim().strip_prefix("until ") {
-            Some(time) => {
+        let pause = text.value.trim();
+        let until = pause.strip_prefix("until ");
+        let until = until.map(|time| (time, Step::Until as fn(Nanos) -> Step));
+        let least = pause.strip_prefix("at least ");
+        let least = least.map(|time| (time, Step::AtLeast as fn(Nanos) -> Step));
+        let step = match until.or(least) {
+            Some((time, step)) => {
                 let time = self.scope.found.ok(&text.place, time.trim().parse());
-                time.map(Step::Until)
+                time.map(step)
             }
             None => {
                 let pause: Option<Pause> = self.scope.found.parse(Some(text));

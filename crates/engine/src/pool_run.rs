@@ -259,7 +259,7 @@ impl PoolRun {
         };
         let turn = self.users.begin(arrival);
         let unix_time = || site.io.unix_time();
-        let next = self.users.first_step(turn, arrival, unix_time);
+        let next = self.users.first_step(turn, arrival, now, unix_time);
         self.carry_on(site, next, now);
         true
     }
@@ -336,7 +336,7 @@ impl PoolRun {
         now: Nanos,
     ) {
         let unix_time = || site.io.unix_time();
-        match self.users.first_step(turn, arrival, unix_time) {
+        match self.users.first_step(turn, arrival, now, unix_time) {
             NextStep::Request(request) => self.start_apart(site, seat, request, now),
             // A seat is taken only for iterations that begin with a request.
             next => {

@@ -257,18 +257,19 @@ impl Users {
         }
     }
 
-    /// What comes first in an iteration that has begun.
+    /// What comes first in an iteration that has begun now.
     #[inline]
     pub(crate) fn first_step(
         &mut self,
         turn: Turn,
         arrival: Arrival,
+        now: Nanos,
         unix_time: impl Fn() -> u64,
     ) -> NextStep {
         match &mut self.iterations {
             None => NextStep::Request(self.only_request(turn, arrival)),
             Some(iterations) => {
-                iterations.begin(turn, arrival.intended);
+                iterations.begin(turn, arrival.intended, now);
                 iterations.go_on(turn.user, arrival.intended, unix_time)
             }
         }

@@ -69,6 +69,8 @@ pub enum Step {
     Pause(Pause),
     /// Waits until this long after the iteration's intended start.
     Until(Nanos),
+    /// Waits until the iteration has lasted this long, from when its user began it.
+    AtLeast(Nanos),
     /// Keeps a value for later steps of the iteration.
     Set {
         /// Where.
@@ -475,6 +477,7 @@ mod tests {
             send(0),
             Step::End,
             Step::Until(Nanos(1)),
+            Step::AtLeast(Nanos(1)),
             send(0),
             Step::End,
         ];

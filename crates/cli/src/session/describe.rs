@@ -192,6 +192,7 @@ fn step_text(step: &Step) -> (&'static str, String) {
         Step::Request { request, .. } => ("request", format!("requests[{request}]")),
         Step::Pause(pause) => ("pause", pause.to_string()),
         Step::Until(time) => ("pause", format!("until {time}")),
+        Step::AtLeast(time) => ("pause", format!("at least {time}")),
         Step::Set { variable, .. } => ("set", format!("variable {}", variable.0)),
         Step::If { otherwise, .. } => ("if", format!("else scenario[{otherwise}]")),
         Step::Jump(to) => ("jump", format!("scenario[{to}]")),

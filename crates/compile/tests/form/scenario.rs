@@ -189,6 +189,7 @@ scenario:
   - { get: /a, take: { state: body } }
   else:
   - pause: until 2s
+  - pause: at least 3s
 - repeat: '{{ n }}'
   as: pass
   until: state == 'done'
@@ -213,6 +214,7 @@ fn shown(step: &Step) -> String {
         ),
         Step::Pause(pause) => format!("pause {pause}"),
         Step::Until(time) => format!("until {time}"),
+        Step::AtLeast(time) => format!("at least {time}"),
         Step::Set { variable, .. } => format!("set {}", variable.0),
         Step::If { otherwise, .. } => format!("else {otherwise}"),
         Step::Jump(to) => format!("jump {to}"),
@@ -243,16 +245,17 @@ fn conditions_and_loops_become_jumps() {
         "set 0",
         "else 4",
         "send 0 0 0 Continue",
-        "jump 5",
+        "jump 6",
         "until 2s",
-        "repeat 0 given Some(2) 13",
+        "at least 3s",
+        "repeat 0 given Some(2) 14",
         "send 1 2 10ms EndIteration",
-        "repeat 1 2 None 10",
+        "repeat 1 2 None 11",
         "pause 1ms",
-        "again 1 8",
-        "else 12",
-        "jump 13",
-        "again 0 6",
+        "again 1 9",
+        "else 13",
+        "jump 14",
+        "again 0 7",
         "send 2 0 0 StopUser",
         "end",
     ];

@@ -60,6 +60,8 @@ struct Iteration {
     stops_user: bool,
     turn: Turn,
     intended: Nanos,
+    /// When its user began it.
+    begun: Nanos,
     /// When its pause ends by the plan.
     until: Nanos,
     /// `None` where the program sets none.
@@ -147,8 +149,8 @@ impl Iterations {
         self.begins_with_request
     }
 
-    /// A user begins an iteration that is intended for a time.
-    pub(crate) fn begin(&mut self, turn: Turn, intended: Nanos) {
+    /// A user begins an iteration now that is intended for a time.
+    pub(crate) fn begin(&mut self, turn: Turn, intended: Nanos, now: Nanos) {
         let (index, extent) = (turn.user.index(), self.scenarios.extent());
         if self.list.len() <= index {
             self.list
@@ -164,6 +166,7 @@ impl Iterations {
         iteration.stops_user = false;
         iteration.turn = turn;
         iteration.intended = intended;
+        iteration.begun = now;
         match &mut iteration.variables {
             Some(variables) => Arc::make_mut(variables).clear(),
             None if extent.variables > 0 => {
@@ -345,6 +348,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
                 return Halt::Until(over_at + length);
             }
             Step::Until(time) => return Halt::Until(self.iteration.intended + *time),
+            Step::AtLeast(time) => return Halt::Until(self.iteration.begun + *time),
             Step::Set { variable, value } => self.set(*variable, &**value),
             Step::If {
                 condition,
@@ -459,6 +463,7 @@ impl Iteration {
             stops_user: false,
             turn: Turn::default(),
             intended: Nanos::ZERO,
+            begun: Nanos::ZERO,
             until: Nanos::ZERO,
             variables: None,
             counters: vec![Counter::default(); counters].into(),

@@ -667,6 +667,19 @@ fn a_step_waits_until_a_time_of_its_iteration() {
 }
 
 #[test]
+fn an_iteration_lasts_at_least_as_long_as_it_should_from_when_it_began() {
+    let steps = vec![send(0), Step::AtLeast(ms(50)), send(1)];
+    // Both are due at once, and one user takes them one after the other.
+    let users = Users::constant(1);
+    let plan = of_steps(open("once(2)"), steps).with(|pool| pool.users = Some(users));
+    let result = run(plan, world());
+    assert_eq!(
+        seen(&result),
+        [(0, "/a"), (50, "/b"), (60, "/a"), (110, "/b")]
+    );
+}
+
+#[test]
 fn calls_and_streams_have_programs_too() {
     let server = Server::http2(Http2::new().says(Reply::ok())).takes(Law::Const(ms(10)));
     let plan = shop(closed(8)).connections(2).http2(4).threads(2);

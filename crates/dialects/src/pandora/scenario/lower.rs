@@ -122,8 +122,8 @@ fn steps(
         }
     }
     if scenario.min_waiting_time_ms > 0 {
-        let until = format!("until {}ms", scenario.min_waiting_time_ms);
-        steps.push(Step::Pause(TOOL.text("min_waiting_time", &until)));
+        let least = format!("at least {}ms", scenario.min_waiting_time_ms);
+        steps.push(Step::Pause(TOOL.text("min_waiting_time", &least)));
     }
     Ok(steps)
 }
