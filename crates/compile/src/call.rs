@@ -9,10 +9,11 @@ use crate::schema;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::transport::span;
+use drumfire_grpc::Code;
 use drumfire_plan::document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_plan::{
-    Body, Call, Header, HttpRequest, MessageCompression, Method as Verb, Plan, ReplyCheck,
-    RequestData, Streaming, Url,
+    Body, Call, CallStatuses, Header, HttpRequest, MessageCompression, Method as Verb, Plan,
+    ReplyCheck, RequestData, Streaming, Url, suggestion,
 };
 use drumfire_schema::reflection::Wanted;
 use drumfire_schema::{Input, Method, ReplyForm, Schema};
@@ -140,9 +141,12 @@ impl<'a> Calls<'a> {
         let streaming = streaming(&request.stream, method, scope);
         made.url.target = method.path();
         made.inspection = looks_of_call(request, self.pool, method, may_read, scope);
-        made.call = Some(Arc::new(
-            self.call(&options, method, data?, streaming, scope),
-        ));
+        let mut call = self.call(&options, method, data?, streaming, scope);
+        let status = request.expect.status.as_ref();
+        if let Some(expect) = status.and_then(|text| scope.found.ok(&text.place, statuses(text))) {
+            call.expect = expect;
+        }
+        made.call = Some(Arc::new(call));
         Some(made)
     }
 
@@ -154,6 +158,10 @@ impl<'a> Calls<'a> {
         may_read: &TemplateScope,
         scope: &mut Scope<'_>,
     ) -> Option<(HttpRequest, Option<u64>)> {
+        // Before a server is asked, which it is not where something is wrong.
+        if let Some(text) = &request.expect.status {
+            scope.found.ok(&text.place, statuses(text));
+        }
         let method = self.method(name, scope)?;
         let common = &self.pool.settings.fields.metadata;
         let mut written = request.clone();
@@ -211,8 +219,28 @@ impl<'a> Calls<'a> {
             receive_limit: read.receive.unwrap_or(RECEIVE_MAX).0,
             send_limit: read.send.unwrap_or(SEND_MAX).0,
             reply_check: checked.then(|| Arc::new(ReplyForm::of(method)) as Arc<dyn ReplyCheck>),
+            expect: CallStatuses::OK,
         }
     }
+}
+
+/// The statuses of a text, by their names or numbers: `OK, NOT_FOUND`.
+fn statuses(text: &Text) -> Result<CallStatuses, String> {
+    let mut expect = CallStatuses::NONE;
+    for part in text.value.split(',').map(str::trim) {
+        let number = part.parse().ok().and_then(Code::of_number);
+        let code = number.or_else(|| Code::of_name(part));
+        let Some(code) = code else {
+            let names = (0..Code::COUNT as u8).filter_map(Code::of_number);
+            let near = suggestion(part, names.map(Code::name));
+            let part = part.escape_debug();
+            return Err(format!(
+                "`{part}` is no status of a call{near}; write such as NOT_FOUND, or OK, NOT_FOUND"
+            ));
+        };
+        expect = expect.with(code.number());
+    }
+    Ok(expect)
 }
 
 /// How a stream is sent and read. A setting without effect is refused.

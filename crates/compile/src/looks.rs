@@ -87,6 +87,8 @@ pub(crate) fn looks_of_call(
     scope: &mut Scope<'_>,
 ) -> Option<Arc<dyn Inspection>> {
     let mut written = request.clone();
+    // The call has it.
+    written.expect.status = None;
     let mut by_json = Vec::new();
     written.take.retain(|field| {
         let path = field.value.value.trim().strip_prefix("reply ");

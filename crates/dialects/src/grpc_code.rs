@@ -40,7 +40,9 @@ pub(crate) fn of(sample: &Sample) -> u8 {
     let given = given.and_then(|code| u8::try_from(code).ok());
     let given = given.filter(|code| *code <= GREATEST);
     match (sample.outcome, given) {
-        (Outcome::Ok, _) => 0,
+        // A call may have been expected to end with another status.
+        (Outcome::Ok, code) => code.unwrap_or(0),
+        (Outcome::GrpcOk, _) => 0,
         (Outcome::LocalCancelled, _) => UNAVAILABLE,
         (_, Some(0) | None) => UNKNOWN,
         (_, Some(code)) => code,

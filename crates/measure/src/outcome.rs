@@ -157,6 +157,7 @@ outcomes! {
     H2ConnectionEnhanceYourCalm "h2:conn:enhance_your_calm" Target "the HTTP/2 connection ended with ENHANCE_YOUR_CALM",
     H2ConnectionInadequateSecurity "h2:conn:inadequate_security" Target "the HTTP/2 connection ended with INADEQUATE_SECURITY",
     H2ConnectionHttp11Required "h2:conn:http_1_1_required" Target "the HTTP/2 connection ended with HTTP_1_1_REQUIRED",
+    GrpcOk "grpc:ok" Target "the call ended with status OK, which the plan does not expect",
     GrpcCancelled "grpc:cancelled" Target "the call ended with status CANCELLED",
     GrpcUnknown "grpc:unknown" Target "the call ended with status UNKNOWN",
     GrpcInvalidArgument "grpc:invalid_argument" Target "the call ended with status INVALID_ARGUMENT",

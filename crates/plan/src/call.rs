@@ -5,6 +5,9 @@ use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
 
+/// The greatest number of a status, UNAUTHENTICATED.
+const GREATEST: u8 = 16;
+
 /// A gRPC call that a request makes.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -28,6 +31,41 @@ pub struct Call {
     pub send_limit: u64,
     /// The check of its replies' messages; any bytes will do when `None`.
     pub reply_check: Option<Arc<dyn ReplyCheck>>,
+    /// The statuses with which it may end.
+    pub expect: CallStatuses,
+}
+
+/// The statuses with which a call is ok.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallStatuses(u32);
+
+impl CallStatuses {
+    /// None of them.
+    pub const NONE: Self = Self(0);
+    /// OK alone, the default.
+    pub const OK: Self = Self(1);
+
+    /// The same with the status of this number, 0 to 16, added to it.
+    #[must_use]
+    pub const fn with(self, status: u8) -> Self {
+        if status > GREATEST {
+            return self;
+        }
+        Self(self.0 | 1 << status)
+    }
+
+    /// Whether a call with the status of this number is ok.
+    #[inline]
+    #[must_use]
+    pub const fn accepts(self, status: u8) -> bool {
+        status <= GREATEST && self.0 >> status & 1 == 1
+    }
+}
+
+impl Default for CallStatuses {
+    fn default() -> Self {
+        Self::OK
+    }
 }
 
 impl Call {

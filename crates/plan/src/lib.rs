@@ -31,7 +31,9 @@ mod url;
 mod users;
 mod variables;
 
-pub use call::{Call, CallKind, Direction, MessageCompression, ReplyCheck, ReplyError, Streaming};
+pub use call::{
+    Call, CallKind, CallStatuses, Direction, MessageCompression, ReplyCheck, ReplyError, Streaming,
+};
 pub use check::{Flaw, POOLS_MAX};
 pub use choice::{Choice, Pick, Shares};
 pub use command::{Change, Command, StopReason};

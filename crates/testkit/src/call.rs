@@ -1,8 +1,8 @@
 //! The messages of simulated gRPC calls.
 
 use drumfire_plan::{
-    Call, CallKind, DataError, MessageCompression, RenderedFields, RequestContext, RequestData,
-    Streaming, Varying,
+    Call, CallKind, CallStatuses, DataError, MessageCompression, RenderedFields, RequestContext,
+    RequestData, Streaming, Varying,
 };
 use std::sync::Arc;
 
@@ -58,6 +58,7 @@ impl Said {
             receive_limit: 4 * 1024 * 1024,
             send_limit: u64::MAX,
             reply_check: None,
+            expect: CallStatuses::OK,
         }
     }
 }

@@ -110,6 +110,52 @@ fn every_kind_of_call_is_answered() {
     assert_eq!(report.n("generator.connections_opened"), 2);
 }
 
+/// Values that a scenario takes of replies, checks of them, and a status that is expected.
+#[test]
+fn a_scenario_of_calls_takes_and_checks() {
+    const ITERATIONS: u64 = 20;
+    let Some(server) = Interop::new(None) else {
+        return;
+    };
+    let call = "call: grpc.testing.TestService/UnaryCall";
+    let plan = format!(
+        "drumfire: 1\n\
+         defaults: {{ target: 'localhost:{port}', plaintext: true, proto: [{proto}] }}\n\
+         pools:\n  \
+           chain:\n    \
+             users: 2\n    \
+             scenario:\n    \
+             - {call}\n      \
+               name: take\n      \
+               data: '{{\"responseSize\": 3}}'\n      \
+               expect: {{ status: OK, json: {{ $.payload.body: equals AAAA }} }}\n      \
+               take: {{ body: field payload.body, all: 'json#maybe $.payload.none' }}\n      \
+               on_fail: end_iteration\n    \
+             - {call}\n      \
+               name: give\n      \
+               data: '{{\"responseSize\": 6, \"payload\": {{\"body\": \"{{{{ body }}}}{{{{ all }}}}\"}}}}'\n    \
+             - {call}\n      \
+               name: refused\n      \
+               data: '{{\"responseStatus\": {{\"code\": 5, \"message\": \"none\"}}}}'\n      \
+               expect: {{ status: 'NOT_FOUND, ALREADY_EXISTS' }}\n    \
+             - {call}\n      \
+               name: answered\n      \
+               expect: {{ status: NOT_FOUND }}\n\
+         stop: {{ iterations: {ITERATIONS} }}\n",
+        port = server.port,
+        proto = server.folder.at("test.proto"),
+    );
+    let plan = server.folder.write("plan.yaml", plan);
+    let report = load_of(Process::start(&mut drumfire(["run", &plan, "--json", "-"])));
+    let what = format!("{:#}", report.short());
+    assert_eq!(report.n("requests.ok"), 3 * ITERATIONS, "{what}");
+    assert_eq!(report.at("status")["NOT_FOUND"], ITERATIONS, "{what}");
+    assert_eq!(report.at("status")["OK"], 3 * ITERATIONS, "{what}");
+    let failed = report.at("errors").to_string();
+    assert!(failed.contains("grpc:ok"), "{failed}");
+    assert_eq!(report.n("requests.failed"), ITERATIONS, "{what}");
+}
+
 /// The outcome of a failed call, by either side. A server that ends calls while they still send:
 /// the report has the unsent messages.
 #[test]

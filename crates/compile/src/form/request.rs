@@ -192,11 +192,6 @@ impl Keys {
                 "body_lines",
             ];
             misplaced(&body, "for HTTP requests; a call has `data`");
-            if let Some(status) = &self.expect.status {
-                let message =
-                    "a call that ends with another status than OK has failed; leave it out";
-                found.add(&status.place, message);
-            }
         } else {
             misplaced(&["metadata", "metadata_file"], "for calls; write `headers`");
             let data = ["data", "data_file", "data_base64"];

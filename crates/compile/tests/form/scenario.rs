@@ -434,7 +434,9 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
         ),
         (
             "scenario:\n- { call: a.B/C, expect: { status: 200 } }\nrate: 1",
-            &["p:6:40: status: a call that ends with another status than OK has failed"],
+            &[
+                "p:6:40: status: `200` is no status of a call; write such as NOT_FOUND, or OK, NOT_FOUND",
+            ],
         ),
         (
             "scenario:\n- { get: /, expect: { states: 200 } }\nrate: 1",

@@ -10,7 +10,7 @@ use crate::prepare::{CallRequest, Parts, check_metadata, message_count, too_larg
 use crate::wire::{Extra, Pump};
 use drumfire_grpc::{Code, Compressor, Decompressor, Encoding, Reply, ReplySettings, Status};
 use drumfire_measure::{GRPC_STATUS, IsFirst, Messages, Outcome};
-use drumfire_plan::{DataError, RenderedFields, RequestContext};
+use drumfire_plan::{CallStatuses, DataError, RenderedFields, RequestContext};
 use drumfire_units::Nanos;
 
 /// Messages are made until this many bytes of a call wait to be sent.
@@ -279,11 +279,18 @@ impl Exchanges {
     #[inline]
     pub(super) fn call_failure(&mut self, id: ExchangeId, status: Status, now: Nanos) -> Failure {
         self.list[id.index()].status = GRPC_STATUS + u16::from(status.code.number());
-        if status.is_ok() {
-            return Failure::of(Outcome::Ok);
-        }
-        if status.code == drumfire_grpc::Code::DEADLINE_EXCEEDED && self.is_late(id, now) {
+        if status.code == Code::DEADLINE_EXCEEDED && self.is_late(id, now) {
             return Failure::of(Outcome::TimeoutTotal);
+        }
+        let call = self.request_of(id).call();
+        let expect = call.map_or(CallStatuses::OK, |call| call.plan.expect);
+        // What breaks the protocol has a status that is not the server's.
+        let is_own = status.violation.is_none();
+        match (expect.accepts(status.code.number()), status.is_ok()) {
+            (true, true) => return Failure::of(Outcome::Ok),
+            (true, false) if is_own => return Failure::of(Outcome::Ok),
+            (false, true) => return Failure::of(Outcome::GrpcOk),
+            _ => {}
         }
         call_verdict(status)
     }

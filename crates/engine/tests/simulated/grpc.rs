@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{GRPC_STATUS, Kept, Outcome, RunEvent};
-use drumfire_plan::{CallKind, Samples, Streaming};
+use drumfire_plan::{CallKind, CallStatuses, Samples, Streaming};
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server,
     Simulated, World, closed,
@@ -41,6 +41,40 @@ fn ok(result: &Simulated, calls: u64, sent: u64, received: u64) {
     assert_eq!(total.messages.sent, sent);
     assert_eq!(total.messages.received, received);
     assert_eq!(result.log.messages, sent, "what came is what was sent");
+}
+
+#[test]
+fn a_call_may_end_with_the_statuses_that_are_expected() {
+    let expecting = |expect| {
+        let plan = closed(1).http2(1).requests(4);
+        plan.calls_with(CallKind::Unary, Said::once(), move |call| {
+            call.expect = expect
+        })
+    };
+    let not_found = CallStatuses::NONE.with(5);
+    let either = CallStatuses::OK.with(5);
+    let refusal = || Reply::trailers_only("5", "none");
+    for (expect, reply, outcome) in [
+        (not_found, refusal(), None),
+        (either, refusal(), None),
+        (either, Reply::unary(b"hi"), None),
+        (not_found, Reply::unary(b"hi"), Some(Outcome::GrpcOk)),
+        (
+            CallStatuses::OK.with(14),
+            refusal(),
+            Some(Outcome::GrpcNotFound),
+        ),
+        // What is no reply of gRPC has no status of its own.
+        (
+            CallStatuses::NONE.with(14),
+            Reply::head(503, &[("content-type", "text/html")]).ends(),
+            Some(Outcome::GrpcUnavailable),
+        ),
+    ] {
+        let result = run(expecting(expect), says(reply));
+        let failed: Vec<_> = outcome.map(|outcome| (outcome, 4)).into_iter().collect();
+        failures(&result.summary, &failed);
+    }
 }
 
 /// As all gRPC clients send it once more, unasked.
