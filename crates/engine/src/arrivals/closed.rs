@@ -242,11 +242,7 @@ impl Closed {
         let own = self.own.as_mut()?;
         loop {
             let Ready { at, user } = self.ready.pop_ready(now)?;
-            let room = self.bounds.limit.saturating_sub(self.next).div_ceil(of);
-            self.next += own.drop_late(user, now, room) * of;
-            if self.next >= self.bounds.limit {
-                return None;
-            }
+            own.drop_late(user, now);
             if let Some(intended) = own.take(user, now) {
                 let index = self.next;
                 self.next += of;

@@ -2,7 +2,8 @@
 //!
 //! The users are [`super::closed::Closed`]'s. It says who comes, goes and is free; here stands
 //! which arrival of its law each of them takes next. An arrival is due whether its user is free or
-//! not: what was due is computed from the law, and never from what was taken.
+//! not: what was due is computed from the law, and never from what was taken. A bound on the number
+//! of requests is one of those that are sent: arrivals that are dropped use up none of it.
 
 use super::{Arrival, Bounds};
 use crate::id::{Shard, UserId};
@@ -111,19 +112,18 @@ impl OwnRates {
         Some(due)
     }
 
-    /// Drops the arrivals of a user that is free that are too late, of which there may be `room`;
-    /// returns how many.
-    pub(super) fn drop_late(&mut self, user: UserId, now: Nanos, room: u64) -> u64 {
+    /// Drops the arrivals of a user that is free that are too late.
+    pub(super) fn drop_late(&mut self, user: UserId, now: Nanos) {
         let Some(&course) = self.users.get(user.index()) else {
-            return 0;
+            return;
         };
         let wanted_from = match self.late {
-            LatePolicy::Queue => return 0,
+            LatePolicy::Queue => return,
             LatePolicy::Drop(after) => self.count(course, now - after),
             // The last one that is due is not late.
             LatePolicy::Skip => self.count(course, now + Nanos(1)).saturating_sub(1),
         };
-        let dropped = wanted_from.saturating_sub(course.passed).min(room);
+        let dropped = wanted_from.saturating_sub(course.passed);
         if dropped > 0 {
             let passed = course.passed + dropped;
             let early = self.count(course, self.measure_from);
@@ -131,7 +131,6 @@ impl OwnRates {
             self.dropped.early += early.min(passed).saturating_sub(course.passed);
             self.users[user.index()].passed = passed;
         }
-        dropped
     }
 
     /// Moves the laws of all users by a pause of the load.
@@ -162,8 +161,9 @@ impl OwnRates {
             due.all += all;
             due.early += self.count(*course, self.measure_from).min(all);
         }
-        let intended = due.measured(self.room);
-        let dropped = self.dropped.measured(self.room);
+        let dropped = self.dropped.measured();
+        // Those that are sent or wait, as far as there is room for them, and those that are dropped.
+        let intended = due.less(self.dropped).at_most(self.room).measured() + dropped;
         super::Tally {
             intended: told(&mut self.told_intended, intended),
             dropped: told(&mut self.told_dropped, dropped),
@@ -207,9 +207,25 @@ impl OwnRates {
 }
 
 impl Due {
-    /// Those that are measured, of `room` in all.
-    fn measured(self, room: u64) -> u64 {
-        self.all.min(room) - self.early.min(room)
+    /// Those that are measured.
+    const fn measured(self) -> u64 {
+        self.all - self.early
+    }
+
+    /// The first of them.
+    fn at_most(self, room: u64) -> Self {
+        Self {
+            all: self.all.min(room),
+            early: self.early.min(room),
+        }
+    }
+
+    /// These without some of them.
+    const fn less(self, others: Self) -> Self {
+        Self {
+            all: self.all.saturating_sub(others.all),
+            early: self.early.saturating_sub(others.early),
+        }
     }
 }
 

@@ -102,6 +102,16 @@ fn a_number_of_requests_is_exact_and_what_it_leaves_out_is_not_due() {
         let result = run(plan.threads(threads), takes(ms(1)));
         assert_eq!(counts(&result), [123, 123, 123, 0, 0], "{threads}");
     }
+    // Of ten a second to a user, four are sent; those that are dropped use up none of the number.
+    for late in [LatePolicy::Skip, LatePolicy::Drop(ms(100))] {
+        let plan = per_user("const(10/s)", 2).requests(40).late(late);
+        let result = run(plan, takes(ms(250)));
+        let [intended, sent, ok, dropped, pending] = counts(&result);
+        assert_eq!((sent, ok, pending), (40, 40, 0), "{late:?}");
+        assert_eq!(intended, sent + dropped);
+        assert!((55..=60).contains(&dropped), "{dropped}");
+        assert_eq!(result.summary.duration, secs(5));
+    }
 }
 
 #[test]
