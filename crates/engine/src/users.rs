@@ -55,6 +55,8 @@ pub(crate) struct Users {
     same_rest: Option<Nanos>,
     /// Whether an arrival may have become due while its user was busy.
     has_own_rates: bool,
+    /// Whether each worker goes through the whole list by itself.
+    is_dealt_by_worker: bool,
     cookies: Cookies,
     /// The cookies of each user that is at no request.
     jars: Vec<Option<Box<Jar>>>,
@@ -101,6 +103,8 @@ pub(crate) struct Turn {
     pub(crate) iteration: u64,
     /// The number of the iteration's arrival within the run.
     pub(crate) arrival: u64,
+    /// Its place in the turns of the list, of requests or of scenarios.
+    pub(crate) place: u64,
 }
 
 /// How many users may be busy at a time, where that changes over the run.
@@ -116,6 +120,19 @@ struct UserLimit {
     blocked: bool,
     /// When a user last became free for an arrival that waited for one.
     free_since: Nanos,
+}
+
+/// Whether each worker goes through a pool's whole list by itself, so that all of the list have
+/// the same share however many users each worker has. Arrivals that a schedule or a count deals
+/// out are the same number for each, and the list is gone through by all together.
+fn is_dealt_by_worker(pool: &Pool) -> bool {
+    let choice = match &pool.program {
+        Program::Requests(choice) => choice,
+        Program::Steps(scenarios) => scenarios.choice(),
+    };
+    let has_turns = matches!(choice, Choice::InTurn | Choice::Cycle(_));
+    let is_counted = pool.stop.requests.is_some() || pool.stop.iterations.is_some();
+    has_turns && !is_counted && !matches!(pool.load, Load::Open { .. })
 }
 
 impl Users {
@@ -139,6 +156,7 @@ impl Users {
             pace,
             same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
             has_own_rates: matches!(pool.load, Load::PerUser { .. }),
+            is_dealt_by_worker: is_dealt_by_worker(pool),
             cookies: pool.cookies,
             jars: Vec::new(),
             iterations,
@@ -213,9 +231,21 @@ impl Users {
 
     #[inline(never)]
     fn chosen(&self, arrival: u64) -> u32 {
+        let place = self.place(arrival);
         match &self.iterations {
-            None => self.choice.of(arrival, self.requests, self.seed),
-            Some(iterations) => iterations.first_request(arrival),
+            None => self.choice.of(place, self.requests, self.seed),
+            Some(iterations) => iterations.first_request(place),
+        }
+    }
+
+    /// The place of an arrival in the turns of a list. Numbers of a worker lie `of` apart: by them
+    /// alone, the worker with more users would give its own part of the list more requests.
+    #[inline]
+    fn place(&self, arrival: u64) -> u64 {
+        let of = u64::from(self.shard.of);
+        match self.is_dealt_by_worker {
+            true => arrival / of + arrival % of,
+            false => arrival,
         }
     }
 
@@ -254,6 +284,7 @@ impl Users {
             number: self.number(user),
             iteration,
             arrival: arrival.index,
+            place: self.place(arrival.index),
         }
     }
 

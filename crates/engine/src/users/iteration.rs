@@ -159,7 +159,7 @@ impl Iterations {
         let iteration = &mut self.list[index];
         iteration.is_open = true;
         iteration.outcome = Outcome::Ok;
-        iteration.scenario = self.scenarios.which(turn.arrival, self.seed);
+        iteration.scenario = self.scenarios.which(turn.place, self.seed);
         iteration.place = self.scenarios.starts()[iteration.scenario as usize];
         iteration.requests = 0;
         iteration.retries = 0;

@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs};
 use drumfire_plan::Users;
-use drumfire_testkit::{Law, Server, World, closed, open};
+use drumfire_testkit::{Law, Server, World, closed, open, per_user};
 
 pub(crate) fn changing(changes: &[(u64, u32)]) -> Users {
     let changes = changes.iter().map(|(at, n)| (secs(*at), *n)).collect();
@@ -37,4 +37,28 @@ fn users_bound_an_open_load_and_the_wait_for_them_is_no_lag() {
     assert_eq!(result.summary.total.latency.lag.max(), ms(0));
     let waiting = result.summary.total.latency.waiting.max();
     assert!(waiting > ms(900) && waiting <= ms(1000), "{waiting}");
+}
+
+#[test]
+fn all_of_a_list_have_the_same_share_whatever_the_number_of_users() {
+    let urls = [
+        "http://target.test/0",
+        "http://target.test/1",
+        "http://target.test/2",
+    ];
+    for (users, threads) in [(3, 2), (5, 2), (5, 3), (7, 4), (2, 2)] {
+        for plan in [closed(users), per_user("const(10/s)", users)] {
+            let plan = plan.to(&urls).threads(threads).lasts(secs(6));
+            let result = run(plan, slow());
+            failures(&result.summary, &[]);
+            let steps = result.summary.steps();
+            let sent: Vec<u64> = steps.iter().map(|step| step.counts.sent).collect();
+            let (least, most) = (sent.iter().min(), sent.iter().max());
+            let apart = most.copied().unwrap_or(0) - least.copied().unwrap_or(0);
+            assert!(
+                apart <= u64::from(threads),
+                "{users} users, {threads} threads: {sent:?}"
+            );
+        }
+    }
 }
