@@ -34,8 +34,10 @@ pub struct Side {
     pub line: String,
     /// Header fields in their order.
     pub fields: Vec<Field>,
-    /// The body, or the messages of a call.
+    /// The body, or the first messages of a call.
     pub bodies: Vec<Excerpt>,
+    /// How many more messages there were.
+    pub more: u64,
     /// Fields behind the body.
     pub trailers: Vec<Field>,
 }

@@ -9,7 +9,7 @@ mod content;
 pub(crate) use content::{content, excerpted};
 
 use crate::line::{Ink, Line};
-use crate::quantity::latency;
+use crate::quantity::{counted, latency};
 use crate::remedy::remedy;
 use crate::style::Style;
 use crate::untrusted::Untrusted;
@@ -90,6 +90,7 @@ impl Exchange<'_> {
             line,
             fields,
             bodies,
+            more,
             trailers,
         } = side;
         if line.is_empty() && fields.is_empty() && bodies.is_empty() {
@@ -101,6 +102,10 @@ impl Exchange<'_> {
         self.fields(fields, mark);
         for body in bodies {
             self.body(body, fields);
+        }
+        if *more > 0 {
+            let text = format!("    ({})", counted(*more, "more message"));
+            self.lines.push(Line::plain(text));
         }
         self.fields(trailers, mark);
     }

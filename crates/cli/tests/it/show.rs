@@ -117,13 +117,30 @@ fn a_request_is_shown_decoded_over_every_protocol() {
     assert!(call.stdout.contains("      \"name\": \"x0\""), "{call:?}");
     assert_eq!(lines(&call.stdout, ", from x0\"").len(), 4, "{call:?}");
     assert!(call.stdout.contains("< grpc-status: 0\n"), "{call:?}");
+    let call = [
+        "grpc",
+        &address,
+        "--plaintext",
+        "--call",
+        "drumfire.test.v1.TestService/ServerStream",
+        "-d",
+        r#"{"wish": {"count": 40}}"#,
+        "--show",
+    ];
+    let call = run(&call);
+    assert_eq!(lines(&call.stdout, "\"clockNs\"").len(), 16, "{call:?}");
+    assert_eq!(
+        lines(&call.stdout, "(24 more messages)").len(),
+        1,
+        "{call:?}"
+    );
     let refused = run(&["http", "http://127.0.0.1:1/", "--show"]);
     assert_eq!(refused.code, Some(1));
     assert!(
         refused.stdout.contains("✗ connect:refused: "),
         "{refused:?}"
     );
-    assert_eq!(server.count("requests"), 5);
+    assert_eq!(server.count("requests"), 6);
 }
 
 #[test]

@@ -32,6 +32,8 @@ struct Shown {
     version: &'static str,
     trailers: Vec<Field>,
     messages: Vec<Excerpt>,
+    /// Messages that are not kept.
+    more: u64,
 }
 
 impl Look {
@@ -69,10 +71,12 @@ impl Look {
 
     /// A call's message has come, of a reply that is shown.
     pub(super) fn show_message(&mut self, message: &[u8]) {
-        if let Some(shown) = &mut self.shown
-            && (shown.messages.len() as u64) < SHOWN_MESSAGES
-        {
-            shown.messages.push(excerpt(message));
+        let Some(shown) = &mut self.shown else {
+            return;
+        };
+        match (shown.messages.len() as u64) < SHOWN_MESSAGES {
+            true => shown.messages.push(excerpt(message)),
+            false => shown.more += 1,
         }
     }
 
@@ -90,6 +94,7 @@ impl Look {
                 status => format!("{} {status}", shown.version),
             };
             side.bodies.clone_from(&shown.messages);
+            side.more = shown.more;
             side.trailers.clone_from(&shown.trailers);
         }
         let fields = self.fields.iter();

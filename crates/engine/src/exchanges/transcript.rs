@@ -304,7 +304,7 @@ fn of_http1(rendered: &Rendered) -> Side {
             .map(|(name, value)| Field::of(name.as_bytes(), value.trim().as_bytes()))
             .collect(),
         bodies: bodies(body),
-        trailers: Vec::new(),
+        ..Side::default()
     }
 }
 
