@@ -613,13 +613,13 @@ impl Exchanges {
     /// # Errors
     /// When the plan follows no such redirect.
     pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
-        if self.records.wants_hops() {
-            self.transcribe_hop(id);
-        }
-        let follow = self.get_mut(id).follow.get_or_insert_default();
-        match follow.next.take() {
+        let next = self.get_mut(id).follow.get_or_insert_default().next.take();
+        match next {
             Some(Next::Hop(hop)) => {
-                follow.current = Some(hop);
+                if self.records.wants_hops() {
+                    self.transcribe_hop(id);
+                }
+                self.get_mut(id).follow.get_or_insert_default().current = Some(hop);
                 Ok(())
             }
             Some(Next::Refused(failure)) => Err(failure),

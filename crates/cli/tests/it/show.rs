@@ -165,6 +165,37 @@ fn checks_are_about_the_response_that_redirects_lead_to() {
     assert!(!shown.stdout.contains('✗'), "{shown:?}");
 }
 
+/// A redirect that is not followed ends its request; what could be done is said in keys of the plan.
+#[test]
+fn the_last_redirect_is_shown_once() {
+    let server = Serve::new("");
+    let folder = Folder::new();
+    let plan = folder.write(
+        "plan.yaml",
+        format!(
+            "drumfire: 1\npools:\n  p:\n    target: {}\n    redirects: 2\n    requests:\n      \
+             - get: /redirect?n=4\n",
+            server.url.trim_end_matches('/')
+        ),
+    );
+    let shown = run(&["run", &plan, "--show"]);
+    assert_eq!(lines(&shown.stdout, "< HTTP/1.1 302").len(), 3, "{shown:?}");
+    assert_eq!(lines(&shown.stdout, "GET /redirect").len(), 3, "{shown:?}");
+    assert_eq!(
+        lines(&shown.stdout, "raise `redirects`").len(),
+        1,
+        "{shown:?}"
+    );
+    let flags = run(&[
+        "http",
+        &format!("{}redirect?n=4", server.url),
+        "-L",
+        "2",
+        "--show",
+    ]);
+    assert_eq!(lines(&flags.stdout, "raise -L").len(), 1, "{flags:?}");
+}
+
 #[test]
 fn what_a_server_sends_is_escaped_and_its_echo_of_a_secret_masked() {
     let server = Script::new(|peer| {
