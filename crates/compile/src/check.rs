@@ -3,7 +3,7 @@
 use crate::form::fields::Fields as _;
 use crate::scope::Scope;
 use drumfire_plan::document::{Ask, Document, Fields, Place, Pool, Request};
-use drumfire_plan::{Flaw, Plan, PlanParts};
+use drumfire_plan::{Flaw, Plan, PlanParts, Threshold};
 
 /// Keys that stand for others in a document: the first that was written is meant.
 const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
@@ -19,7 +19,6 @@ pub(crate) fn checked(
         Ok(plan) => Some(plan),
         Err(flaws) => {
             for flaw in flaws {
-                // Requests that are wrong are no requests, which was said already.
                 let pool = &pools[flaw.pool.unwrap_or(0)];
                 let key = match (flaw.key, pool.scenario.is_empty()) {
                     ("scenario", false) => "requests",
@@ -27,7 +26,8 @@ pub(crate) fn checked(
                     ("requests", false) => continue,
                     (key, _) => key,
                 };
-                if key == "requests" && !scope.found.is_empty() {
+                // Requests that are wrong are no requests, which was said already.
+                if key == "requests" && pool.every_request().next().is_some() {
                     continue;
                 }
                 let place = place(&flaw, document, pool);
@@ -41,7 +41,7 @@ pub(crate) fn checked(
 /// Where something of a plan was written; the pool, where it was not.
 fn place(flaw: &Flaw, document: &Document, pool: &Pool) -> Place {
     let found = match (flaw.key, flaw.item) {
-        ("thresholds", Some(k)) => document.thresholds.get(k).map(|text| &text.place),
+        ("thresholds", Some(k)) => threshold(k, document),
         ("headers", Some(k)) => headers(k, pool),
         (key, _) => {
             let meant = MEANT.iter().find(|(known, _)| *known == key);
@@ -60,6 +60,13 @@ fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a P
     let in_pool = pool.load.place(key).or_else(in_settings);
     let in_pool = in_pool.or_else(|| pool.place(key));
     in_pool.or_else(|| document.generator.place(key))
+}
+
+/// Where the plan's `k`-th rule was written: those that are none are not among them.
+fn threshold(k: usize, document: &Document) -> Option<&Place> {
+    let written = document.thresholds.iter();
+    let mut rules = written.filter(|text| text.value.parse::<Threshold>().is_ok());
+    rules.nth(k).map(|text| &text.place)
 }
 
 /// Where the fields of the plan's `k`-th request were written. A list of URLs is many requests,

@@ -24,6 +24,7 @@ use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::transport;
 use crate::{ammo, check, descriptors, feeds, script};
+use drumfire_data::Sources;
 use drumfire_plan::document::{
     Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
 };
@@ -44,9 +45,14 @@ const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 /// The plan that a document describes.
 ///
 /// # Errors
-/// Everything that keeps it from being run.
+/// Everything that keeps it from being run, in the order of a file's lines.
 pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
-    compile_in(document, Scope::new(host))
+    compile_in(document, Scope::new(host)).map_err(in_order)
+}
+
+fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.sort_by_key(|found| found.place.position());
+    found
 }
 
 /// The plan that a text describes: its form and its meaning are checked at once.
@@ -68,9 +74,7 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
         let mut found = Findings::from(found);
         found.keep_values_from(first);
         found.drop_from(first, &draft.unresolved);
-        let mut found = found.into_inner();
-        found.sort_by_key(|found| found.place.line());
-        found
+        in_order(found.into_inner())
     })
 }
 
@@ -78,6 +82,7 @@ fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Dia
     let generator = generator(&document.generator, &mut scope);
     let sources = feeds::sources(&document.feeds, generator.seed, &mut scope);
     let thresholds = thresholds(&document.thresholds, &mut scope);
+    let known = scope.found.len();
     let written = pools_of(document, &mut scope);
     let mut dealer = Dealer::new(&document.feeds, &sources, &written);
     let mut pools = Vec::with_capacity(written.len());
@@ -92,6 +97,9 @@ fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Dia
         dealer.made(made.as_ref(), &mut scope);
         pools.extend(made);
     }
+    scope
+        .found
+        .drop_missing_from(known, &lost(document, &sources));
     if let Some(limit) = scope.host.connections_max() {
         descriptors::fit(&mut pools, limit);
     }
@@ -103,6 +111,14 @@ fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Dia
     });
     let plan = parts.and_then(|parts| check::checked(parts, document, &written, &mut scope));
     finished(scope, plan)
+}
+
+/// The feeds that could not be read, of which everything was said.
+fn lost<'d>(document: &'d Document, sources: &Sources) -> Vec<&'d str> {
+    let names = document.feeds.iter().map(|feed| feed.name.value.as_str());
+    names
+        .filter(|name| sources.names().all(|known| known != *name))
+        .collect()
 }
 
 /// The schema of the calls of a document's pool.

@@ -171,6 +171,19 @@ impl Findings {
         });
     }
 
+    /// Leaves out those from `first` on for which one of these names is missing.
+    pub(crate) fn drop_missing_from(&mut self, first: usize, names: &[&str]) {
+        let wanted: Vec<String> = names
+            .iter()
+            .map(|name| format!("no variable `{name}`"))
+            .collect();
+        let mut n = 0;
+        self.0.retain(|found| {
+            n += 1;
+            n <= first || !wanted.iter().any(|wanted| found.message.contains(wanted))
+        });
+    }
+
     /// Whether nothing was found.
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -92,8 +92,10 @@ fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
         None => fields.is_empty(),
         Some(header) => {
             let message = "without a line of names CSV needs `fields`, the names of its columns";
-            let nameless = !header.value && fields.is_empty();
-            scope.found.add_if(nameless, &header.place, message);
+            if !header.value && fields.is_empty() {
+                scope.found.add(&header.place, message);
+                return None;
+            }
             header.value
         }
     };

@@ -290,6 +290,7 @@ fn refused(feed: &str, target: &str, more: &str) -> String {
     let run = run(&plan, "", &folder);
     assert_eq!(run.code, Some(2), "{plan}\n{run:?}");
     let text = run.stderr.replace(&folder.at("plan.yaml"), "plan.yaml");
+    assert!(!text.contains("templates have no variable"), "{text}");
     text.lines().next().unwrap_or_default().to_owned()
 }
 
@@ -393,7 +394,7 @@ const BROKEN: &[(&str, &str)] = &[
 #[test]
 fn broken_feeds_are_refused_with_file_and_line() {
     for (feed, message) in BROKEN {
-        let said = refused(feed, "/", "");
+        let said = refused(feed, "/{{ f }}", "");
         let (place, words) = said.split_once(": ").unwrap().1.split_once(": ").unwrap();
         assert!(place.starts_with("plan.yaml:4:"), "{said}");
         assert_eq!(words, *message, "{feed}");

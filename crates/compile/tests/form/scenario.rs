@@ -445,8 +445,8 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
         (
             "scenario:\n- { get: /, expect: { body_hash: abc, time: soon, status: ok } }\nrate: 1",
             &[
-                "p:6:49: time: `soon` is no bound of a time; write one such as `<500ms`",
                 "p:6:38: body_hash: a hash is an algorithm and a digest",
+                "p:6:49: time: `soon` is no bound of a time; write one such as `<500ms`",
                 "p:6:63: status: `ok` is neither a status from 100 to 599",
             ],
         ),

@@ -54,9 +54,15 @@ impl Place {
     /// The line of a file, from 1; 0 elsewhere.
     #[must_use]
     pub const fn line(&self) -> u64 {
+        self.position().0
+    }
+
+    /// The line of a file and the column in it, from 1; 0 elsewhere. What stands first is less.
+    #[must_use]
+    pub const fn position(&self) -> (u64, u64) {
         match self {
-            Self::File { line, .. } => *line,
-            _ => 0,
+            Self::File { line, column, .. } => (*line, *column),
+            _ => (0, 0),
         }
     }
 }
