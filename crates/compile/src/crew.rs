@@ -93,7 +93,16 @@ fn by_number(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
             users: Some(Users::constant(count)),
             end: None,
         },
-        Err(_) => by_law(text, scope).unwrap_or_default(),
+        Err(_) if text.value.contains('(') => by_law(text, scope).unwrap_or_default(),
+        Err(_) => {
+            let shown = text.value.escape_debug();
+            let message = format!(
+                "`{shown}` is not a number of users; write one such as 10, or a law such as \
+                 line(1,100,1m)"
+            );
+            scope.found.add(&text.place, message);
+            return Crew::default();
+        }
     };
     let absent = crew.users.as_ref().is_some_and(|users| users.most() == 0);
     let message = "a run needs at least one user";

@@ -89,11 +89,42 @@ fn first_line(message: &str) -> String {
     let words = words.split(" at line ").next().unwrap_or_default();
     // The library's own settings are none of a plan's.
     let words = words.split(", set ").next().unwrap_or_default();
-    match words {
-        "recursion limit exceeded" => TOO_DEEP.to_owned(),
-        words => words.to_owned(),
-    }
+    let ours = OURS.iter().find(|(theirs, _)| words.starts_with(theirs));
+    ours.map_or(words, |(_, ours)| ours).to_owned()
 }
+
+/// What the library says, and what is right in a plan.
+const OURS: [(&str, &str); 11] = [
+    ("recursion limit exceeded", TOO_DEEP),
+    ("multiple YAML documents", ONE_DOCUMENT),
+    // Where an alias is read again, the library knows no kinds of bounds.
+    ("budget breached: ScalarBytes", TOO_LONG),
+    ("budget breached: Depth", TOO_DEEP),
+    ("budget breached: Nodes", TOO_MANY),
+    ("budget breached: Events", TOO_MANY),
+    ("budget breached", ALIASES),
+    (
+        "recursive references",
+        "an alias stands in its own value; write out what it stands for",
+    ),
+    (
+        "alias references unknown anchor",
+        "no value before it has this anchor; write `&name` before the value that `*name` repeats",
+    ),
+    (
+        "YAML merge value must be",
+        "`<<` takes a mapping, or a list of mappings, such as `*name`",
+    ),
+    (
+        "tabs disallowed",
+        "a tab can't indent a line; write blanks in its place",
+    ),
+];
+const ONE_DOCUMENT: &str =
+    "a plan is one document; leave out the second, which begins behind `---` or `...`";
+const TOO_LONG: &str = "the texts of the plan are longer than 1 GiB together; put them into files";
+const TOO_MANY: &str = "the plan has more than 4,000,000 values; put them into files";
+const ALIASES: &str = "the plan has too many anchors and aliases; write out what they stand for";
 
 /// Of lists and mappings without end.
 const TOO_DEEP: &str = "lists and mappings are nested too deeply; nest them less";
@@ -102,17 +133,14 @@ const TOO_DEEP: &str = "lists and mappings are nested too deeply; nest them less
 fn too_large(breach: &BudgetBreach) -> &'static str {
     match breach {
         BudgetBreach::Depth { .. } => TOO_DEEP,
-        BudgetBreach::ScalarBytes { .. } => {
-            "the texts of the plan are longer than 1 GiB together; put them into files"
-        }
-        BudgetBreach::Documents { .. } => "a plan is one document; leave the others out",
+        BudgetBreach::ScalarBytes { .. } => TOO_LONG,
+        BudgetBreach::Documents { .. } => ONE_DOCUMENT,
         BudgetBreach::Aliases { .. }
         | BudgetBreach::AliasAnchorRatio { .. }
         | BudgetBreach::Anchors { .. }
-        | BudgetBreach::MergeKeys { .. } => {
-            "the plan has too many anchors and aliases; write out what they stand for"
-        }
-        _ => "the plan has more than 4,000,000 values; put them into files",
+        | BudgetBreach::MergeKeys { .. }
+        | BudgetBreach::RecordedAnchorEvents { .. } => ALIASES,
+        _ => TOO_MANY,
     }
 }
 
@@ -320,11 +348,25 @@ mod tests {
 
     #[test]
     fn what_is_no_yaml_is_said_with_its_line() {
+        // Each line repeats the one before nine times.
+        let line = |n: u8| {
+            let (before, own) = (char::from(b'a' + n), char::from(b'b' + n));
+            let aliases = vec![format!("*{before}"); 9].join(",");
+            format!("{own}: &{own} [{aliases}]\n")
+        };
+        let lines: String = (0..9).map(line).collect();
+        let bomb = format!("a: &a [{}]\n{lines}", ["x"; 9].join(","));
         for (text, place, words) in [
             ("a: 1\na: 2\n", "p:2:1", "duplicate"),
             ("a: [1\nb: 2\n", "p:", ""),
             ("a: \"x\n", "p:", ""),
-            ("a:\n\t- b: 1\n", "p:", ""),
+            ("a:\n\t- b: 1\n", "p:2:", "a tab can't indent a line"),
+            ("a: 1\n---\nb: 2\n", "p:3:1", "a plan is one document"),
+            ("a: 1\n...\nfoo\n", "p:3:1", "a plan is one document"),
+            ("a: &a [*a]\n", "p:1:8", "an alias stands in its own value"),
+            ("a: *b\n", "p:1:4", "no value before it has this anchor"),
+            ("a: {<<: 5}\n", "p:1:9", "takes a mapping"),
+            (&bomb, "p:7:", "too many anchors and aliases"),
         ] {
             let error = read(text, "p").expect_err(text).to_string();
             assert!(error.starts_with(place), "{text:?}: {error}");

@@ -16,6 +16,9 @@ use serde_json::Value;
 /// The name of a mapping in messages.
 const WHAT: &str = "a request";
 
+/// Keys that only the steps of a scenario have.
+const OF_STEPS: [&str; 5] = ["pause", "set", "if", "repeat", "on_fail"];
+
 /// The keys of which a request has one.
 pub(super) const ASKS: [&str; 13] = [
     "get",
@@ -312,6 +315,18 @@ impl Entry for Vec<Request> {
                     &item.place,
                     "a request asks for something, such as `get: /`",
                 );
+                continue;
+            }
+            if let Some(key) = entries(item, WHAT, found)
+                .iter()
+                .map(|(key, _)| key)
+                .find(|key| OF_STEPS.contains(&&*key.value))
+            {
+                let message = format!(
+                    "`{}` is for the steps of a `scenario`; these are `requests`",
+                    key.value
+                );
+                found.add(&key.place, message);
                 continue;
             }
             let keys: Keys = read_fields(item, WHAT, found);

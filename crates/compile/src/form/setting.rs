@@ -20,6 +20,10 @@ impl std::str::FromStr for Setting {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
+            Some((path, _)) if path.contains(char::is_control) => Err(format!(
+                "`{}` has a control character, which no key has",
+                path.escape_debug()
+            )),
             Some((path, value)) if !path.trim().is_empty() => Ok(Self {
                 path: path.trim().to_owned(),
                 value: value.trim().to_owned(),
@@ -123,6 +127,7 @@ fn put(
             if let Some((_, noun)) = NAMED.iter().find(|(named, _)| *named == done) {
                 let known = entries.iter().map(|(key, _)| &*key.value);
                 let near = suggestion(&name, known.clone());
+                let known = known.map(|key| key.escape_debug().to_string());
                 let known = known.collect::<Vec<_>>().join(", ");
                 let near = match (near.is_empty(), known.is_empty()) {
                     (true, true) => "; there is none".to_owned(),
@@ -166,5 +171,20 @@ fn key_of<'p>(entries: &[(Placed<String>, Placed<Node>)], path: &'p str) -> (Str
 pub(super) fn apply_all(settings: &[Setting], root: &mut Placed<Node>, found: &mut Findings) {
     for setting in settings {
         setting.apply(root, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Setting;
+
+    #[test]
+    fn a_path_has_no_control_characters() {
+        let message = "pools.a\u{1b}[2J=5".parse::<Setting>().unwrap_err();
+        assert_eq!(
+            message,
+            "`pools.a\\u{1b}[2J` has a control character, which no key has"
+        );
+        assert!("pools.a=5\n6".parse::<Setting>().is_ok());
     }
 }
