@@ -73,7 +73,8 @@ impl Failure {
     ) -> Self {
         let lines: Vec<String> = lines.into_iter().collect();
         let message = lines.join("\ndrumfire: ");
-        match diagnostics.iter().any(|found| found.fault == Fault::World) {
+        // A document that has a mistake of its own is wrong, whatever the world does.
+        match diagnostics.iter().all(|found| found.fault == Fault::World) {
             true => Self::failed(message),
             false => Self::usage(message),
         }

@@ -188,7 +188,12 @@ impl<'a> Calls<'a> {
             Some((_, schema)) => schema.clone(),
             None => {
                 let written = &self.pool.settings.schema;
-                let schema = schema::schema(written, self.asked, &wanted, &Place::Nowhere, scope)?;
+                // On a command line there is one call, and its flag tells nothing.
+                let at = match place {
+                    Place::File { .. } => place,
+                    _ => &Place::Nowhere,
+                };
+                let schema = schema::schema(written, self.asked, &wanted, at, scope)?;
                 self.known.push((wanted, schema.clone()));
                 schema
             }

@@ -46,8 +46,8 @@ pub(crate) fn schema(
         return scope.found.ok(&first.place, schema);
     }
     let metadata = metadata::fixed(&written.reflection.metadata, scope);
-    // A server is asked only where nothing else is wrong.
-    if !scope.found.is_empty() {
+    // A server is asked only where nothing else is wrong, but for what it answered before.
+    if !scope.found.is_empty() && !scope.has_answer {
         return None;
     }
     let question = SchemaQuestion {
@@ -57,7 +57,10 @@ pub(crate) fn schema(
         limit: reach.first().timeouts.connect,
     };
     match scope.host.schema(&question) {
-        Ok(schema) => Some(schema),
+        Ok(schema) => {
+            scope.has_answer = true;
+            Some(schema)
+        }
         Err(error) => {
             scope.found.push(Diagnostic {
                 remedy: error.remedy,

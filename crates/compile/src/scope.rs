@@ -18,6 +18,8 @@ pub(crate) struct Scope<'a> {
     /// By path as it was written: what many requests send is in memory once. `None` where a file
     /// can't be read, which was noted.
     files: HashMap<String, Option<Arc<[u8]>>>,
+    /// Whether a server has answered what it was asked for a schema.
+    pub(crate) has_answer: bool,
     /// The times of the requests of the pool that is made, where their file says them.
     pub(crate) replay: Option<Arc<[Nanos]>>,
 }
@@ -28,6 +30,7 @@ impl<'a> Scope<'a> {
             host,
             found: Findings::default(),
             files: HashMap::new(),
+            has_answer: false,
             replay: None,
         }
     }
