@@ -134,6 +134,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     };
     let file = text("feeds", &path);
     let extension = Path::new(path).extension().and_then(|e| e.to_str());
+    let extension = extension.map(str::to_ascii_lowercase);
     let (order, at_end) = match order {
         None | Some("turn") => (None, None),
         Some("random") => (Some(text("feed_order", &"random")), None),
@@ -147,7 +148,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     };
     Ok(Feed {
         name: text("feeds", &name),
-        rows: match extension {
+        rows: match extension.as_deref() {
             Some("jsonl" | "ndjson") => FeedRows::JsonLines(file),
             Some("json") => FeedRows::Json(file),
             _ => FeedRows::Csv(file),

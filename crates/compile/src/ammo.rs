@@ -320,6 +320,7 @@ fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
         return Some(AmmoFormat::Uri);
     }
     let file = &written.file.value;
+    let lower = file.to_ascii_lowercase();
     let endings = [
         (".uri", AmmoFormat::Uri),
         (".uripost", AmmoFormat::UriPost),
@@ -329,7 +330,7 @@ fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
         (".log", AmmoFormat::AccessLog),
         (".har", AmmoFormat::Har),
     ];
-    let known = endings.iter().find(|(ending, _)| file.ends_with(ending));
+    let known = endings.iter().find(|(ending, _)| lower.ends_with(ending));
     let names = AMMO_FORMATS.map(|(name, _)| name).join(", ");
     let message = format!("the name of {file} says no format; write `format:` with one of {names}");
     scope.found.ok(

@@ -1,8 +1,10 @@
 //! `drumfire new`: a commented plan to begin with.
 
+use super::plan_file;
 use crate::exit::{Exit, Failure};
 use crate::flags::NewFlags;
 use crate::output;
+use drumfire_compile::form::Syntax;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 
@@ -17,6 +19,11 @@ pub(crate) fn run(flags: &NewFlags) -> Result<Exit, Failure> {
         None | Some(STDOUT) => {
             output::print(PLAN.as_bytes())?;
             return Ok(Exit::Done);
+        }
+        Some(path) if plan_file::syntax(path) == Syntax::Toml => {
+            return Err(Failure::usage(format!(
+                "{path}: the plan is YAML; give it a name that ends in .yaml"
+            )));
         }
         Some(path) => path,
     };

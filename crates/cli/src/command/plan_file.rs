@@ -56,10 +56,7 @@ impl PlanFile {
         let draft = form::draft(&Source {
             text: &self.text,
             name: &self.name,
-            syntax: match Path::new(&self.name).extension() {
-                Some(extension) if extension == "toml" => Syntax::Toml,
-                _ => Syntax::Yaml,
-            },
+            syntax: syntax(&self.name),
             settings,
             host: &**host,
         });
@@ -101,6 +98,14 @@ impl PlanFile {
                 excerpt.trim_end_matches('\n')
             ),
         }
+    }
+}
+
+/// The syntax of a file with this name.
+pub(crate) fn syntax(name: &str) -> Syntax {
+    match Path::new(name).extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("toml") => Syntax::Toml,
+        _ => Syntax::Yaml,
     }
 }
 

@@ -261,6 +261,9 @@ fn a_new_plan_runs_as_it_stands() {
     assert_eq!(again.code, Some(2));
     assert!(again.stderr.contains("--force"), "{}", again.stderr);
     assert_eq!(run(&folder, &["new", "plan.yaml", "--force"]).code, Some(0));
+    let toml = run(&folder, &["new", "plan.TOML"]);
+    assert_eq!(toml.code, Some(2), "{}", toml.stderr);
+    assert!(toml.stderr.contains("ends in .yaml"), "{}", toml.stderr);
     let text = fs::read_to_string(folder.at("plan.yaml")).unwrap();
     assert_eq!(run(&folder, &["new"]).stdout, text);
     let checked = run(&folder, &["check", "plan.yaml"]);
