@@ -177,8 +177,13 @@ impl<'a> Operation<'a> {
         let value = self.example_of(kind);
         exchange.body = match media_type.as_str() {
             name if is_json(name) => {
-                let json = value.to_string().replace("${", "$${");
-                Some(Body::Json(Words::Plan(json)))
+                let json = Words::Plan(value.to_string().replace("${", "$${"));
+                // A plan takes such a string for JSON in quotes.
+                let is_taken_for_tree = |value: &str| value.trim_start().starts_with(['{', '[']);
+                Some(match value.as_str().is_some_and(is_taken_for_tree) {
+                    true => Body::Text(json),
+                    false => Body::Json(json),
+                })
             }
             "application/x-www-form-urlencoded" => {
                 let fields = value.as_object().into_iter().flatten();
@@ -195,12 +200,13 @@ impl<'a> Operation<'a> {
             }
             _ => text(&value).map(|text| Body::Text(Words::Plain(text))),
         };
-        if exchange.body.is_some()
-            && !matches!(
-                media_type.as_str(),
-                "application/json" | "application/x-www-form-urlencoded"
-            )
-        {
+        // Trees of JSON and forms have their media types of themselves.
+        let own = match &exchange.body {
+            Some(Body::Json(_)) => Some("application/json"),
+            Some(Body::Form(_)) => Some("application/x-www-form-urlencoded"),
+            _ => None,
+        };
+        if exchange.body.is_some() && own != Some(media_type.as_str()) {
             exchange
                 .headers
                 .push(("Content-Type".to_owned(), Words::plain(media_type)));

@@ -166,6 +166,31 @@ fn a_description_becomes_a_request_for_each_operation() {
     );
 }
 
+#[test]
+fn bodies_of_json_are_read_back_as_they_were_printed() {
+    for (example, printed) in [
+        ("{ schema: {} }", "json: null\n"),
+        ("{ example: a }", "json: \"a\"\n"),
+        ("{ example: \"\" }", "json: \"\"\n"),
+        // A tree's text would be taken for JSON in quotes.
+        (
+            "{ example: \"[x\" }",
+            "Content-Type: application/json\n        body: '\"[x\"'\n",
+        ),
+        (
+            "{ schema: { type: string, format: uuid } }",
+            "body: '\"{{ uuid }}\"'\n",
+        ),
+    ] {
+        let media = format!("{{ content: {{ application/json: {example} }} }}");
+        let text = format!(
+            "openapi: 3.0.3\nservers: [ {{ url: http://a.test }} ]\npaths: {{ /a: {{ post: {{ requestBody: {media} }} }} }}\n"
+        );
+        let (plan, _) = imported("openapi", &text, "");
+        assert!(plan.contains(printed), "{example}: {plan}");
+    }
+}
+
 const POSTMAN: &str = r#"{"info":{"name":"x"},"variable":[{"key":"base-url","value":"http://h.test"}],
 "auth":{"type":"bearer","bearer":[{"key":"token","value":"{{token}}"}]},
 "item":[{"name":"F","item":[{"name":"R","event":[{"listen":"test","script":{"exec":["pm.test()"]}}],

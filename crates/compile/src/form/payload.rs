@@ -6,8 +6,8 @@ use super::reference::escaped;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
+use drumfire_data::escape_json;
 use drumfire_plan::document::{Field, Payload, Place, Placed, Text};
-use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
 /// The keys of one payload.
@@ -122,7 +122,8 @@ impl PayloadKeys {
             return;
         };
         let (key, tree) = match payload {
-            Payload::Text(text) => (self.text, Tree::json_or_text(text)),
+            Payload::Text(text) if self.text == DATA.text => (self.text, Tree::json_or_text(text)),
+            Payload::Text(text) => (self.text, Tree::scalar(text)),
             Payload::File(text) => (self.file, Tree::scalar(text)),
             Payload::Base64(text) => (self.base64, Tree::scalar(text)),
             Payload::Json(text) => (OTHERS[0], Tree::json(text)),
@@ -138,7 +139,7 @@ impl PayloadKeys {
 /// A text, or the JSON that a tree stands for.
 pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     match node.value {
-        Node::List(_) | Node::Map(_) => tree_text(node, found),
+        Node::List(_) | Node::Map(_) => Some(tree_text(node)),
         _ => text(node, found),
     }
 }
@@ -146,25 +147,29 @@ pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Tex
 /// A body of JSON.
 fn json(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     match &node.value {
-        Node::Null => None,
         Node::Text(text) if text.trim_start().starts_with(['{', '[']) => {
             let message = "`json` takes JSON as a tree; leave the quotes out, or write `body`";
             found.add(&node.place, message);
             None
         }
-        _ => tree_text(node, found),
+        _ => Some(tree_text(node)),
     }
 }
 
 /// The JSON that a tree stands for; with references, also the JSON that has them.
-fn tree_text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
-    let json = |view| serde_json::to_string(&Json { node, view });
-    let value = found.ok(&node.place, json(View::Values))?;
-    let mut text = Placed::new(value, node.place.clone());
+fn tree_text(node: &Placed<Node>) -> Text {
+    let mut text = Placed::new(json_of(node, View::Values), node.place.clone());
     if has_references(node) {
-        text.written = Some(found.ok(&node.place, json(View::Written))?.into());
+        text.written = Some(json_of(node, View::Written).into());
     }
-    Some(text)
+    text
+}
+
+fn json_of(node: &Placed<Node>, view: View) -> String {
+    let text = String::new();
+    let mut json = Json { view, text };
+    json.push(node);
+    json.text
 }
 
 /// Whether a value in a tree was written with references.
@@ -177,6 +182,12 @@ fn has_references(node: &Placed<Node>) -> bool {
         }
 }
 
+/// JSON in the making.
+struct Json {
+    view: View,
+    text: String,
+}
+
 /// Which texts of a tree are meant.
 #[derive(Clone, Copy)]
 enum View {
@@ -186,45 +197,48 @@ enum View {
     Written,
 }
 
-/// Data that is written as a tree, as the JSON that it stands for; keys keep their order.
-struct Json<'a> {
-    node: &'a Placed<Node>,
-    view: View,
-}
-
-impl<'a> Json<'a> {
-    /// A part of it.
-    const fn part(&self, node: &'a Placed<Node>) -> Self {
-        Self {
-            node,
-            view: self.view,
+impl Json {
+    /// Appends the JSON that a tree stands for; keys keep their order, and numbers their digits.
+    fn push(&mut self, node: &Placed<Node>) {
+        if let (View::Written, Some(written)) = (self.view, &node.written) {
+            return self.push_text(written);
         }
-    }
-}
-
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let (View::Written, Some(written)) = (self.view, &self.node.written) {
-            return serializer.serialize_str(written);
-        }
-        match (&self.node.value, self.view) {
-            (Node::Null, _) => serializer.serialize_unit(),
-            (Node::Switch(value), _) => serializer.serialize_bool(*value),
-            (Node::Text(text), View::Values) => serializer.serialize_str(text),
-            (Node::Text(text), View::Written) => serializer.serialize_str(&escaped(text)),
+        match (&node.value, self.view) {
+            (Node::Null, _) => self.text.push_str("null"),
+            (Node::Switch(true), _) => self.text.push_str("true"),
+            (Node::Switch(false), _) => self.text.push_str("false"),
+            (Node::Text(text), View::Values) => self.push_text(text),
+            (Node::Text(text), View::Written) => self.push_text(&escaped(text)),
             // What JSON does not know for a number, such as 0x10, is a text to it.
             (Node::Number(text), _) => match text.parse::<Number>() {
-                Ok(number) => number.serialize(serializer),
-                Err(_) => serializer.serialize_str(text),
+                Ok(_) => self.text.push_str(text),
+                Err(_) => self.push_text(text),
             },
-            (Node::List(items), _) => {
-                serializer.collect_seq(items.iter().map(|item| self.part(item)))
-            }
-            (Node::Map(entries), _) => {
-                let entries = entries.iter();
-                serializer.collect_map(entries.map(|(key, value)| (&key.value, self.part(value))))
-            }
+            (Node::List(items), _) => self.row(['[', ']'], items, Self::push),
+            (Node::Map(entries), _) => self.row(['{', '}'], entries, |json, (key, value)| {
+                json.push_text(&key.value);
+                json.text.push(':');
+                json.push(value);
+            }),
         }
+    }
+
+    /// Appends parts between brackets, with commas between them.
+    fn row<T>(&mut self, [open, close]: [char; 2], parts: &[T], push: impl Fn(&mut Self, &T)) {
+        self.text.push(open);
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                self.text.push(',');
+            }
+            push(self, part);
+        }
+        self.text.push(close);
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.text.push('"');
+        escape_json(text, &mut self.text);
+        self.text.push('"');
     }
 }
 
@@ -291,19 +305,17 @@ impl Fields for CallPayload {
 
 #[cfg(test)]
 mod tests {
-    use super::{Json, View};
+    use super::{View, json_of};
     use crate::form::node::read;
 
     #[test]
     fn data_may_be_written_as_a_tree() {
-        let node = read("{b: [x, 2.50, true, null], a: 1, c: 0x10, d: {}}", "p").expect("yaml");
+        let text = "{b: [x, 2.50, true, null], a: 1, c: 0x10, d: {}, \"e\\n\": \"\\\"\", \
+                    f: 12345678901234567890123, g: -1e-3}";
+        let node = read(text, "p").expect("yaml");
         assert_eq!(
-            serde_json::to_string(&Json {
-                node: &node,
-                view: View::Values
-            })
-            .expect("json"),
-            r#"{"b":["x",2.5,true,null],"a":1,"c":"0x10","d":{}}"#
+            json_of(&node, View::Values),
+            r#"{"b":["x",2.50,true,null],"a":1,"c":"0x10","d":{},"e\n":"\"","f":12345678901234567890123,"g":-1e-3}"#
         );
     }
 }

@@ -54,6 +54,8 @@ fn payload() -> impl Strategy<Value = Option<Payload>> {
 
 /// A body, which may also be a tree.
 fn body_payload() -> impl Strategy<Value = Option<Payload>> {
+    let leaf = prop_oneof![Just("null"), Just("true"), Just("-1.5"), Just("\"\"")]
+        .prop_map(|json| Some(Payload::Json(placed(json.to_owned()))));
     let json = vec((text(), text()), 0..3).prop_map(|entries| {
         let entries = entries
             .into_iter()
@@ -67,6 +69,7 @@ fn body_payload() -> impl Strategy<Value = Option<Payload>> {
     );
     prop_oneof![
         payload(),
+        leaf,
         json,
         form.prop_map(|fields| Some(Payload::Form(fields)))
     ]
