@@ -10,7 +10,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("authority", "--authority"),
     ("binary", "--binary"),
     ("body", "-d"),
-    ("body_lines", "--lines"),
+    ("body_lines", "--body-lines"),
     ("cacert", "--cacert"),
     ("call", "--call"),
     ("cert", "--cert"),

@@ -39,7 +39,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
             },
             body: CommonBody {
                 payload: body.map(|data| payload("body", data)).transpose()?,
-                lines: switch("body_lines", flags.lines, true),
+                lines: switch("body_lines", flags.body_lines, true),
                 order: some("order", flags.varying.order.as_ref()),
             },
             templates: flags

@@ -19,7 +19,7 @@ use std::path::PathBuf;
   drumfire http 'localhost:8080/?id={{uuid}}'   another URL each time
   drumfire http -n 10k -c 8 @urls.txt           10,000 requests to a list
 Without -r, -c, -u and -n the rate is 10/s.")]
-#[command(mut_arg("order", |arg| arg.requires("lines")), disable_help_flag = true)]
+#[command(mut_arg("order", |arg| arg.requires("body_lines")), disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
     /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin;
@@ -44,7 +44,7 @@ pub(crate) struct HttpFlags {
     pub(crate) data: Option<String>,
     /// Send each line of -d as a body of its own
     #[arg(long, help_heading = "Request", requires = "data")]
-    pub(crate) lines: bool,
+    pub(crate) body_lines: bool,
     /// Ask for compressed bodies and decode them
     #[arg(long, help_heading = "Request")]
     pub(crate) compressed: bool,

@@ -93,12 +93,12 @@ fn urls_headers_and_bodies_are_templates() {
             ],
         ),
         (
-            "{url} -n 4 -d @{dir}/lines.txt --lines".to_owned(),
+            "{url} -n 4 -d @{dir}/lines.txt --body-lines".to_owned(),
             "content-length",
             vec!["/ 3 one", "/ 8 {\"n\": 1}", "/ 5 three", "/ 3 one"],
         ),
         (
-            "{url} -d @{dir}/lines.txt --lines --order once".to_owned(),
+            "{url} -d @{dir}/lines.txt --body-lines --order once".to_owned(),
             "content-length",
             vec!["/ 3 one", "/ 8 {\"n\": 1}", "/ 5 three"],
         ),
@@ -145,7 +145,7 @@ fn a_plan_sends_what_its_command_line_sends() {
     let folder = folder();
     let line = "'{url}{{ uuid }}' -n 6 --seed 9 --feed people={dir}/people.csv --feed-order random \
                 -H 'X-Of: {{ people.name }} {{ random_int(1, 1000000) }}' -d @{dir}/lines.txt \
-                --lines --order random";
+                --body-lines --order random";
     let (direct, _) = arrives(&folder, line);
     let (again, _) = arrives(&folder, line);
     assert_eq!(shown(&direct, "x-of"), shown(&again, "x-of"));
@@ -283,16 +283,16 @@ const MISTAKES: [(&str, &str); 19] = [
          it as it is",
     ),
     (
-        "{url} -d @{dir}/bad-lines.txt --lines",
+        "{url} -d @{dir}/bad-lines.txt --body-lines",
         "drumfire: -d: {dir}/bad-lines.txt:2: in the template `{{ x`: unexpected end of input, \
          expected end of variable block; --no-templates sends it as it is",
     ),
     (
-        "{url} -d @{dir}/empty-lines.txt --lines",
+        "{url} -d @{dir}/empty-lines.txt --body-lines",
         "drumfire: -d: there is no line to send; write a body a line",
     ),
     (
-        "{url} -d x --lines --order best",
+        "{url} -d x --body-lines --order best",
         "drumfire: --order: `best` is no order; write turn, random or once",
     ),
     (
@@ -313,7 +313,7 @@ const MISTAKES: [(&str, &str); 19] = [
          `name`?; --no-templates sends it as it is",
     ),
     (
-        "{url} --lines",
+        "{url} --body-lines",
         "drumfire: the following required arguments were not provided:\n  --data <DATA>",
     ),
 ];
