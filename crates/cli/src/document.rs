@@ -18,6 +18,7 @@ use drumfire_plan::document::{
     Switch, Text,
 };
 use drumfire_plan::secret;
+use drumfire_report::Naming;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -35,6 +36,8 @@ const POOL: &str = "main";
 pub(crate) struct Written {
     pub(crate) document: Document,
     pub(crate) notes: Vec<String>,
+    /// How its settings are named.
+    pub(crate) naming: Naming,
 }
 
 impl From<Document> for Written {
@@ -42,6 +45,7 @@ impl From<Document> for Written {
         Self {
             document,
             notes: Vec::new(),
+            naming: Naming::Flags,
         }
     }
 }

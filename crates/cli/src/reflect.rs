@@ -7,6 +7,7 @@ use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
 use drumfire_net::{Clock, Native, NativeOptions, Waiting, resolve};
 use drumfire_plan::{Plan, Scheme};
+use drumfire_report::Naming;
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
 use drumfire_schema::Schema;
@@ -149,13 +150,13 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
         .map(|request| request.url.origin.scheme);
     let special = match (scheme, outcome) {
         (Some(Scheme::Https), Outcome::TlsProtocol) => {
-            Some("say --plaintext to a server that speaks without TLS")
+            Some("say --plaintext to a server that speaks without TLS".into())
         }
         (
             Some(Scheme::Http),
             Outcome::Closed | Outcome::Reset | Outcome::ConnectReset | Outcome::ProtoNotHttp2,
-        ) => Some("leave --plaintext out if the server expects TLS"),
-        _ => drumfire_report::remedy(outcome),
+        ) => Some("leave --plaintext out if the server expects TLS".into()),
+        _ => drumfire_report::remedy(outcome, Naming::Flags),
     };
     special.map_or_else(String::new, |remedy| format!("; {remedy}"))
 }

@@ -26,6 +26,6 @@ pub mod untrusted;
 pub use drumfire_plan::secret;
 pub use excerpt::{Spot, excerpt};
 pub use outlook::outlook;
-pub use remedy::{remedy, sentence};
+pub use remedy::{Naming, remedy, sentence};
 pub use secrets::Secrets;
 pub use status::reason_phrase;

@@ -1,11 +1,73 @@
-//! The remedies of failures and of runs, in words and flags of our command line.
+//! The remedies of failures and of runs, with the flags of our command line or the keys of a plan.
 
 use drumfire_measure::{Outcome, Reason, Remedy};
 use std::borrow::Cow;
 
+/// How a remedy names settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// As flags of the command line.
+    #[default]
+    Flags,
+    /// As keys of a plan.
+    Keys,
+}
+
+/// The flags that remedies name, and the keys that do the same in a plan.
+const KEYS: [(&str, &str); 20] = [
+    ("--cacert", "`tls.cacert`"),
+    ("--cert", "`tls.cert`"),
+    ("--connect-timeout", "`connect_timeout`"),
+    ("--deadline", "`deadline`"),
+    ("--head-timeout", "`head_timeout`"),
+    ("--key", "`tls.key`"),
+    ("--max-receive", "`max_receive`"),
+    ("--ping-timeout", "`ping_timeout`"),
+    ("--plaintext", "`plaintext`"),
+    ("--proto", "`proto`"),
+    ("--protoset", "`protoset`"),
+    ("--resolve", "`resolve`"),
+    ("--source-ip", "`source_ip`"),
+    ("--threads", "`generator.threads`"),
+    ("--timeout", "`timeout`"),
+    ("--tls-timeout", "`tls_timeout`"),
+    ("-L", "`redirects`"),
+    ("-c", "`connections`"),
+    ("-k", "`tls.insecure`"),
+    ("-u", "`users`"),
+];
+
+impl Naming {
+    /// A text with its flags named so.
+    #[must_use]
+    pub fn named(self, text: &str) -> Cow<'_, str> {
+        if self == Self::Flags || !text.contains('-') {
+            return Cow::Borrowed(text);
+        }
+        let words = text.split(' ').map(|word| {
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
+            match KEYS.iter().find(|(flag, _)| *flag == bare) {
+                Some((flag, key)) if !word.contains('`') => word.replacen(flag, key, 1),
+                _ => word.to_owned(),
+            }
+        });
+        Cow::Owned(words.collect::<Vec<_>>().join(" "))
+    }
+
+    /// A setting with a value.
+    fn set(self, flag: &str, value: u64) -> String {
+        let key = KEYS.iter().find(|(known, _)| *known == flag);
+        match (self, key) {
+            (Self::Keys, Some((_, key))) => format!("`{}: {value}`", key.trim_matches('`')),
+            _ => format!("{flag} {value}"),
+        }
+    }
+}
+
 /// A reason with what to try about it, in one sentence.
 #[must_use]
-pub fn sentence(reason: &Reason) -> String {
+pub fn sentence(reason: &Reason, naming: Naming) -> String {
+    let words = |remedy| words(remedy, naming);
     let words: Vec<_> = reason.remedies.iter().filter_map(words).collect();
     match words.split_last() {
         None => reason.text.clone(),
@@ -15,8 +77,8 @@ pub fn sentence(reason: &Reason) -> String {
 }
 
 /// The remedy as an imperative.
-fn words(remedy: &Remedy) -> Option<Cow<'static, str>> {
-    Some(Cow::Borrowed(match remedy {
+fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
+    let text = match remedy {
         Remedy::LowerRate => "lower the rate",
         Remedy::FewerUsers => "use fewer users (-u, -c)",
         Remedy::AddThreads => "add --threads",
@@ -25,25 +87,37 @@ fn words(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::FewerConnections => "use fewer connections per thread",
         Remedy::LastLonger => "let the run last longer",
         Remedy::Report => "please report it",
-        Remedy::Connections(needed) => return Some(Cow::Owned(format!("try -c {needed}"))),
+        Remedy::Connections(needed) => {
+            let setting = naming.set("-c", *needed);
+            return Some(Cow::Owned(format!("try {setting}")));
+        }
         Remedy::Descriptors {
             connections,
             descriptors,
         } => {
+            let setting = naming.set("-c", *connections);
             return Some(Cow::Owned(format!(
-                "raise the limit of open files (ulimit -n {descriptors}), then try -c {connections}"
+                "raise the limit of open files (ulimit -n {descriptors}), then try {setting}"
             )));
         }
-        Remedy::Users(needed) => return Some(Cow::Owned(format!("try -u {needed}"))),
+        Remedy::Users(needed) => {
+            let setting = naming.set("-u", *needed);
+            return Some(Cow::Owned(format!("try {setting}")));
+        }
         // What is said of a timeout explains how it is counted.
         Remedy::Against(outcome) if outcome.is_timeout() => return None,
-        Remedy::Against(outcome) => return self::remedy(*outcome).map(Cow::Borrowed),
-    }))
+        Remedy::Against(outcome) => return self::remedy(*outcome, naming),
+    };
+    Some(naming.named(text))
 }
 
 /// A remedy for a failure; `None` where the outcome's own words suffice.
 #[must_use]
-pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
+pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
+    by_flags(outcome).map(|text| naming.named(text))
+}
+
+const fn by_flags(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::DnsNotFound => "check the host's spelling",
         Outcome::DnsFailed | Outcome::DnsTimeout => "try again, or give the address with --resolve",
@@ -97,4 +171,45 @@ pub const fn remedy(outcome: Outcome) -> Option<&'static str> {
         Outcome::RedirectBlocked => "follow redirects with -L",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS, Naming, by_flags, remedy};
+    use drumfire_measure::Outcome;
+
+    #[test]
+    fn remedies_of_a_plan_name_its_keys() {
+        for (outcome, expected) in [
+            (Outcome::RedirectLimit, "raise `redirects`"),
+            (
+                Outcome::TlsUntrusted,
+                "give the issuer with `tls.cacert`, or skip verification with `tls.insecure`",
+            ),
+            (
+                Outcome::LocalDescriptors,
+                "raise `ulimit -n`, or use fewer connections",
+            ),
+        ] {
+            let said = remedy(outcome, Naming::Keys);
+            assert_eq!(said.as_deref(), Some(expected));
+        }
+        assert_eq!(Naming::Keys.set("-c", 50), "`connections: 50`");
+        assert_eq!(Naming::Flags.set("-c", 50), "-c 50");
+    }
+
+    /// A flag that has no key is left as it is, so that none may be forgotten.
+    #[test]
+    fn every_flag_of_a_remedy_has_a_key() {
+        for outcome in Outcome::ALL {
+            let Some(text) = by_flags(*outcome) else {
+                continue;
+            };
+            for word in text.split(' ').filter(|word| !word.contains('`')) {
+                let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
+                let is_known = KEYS.iter().any(|(flag, _)| *flag == bare);
+                assert!(!bare.starts_with('-') || is_known, "{bare} in: {text}");
+            }
+        }
+    }
 }

@@ -195,7 +195,7 @@ impl Exchange<'_> {
             sample.bytes_received
         ));
         self.verdict(is_good, words);
-        if let Some(remedy) = remedy(sample.outcome) {
+        if let Some(remedy) = remedy(sample.outcome, self.style.naming) {
             let arrow = self.style.glyph("  → ", "  -> ");
             self.lines
                 .push(Line::of(format!("{arrow}{remedy}"), Ink::Dim));

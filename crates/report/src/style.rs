@@ -1,4 +1,7 @@
-//! How text is to look: width, colour, and which characters the terminal shows.
+//! How text is to look: width, colour, which characters the terminal shows, and how settings are
+//! named.
+
+use crate::remedy::Naming;
 
 /// Whether text carries colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub struct Style {
     pub color: Color,
     /// Whether text may leave ASCII.
     pub unicode: Unicode,
+    /// How remedies name settings.
+    pub naming: Naming,
 }
 
 impl Style {
@@ -50,7 +55,14 @@ impl Style {
             width,
             color,
             unicode,
+            naming: Naming::Flags,
         }
+    }
+
+    /// The same for the run of a plan or of a command line.
+    #[must_use]
+    pub const fn naming(self, naming: Naming) -> Self {
+        Self { naming, ..self }
     }
 
     /// How many columns a line may take.

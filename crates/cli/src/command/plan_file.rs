@@ -7,7 +7,7 @@ use crate::{input, output, terminal};
 use drumfire_compile::form::{self, Draft, Setting, Source, Syntax};
 use drumfire_compile::{Diagnostic, Host};
 use drumfire_plan::document::Place;
-use drumfire_report::{Spot, excerpt};
+use drumfire_report::{Naming, Spot, excerpt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,6 +73,10 @@ impl PlanFile {
     }
 
     fn shown(&self, found: &Diagnostic) -> String {
+        let found = &Diagnostic {
+            remedy: Naming::Keys.named(&found.remedy).into_owned(),
+            ..found.clone()
+        };
         let Place::File {
             name, line, column, ..
         } = &found.place

@@ -2,7 +2,7 @@
 
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
-use crate::flags::{ColorChoice, OutputFlags};
+use crate::flags::OutputFlags;
 use crate::output::{self, Destination};
 use crate::session::{self, Shown, Watch};
 use crate::terminal;
@@ -10,6 +10,7 @@ use drumfire_compile::{Host, compile, form};
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_plan::Plan;
 use drumfire_plan::document::{Outputs, Switch, Text};
+use drumfire_report::style::Style;
 use drumfire_report::{csv, json, show, text};
 use std::path::Path;
 use std::sync::Arc;
@@ -54,7 +55,8 @@ pub(crate) fn of_plan(
     let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, control| {
         watch.observe(event, control);
     })?;
-    destinations.write(&summary, is_on(&outputs.explain), color)?;
+    let style = terminal::stdout_style(color).naming(written.naming);
+    destinations.write(&summary, is_on(&outputs.explain), &style)?;
     Ok(session::exit_of(&summary, is_on(&outputs.strict)))
 }
 
@@ -79,7 +81,7 @@ fn show_once(
         }
     })?;
     transcripts.sort_by_key(|transcript| transcript.sample.end);
-    let style = terminal::stdout_style(flags.color);
+    let style = terminal::stdout_style(flags.color).naming(written.naming);
     let text = show::exchanges(&transcripts, &summary, &style);
     destinations.write_text(&text)?;
     destinations.write_files(&summary)?;
@@ -116,17 +118,21 @@ impl Destinations {
     }
 
     /// Writes every result, the text first: a file that can't be written takes nothing with it.
-    fn write(&self, summary: &Summary, explain: bool, color: ColorChoice) -> Result<(), Failure> {
-        let style = terminal::stdout_style(color);
+    pub(super) fn write(
+        &self,
+        summary: &Summary,
+        explain: bool,
+        style: &Style,
+    ) -> Result<(), Failure> {
         let text = if explain {
-            text::summary_explained(summary, &style)
+            text::summary_explained(summary, style)
         } else {
-            text::summary(summary, &style)
+            text::summary(summary, style)
         };
         let text = match terminal::rows() {
             // What scrolls out of sight is said again.
             Some(rows) if text.lines().count() >= rows => {
-                format!("{text}\n{}", text::last_lines(summary, &style))
+                format!("{text}\n{}", text::last_lines(summary, style))
             }
             _ => text,
         };

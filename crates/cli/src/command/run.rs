@@ -2,10 +2,11 @@
 
 use super::plan_file::PlanFile;
 use super::results;
-use crate::document;
+use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
 use crate::flags::RunFlags;
 use drumfire_compile::compile_draft;
+use drumfire_report::Naming;
 
 /// Runs a plan that was written down.
 pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
@@ -21,6 +22,9 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
         draft.document = document::once(draft.document);
     }
     let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
-    let written = draft.document.into();
+    let written = Written {
+        naming: Naming::Keys,
+        ..draft.document.into()
+    };
     results::of_plan(plan, &written, &flags.output, flags.print_plan)
 }

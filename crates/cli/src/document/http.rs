@@ -9,7 +9,7 @@ use drumfire_plan::document::{
     Ask, CommonBody, CommonFields, Document, Expect, Http, Place, Placed, Pool, Request, Settings,
     Text,
 };
-use drumfire_report::secret;
+use drumfire_report::{Naming, secret};
 use std::path::Path;
 
 /// The name of a list of URLs in error messages.
@@ -57,6 +57,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
             ..document(pool, &flags.load, &flags.output)
         },
         notes,
+        naming: Naming::Flags,
     })
 }
 

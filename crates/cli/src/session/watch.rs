@@ -7,7 +7,7 @@ use drumfire_engine::Control;
 use drumfire_measure::{Interval, Model, RunEvent};
 use drumfire_plan::{Plan, Pool, StopReason};
 use drumfire_report::live::{Progress, Since, Stage, Stops, line};
-use drumfire_report::remedy;
+use drumfire_report::{Naming, remedy};
 use drumfire_units::Nanos;
 
 /// How many intervals the spark shows.
@@ -26,6 +26,7 @@ pub(crate) struct Watch {
     /// The load has ended, and by what.
     stopped: Option<StopReason>,
     color: ColorChoice,
+    naming: Naming,
 }
 
 /// What is shown of a run before its report.
@@ -65,7 +66,13 @@ impl Watch {
             rates: Vec::new(),
             stopped: None,
             color,
+            naming: Naming::Flags,
         }
+    }
+
+    /// The same with settings named so.
+    pub(crate) fn naming(self, naming: Naming) -> Self {
+        Self { naming, ..self }
     }
 
     /// Takes note of an event of the run that this controls.
@@ -135,7 +142,8 @@ impl Watch {
         }
         self.is_troubled = true;
         self.replace("");
-        let remedy = remedy(outcome).map_or_else(String::new, |remedy| format!("; {remedy}"));
+        let remedy = remedy(outcome, self.naming);
+        let remedy = remedy.map_or_else(String::new, |remedy| format!("; {remedy}"));
         output::complain(&format!(
             "every request so far failed: {} ({}){remedy} (Ctrl-C ends the run)",
             outcome.words(),

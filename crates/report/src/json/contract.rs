@@ -4,6 +4,7 @@ use super::connections::Connections;
 use super::distribution::Distribution;
 use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
+use crate::remedy::Naming;
 use crate::secret;
 use crate::show::content;
 use crate::style::Unicode;
@@ -640,9 +641,10 @@ fn statuses(counts: impl Iterator<Item = (u16, u64)>) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Reasons with their remedies.
+/// Reasons with their remedies, the same for a plan and a command line.
 fn sentences(reasons: &[Reason]) -> Vec<String> {
-    let sentences = reasons.iter().map(crate::sentence);
+    let sentences = reasons.iter();
+    let sentences = sentences.map(|reason| crate::sentence(reason, Naming::Flags));
     sentences.map(prose).collect()
 }
 

@@ -4,7 +4,7 @@ use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{count, counted, rate, share, share_tenths};
-use crate::remedy::remedy;
+use crate::remedy::{Naming, remedy};
 use crate::secret;
 use crate::show::content;
 use crate::status::reason_phrase;
@@ -142,8 +142,12 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     let mut plan = summary.info.plan_text.iter();
     let follows = plan.any(|(key, _)| key.rsplit('.').next() == Some("redirects"));
     if redirects > 0 && !follows {
+        let follow = match page.style.naming {
+            Naming::Flags => "-L N",
+            Naming::Keys => "`redirects: N`",
+        };
         let text = format!(
-            "{} followed; -L N follows up to N of them",
+            "{} followed; {follow} follows up to N of them",
             match redirects {
                 1 => "one redirect was not".to_owned(),
                 n => format!("{} redirects were not", count(n)),
@@ -304,9 +308,9 @@ fn kind_lines(mut head: Line, kind: &Kind, page: &Page<'_>) -> Vec<Line> {
             rows.extend(below(&text, indent, "", Ink::Dim, page));
         }
     }
-    if let Some(remedy) = remedy(kind.outcome) {
+    if let Some(remedy) = remedy(kind.outcome, style.naming) {
         rows.extend(below(
-            remedy,
+            &remedy,
             indent,
             style.glyph("→ ", "-> "),
             Ink::Dim,

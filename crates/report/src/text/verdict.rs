@@ -110,7 +110,10 @@ fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let mut rows = Vec::new();
     for reason in answer.reasons {
-        let reason = foreign(&in_letters(&sentence(reason), style.unicode), style.unicode);
+        let reason = foreign(
+            &in_letters(&sentence(reason, style.naming), style.unicode),
+            style.unicode,
+        );
         for (index, text) in wrap(&reason, page.room() - 2).into_iter().enumerate() {
             let bullet = match index {
                 0 => style.glyph("· ", "- "),
