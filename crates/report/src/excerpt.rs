@@ -3,11 +3,28 @@
 use crate::line::{Ink, Line};
 use crate::style::Style;
 use crate::untrusted::is_dangerous;
-use drumfire_plan::secret;
+use drumfire_plan::{nearest, secret};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Columns of a line's number, at least.
 const NUMBER: usize = 4;
+/// Settings of a plan that choose among words, and sound like secrets.
+const OWN_SETTINGS: [&str; 2] = ["session", "cookies"];
+/// The words, and those that are written in their place.
+const OWN_VALUES: [&str; 10] = [
+    "shared",
+    "user",
+    "none",
+    "iteration",
+    "true",
+    "false",
+    "yes",
+    "no",
+    "on",
+    "off",
+];
+/// Stands for an `@` that no URL has, while secrets are looked for.
+const PATH_SIGN: char = '\u{e000}';
 /// A tab is shown as this many spaces.
 const TAB: usize = 2;
 
@@ -38,7 +55,7 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     };
     let number = spot.line.to_string();
     let gutter = number.len().max(NUMBER);
-    let cut = secret::excerpt(line);
+    let cut = without_secrets(line);
     let at = mark(line, spot).map(|at| at.min(cut.chars().count().saturating_sub(1)));
     let room = style.width().saturating_sub(gutter + 3).max(10);
     let (shown, before) = window(&cut, at.unwrap_or(0), room, style);
@@ -54,6 +71,55 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
             .print(style, &mut out);
     }
     out
+}
+
+/// The line, cut off where a secret may begin. Settings of a plan are none.
+fn without_secrets(line: &str) -> String {
+    let mut shown = String::new();
+    let line = with_signs_of_paths(line);
+    let mut rest = line.as_str();
+    while let Some((before, own)) = own_setting(rest) {
+        let cut = secret::excerpt(before);
+        let is_cut = cut.chars().count() < before.chars().count();
+        shown.push_str(&cut);
+        if is_cut {
+            return shown.replace(PATH_SIGN, "@");
+        }
+        shown.push_str(own);
+        rest = &rest[before.len() + own.len()..];
+    }
+    shown.push_str(&secret::excerpt(rest));
+    shown.replace(PATH_SIGN, "@")
+}
+
+/// The line with another character for each `@` that begins a word, as in `$[?@.id]` and `//a/@href`:
+/// behind a user's name and password it would stand in the middle of one.
+fn with_signs_of_paths(line: &str) -> String {
+    let mut before = ' ';
+    let signs = line.chars().map(|c| {
+        let begins = before.is_whitespace() || "'\"/?([!&|,".contains(before);
+        before = c;
+        if c == '@' && begins { PATH_SIGN } else { c }
+    });
+    signs.collect()
+}
+
+/// The first setting of a plan whose name sounds like a secret's, as `session: user`, and what
+/// stands before it.
+fn own_setting(line: &str) -> Option<(&str, &str)> {
+    let found = OWN_SETTINGS.iter().filter_map(|name| {
+        let at = line.find(name)?;
+        let is_apart = !line[..at].ends_with(|c: char| c.is_alphanumeric() || "-_.".contains(c));
+        let behind = line[at + name.len()..].trim_start_matches('"').trim_start();
+        let value = behind.strip_prefix([':', '='])?.trim_start();
+        let value = value.trim_start_matches(['"', '\'']);
+        let word = value.find(|c: char| !c.is_ascii_alphabetic() && c != '_');
+        let word = &value[..word.unwrap_or(value.len())];
+        let is_ours = nearest(word, OWN_VALUES).is_some();
+        let end = line.len() - value.len() + word.len();
+        (is_apart && is_ours).then_some((&line[..at], &line[at..end]))
+    });
+    found.min_by_key(|(before, _)| before.len())
 }
 
 /// How many characters of the line stand before the mistake.
@@ -189,5 +255,19 @@ mod tests {
         );
         assert!(!text.contains("CANARY"), "{text}");
         assert!(text.contains("Authorization"), "{text}");
+        let text = shown("{ session: usr, headers: { Token: CANARY } }", 12, None, 80);
+        assert!(text.contains("{ session: usr, headers: { Token"), "{text}");
+        assert!(!text.contains("CANARY"), "{text}");
+        let paths = "take: { a: css [x] @href, b: '//a/@id', c: '$[?@.n]' }";
+        assert!(shown(paths, 3, None, 80).contains(paths), "{text}");
+        for line in [
+            "proxy: me:CANARY@h",
+            "a: \"http://me:CANARY@h/@x\"",
+            "session: CANARY",
+            "x-session: user CANARY",
+            "\"cookies\": CANARY",
+        ] {
+            assert!(!shown(line, 1, None, 80).contains("CANARY"), "{line}");
+        }
     }
 }

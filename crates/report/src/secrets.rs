@@ -124,7 +124,7 @@ fn masked_spellings(secret: &str, text: &str) -> Option<String> {
     let first = secret.bytes().next()?;
     while at < text.len() {
         let byte = text.as_bytes()[at];
-        let may_begin = byte == first || b"%+\\&".contains(&byte);
+        let may_begin = byte.eq_ignore_ascii_case(&first) || b"%+\\&".contains(&byte);
         let length = may_begin.then(|| spelled(secret, &text[at..])).flatten();
         let Some(length) = length else {
             at += 1;
@@ -158,14 +158,18 @@ fn spelled(secret: &str, text: &str) -> Option<usize> {
     ends.into_iter().max()
 }
 
-/// How long the spelling of a character is that a text begins with: as it is, as `+` for a space,
-/// percent-encoded, escaped as in JSON, or as in HTML.
-fn spellings_of(c: char, text: &str) -> [Option<usize>; 5] {
-    let as_it_is = text.starts_with(c).then(|| c.len_utf8());
-    let as_plus = (c == ' ' && text.starts_with('+')).then_some(1);
+/// How long the spelling of a character is that a text begins with: as it is, a letter of ASCII
+/// also as the other case has it, as `+` for a space, as `""` for a quote in CSV, percent-encoded,
+/// escaped as in JSON, or as in HTML.
+fn spellings_of(c: char, text: &str) -> [Option<usize>; 6] {
+    let next = text.chars().next();
+    let as_it_is = next.filter(|next| next.eq_ignore_ascii_case(&c));
+    let as_plus = (c == ' ' && next == Some('+')).then_some(1);
+    let as_two = (c == '"' && text.starts_with("\"\"")).then_some(2);
     [
-        as_it_is,
+        as_it_is.map(char::len_utf8),
         as_plus,
+        as_two,
         percent(c, text),
         json_escape(c, text),
         html_escape(c, text),
@@ -267,14 +271,17 @@ fn longest_first(mut texts: Vec<String>) -> Vec<String> {
 }
 
 /// A secret and its lines, each as it is and escaped once, for what was escaped may be escaped
-/// again: a body of JSON within JSON, or in base64.
+/// again: a body of JSON within JSON, or in base64. So is what a server makes of one that takes its
+/// UTF-8 for Latin-1.
 fn parts(secret: &str) -> Vec<String> {
     let lines = secret.lines().map(str::trim);
     let lines = lines.filter(|line| line.len() >= PART_MIN);
     let all = std::iter::once(secret).chain(lines);
+    let latin = |text: &str| -> String { text.bytes().map(char::from).collect() };
     let spelled = |text| {
         [
             str::to_owned(text),
+            latin(text),
             json_escaped(text),
             percent_encoded(text, "%20"),
         ]
@@ -290,12 +297,17 @@ fn json_escaped(text: &str) -> String {
 }
 
 /// The usual ways to spell a text, of which a cut may leave the beginning, and those that no
-/// character has for itself: as it is, and as JSON, URLs, base64 and our own escapes have it.
+/// character has for itself: as it is, and as JSON, URLs, base64, hexadecimal digits and our own
+/// escapes have it.
 fn spellings(text: &str) -> Vec<String> {
     let mut all = vec![text.to_owned(), json_escaped(text)];
     all.push(Untrusted::new(text).escaped(Unicode::On));
     all.extend([percent_encoded(text, "%20"), percent_encoded(text, "+")]);
     all.extend(base64_cores(text));
+    let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    if digits.len() >= PART_MIN {
+        all.extend([digits.to_ascii_uppercase(), digits]);
+    }
     all
 }
 
@@ -374,6 +386,11 @@ mod tests {
             "next=%2Fp%3Fq%3DC%2522n%2520y%252FCANARY",
             in_json.as_str(),
             basic.as_str(),
+            "\"step(C\"\"n y/CANARY)\",1",
+            "c\"N Y/CaNaRy",
+            "C%22N+Y%2FCANARY",
+            "43226e20792f43414e415259",
+            "43226E20792F43414E415259",
         ] {
             let masked = secrets.masked(text);
             assert!(masked.contains("***"), "{text}: {masked}");
@@ -397,6 +414,8 @@ mod tests {
             "\\u00e4\\uD83D\\ude00xy",
             "%C3%A4%F0%9F%98%80xy",
             "&#228;&#x1F600;xy",
+            "\u{c3}\u{a4}\u{f0}\u{9f}\u{98}\u{80}XY",
+            "\\u00c3\\u00a4\\u00f0\\u009f\\u0098\\u0080xy",
         ] {
             assert_eq!(secrets.masked(text), "***", "{text}");
         }

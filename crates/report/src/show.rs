@@ -149,7 +149,9 @@ impl Exchange<'_> {
         let rule = self.safe(rule);
         let said = match (variable, result) {
             (Some(name), Ok(value)) => {
-                let value = excerpted(&self.masked(value.as_deref().unwrap_or_default()));
+                // A part of a body may have members with secret names.
+                let value = secret::body(value.as_deref().unwrap_or_default(), &self.secrets);
+                let value = excerpted(&value);
                 format!("{name} = {}  ({rule})", self.safe(&value))
             }
             (Some(name), Err(none)) => format!("{name} has no value: {rule}: {}", self.safe(none)),
