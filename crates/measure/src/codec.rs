@@ -9,6 +9,7 @@ pub(crate) mod figures;
 pub(crate) mod interval;
 pub(crate) mod run_info;
 
+use crate::Outcome;
 use std::fmt;
 
 /// The version of the form that is written here, its first number.
@@ -143,12 +144,48 @@ impl<'a> Input<'a> {
         u32::try_from(number).map_err(|_| CodecError::Malformed("a number has more than 32 bits"))
     }
 
+    /// The next byte string, behind its length.
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], CodecError> {
+        let length = self.length()?;
+        let (bytes, rest) = self.0.split_at(length);
+        self.0 = rest;
+        Ok(bytes)
+    }
+
     /// The next text.
     pub(crate) fn text(&mut self) -> Result<&'a str, CodecError> {
-        let length = self.length()?;
-        let (text, rest) = self.0.split_at(length);
-        self.0 = rest;
+        let text = self.bytes()?;
         std::str::from_utf8(text).map_err(|_| CodecError::Malformed("a text is not UTF-8"))
+    }
+
+    /// The next number, which is 1 for yes and 0 for no.
+    pub(crate) fn flag(&mut self) -> Result<bool, CodecError> {
+        match self.number()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(CodecError::Malformed("neither yes nor no")),
+        }
+    }
+
+    /// The next outcome, by its name.
+    pub(crate) fn outcome(&mut self) -> Result<Outcome, CodecError> {
+        let name = self.text()?;
+        let outcome = Outcome::ALL.iter().find(|outcome| outcome.name() == name);
+        outcome
+            .copied()
+            .ok_or(CodecError::Malformed("an unknown outcome"))
+    }
+
+    /// A list: how many there are, and each of them.
+    pub(crate) fn several<T>(
+        &mut self,
+        mut one: impl FnMut(&mut Self) -> Result<T, CodecError>,
+    ) -> Result<Vec<T>, CodecError> {
+        let mut all = Vec::new();
+        for _ in 0..self.length()? {
+            all.push(one(self)?);
+        }
+        Ok(all)
     }
 
     /// Reads what [`put_named`] wrote: where each name stands in `names`, and its count.

@@ -403,11 +403,9 @@ fn decode_address(input: &mut Input<'_>) -> Result<AddressCounts, CodecError> {
 
 fn decode_errors(errors: &mut ErrorTable, input: &mut Input<'_>) -> Result<(), CodecError> {
     for _ in 0..input.length()? {
-        let name = input.text()?;
-        let outcome = Outcome::ALL.iter().find(|outcome| outcome.name() == name);
-        let outcome = outcome.ok_or(CodecError::Malformed("an unknown outcome"))?;
+        let outcome = input.outcome()?;
         let (text, count) = (input.text()?, input.number()?);
-        if !errors.push(*outcome, text, count) {
+        if !errors.push(outcome, text, count) {
             return Err(CodecError::Malformed("messages of failures"));
         }
     }

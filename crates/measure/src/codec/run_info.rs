@@ -50,7 +50,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
         seed: input.number()?,
         version: text(input)?,
         threads: input.small()?,
-        pools: several(input, decode_pool)?,
+        pools: input.several(decode_pool)?,
         interval: Nanos(input.number()?),
         warmup: Nanos(input.number()?),
         tls_verified: match input.number()? {
@@ -59,9 +59,9 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
             2 => Some(true),
             _ => return Err(CodecError::Malformed("whether certificates are verified")),
         },
-        spin: flag(input)?,
-        plan_text: several(input, |input| Ok((text(input)?, text(input)?)))?,
-        notes: several(input, text)?,
+        spin: input.flag()?,
+        plan_text: input.several(|input| Ok((text(input)?, text(input)?)))?,
+        notes: input.several(text)?,
         target: text(input)?,
     };
     input.end()?;
@@ -98,13 +98,13 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
 
 fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
     let name = text(input)?;
-    let model = if flag(input)? {
+    let model = if input.flag()? {
         Model::Closed
     } else {
         Model::Open
     };
-    let steps = several(input, |input| Ok(Arc::from(input.text()?)))?;
-    let intended_rate = flag(input)?.then(|| input.number()).transpose()?;
+    let steps = input.several(|input| Ok(Arc::from(input.text()?)))?;
+    let intended_rate = input.flag()?.then(|| input.number()).transpose()?;
     let intended_rate = intended_rate.map(f64::from_bits);
     if intended_rate.is_some_and(|rate| !rate.is_finite()) {
         return Err(CodecError::Malformed("a rate that is no number"));
@@ -115,7 +115,7 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
         steps,
         intended_rate,
         connections: input.small()?,
-        growth: match flag(input)? {
+        growth: match input.flag()? {
             true => Growth::AsNeeded,
             false => Growth::Ahead,
         },
@@ -126,31 +126,11 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
                 Some(u32::try_from(users).map_err(|_| CodecError::Malformed("a number of users"))?)
             }
         },
-        iterations: flag(input)?,
-        scenarios: several(input, |input| Ok(Arc::from(input.text()?)))?,
+        iterations: input.flag()?,
+        scenarios: input.several(|input| Ok(Arc::from(input.text()?)))?,
     })
 }
 
 fn text(input: &mut Input<'_>) -> Result<String, CodecError> {
     input.text().map(str::to_owned)
-}
-
-fn flag(input: &mut Input<'_>) -> Result<bool, CodecError> {
-    match input.number()? {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(CodecError::Malformed("neither yes nor no")),
-    }
-}
-
-/// A list: how many there are, and each of them.
-fn several<'a, T>(
-    input: &mut Input<'a>,
-    mut one: impl FnMut(&mut Input<'a>) -> Result<T, CodecError>,
-) -> Result<Vec<T>, CodecError> {
-    let mut all = Vec::new();
-    for _ in 0..input.length()? {
-        all.push(one(input)?);
-    }
-    Ok(all)
 }
