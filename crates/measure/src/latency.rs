@@ -17,6 +17,8 @@ pub struct Latency {
     pub service_time: Histogram,
     /// Sent to the response's first byte, of ok samples.
     pub first_byte: Histogram,
+    /// The same of samples that failed by their answer: its status, or a check.
+    pub first_byte_bad: Histogram,
     /// Due to sent, of all that was sent: our own lateness.
     pub lag: Histogram,
     /// Intended start to due, of all requests sent, and as "at least this long" of those due and
@@ -27,22 +29,24 @@ pub struct Latency {
 }
 
 impl Latency {
-    fn all_mut(&mut self) -> [&mut Histogram; 6] {
+    fn all_mut(&mut self) -> [&mut Histogram; 7] {
         [
             &mut self.response_time,
             &mut self.service_time,
             &mut self.first_byte,
+            &mut self.first_byte_bad,
             &mut self.lag,
             &mut self.waiting,
             &mut self.failed,
         ]
     }
 
-    fn all(&self) -> [&Histogram; 6] {
+    fn all(&self) -> [&Histogram; 7] {
         [
             &self.response_time,
             &self.service_time,
             &self.first_byte,
+            &self.first_byte_bad,
             &self.lag,
             &self.waiting,
             &self.failed,
@@ -68,6 +72,9 @@ impl Latency {
     #[cold]
     #[inline(never)]
     fn record_failed(&mut self, sample: &Sample) {
+        if sample.outcome.is_answered() && sample.first_byte != Nanos::MAX {
+            self.first_byte_bad.record(sample.first_byte - sample.sent);
+        }
         if sample.outcome.is_cut_off() {
             self.failed.record_at_least(sample.response_time());
         } else {

@@ -240,6 +240,29 @@ impl Outcome {
         self.is_timeout() || matches!(self, Self::LocalCancelled)
     }
 
+    /// Whether an answer came that was not as the plan's checks want it: its header, its body, its
+    /// time, what is taken from it.
+    #[must_use]
+    pub const fn is_check(self) -> bool {
+        matches!(
+            self,
+            Self::AssertHeader
+                | Self::AssertBody
+                | Self::AssertTime
+                | Self::ExtractMissing
+                | Self::Script
+        )
+    }
+
+    /// Whether the exchange failed by its answer, which came whole: by its status, or by a check.
+    #[must_use]
+    pub const fn is_answered(self) -> bool {
+        let is_status = matches!(self, Self::HttpStatus | Self::InvalidStatus);
+        let is_call = self as u8 >= Self::GrpcCancelled as u8
+            && self as u8 <= Self::GrpcUnauthenticated as u8;
+        is_status || is_call || self.is_check()
+    }
+
     /// Whether the exchange ended because time was up.
     #[must_use]
     pub const fn is_timeout(self) -> bool {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | intended, dropped | numbers |
 //! | series | how many are used, then for each: unused ones before it, and the series |
-//! | first byte, lag, waiting, failed | histograms |
+//! | first byte, that of bad answers, lag, waiting, failed | histograms |
 //! | warm-up | its counts |
 //! | leniencies | counts by name |
 //! | the change of what is under way, its sign in the last bit | a number |
@@ -34,6 +34,7 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     let latency = &figures.latency;
     for histogram in [
         &latency.first_byte,
+        &latency.first_byte_bad,
         &latency.lag,
         &latency.waiting,
         &latency.failed,
@@ -76,6 +77,7 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
     decode_series(&mut figures, input)?;
     let latency = &mut figures.latency;
     latency.first_byte = Histogram::decode(input)?;
+    latency.first_byte_bad = Histogram::decode(input)?;
     latency.lag = Histogram::decode(input)?;
     latency.waiting = Histogram::decode(input)?;
     latency.failed = Histogram::decode(input)?;

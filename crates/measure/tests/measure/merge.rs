@@ -251,6 +251,7 @@ fn a_sample_is_counted_where_it_belongs() {
     assert_eq!((latency.lag.count(), latency.lag.max()), (2, ms(2)));
     assert_eq!((latency.waiting.count(), latency.waiting.max()), (2, ms(0)));
     assert_eq!((latency.failed.count(), latency.failed.max()), (1, ms(30)));
+    assert_eq!(latency.first_byte_bad.count(), 0, "no answer came");
     assert_eq!(interval.total.status().collect::<Vec<_>>(), [(200, 1)]);
     assert_eq!(interval.total.status_counts().get(0), 1);
 }
@@ -333,4 +334,22 @@ fn a_message_is_printable_and_short() {
         assert!(!row.message.contains(char::is_control), "{}", row.message);
         assert!(row.message.len() <= drumfire_measure::MESSAGE_BYTES);
     }
+}
+
+#[test]
+fn the_first_byte_of_a_bad_answer_stands_apart() {
+    let mut interval = Interval::new(&names(1));
+    let ms = Nanos::from_millis;
+    interval.total.record(&samples::ok(ms(1), ms(4)));
+    let first_byte = |outcome| Sample {
+        first_byte: ms(8),
+        ..samples::failed(ms(5), ms(30), outcome)
+    };
+    interval.total.record(&first_byte(Outcome::HttpStatus));
+    interval.total.record(&first_byte(Outcome::Truncated));
+    interval.sum_up();
+    let latency = &interval.total.latency;
+    let counted = |histogram: &drumfire_measure::Histogram| (histogram.count(), histogram.max());
+    assert_eq!(counted(&latency.first_byte), (1, ms(2)));
+    assert_eq!(counted(&latency.first_byte_bad), (1, ms(3)));
 }
