@@ -3,7 +3,7 @@
 use crate::{Blame, Figures, Histogram, Outcome};
 use drumfire_units::Nanos;
 
-/// A worker thread's measurements of itself. Merges by addition, the busiest share by maximum.
+/// A worker thread's measurements of itself. Merges by addition, the busiest share and the memory by maximum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerHealth {
     /// CPU time used, user and system.
@@ -18,6 +18,8 @@ pub struct WorkerHealth {
     pub wake_lateness: Histogram,
     /// The greatest CPU share of a worker, in millionths.
     pub busiest_share_ppm: u32,
+    /// The most resident memory of the whole program, in bytes; 0 where it is not known.
+    pub memory: u64,
 }
 
 impl WorkerHealth {
@@ -29,6 +31,7 @@ impl WorkerHealth {
         self.loop_turn.merge(&other.loop_turn);
         self.wake_lateness.merge(&other.wake_lateness);
         self.busiest_share_ppm = self.busiest_share_ppm.max(other.busiest_share_ppm);
+        self.memory = self.memory.max(other.memory);
     }
 
     /// Forgets everything and keeps the memory.
@@ -39,6 +42,7 @@ impl WorkerHealth {
         self.loop_turn.reset();
         self.wake_lateness.reset();
         self.busiest_share_ppm = 0;
+        self.memory = 0;
     }
 }
 
@@ -58,6 +62,8 @@ pub struct GeneratorHealth {
     pub run_queue_delay: Nanos,
     /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
     pub steal_share: f64,
+    /// The most resident memory of this program, in bytes; 0 where it is not known.
+    pub memory_max: u64,
     /// Connections that were opened.
     pub connections_opened: u64,
     /// Whether workers spin before a due time, which makes their CPU share meaningless.
@@ -79,6 +85,7 @@ impl GeneratorHealth {
             wake_lateness_p99: shown(&health.wake_lateness),
             run_queue_delay: health.run_queue_delay,
             steal_share: 0.0,
+            memory_max: health.memory,
             connections_opened: total.connections.opened,
             spin: false,
             limited_by: limits_reached(total),

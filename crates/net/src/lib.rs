@@ -19,7 +19,8 @@ pub use clock::Clock;
 pub use io::{Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
 pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
 pub use process::{
-    StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, steal_times,
+    StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, resident_memory,
+    steal_times,
 };
 pub use resolve::{ResolveError, resolve};
 pub use socket::is_own_address;

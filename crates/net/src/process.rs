@@ -1,4 +1,4 @@
-//! The limits of this process, and the CPU time that it waits for.
+//! The limits of this process, its memory, and the CPU time that it waits for.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
@@ -36,6 +36,16 @@ pub fn ephemeral_ports() -> Option<u64> {
     (high + 1).checked_sub(low)
 }
 
+/// How many bytes of this process are in memory; `None` where the kernel does not report it.
+#[must_use]
+pub fn resident_memory() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/status").ok()?;
+    let mut lines = text.lines();
+    let kilobytes = lines.find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes = kilobytes.trim().strip_suffix("kB")?.trim_end();
+    kilobytes.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// CPU time of the whole machine, in the kernel's ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StealTimes {
@@ -61,4 +71,19 @@ pub fn steal_times() -> Option<StealTimes> {
         steal: *numbers.get(7)?,
         total: numbers.iter().take(8).sum(),
     })
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_that_is_touched_is_resident() {
+        const GROWTH: usize = 64 << 20;
+        let before = resident_memory().expect("the kernel reports it");
+        let touched = vec![1_u8; GROWTH];
+        let after = resident_memory().expect("the kernel reports it");
+        assert!(touched.iter().all(|byte| *byte == 1));
+        assert!(after >= before + GROWTH as u64 * 9 / 10, "{before} {after}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::id::Shard;
 use drumfire_measure::{
     GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
-use drumfire_net::{StealTimes, steal_times};
+use drumfire_net::{StealTimes, resident_memory, steal_times};
 use drumfire_plan::{Plan, Spin, StopReason};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -29,8 +29,14 @@ pub(crate) struct Collector {
     summary: Summary,
     windows: WindowedThresholds,
     end: Nanos,
-    /// The machine's stolen time at the start; `None` where it is not measured.
-    pub(crate) steal: Option<StealTimes>,
+    /// What the machine is asked; `None` where it is asked nothing.
+    pub(crate) machine: Option<Machine>,
+}
+
+/// What the machine said at the start of a run.
+pub(crate) struct Machine {
+    /// Its stolen time, where it is known.
+    steal: Option<StealTimes>,
 }
 
 /// One worker as the collector sees it.
@@ -90,7 +96,9 @@ impl Collector {
             summary: Summary::new(Arc::clone(info)),
             windows: WindowedThresholds::new(plan.thresholds(), info),
             end: Nanos::ZERO,
-            steal: steal_times(),
+            machine: Some(Machine {
+                steal: steal_times(),
+            }),
         }
     }
 
@@ -237,6 +245,9 @@ impl Collector {
             observer(RunEvent::Kept(samples));
         }
         interval.sum_up();
+        if self.machine.is_some() {
+            interval.health.memory = resident_memory().unwrap_or(0);
+        }
         let interval = Arc::new(*interval);
         self.summary.absorb(&interval);
         self.windows.absorb(&interval);
@@ -261,7 +272,8 @@ impl Collector {
             u32::try_from(self.workers.len()).unwrap_or(u32::MAX),
         );
         health.spin = plan.generator().spin == Spin::Yes;
-        if let (Some(before), Some(after)) = (self.steal, steal_times()) {
+        let before = self.machine.and_then(|machine| machine.steal);
+        if let (Some(before), Some(after)) = (before, before.and_then(|_| steal_times())) {
             let total = after.total.saturating_sub(before.total).max(1);
             health.steal_share = after.steal.saturating_sub(before.steal) as f64 / total as f64;
         }

@@ -39,6 +39,6 @@ pub fn run_over<I: Io + Send>(
     };
     let crew = shares.shards().zip(drivers.into_iter().map(work)).collect();
     let mut collector = Collector::new(&prepared.plan, info);
-    collector.steal = None;
+    collector.machine = None;
     conduct(collector, crew, prepared, &mut |event| observer(&event))
 }

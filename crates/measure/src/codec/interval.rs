@@ -57,6 +57,7 @@ fn encode_health(health: &WorkerHealth, out: &mut Vec<u8>) {
     put(out, health.wall.0);
     put(out, health.run_queue_delay.0);
     put(out, health.busiest_share_ppm.into());
+    put(out, health.memory);
     health.loop_turn.encode(out);
     health.wake_lateness.encode(out);
 }
@@ -67,6 +68,7 @@ fn decode_health(input: &mut Input<'_>) -> Result<WorkerHealth, CodecError> {
         wall: Nanos(input.number()?),
         run_queue_delay: Nanos(input.number()?),
         busiest_share_ppm: input.small()?,
+        memory: input.number()?,
         loop_turn: Histogram::decode(input)?,
         wake_lateness: Histogram::decode(input)?,
     })

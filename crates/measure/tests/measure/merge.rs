@@ -41,6 +41,7 @@ pub(crate) fn record(interval: &mut Interval, seen: &Seen) {
     interval.health.wake_lateness.record(Nanos(extra * 7));
     let share = extra as u32; // below a million
     interval.health.busiest_share_ppm = interval.health.busiest_share_ppm.max(share);
+    interval.health.memory = interval.health.memory.max(extra << 12);
 }
 
 /// The same of a pool.
