@@ -4,7 +4,7 @@ use crate::errors::ErrorTable;
 use crate::series::SeriesMut;
 use crate::{
     Bytes, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations, Latency, Leniency,
-    Messages, Outcome, OutcomeCounts, PoolSeries, Sample, StatusCounts, Step,
+    Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample, StatusCounts, Step,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -62,6 +62,16 @@ impl Figures {
     #[must_use]
     pub fn new(steps: &[Arc<str>]) -> Self {
         Self::of_series(steps.into())
+    }
+
+    /// The same of a pool's sums alone, to which [`Self::merge_sums`] adds.
+    #[must_use]
+    pub fn of_sums(pool: &PoolInfo) -> Self {
+        Self::of_series(PoolSeries {
+            steps: &[],
+            iterations: pool.iterations,
+            scenarios: &[],
+        })
     }
 
     /// The same of a pool with these series.
@@ -294,7 +304,7 @@ impl Figures {
     }
 
     /// Adds `other`, of whatever pool, without its steps and scenarios.
-    pub(crate) fn merge_sums(&mut self, other: &Self) {
+    pub fn merge_sums(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.bytes.merge(&other.bytes);
         self.latency.merge(&other.latency);

@@ -115,6 +115,23 @@ impl Interval {
         }
     }
 
+    /// The same of sums alone, of pools whose iterations have books of their own or not.
+    pub(crate) fn of_sums(iterations: bool) -> Self {
+        Self::of_pools([PoolSeries {
+            steps: &[],
+            iterations,
+            scenarios: &[],
+        }])
+    }
+
+    /// Adds the sums of these figures of `other`, which is summed up, without their steps. This one
+    /// is made by [`Self::of_sums`].
+    pub(crate) fn merge_sums(&mut self, other: &Self, figures: &Figures) {
+        self.merge_span(other);
+        self.total.merge_sums(figures);
+        self.health.merge(&other.health);
+    }
+
     /// The interval, summed up, in our own binary form: some two bytes for each time that differs
     /// from the others, and no sums.
     #[must_use]

@@ -5,6 +5,7 @@
 
 mod addresses;
 mod buckets;
+mod change;
 mod codec;
 mod connections;
 mod counts;
@@ -16,6 +17,7 @@ mod held_back;
 mod histogram;
 mod histogram_codec;
 mod interval;
+mod interval_row;
 mod iterations;
 mod latency;
 mod leniency;
@@ -33,6 +35,7 @@ mod step;
 mod summary;
 mod target;
 mod threshold;
+mod timeline;
 mod transcript;
 mod verdict;
 mod window;
@@ -41,6 +44,7 @@ mod words;
 
 pub use addresses::{ADDRESS_ROWS_MAX, AddressCounts, AddressRow, Addresses};
 pub use buckets::HIGHEST;
+pub use change::{Change, Tails};
 pub use codec::CodecError;
 pub use connections::{Closing, Connections};
 pub use counts::{Bytes, Counts, OutcomeCounts};
@@ -51,6 +55,7 @@ pub use health::{GeneratorHealth, WorkerHealth};
 pub use held_back::HeldBack;
 pub use histogram::Histogram;
 pub use interval::Interval;
+pub use interval_row::{IntervalRow, Reading, Rows, Spread};
 pub use iterations::{IterationSample, Iterations};
 pub use latency::Latency;
 pub use leniency::{Leniencies, Leniency};
@@ -66,6 +71,7 @@ pub use step::{STEPS, Step};
 pub use summary::Summary;
 pub use target::{TargetAnswer, TargetState};
 pub use threshold::ThresholdResult;
+pub use timeline::{Resolution, Timeline};
 pub use transcript::{
     Excerpt, FAILED_BODIES, FAILED_BODY_BYTES, FailedBodies, FailedBody, Field, Side, Transcript,
     Written,

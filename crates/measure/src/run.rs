@@ -122,6 +122,17 @@ impl RunInfo {
         &self.pools[0]
     }
 
+    /// The model that the figures of the whole run are looked at by: open where any pool's is, for
+    /// response time is defined in both.
+    #[must_use]
+    pub fn model(&self) -> Model {
+        let is_open = |pool: &PoolInfo| pool.model == Model::Open;
+        match self.pools.iter().any(is_open) {
+            true => Model::Open,
+            false => Model::Closed,
+        }
+    }
+
     /// What is known, in our own binary form, which its intervals need to be read back.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {

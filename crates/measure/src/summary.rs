@@ -3,14 +3,16 @@
 use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
-    FailedBodies, Figures, GeneratorHealth, Interval, Iterations, LoadAnswer, Model, PoolInfo,
-    Reason, Remedy, RunInfo, Step, TargetAnswer, ThresholdResult, Verdict, WindowedThresholds,
-    WorkerHealth,
+    FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations, LoadAnswer, Model,
+    PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Step, TargetAnswer, ThresholdResult,
+    Timeline, Verdict, WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::Threshold;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
+/// How many rows tell of a run over time.
+const INTERVALS: usize = 300;
 /// The merge of all intervals of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -24,6 +26,8 @@ pub struct Summary {
     pub health: WorkerHealth,
     /// The figures of each pool, or none where there is a single pool, whose figures are the sum.
     pools: Vec<Figures>,
+    /// The sums of all pools over time.
+    timeline: Timeline,
     /// Whether the figures can be believed.
     pub verdict: Verdict,
     /// Whether the load was put on the target.
@@ -47,6 +51,7 @@ impl Summary {
             total,
             health,
             pools,
+            timeline: Timeline::of_sums(&info, Resolution::AtMost(INTERVALS)),
             info,
             duration: Nanos::ZERO,
             verdict: Verdict::NONE,
@@ -65,6 +70,18 @@ impl Summary {
         for (mine, theirs) in self.pools.iter_mut().zip(interval.pools()) {
             mine.merge(theirs);
         }
+        self.timeline.absorb(interval);
+    }
+
+    /// The run over time, all pools together: its intervals, or at most 300 rows of several merged
+    /// ones.
+    #[must_use]
+    pub fn intervals(&self) -> Vec<IntervalRow> {
+        let mut rows = Rows::new(&self.info);
+        let intervals = self.timeline.intervals();
+        let rows = intervals.map(|interval| rows.next_row(&interval));
+        rows.filter(|row| !row.is_remnant(self.info.interval))
+            .collect()
     }
 
     /// Each pool with its figures, in the plan's order.
@@ -194,15 +211,10 @@ impl Summary {
         }
     }
 
-    /// The model that the figures of the whole run are looked at by: open where any pool's is, for
-    /// response time is defined in both.
+    /// The model that the figures of the whole run are looked at by; see [`RunInfo::model`].
     #[must_use]
     pub fn model(&self) -> Model {
-        let is_open = |pool: &PoolInfo| pool.model == Model::Open;
-        match self.info.pools.iter().any(is_open) {
-            true => Model::Open,
-            false => Model::Closed,
-        }
+        self.info.model()
     }
 
     /// The rate of requests that the schedules asked for, per second: the plan's where it is one

@@ -5,9 +5,20 @@
     reason = "the kernel alone knows what is resident"
 )]
 
-use drumfire_measure::Histogram;
+#[path = "measure/samples.rs"]
+#[expect(dead_code, reason = "the other program uses all of it")]
+mod samples;
+
+use drumfire_measure::{Histogram, Interval, Model, Summary};
 use drumfire_units::Nanos;
 use std::fs;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What is resident is so for all threads: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Bytes of the program that are resident and no file's (proc(5), `RssAnon`).
 fn resident() -> i64 {
@@ -24,6 +35,7 @@ fn resident() -> i64 {
 
 #[test]
 fn what_lies_between_two_times_is_not_touched() {
+    let _alone = alone();
     // A short time and a long one, 250 KiB of buckets apart.
     let mut ends = Histogram::new();
     ends.record(Nanos::from_micros(1));
@@ -41,4 +53,43 @@ fn what_lies_between_two_times_is_not_touched() {
     assert!(all.iter().all(|histogram| *histogram == ends));
     // Two pages each, or four where memory does not begin with a page; the whole would be 100 MiB.
     assert!(grown < 400 * 5 * 4096, "{grown} bytes");
+}
+
+/// A week in intervals of half a minute, each with times of its own: after its first hour
+/// it takes no more memory, whatever comes.
+#[test]
+fn a_week_takes_the_memory_of_an_hour() {
+    let _alone = alone();
+    let mut info = Arc::unwrap_or_clone(samples::run(Model::Open, &["all"]));
+    info.interval = Nanos::from_secs(30);
+    let info = Arc::new(info);
+    let length = info.interval;
+    let mut summary = Summary::new(Arc::clone(&info));
+    let mut interval = Interval::of_pools(&info.pools);
+    let mut random = 1_u64;
+    let mut resident_early = 0;
+    for index in 0..7 * 24 * 120 {
+        interval.reset(index, Nanos(index * length.0));
+        interval.end = Nanos((index + 1) * length.0);
+        for _ in 0..40 {
+            // Marsaglia's xorshift.
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let time = Nanos(1 << (random % 30) | random >> 44);
+            interval.total.latency.lag.record(time);
+            interval.total.latency.response_time.record(time);
+        }
+        interval.sum_up();
+        summary.absorb(&interval);
+        if index == 120 {
+            resident_early = resident();
+        }
+    }
+    let rows = summary.intervals();
+    assert!((150..=300).contains(&rows.len()), "{} rows", rows.len());
+    let last = rows.last().map(|row| row.end);
+    assert_eq!(last, Some(Nanos::from_secs(7 * 86_400)));
+    let grown = resident() - resident_early;
+    assert!(grown < 8 << 20, "{grown} bytes");
 }

@@ -178,6 +178,26 @@ fn intervals_follow_each_other_and_add_up() {
 }
 
 #[test]
+fn edges_of_intervals_are_exact_after_a_week() {
+    let world = World::of(Server::new().takes(Law::Const(us(300))));
+    // Five hours, but for a few nanoseconds.
+    let length = Nanos(17_999_999_999_977);
+    let plan = open("const(0.05/s,168h)").connections(1).threads(2);
+    let result = drumfire_testkit::Simulation::of(plan.interval(length), world)
+        .keeps_intervals()
+        .run();
+    let (last, whole) = result.intervals.split_last().unwrap();
+    assert_eq!(whole.len(), 33);
+    for (n, interval) in (0..).zip(whole) {
+        let edge = |n: u64| Nanos(n * length.0);
+        assert_eq!((interval.start, interval.end), (edge(n), edge(n + 1)));
+    }
+    assert_eq!(last.start, Nanos(33 * length.0));
+    let rows = result.summary.intervals();
+    assert_eq!(rows.last().map(|row| row.end), Some(last.end));
+}
+
+#[test]
 fn users_of_a_dead_target_dial_one_after_the_other() {
     let world = || World::of(Server::refusing());
     for users in [5_000, 50_000] {

@@ -10,6 +10,7 @@ mod reference;
 mod samples;
 mod summary;
 mod thresholds;
+mod timeline;
 mod timeouts;
 mod unfinished;
 mod verdict;

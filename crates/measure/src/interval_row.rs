@@ -1,0 +1,217 @@
+//! The figures of one closed interval, as a line or a row of any output has them.
+
+use crate::{Change, Figures, Histogram, Interval, Model, RunInfo, Tails};
+use drumfire_units::Nanos;
+
+/// The figures of an interval: of one, or of several that were merged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntervalRow {
+    /// Where it begins, from the run's start.
+    pub start: Nanos,
+    /// Where it ends.
+    pub end: Nanos,
+    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC, by the run's own clock: a step of
+    /// the machine's does not show.
+    pub started_at_unix_ns: u64,
+    /// Exchanges that met the plan's expectation.
+    pub good: u64,
+    /// Exchanges that were answered, by an answer that does not meet it: its status, a check.
+    pub bad: u64,
+    /// Exchanges without an answer that can be used: refused, timed out, malformed.
+    pub failed: u64,
+    /// Those of `bad` whose headers, body or time did not pass a check.
+    pub checks_failed: u64,
+    /// Exchanges that the warm-up left out of everything else.
+    pub warmup: u64,
+    /// Requests that became due; `None` where users say when.
+    pub goal: Option<u64>,
+    /// Requests that were due and will never be sent.
+    pub dropped: u64,
+    /// Requests under way at its end.
+    pub in_flight: u64,
+    /// *The* latency of the run's model: of good exchanges, and as "at least this long" of those
+    /// whose end was not seen.
+    pub latency: Spread,
+    /// The 99th percentile of our own lateness.
+    pub lag_p99: Option<Nanos>,
+    /// How the tail of the latency compares with the intervals before.
+    pub change: Change,
+}
+
+impl IntervalRow {
+    /// How long it lasted.
+    #[must_use]
+    pub fn length(&self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// Whether it is the rest of a run whose intervals have this length, in which nothing happened:
+    /// no output tells of it.
+    #[must_use]
+    pub fn is_remnant(&self, interval: Nanos) -> bool {
+        let counts = [self.good, self.bad, self.failed, self.warmup, self.dropped];
+        self.length() < interval
+            && counts.iter().all(|count| *count == 0)
+            && self.goal.unwrap_or(0) == 0
+            && self.in_flight == 0
+    }
+
+    /// Exchanges that were answered, per request that became due; above 1 where earlier ones were
+    /// answered too. `None` where nothing was due.
+    #[must_use]
+    pub fn goal_share(&self) -> Option<f64> {
+        let goal = self.goal.filter(|goal| *goal > 0)?;
+        Some(self.good.saturating_add(self.bad) as f64 / goal as f64)
+    }
+
+    /// Exchanges that ended, in any way, per second; 0 of an interval without length.
+    #[must_use]
+    pub fn ended_per_s(&self) -> f64 {
+        let ended = self.good.saturating_add(self.bad) as f64 + self.failed as f64;
+        match self.length() {
+            Nanos::ZERO => 0.0,
+            length => ended / length.as_secs_f64(),
+        }
+    }
+}
+
+/// A distribution in a few figures; a quantile that the count can't support is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// The least time.
+    pub min: Option<Reading>,
+    /// The median.
+    pub p50: Option<Reading>,
+    /// The 90th percentile.
+    pub p90: Option<Reading>,
+    /// The 95th percentile.
+    pub p95: Option<Reading>,
+    /// The 99th percentile.
+    pub p99: Option<Reading>,
+    /// The 99.9th percentile.
+    pub p999: Option<Reading>,
+    /// The greatest time.
+    pub max: Option<Reading>,
+}
+
+impl Spread {
+    /// The figures of a histogram.
+    #[must_use]
+    pub fn of(times: &Histogram) -> Self {
+        let reading = |q| {
+            Some(Reading {
+                time: times.quantile(q)?,
+                is_at_least: times.is_at_least(q),
+            })
+        };
+        Self {
+            min: reading(0.0),
+            p50: reading(0.5),
+            p90: reading(0.9),
+            p95: reading(0.95),
+            p99: reading(0.99),
+            p999: reading(0.999),
+            max: reading(1.0),
+        }
+    }
+
+    /// Each figure under its name, from the least to the greatest.
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, Option<Reading>); 7] {
+        [
+            ("min", self.min),
+            ("p50", self.p50),
+            ("p90", self.p90),
+            ("p95", self.p95),
+            ("p99", self.p99),
+            ("p999", self.p999),
+            ("max", self.max),
+        ]
+    }
+}
+
+/// A time of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The time.
+    pub time: Nanos,
+    /// Whether it is known only from below.
+    pub is_at_least: bool,
+}
+
+/// Makes rows of intervals, in order of time: a row tells of requests under way, and of the change
+/// from the rows before.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    model: Model,
+    has_goal: bool,
+    started_at_unix_ns: u64,
+    under_way: i64,
+    tails: Tails,
+}
+
+impl Rows {
+    /// The rows of a run, of all its pools together. There is a goal where all of them have one.
+    #[must_use]
+    pub fn new(info: &RunInfo) -> Self {
+        let mut pools = info.pools.iter();
+        let is_open = |model: Model| model == Model::Open;
+        Self {
+            model: info.model(),
+            has_goal: pools.all(|pool| is_open(pool.model)),
+            started_at_unix_ns: info.started_at_unix_ns,
+            under_way: 0,
+            tails: Tails::default(),
+        }
+    }
+
+    /// The rows of one pool's figures.
+    #[must_use]
+    pub fn of_pool(info: &RunInfo, model: Model) -> Self {
+        Self {
+            model,
+            has_goal: model == Model::Open,
+            ..Self::new(info)
+        }
+    }
+
+    /// The row of the next interval, which is summed up.
+    pub fn next_row(&mut self, interval: &Interval) -> IntervalRow {
+        let figures = &interval.total;
+        self.under_way = self.under_way.saturating_add(figures.under_way);
+        let times = self.model.latency(&figures.latency);
+        let change = match times.is_empty() {
+            true => Change::default(),
+            false => self.tails.compare(times.quantile_unchecked(0.99).0),
+        };
+        let bad = answered_badly(figures);
+        IntervalRow {
+            start: interval.start,
+            end: interval.end,
+            started_at_unix_ns: self.started_at_unix_ns.saturating_add(interval.start.0),
+            good: figures.counts.ok,
+            bad,
+            failed: figures.counts.failed.saturating_sub(bad),
+            checks_failed: failures(figures, crate::Outcome::is_check),
+            warmup: figures.warmup.finished(),
+            goal: self.has_goal.then_some(figures.counts.intended),
+            dropped: figures.counts.dropped,
+            in_flight: self.under_way.max(0).cast_unsigned(),
+            latency: Spread::of(times),
+            lag_p99: figures.latency.lag.quantile(0.99),
+            change,
+        }
+    }
+}
+
+/// Failures whose answer came, and was not what the plan expects.
+fn answered_badly(figures: &Figures) -> u64 {
+    failures(figures, crate::Outcome::is_answered)
+}
+
+/// Failures of some kinds.
+fn failures(figures: &Figures, of_kind: fn(crate::Outcome) -> bool) -> u64 {
+    let failures = figures.outcomes().failures();
+    let counted = failures.filter(|(outcome, _)| of_kind(*outcome));
+    counted.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
+}
