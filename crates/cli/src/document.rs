@@ -202,6 +202,9 @@ fn outputs(flags: &OutputFlags) -> Outputs {
     Outputs {
         json: path("json", &flags.json),
         csv: path("csv", &flags.csv),
+        lines: some("lines", flags.lines.as_ref()),
+        json_lines: path("json_lines", &flags.json_lines),
+        csv_intervals: path("csv_intervals", &flags.csv_intervals),
         explain: switch("explain", flags.explain, true),
         live: switch("live", flags.no_tui, false),
         quiet: switch("quiet", flags.quiet, true),
@@ -234,6 +237,9 @@ pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Docum
     let Outputs {
         json,
         csv,
+        lines,
+        json_lines,
+        csv_intervals,
         explain,
         live,
         quiet,
@@ -243,6 +249,9 @@ pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Docum
     document.outputs = Outputs {
         json: json.or(own.json),
         csv: csv.or(own.csv),
+        lines: lines.or(own.lines),
+        json_lines: json_lines.or(own.json_lines),
+        csv_intervals: csv_intervals.or(own.csv_intervals),
         explain: explain.or(own.explain),
         live: live.or(own.live),
         quiet: quiet.or(own.quiet),

@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Import(ImportFlags),
     /// Print the JSON Schema of plans, or of results
     Schema {
-        /// The form: plan or summary
+        /// The form: plan, summary or interval
         #[arg(value_name = "FORM", hide_possible_values = true)]
         contract: Contract,
     },
@@ -210,6 +210,7 @@ pub(crate) struct RunFlags {
 pub(crate) enum Contract {
     Plan,
     Summary,
+    Interval,
 }
 
 /// The form of a text that is imported.

@@ -11,6 +11,7 @@ mod flags;
 mod habits;
 mod host;
 mod input;
+mod intervals;
 mod output;
 mod reflect;
 mod session;

@@ -120,6 +120,12 @@ pub struct Outputs {
     pub json: Option<Text>,
     /// The histograms' buckets as CSV.
     pub csv: Option<Text>,
+    /// A line of text for each interval, while the run goes on.
+    pub lines: Option<Text>,
+    /// A line of JSON for each interval.
+    pub json_lines: Option<Text>,
+    /// A row of CSV for each interval.
+    pub csv_intervals: Option<Text>,
     /// Whether each part of the summary is explained.
     pub explain: Option<Switch>,
     /// Whether there is a live line.

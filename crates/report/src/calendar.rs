@@ -5,11 +5,26 @@ const DAYS_PER_ERA: u64 = 146_097;
 
 /// A count of nanoseconds since 1970 as `2026-01-31T23:59:59.123456789Z`.
 pub(crate) fn rfc3339(unix_nanos: u64) -> String {
+    let fraction = unix_nanos % 1_000_000_000;
+    format!("{}.{fraction:09}Z", date_and_time(unix_nanos))
+}
+
+/// The same in milliseconds, rounded down: `2026-01-31T23:59:59.123Z`.
+pub(crate) fn rfc3339_millis(unix_nanos: u64) -> String {
+    let fraction = unix_nanos / 1_000_000 % 1_000;
+    format!("{}.{fraction:03}Z", date_and_time(unix_nanos))
+}
+
+/// The same in seconds, rounded down: `2026-01-31T23:59:59Z`.
+pub(crate) fn rfc3339_seconds(unix_nanos: u64) -> String {
+    format!("{}Z", date_and_time(unix_nanos))
+}
+
+fn date_and_time(unix_nanos: u64) -> String {
     let seconds = unix_nanos / 1_000_000_000;
     let (year, month, day) = civil(seconds / 86_400);
     let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
-    let fraction = unix_nanos % 1_000_000_000;
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:09}Z")
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
 /// The date of a day counted from 1970-01-01.

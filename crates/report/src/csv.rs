@@ -1,8 +1,9 @@
-//! The histograms of a run as CSV (RFC 4180, with line feeds alone).
+//! The histograms and the intervals of a run as CSV (RFC 4180, with line feeds alone).
 
+use crate::calendar::rfc3339;
 use crate::secret;
 use crate::untrusted::is_dangerous;
-use drumfire_measure::{Histogram, Summary};
+use drumfire_measure::{Histogram, IntervalRow, Summary};
 use std::fmt::Write as _;
 
 /// Every bucket that holds a sample, under the header
@@ -78,6 +79,45 @@ pub fn histogram(summary: &Summary) -> Vec<u8> {
         }
     }
     out.into_bytes()
+}
+
+/// The header of [`interval`]'s rows.
+#[must_use]
+pub fn interval_header() -> Vec<u8> {
+    b"at,start_ns,length_ns,good,bad,failed,checks_failed,warmup,goal,goal_share,dropped,in_flight,\
+      min,p50,p90,p95,p99,p999,max,at_least,lag_p99,change\n"
+        .to_vec()
+}
+
+/// An interval as a row. Times are nanoseconds; what is not known is empty. `at_least` has the names
+/// of the times that are lower bounds, with blanks between them.
+#[must_use]
+pub fn interval(row: &IntervalRow) -> Vec<u8> {
+    let known = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+    let share = row.goal_share();
+    let mut cells = vec![rfc3339(row.started_at_unix_ns)];
+    let counts = [
+        row.start.0,
+        row.length().0,
+        row.good,
+        row.bad,
+        row.failed,
+        row.checks_failed,
+        row.warmup,
+    ];
+    cells.extend(counts.map(|count| count.to_string()));
+    cells.push(known(row.goal));
+    cells.push(share.map_or_else(String::new, |share| format!("{share:.6}")));
+    cells.extend([row.dropped, row.in_flight].map(|count| count.to_string()));
+    let times = row.latency.named();
+    cells.extend(times.map(|(_, reading)| known(reading.map(|reading| reading.time.0))));
+    let bounds = times
+        .iter()
+        .filter_map(|(name, reading)| reading.filter(|r| r.is_at_least).map(|_| *name));
+    cells.push(bounds.collect::<Vec<_>>().join(" "));
+    cells.push(known(row.lag_p99.map(|time| time.0)));
+    cells.push(row.change.orders().to_string());
+    (cells.join(",") + "\n").into_bytes()
 }
 
 /// One row for each bucket.

@@ -1,13 +1,15 @@
-//! The JSON contract `drumfire.summary.v1`, described by `docs/schema/drumfire.summary.v1.json`.
+//! The JSON contracts `drumfire.summary.v1` and `drumfire.interval.v1`, described by
+//! `docs/schema/drumfire.summary.v1.json` and `docs/schema/drumfire.interval.v1.json`.
 
 mod connections;
 mod contract;
 mod distribution;
+mod interval;
 mod lowered;
 
 use crate::untrusted::is_dangerous;
 use contract::Document;
-use drumfire_measure::Summary;
+use drumfire_measure::{IntervalRow, RunInfo, Summary};
 use std::fmt::Write as _;
 
 /// The name and version of the contract; fields are only ever added to it.
@@ -24,6 +26,11 @@ pub const SCHEMA: &str = "drumfire.summary.v1";
 )]
 pub fn summary(summary: &Summary) -> Vec<u8> {
     let text = serde_json::to_string_pretty(&Document::of(summary)).expect("string keys only");
+    escaped(&text).into_bytes()
+}
+
+/// A JSON text with a line feed at its end, safe to look at.
+fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 1);
     for c in text.chars() {
         // The serializer escapes the characters that JSON demands. Other dangerous characters occur
@@ -39,5 +46,21 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
         }
     }
     out.push('\n');
-    out.into_bytes()
+    out
+}
+
+/// The name and version of the contract of [`interval`].
+pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
+
+/// An interval of a run as one JSON object on one line, with a line feed at its end.
+#[must_use]
+#[expect(
+    clippy::expect_used,
+    reason = "the contract has string keys only, and its own types never fail to serialize"
+)]
+pub fn interval(row: &IntervalRow, info: &RunInfo) -> Vec<u8> {
+    let line = interval::Line::of(row, info);
+    let mut json = serde_json::to_vec(&line).expect("string keys only");
+    json.push(b'\n');
+    json
 }

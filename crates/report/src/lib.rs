@@ -8,6 +8,7 @@ mod bar;
 mod calendar;
 pub mod csv;
 mod excerpt;
+pub mod interval;
 pub mod json;
 mod line;
 pub mod live;

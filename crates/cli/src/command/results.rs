@@ -3,6 +3,7 @@
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
+use crate::intervals::{self, IntervalOutputs};
 use crate::output::{self, Destination};
 use crate::session::{self, Shown, Watch};
 use crate::terminal;
@@ -45,19 +46,31 @@ pub(crate) fn of_plan(
         output::print_plan(&form::print(document))?;
         return Ok(Exit::Done);
     }
-    let live = outputs.live.as_ref().is_none_or(|live| live.value);
-    let shown = match (is_on(&outputs.quiet), live) {
-        (true, _) => Shown::Nothing,
-        (false, true) => Shown::Live,
-        (false, false) => Shown::Remarks,
-    };
-    let mut watch = Watch::new(&plan, shown, color);
+    let mut watch = Watch::new(&plan, shown(outputs), color).naming(written.naming);
+    let mut intervals = IntervalOutputs::open(outputs)?;
     let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, control| {
         watch.observe(event, control);
+        intervals.observe(event);
     })?;
+    // Lines on standard output stand above the report.
+    let streamed = intervals.finish();
     let style = terminal::stdout_style(color).naming(written.naming);
     destinations.write(&summary, is_on(&outputs.explain), &style)?;
+    streamed?;
     Ok(session::exit_of(&summary, is_on(&outputs.strict)))
+}
+
+/// What is shown of a run before its report.
+fn shown(outputs: &Outputs) -> Shown {
+    let live = outputs.live.as_ref().is_none_or(|live| live.value);
+    let lines = outputs.lines.as_ref().map(|lines| &*lines.value);
+    match (is_on(&outputs.quiet), lines, live) {
+        (true, ..) => Shown::Nothing,
+        // Lines among which a line replaced itself could be read by nobody.
+        (false, Some(intervals::STDERR | intervals::STDOUT), _) => Shown::Remarks,
+        (false, _, true) => Shown::Live,
+        (false, _, false) => Shown::Heartbeat,
+    }
 }
 
 /// Sends each pool's requests once, and prints the exchanges in full in place of the report.
@@ -93,10 +106,35 @@ fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }
 
+/// Finds two results that name one place.
+fn check_places(outputs: &Outputs) -> Result<(), Failure> {
+    let named = [
+        ("--json", &outputs.json),
+        ("--csv", &outputs.csv),
+        ("--lines", &outputs.lines),
+        ("--json-lines", &outputs.json_lines),
+        ("--csv-intervals", &outputs.csv_intervals),
+    ];
+    let named = named.iter();
+    let named: Vec<_> = named
+        .filter_map(|(flag, path)| Some((flag, &path.as_ref()?.value)))
+        .collect();
+    for (at, (flag, path)) in named.iter().enumerate() {
+        if let Some((other, _)) = named[..at].iter().find(|(_, earlier)| earlier == path) {
+            return Err(Failure::usage(format!(
+                "{other} and {flag} name the same place; give each a file of its own"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Where the results go, known to be writable.
 struct Destinations {
     json: Option<Destination>,
     csv: Option<Destination>,
+    /// Whether intervals are written to standard output in place of the text.
+    streamed: bool,
 }
 
 impl Destinations {
@@ -106,12 +144,13 @@ impl Destinations {
             path.map(|path| Destination::check(&path.place.to_string(), Path::new(&path.value)))
                 .transpose()
         };
-        if outputs.json.is_some() && outputs.json == outputs.csv {
-            return Err(Failure::usage(
-                "--json and --csv name the same place; give each a file of its own",
-            ));
-        }
+        check_places(outputs)?;
+        let is_stdout = |path: &Option<Text>| {
+            let path = path.as_ref();
+            path.is_some_and(|path| path.value == intervals::STDOUT)
+        };
         Ok(Self {
+            streamed: is_stdout(&outputs.json_lines) || is_stdout(&outputs.csv_intervals),
             json: check(&outputs.json)?,
             csv: check(&outputs.csv)?,
         })
@@ -146,7 +185,7 @@ impl Destinations {
         let taken = [&self.json, &self.csv]
             .iter()
             .any(|d| matches!(d, Some(Destination::Stdout)));
-        match taken {
+        match taken || self.streamed {
             true => Ok(()),
             false => output::print(text.as_bytes()),
         }

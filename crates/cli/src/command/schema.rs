@@ -7,12 +7,15 @@ use drumfire_compile::form;
 
 /// The schema of a result.
 const SUMMARY: &str = include_str!("../../../../docs/schema/drumfire.summary.v1.json");
+/// The schema of a line of `--json-lines`.
+const INTERVAL: &str = include_str!("../../../../docs/schema/drumfire.interval.v1.json");
 
 /// Prints the JSON Schema of a contract.
 pub(crate) fn run(contract: Contract) -> Result<Exit, Failure> {
     let schema = match contract {
         Contract::Plan => form::json_schema(),
         Contract::Summary => SUMMARY.to_owned(),
+        Contract::Interval => INTERVAL.to_owned(),
     };
     output::print(schema.as_bytes())?;
     Ok(Exit::Done)

@@ -4,11 +4,15 @@ use crate::flags::ColorChoice;
 use crate::output::{self, replace_line};
 use crate::terminal;
 use drumfire_engine::Control;
-use drumfire_measure::{Interval, Model, RunEvent};
+use drumfire_measure::{
+    Interval, IntervalRow, Model, Resolution, Rows, RunEvent, RunInfo, Timeline,
+};
 use drumfire_plan::{Plan, Pool, StopReason};
+use drumfire_report::interval::sentence;
 use drumfire_report::live::{Progress, Since, Stage, Stops, line};
 use drumfire_report::{Naming, remedy};
 use drumfire_units::Nanos;
+use std::sync::Arc;
 
 /// How many intervals the spark shows.
 const SPARK: usize = 20;
@@ -22,6 +26,7 @@ pub(crate) struct Watch {
     stops: Stops,
     warmup: Nanos,
     since: Since,
+    heartbeat: Option<Heartbeat>,
     rates: Vec<f64>,
     /// The load has ended, and by what.
     stopped: Option<StopReason>,
@@ -32,8 +37,10 @@ pub(crate) struct Watch {
 /// What is shown of a run before its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// A line that replaces itself, on a terminal that can.
+    /// A line that replaces itself, on a terminal that can; elsewhere a heartbeat.
     Live,
+    /// A line every ten seconds.
+    Heartbeat,
     /// Remarks alone.
     Remarks,
     /// Nothing.
@@ -49,7 +56,7 @@ impl Watch {
         let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {
             shown: match wanted {
-                Shown::Live if !terminal::is_live() => Shown::Remarks,
+                Shown::Live if !terminal::is_live() => Shown::Heartbeat,
                 wanted => wanted,
             },
             is_troubled: false,
@@ -63,6 +70,7 @@ impl Watch {
             },
             warmup: plan.generator().warmup,
             since: Since::default(),
+            heartbeat: None,
             rates: Vec::new(),
             stopped: None,
             color,
@@ -81,7 +89,10 @@ impl Watch {
             return;
         }
         match event {
-            RunEvent::Started(_) => self.replace("starting"),
+            RunEvent::Started(info) => {
+                self.heartbeat = Some(Heartbeat::new(info));
+                self.replace("starting");
+            }
             RunEvent::IntervalClosed(interval) => {
                 self.stops.duration = control.load_end();
                 self.show(interval);
@@ -104,9 +115,26 @@ impl Watch {
     fn show(&mut self, interval: &Interval) {
         self.since.absorb(interval, self.model);
         self.say_trouble();
-        if self.shown != Shown::Live {
-            return;
+        match self.shown {
+            Shown::Live => self.show_live(interval),
+            Shown::Heartbeat => self.beat(interval),
+            Shown::Remarks | Shown::Nothing => {}
         }
+    }
+
+    /// Prints a line where one is due and more is to come: a run on a pipe never looks hung.
+    fn beat(&mut self, interval: &Interval) {
+        let Some(row) = self.heartbeat.as_mut().and_then(|it| it.beat(interval)) else {
+            return;
+        };
+        let is_over = self.stops.duration.is_some_and(|end| interval.end >= end);
+        if !is_over || row.in_flight > 0 {
+            let style = terminal::stderr_style(self.color);
+            output::complain(&sentence(&row, &style));
+        }
+    }
+
+    fn show_live(&mut self, interval: &Interval) {
         let seconds = (interval.end - interval.start).as_secs_f64();
         if seconds > 0.0 {
             self.rates.push(interval.total.counts.sent as f64 / seconds);
@@ -161,6 +189,42 @@ impl Watch {
     /// The message after the signal that ended the load.
     fn stopping(&self) -> String {
         stopping(self.since.in_flight(), usize::from(terminal::columns()))
+    }
+}
+
+/// How long a run says nothing on a pipe.
+const HEARTBEAT: Nanos = Nanos::from_secs(10);
+
+/// The figures of a run every ten seconds.
+struct Heartbeat {
+    info: Arc<RunInfo>,
+    rows: Rows,
+    /// What came since the last one.
+    since: Timeline,
+    next: Nanos,
+}
+
+impl Heartbeat {
+    fn new(info: &Arc<RunInfo>) -> Self {
+        Self {
+            info: Arc::clone(info),
+            rows: Rows::new(info),
+            since: Timeline::of_sums(info, Resolution::Edges(vec![Nanos::ZERO])),
+            next: HEARTBEAT,
+        }
+    }
+
+    /// The figures since the last heartbeat, where the next one is due.
+    fn beat(&mut self, interval: &Interval) -> Option<IntervalRow> {
+        self.since.absorb(interval);
+        if interval.end < self.next {
+            return None;
+        }
+        self.next = Nanos((interval.end.0 / HEARTBEAT.0 + 1) * HEARTBEAT.0);
+        let all = Timeline::of_sums(&self.info, Resolution::Edges(vec![Nanos::ZERO]));
+        let since = std::mem::replace(&mut self.since, all);
+        let merged = since.intervals().next()?;
+        Some(self.rows.next_row(&merged))
     }
 }
 

@@ -34,6 +34,7 @@ mod hostile;
 mod hostile_redirects;
 mod http2_servers;
 mod import;
+mod intervals;
 mod library;
 mod many;
 mod mistakes;

@@ -30,7 +30,14 @@ fields!(Stop {
 
 fields!(Outputs {
     "json" => json: "The file to which the result is written as JSON; - is standard output",
-    "csv" => csv: "The file to which the intervals are written as CSV; - is standard output",
+    "csv" => csv:
+        "The file to which the histograms' buckets are written as CSV; - is standard output",
+    "lines" => lines:
+        "Where a line of figures for each interval goes: stderr, - for standard output, or a file",
+    "json_lines" => json_lines:
+        "The file to which each interval is written as a line of JSON; - is standard output",
+    "csv_intervals" => csv_intervals:
+        "The file to which each interval is written as a row of CSV; - is standard output",
     "explain" => explain:
         "Whether the report explains its parts and shows the first body of each kind of failure",
     "live" => live: "Whether figures are shown while the run lasts",

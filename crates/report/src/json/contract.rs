@@ -2,6 +2,7 @@
 
 use super::connections::Connections;
 use super::distribution::Distribution;
+use super::interval::{Interval, Stage};
 use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
 use crate::remedy::Naming;
@@ -40,10 +41,18 @@ pub(super) struct Document<'a> {
     failures: Failures,
     leniencies: BTreeMap<&'static str, u64>,
     warmup: Warmup,
-    pools: Vec<PoolFigures>,
-    steps: Vec<StepFigures>,
+    #[serde(flatten)]
+    parts: Parts,
     generator: Generator,
     notes: Vec<String>,
+}
+
+/// The same figures of parts of the run: of time, of pools, of steps.
+#[derive(Serialize)]
+struct Parts {
+    intervals: Vec<Interval>,
+    pools: Vec<PoolFigures>,
+    steps: Vec<StepFigures>,
 }
 
 #[derive(Serialize)]
@@ -318,8 +327,11 @@ impl<'a> Document<'a> {
                 ok: total.warmup.ok,
                 failed: total.warmup.failed,
             },
-            pools: pool_figures(summary),
-            steps: step_figures(summary.steps(), summary.duration),
+            parts: Parts {
+                intervals: summary.intervals().iter().map(Interval::of).collect(),
+                pools: pool_figures(summary),
+                steps: step_figures(summary.steps(), summary.duration),
+            },
             generator: Generator::of(&summary.generator, &summary.info),
             notes: summary.info.notes.iter().map(prose).collect(),
         }

@@ -7,6 +7,7 @@
 
 mod csv;
 mod fixture;
+mod interval;
 mod json;
 mod live;
 mod text;

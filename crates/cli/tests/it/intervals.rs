@@ -1,0 +1,206 @@
+//! What is told of each interval while a run goes on: lines of text, of JSON, of CSV.
+
+use crate::support::program::{PATH, neutral};
+use crate::support::{Folder, Process, Report, Run, Serve, http, lab};
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A shell's line; `$D` is the program.
+fn shell(line: &str) -> Run {
+    let mut command = neutral(Command::new("sh"));
+    command.args(["-c", line]).env("D", PATH);
+    Process::start(&mut command).finish(LIMIT)
+}
+
+fn number(object: &Value, key: &str) -> u64 {
+    object[key].as_u64().unwrap()
+}
+
+#[test]
+fn every_output_tells_the_same_intervals() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let at = |name: &str| folder.at(name);
+    let run = http(&format!(
+        "-r 400 -z 700ms --interval 100ms --lines={} --json-lines {} --csv-intervals {} --json {} {}",
+        at("lines"),
+        at("jsonl"),
+        at("csv"),
+        at("json"),
+        serve.url
+    ));
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let report = Report::read(&at("json"));
+    let text = |name: &str| fs::read_to_string(at(name)).unwrap();
+
+    let objects = text("jsonl");
+    let objects: Vec<Value> = objects
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let intervals = report.at("intervals").as_array().unwrap().clone();
+    assert!((7..=8).contains(&objects.len()), "{} lines", objects.len());
+    let good = objects.iter().map(|it| number(it, "good")).sum::<u64>();
+    assert_eq!(good, report.n("requests.ok"));
+    for (n, (object, of_summary)) in objects.iter().zip(&intervals).enumerate() {
+        assert_eq!(object["schema"], "drumfire.interval.v1");
+        assert_eq!(
+            number(object, "start_ns"),
+            n as u64 * 100_000_000,
+            "edges are exact"
+        );
+        assert_eq!(object["run"], report.at("run")["id"]);
+        for key in [
+            "start_ns",
+            "length_ns",
+            "good",
+            "goal",
+            "in_flight",
+            "max",
+            "lag_p99",
+        ] {
+            assert_eq!(object[key], of_summary[key], "{key} of {n}");
+        }
+    }
+    let rows = text("csv");
+    let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split(',').collect()).collect();
+    assert_eq!((rows.len(), rows[0][3]), (objects.len() + 1, "good"));
+    let lines = text("lines");
+    let lines: Vec<_> = lines
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    assert_eq!(lines.len(), objects.len());
+    for ((object, row), line) in objects.iter().zip(&rows[1..]).zip(lines) {
+        assert_eq!(row[3], number(object, "good").to_string());
+        let counts = format!("{}/0/0", row[3]);
+        assert_eq!(line.split_whitespace().nth(2), Some(&*counts), "{line}");
+    }
+}
+
+#[test]
+fn lines_can_be_kept_by_tee_and_cut() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let log = folder.at("run.log");
+    let run = shell(&format!(
+        "$D http -r 200 -n 100 --interval 100ms --lines=- {} | tee {log} | grep -v '^#' | \
+         tr -s ' ' | cut -d ' ' -f 3 | grep / | cut -d / -f 1 | awk '{{s += $1}} END {{print s}}'",
+        serve.url
+    ));
+    assert_eq!(run.stdout.trim(), "100", "{}", run.stderr);
+    let log = fs::read_to_string(log).unwrap();
+    let (lines, report) = log
+        .split_once("Verdict")
+        .expect("the report stands below the lines");
+    assert!(lines.contains("good/bad/failed") && !report.contains("good/bad/failed"));
+    // On standard error, in place of the heartbeat, and above nothing.
+    let run = http(&format!(
+        "-r 200 -n 40 --interval 100ms --lines {}",
+        serve.url
+    ));
+    assert!(
+        run.stderr.lines().any(|line| line.starts_with("20")),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stdout.contains("good/bad/failed"), "{}", run.stdout);
+    let quiet = http(&format!("-r 200 -n 40 -q --json-lines - {}", serve.url));
+    assert!(
+        quiet.stdout.lines().all(|line| line.starts_with('{')),
+        "{}",
+        quiet.stdout
+    );
+}
+
+/// Runs a command into a pipe that is as small as it gets, and reads it when the run is over.
+const LATE_READER: &str = "python3 -c 'import fcntl, os, subprocess, sys, time; \
+    r, w = os.pipe(); fcntl.fcntl(w, 1031, 4096); \
+    run = subprocess.Popen(sys.argv[1:], stdout=w); os.close(w); \
+    time.sleep(2.5); sys.stdout.write(os.fdopen(r).read()); run.wait()'";
+
+#[test]
+fn a_reader_touches_nothing() {
+    if !lab::has("python3") {
+        return;
+    }
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let json = folder.at("run.json");
+    let line = format!("$D http -r 100 -z 1500ms --interval 100ms --json-lines - --json {json}");
+    let slow = shell(&format!("{LATE_READER} {line} {}", serve.url));
+    let report = Report::read(&json);
+    report.balances();
+    assert_eq!(report.n("requests.ok"), 150);
+    let duration = report.n("run.duration_ns");
+    assert!(duration < 2_200_000_000, "{:#}", report.short());
+    // An observer that comes late gets longer intervals, with everything in them.
+    let told = slow.stdout.lines().map(|line| {
+        let object: Value = serde_json::from_str(line).unwrap();
+        number(&object, "good")
+    });
+    assert_eq!(told.sum::<u64>(), 150, "{}", slow.stderr);
+
+    fs::remove_file(&json).unwrap();
+    let gone = shell(&format!(
+        "{{ {line} {}; echo code $? >&2; }} | head -1",
+        serve.url
+    ));
+    assert_eq!(
+        (gone.stdout.lines().count(), &*gone.stderr),
+        (1, "code 0\n")
+    );
+    assert_eq!(Report::read(&json).n("requests.ok"), 150);
+}
+
+#[test]
+fn what_can_not_be_written_is_said() {
+    let serve = Serve::new("");
+    let run = http(&format!("-n 20 --json-lines /dev/full {}", serve.url));
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("No space left"), "{}", run.stderr);
+    assert!(
+        run.stdout.contains("20 ok"),
+        "the report is printed: {}",
+        run.stdout
+    );
+    for (flags, said) in [
+        (
+            "--json-lines x --csv-intervals x",
+            "--json-lines and --csv-intervals name the same",
+        ),
+        ("--lines=- --json -", "--json and --lines name the same"),
+        ("--csv-intervals /nowhere/x", "can't write /nowhere/x"),
+    ] {
+        let run = http(&format!("-n 1 {flags} {}", serve.url));
+        assert_eq!(run.code, Some(2), "{flags}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{flags}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_plan_names_them_too() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = folder.write(
+        "plan.yaml",
+        format!(
+            "drumfire: 1\noutputs: {{ lines: {0}, json_lines: {1}, quiet: true }}\n\
+             pools: {{ main: {{ rate: 100/s, requests: [ {{ get: {2:?} }} ] }} }}\n\
+             stop: {{ requests: 10 }}\n",
+            folder.at("lines"),
+            folder.at("jsonl"),
+            serve.url
+        ),
+    );
+    let run = shell(&format!("$D run {plan}"));
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    for name in ["lines", "jsonl"] {
+        let text = fs::read_to_string(folder.at(name)).unwrap();
+        assert!(text.contains("10"), "{name}: {text}");
+    }
+}

@@ -1,0 +1,85 @@
+//! An interval in the contracts: a line of its own, and one of a summary's `intervals`.
+
+use super::INTERVAL_SCHEMA;
+use crate::calendar::rfc3339;
+use crate::secret;
+use drumfire_measure::{IntervalRow, RunInfo};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A line: the interval and where it belongs.
+#[derive(Serialize)]
+pub(super) struct Line<'a> {
+    schema: &'static str,
+    run: &'a str,
+    #[serde(flatten)]
+    interval: Interval,
+}
+
+/// The figures of an interval. Times are nanoseconds.
+#[derive(Serialize)]
+pub(super) struct Interval {
+    at: String,
+    start_ns: u64,
+    length_ns: u64,
+    good: u64,
+    bad: u64,
+    failed: u64,
+    checks_failed: u64,
+    warmup: u64,
+    goal: Option<u64>,
+    goal_share: Option<f64>,
+    dropped: u64,
+    in_flight: u64,
+    /// `min`, `p50` and so on, as far as the count supports them.
+    #[serde(flatten)]
+    times: BTreeMap<&'static str, u64>,
+    /// The names of those that are lower bounds; absent where none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at_least: Vec<&'static str>,
+    lag_p99: Option<u64>,
+    change: i8,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(row: &IntervalRow, info: &'a RunInfo) -> Self {
+        Self {
+            schema: INTERVAL_SCHEMA,
+            run: &info.id,
+            interval: Interval::of(row),
+        }
+    }
+}
+
+impl Interval {
+    pub(super) fn of(row: &IntervalRow) -> Self {
+        let times = row.latency.named();
+        let known = times
+            .iter()
+            .filter_map(|(name, reading)| reading.map(|reading| (*name, reading)));
+        Self {
+            at: rfc3339(row.started_at_unix_ns),
+            start_ns: row.start.0,
+            length_ns: row.length().0,
+            good: row.good,
+            bad: row.bad,
+            failed: row.failed,
+            checks_failed: row.checks_failed,
+            warmup: row.warmup,
+            goal: row.goal,
+            goal_share: row.goal_share(),
+            dropped: row.dropped,
+            in_flight: row.in_flight,
+            times: known
+                .clone()
+                .map(|(name, reading)| (name, reading.time.0))
+                .collect(),
+            at_least: known
+                .filter(|(_, reading)| reading.is_at_least)
+                .map(|(name, _)| name)
+                .collect(),
+            lag_p99: row.lag_p99.map(|time| time.0),
+            change: row.change.orders(),
+        }
+    }
+}
