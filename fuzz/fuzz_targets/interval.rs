@@ -20,6 +20,8 @@ fn pool(steps: usize) -> PoolInfo {
         streams: 1,
         users: None,
         iterations: steps > 1,
+        scenarios: Vec::new(),
+        stages: Vec::new(),
     }
 }
 

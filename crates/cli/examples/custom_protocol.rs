@@ -163,6 +163,7 @@ fn info(target: &str) -> RunInfo {
             users: None,
             iterations: false,
             scenarios: Vec::new(),
+            stages: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

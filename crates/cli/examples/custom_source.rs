@@ -146,6 +146,7 @@ fn info(plan: &Plan, url: &str) -> RunInfo {
         users: None,
         iterations: false,
         scenarios: Vec::new(),
+        stages: Vec::new(),
     });
     RunInfo {
         id: format!("custom-{started_at_unix_ns:x}"),

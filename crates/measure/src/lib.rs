@@ -68,7 +68,7 @@ pub use run::{Model, PoolInfo, RunEvent, RunInfo};
 pub use sample::{Kept, Particulars, Sample};
 pub use status::{GRPC_STATUS, STATUS_ZERO, StatusCounts, status_name};
 pub use step::{STEPS, Step};
-pub use summary::Summary;
+pub use summary::{StageRow, Summary};
 pub use target::{TargetAnswer, TargetState};
 pub use threshold::ThresholdResult;
 pub use timeline::{Resolution, Timeline};

@@ -2,7 +2,7 @@
 
 use crate::codec::run_info as form;
 use crate::{CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary, Transcript};
-use drumfire_plan::{Command, Growth, StopReason};
+use drumfire_plan::{Command, Growth, Stage, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -70,6 +70,8 @@ pub struct PoolInfo {
     /// The names of its scenarios, where there are several: their iterations are counted and timed
     /// apart, too.
     pub scenarios: Vec<Arc<str>>,
+    /// The stages of its load, at least two, or none.
+    pub stages: Vec<Stage>,
 }
 
 impl PoolInfo {

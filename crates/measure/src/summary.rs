@@ -7,12 +7,33 @@ use crate::{
     PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Step, TargetAnswer, ThresholdResult,
     Timeline, Verdict, WindowedThresholds, WorkerHealth,
 };
-use drumfire_plan::Threshold;
+use drumfire_plan::{Stage, Threshold};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// How many rows tell of a run over time.
 const INTERVALS: usize = 300;
+/// A stage of a pool's load, and what happened in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageRow<'a> {
+    /// The pool.
+    pub pool: &'a PoolInfo,
+    /// The stage.
+    pub stage: &'a Stage,
+    /// Its figures.
+    pub row: IntervalRow,
+}
+
+/// A timeline for each pool that has stages.
+fn stages_of(info: &RunInfo) -> Vec<Option<Timeline>> {
+    let timeline = |(number, pool): (usize, &PoolInfo)| {
+        let edges = pool.stages.iter().map(|stage| stage.start);
+        let edges = Resolution::Edges(edges.collect());
+        (!pool.stages.is_empty()).then(|| Timeline::of_pool(info, number, edges))
+    };
+    info.pools.iter().enumerate().map(timeline).collect()
+}
+
 /// The merge of all intervals of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -28,6 +49,8 @@ pub struct Summary {
     pools: Vec<Figures>,
     /// The sums of all pools over time.
     timeline: Timeline,
+    /// The sums of each pool over the stages of its load, where it has any.
+    stages: Vec<Option<Timeline>>,
     /// Whether the figures can be believed.
     pub verdict: Verdict,
     /// Whether the load was put on the target.
@@ -52,6 +75,7 @@ impl Summary {
             health,
             pools,
             timeline: Timeline::of_sums(&info, Resolution::AtMost(INTERVALS)),
+            stages: stages_of(&info),
             info,
             duration: Nanos::ZERO,
             verdict: Verdict::NONE,
@@ -71,6 +95,27 @@ impl Summary {
             mine.merge(theirs);
         }
         self.timeline.absorb(interval);
+        let stages = self.stages.iter_mut().flatten();
+        stages.for_each(|stages| stages.absorb(interval));
+    }
+
+    /// The stages of the pools that have any, as far as the run came. A stage begins with the first
+    /// interval that does so at its start or behind it; its row says when that was.
+    #[must_use]
+    pub fn stages(&self) -> Vec<StageRow<'_>> {
+        let pools = self.info.pools.iter().zip(&self.stages);
+        let with = pools.filter_map(|(pool, stages)| Some((pool, stages.as_ref()?)));
+        let rows = with.flat_map(|(pool, timeline)| {
+            let mut rows = Rows::of_pool(&self.info, pool.model);
+            let intervals = timeline.intervals();
+            let rows = intervals.map(move |interval| rows.next_row(&interval));
+            rows.filter_map(move |row| {
+                let begun = |stage: &&Stage| stage.start <= row.start;
+                let stage = pool.stages.iter().rev().find(begun)?;
+                Some(StageRow { pool, stage, row })
+            })
+        });
+        rows.collect()
     }
 
     /// The run over time, all pools together: its intervals, or at most 300 rows of several merged

@@ -1,7 +1,8 @@
 //! Requests that share a load, connections and settings.
 
 use crate::{
-    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stop, Timeouts, Users,
+    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stage, Stop, Timeouts,
+    Users, stage,
 };
 
 /// Requests that share a load, connections and settings. A run has one or several, and each has
@@ -46,6 +47,13 @@ impl Pool {
     pub fn users_most(&self) -> Option<u32> {
         let changing = self.users.as_ref().map(Users::most);
         changing.or_else(|| self.load.users())
+    }
+
+    /// The parts of its load's law that a report tells of one by one: none where there are fewer
+    /// than two, or more than a hundred.
+    #[must_use]
+    pub fn stages(&self) -> Vec<Stage> {
+        stage::of_pool(self)
     }
 
     /// The users over time of a load with this largest number.

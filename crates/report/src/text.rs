@@ -8,6 +8,7 @@ mod latency;
 mod outcome;
 mod pool;
 mod run;
+mod stage;
 mod step;
 mod verdict;
 
@@ -37,13 +38,14 @@ pub fn summary_explained(summary: &Summary, style: &Style) -> String {
 
 /// The parts, in the order in which a reader needs them.
 fn print(summary: &Summary, mut page: Page<'_>) -> String {
-    let parts: [fn(&Summary, &mut Page<'_>); 13] = [
+    let parts: [fn(&Summary, &mut Page<'_>); 14] = [
         verdict::print,
         run::print_plan,
         outcome::print_requests,
         latency::print,
         distribution::print,
         pool::print,
+        stage::print,
         iteration::print_scenarios,
         step::print,
         outcome::print_status,

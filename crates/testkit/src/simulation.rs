@@ -206,6 +206,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         users: None,
         iterations: pool.program.has_steps(),
         scenarios: pool.program.scenario_names().to_vec(),
+        stages: pool.stages(),
     };
     RunInfo {
         id: "simulated".to_owned(),

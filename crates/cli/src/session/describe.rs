@@ -91,6 +91,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
         users: pool.users_most(),
         iterations: pool.program.has_steps(),
         scenarios: pool.program.scenario_names().to_vec(),
+        stages: pool.stages(),
     }
 }
 

@@ -106,6 +106,7 @@ fn info() -> RunInfo {
             users: None,
             iterations: false,
             scenarios: Vec::new(),
+            stages: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

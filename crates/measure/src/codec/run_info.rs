@@ -2,7 +2,7 @@
 
 use super::{CodecError, Input, VERSION, put, put_text};
 use crate::{Model, PoolInfo, RunInfo};
-use drumfire_plan::Growth;
+use drumfire_plan::{Growth, Stage};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -94,6 +94,11 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
     for scenario in &pool.scenarios {
         put_text(out, scenario);
     }
+    put(out, pool.stages.len() as u64);
+    for stage in &pool.stages {
+        put_text(out, &stage.name);
+        put(out, stage.start.0);
+    }
 }
 
 fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
@@ -128,7 +133,22 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
         },
         iterations: input.flag()?,
         scenarios: input.several(|input| Ok(Arc::from(input.text()?)))?,
+        stages: decode_stages(input)?,
     })
+}
+
+/// The stages of a load, which begin one after the other.
+fn decode_stages(input: &mut Input<'_>) -> Result<Vec<Stage>, CodecError> {
+    let stages: Vec<Stage> = input.several(|input| {
+        Ok(Stage {
+            name: text(input)?,
+            start: Nanos(input.number()?),
+        })
+    })?;
+    if !stages.is_sorted_by(|a, b| a.start < b.start) {
+        return Err(CodecError::Malformed("stages are out of order"));
+    }
+    Ok(stages)
 }
 
 fn text(input: &mut Input<'_>) -> Result<String, CodecError> {

@@ -5,6 +5,7 @@ use crate::samples;
 use drumfire_measure::{
     AddressCounts, Closing, CodecError, HeldBack, Interval, IsFirst, Model, PoolInfo, RunInfo,
 };
+use drumfire_plan::Stage;
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::net::SocketAddr;
@@ -165,6 +166,11 @@ proptest! {
         let mut pools = pools();
         (pools[1].intended_rate, pools[2].users) = (rate, users.map(|users| users / 2));
         pools[0].model = Model::Closed;
+        let stage = |name: &str, start| Stage {
+            name: name.to_owned(),
+            start: Nanos(start),
+        };
+        pools[1].stages = vec![stage("5/s", 0), stage("9/s", 1 + seed / 2)];
         let info = run_info(pools, seed);
         let bytes = info.encode();
         prop_assert_eq!(RunInfo::decode(&bytes), Ok(info));

@@ -73,6 +73,7 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
             users: None,
             iterations: false,
             scenarios: Vec::new(),
+            stages: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
         warmup: Nanos::ZERO,

@@ -5,6 +5,7 @@ use crate::samples::{self, failed, ok};
 use drumfire_measure::{
     Interval, IntervalRow, Model, Outcome, Resolution, Rows, RunInfo, Summary, Timeline,
 };
+use drumfire_plan::Stage;
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -231,4 +232,40 @@ fn rows_tell_what_is_under_way_and_what_changed() {
     assert_eq!(next(3, ms(1)), (3, "", None));
     assert_eq!(next(2, ms(100)), (5, "++", None));
     assert_eq!(next(-5, ms(2)), (0, "-", None));
+}
+
+#[test]
+fn stages_are_the_parts_of_a_run() {
+    let mut info = Arc::unwrap_or_clone(samples::run(Model::Open, &["all"]));
+    let stage = |name: &str, start| Stage {
+        name: name.to_owned(),
+        start: Nanos::from_millis(start),
+    };
+    // The second one begins within an interval, and the last one never.
+    info.pools[0].stages = vec![stage("1/s", 0), stage("2/s", 1_500), stage("3/s", 9_000)];
+    let mut summary = Summary::new(Arc::new(info));
+    let mut interval = Interval::of_pools(&summary.info.pools);
+    for second in 0..5 {
+        interval.reset(second, Nanos::from_secs(second));
+        interval.end = Nanos::from_secs(second + 1);
+        interval.total.record_intended(10);
+        interval
+            .total
+            .record(&ok(interval.start, Nanos::from_millis(second)));
+        interval.sum_up();
+        summary.absorb(&interval);
+    }
+    let stages = summary.stages();
+    let told: Vec<_> = stages
+        .iter()
+        .map(|it| {
+            (
+                &*it.stage.name,
+                it.row.start.0 / SECOND.0,
+                it.row.good,
+                it.row.goal,
+            )
+        })
+        .collect();
+    assert_eq!(told, [("1/s", 0, 2, Some(20)), ("2/s", 2, 3, Some(30))]);
 }

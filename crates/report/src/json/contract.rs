@@ -50,6 +50,9 @@ pub(super) struct Document<'a> {
 /// The same figures of parts of the run: of time, of pools, of steps.
 #[derive(Serialize)]
 struct Parts {
+    /// One entry for each stage of a load that has any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stages: Vec<Stage>,
     intervals: Vec<Interval>,
     pools: Vec<PoolFigures>,
     steps: Vec<StepFigures>,
@@ -328,6 +331,7 @@ impl<'a> Document<'a> {
                 failed: total.warmup.failed,
             },
             parts: Parts {
+                stages: summary.stages().iter().map(Stage::of).collect(),
                 intervals: summary.intervals().iter().map(Interval::of).collect(),
                 pools: pool_figures(summary),
                 steps: step_figures(summary.steps(), summary.duration),

@@ -3,7 +3,7 @@
 use super::INTERVAL_SCHEMA;
 use crate::calendar::rfc3339;
 use crate::secret;
-use drumfire_measure::{IntervalRow, RunInfo};
+use drumfire_measure::{IntervalRow, RunInfo, StageRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,25 @@ pub(super) struct Line<'a> {
     run: &'a str,
     #[serde(flatten)]
     interval: Interval,
+}
+
+/// A stage of a pool's load.
+#[derive(Serialize)]
+pub(super) struct Stage {
+    pool: String,
+    name: String,
+    #[serde(flatten)]
+    figures: Interval,
+}
+
+impl Stage {
+    pub(super) fn of(stage: &StageRow<'_>) -> Self {
+        Self {
+            pool: secret::setting("", &stage.pool.name),
+            name: stage.stage.name.clone(),
+            figures: Interval::of(&stage.row),
+        }
+    }
 }
 
 /// The figures of an interval. Times are nanoseconds.

@@ -78,9 +78,10 @@ struct Loads {
 
 fn loads(pool: &PoolInfo, figures: &Figures, asked: &Asked<'_>, page: &Page<'_>) -> Loads {
     let model = asked.load(pool, page);
-    // Where each connection carries one user, one number stands for both.
+    // Where each connection carries one user, one number stands for both, unless users come and go.
     let is_both = |users: u32| users == pool.connections && pool.growth == Growth::Ahead;
-    let users = pool.users.filter(|users| !is_both(*users));
+    let users = pool.users;
+    let users = users.filter(|users| asked.users_change() || !is_both(*users));
     let most = if asked.users_change() { "up to " } else { "" };
     let users = users.map(|users| format!("{most}{}", counted(u64::from(users), "user")));
     let mut carried: Vec<String> = users.into_iter().collect();

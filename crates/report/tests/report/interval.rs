@@ -5,6 +5,7 @@ use crate::fixture;
 use drumfire_measure::{
     Interval, IntervalRow, Model, Outcome, Rows, RunInfo, Summary, WindowedThresholds,
 };
+use drumfire_plan::Stage;
 use drumfire_report::interval::{Lines, sentence};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::{csv, json, text};
@@ -227,4 +228,70 @@ fn a_summary_has_its_intervals() {
     assert_eq!(sum("good"), run.total.counts.ok);
     assert_eq!(sum("bad") + sum("failed"), run.total.counts.failed);
     assert_eq!(sum("goal"), run.total.counts.intended);
+}
+
+/// Ten seconds of two stages.
+fn staged() -> Summary {
+    let mut info = fixture::info(Model::Open);
+    let stage = |name: &str, start| Stage {
+        name: name.to_owned(),
+        start: Nanos::from_secs(start),
+    };
+    info.pools[0].stages = vec![stage("5/s to 200/s", 0), stage("200/s", 3)];
+    let windows = WindowedThresholds::new(&[], &info);
+    let mut summary = Summary::new(Arc::new(info));
+    let mut interval = Interval::of_pools(&summary.info.pools);
+    for second in 0..10 {
+        interval.reset(second, Nanos::from_secs(second));
+        interval.end = Nanos::from_secs(second + 1);
+        interval.total.record_intended(200);
+        for n in 0..200 {
+            let sample = fixture::sample(interval.start + Nanos::from_millis(n));
+            interval.total.record(&match (second, n) {
+                (7, 0) => fixture::ended(sample, Outcome::ConnectRefused, 0),
+                _ => sample,
+            });
+        }
+        interval.sum_up();
+        summary.absorb(&interval);
+    }
+    let health = fixture::health(&summary.total);
+    summary.finish(Nanos::from_secs(10), health, &[], &windows)
+}
+
+#[test]
+fn stages_have_a_table_and_entries() {
+    let run = staged();
+    for width in [40, 80, 120] {
+        let text = text::summary(&run, &Style::new(width, Color::Off, Unicode::On));
+        let table: Vec<_> = text
+            .lines()
+            .skip_while(|line| !line.starts_with("Stages"))
+            .take(3)
+            .collect();
+        assert_eq!(table.len(), 3, "{text}");
+        assert!(
+            table[1].starts_with("5/s to 200/s") && table[2].starts_with("200/s"),
+            "{text}"
+        );
+        assert!(table[2].contains("1,399"), "{text}");
+        assert!(
+            table.iter().all(|line| line.width() <= usize::from(width)),
+            "{text}"
+        );
+    }
+    let summary: Value = serde_json::from_slice(&json::summary(&run)).unwrap();
+    let stages = summary["stages"].as_array().unwrap();
+    assert_eq!(
+        (&stages[1]["name"], &stages[1]["pool"]),
+        (&"200/s".into(), &"main".into())
+    );
+    assert_eq!(
+        (&stages[0]["good"], &stages[1]["failed"]),
+        (&600.into(), &1.into())
+    );
+    assert_eq!(stages[1]["start_ns"], 3_000_000_000_u64);
+    let schema = include_str!("../../../../docs/schema/drumfire.summary.v1.json");
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    assert!(validator.is_valid(&summary));
 }

@@ -149,6 +149,13 @@ fn the_load_says_what_was_asked() {
         "{shown}"
     );
     assert!(part(&shown, "Load").contains("up to 10 users"), "{shown}");
+    // Also where each has a connection of its own.
+    let pool = &mut std::sync::Arc::make_mut(&mut run.info).pools[0];
+    let users = pool.connections;
+    pool.users = Some(users);
+    let shown = text::summary(&run, &Style::default());
+    let expected = format!("up to {users} users");
+    assert!(part(&shown, "Load").contains(&expected), "{shown}");
     assert!(
         part(&shown, "Target").ends_with("a body that varies"),
         "{shown}"

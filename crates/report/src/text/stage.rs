@@ -1,0 +1,81 @@
+//! The table of stages: what happened in each part of a load's law.
+
+use super::foreign;
+use crate::line::{Ink, Line};
+use crate::page::Page;
+use crate::quantity::{count, in_letters, latency, latency_at_least, rate, share, span};
+use crate::style::Style;
+use crate::table::{Column, Table};
+use drumfire_measure::{Reading, StageRow, Summary};
+
+/// No name takes more columns.
+const NAME_MAX: usize = 40;
+
+/// Prints a row for each stage.
+pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
+    let stages = summary.stages();
+    if stages.is_empty() {
+        return;
+    }
+    let mut table = Table::new([
+        Column::names("Stages"),
+        Column::numbers("from", 4),
+        Column::numbers("ok", 0),
+        Column::numbers("failed", 1),
+        Column::numbers("rate", 2),
+        Column::numbers("of goal", 3),
+        Column::numbers("p50", 5),
+        Column::numbers("p90", 7),
+        Column::numbers("p99", 0),
+        Column::numbers("max", 6),
+    ]);
+    let several = summary.info.pools.len() > 1;
+    for stage in &stages {
+        table.row(cells(stage, several, page.style));
+    }
+    let lines = table.lines(page.style.width());
+    page.lines(lines);
+    page.explain(
+        "The parts of the load one after the other, by when requests ended; a part begins with an \
+         interval. Of the goal: requests that were answered, per request that became due.",
+    );
+}
+
+/// One stage's cells.
+fn cells(stage: &StageRow<'_>, several: bool, style: &Style) -> Vec<Line> {
+    let row = &stage.row;
+    let name = match several {
+        true => format!(
+            "{}: {}",
+            foreign(&stage.pool.name, style.unicode),
+            stage.stage.name
+        ),
+        false => stage.stage.name.clone(),
+    };
+    let mut name = Line::plain(in_letters(&name, style.unicode));
+    name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
+    let failures = row.bad.saturating_add(row.failed);
+    let failed = if failures > 0 { Ink::Bad } else { Ink::Dim };
+    let none = || Line::of(style.glyph("–", "-"), Ink::Dim);
+    let goal = row.goal.filter(|goal| *goal > 0);
+    let answered = row.good.saturating_add(row.bad);
+    let time = |reading: Option<Reading>| match reading {
+        None => none(),
+        Some(Reading { time, is_at_least }) => Line::plain(match is_at_least {
+            true => latency_at_least(time, style.unicode),
+            false => latency(time, style.unicode),
+        }),
+    };
+    vec![
+        name,
+        Line::of(span(row.start, style.unicode), Ink::Dim),
+        Line::plain(count(row.good)),
+        Line::of(count(failures), failed),
+        Line::plain(rate(row.ended_per_s())),
+        goal.map_or_else(none, |goal| Line::plain(share(answered, goal))),
+        time(row.latency.p50),
+        time(row.latency.p90),
+        time(row.latency.p99),
+        time(row.latency.max),
+    ]
+}
