@@ -3,9 +3,9 @@
 use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
-    FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations, LoadAnswer, Model,
-    PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Step, TargetAnswer, ThresholdResult,
-    Timeline, Verdict, WindowedThresholds, WorkerHealth,
+    Drift, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations, LoadAnswer,
+    Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Step, TargetAnswer,
+    ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::{Stage, Threshold};
 use drumfire_units::Nanos;
@@ -61,6 +61,8 @@ pub struct Summary {
     pub thresholds: Vec<ThresholdResult>,
     /// How the generator fared.
     pub generator: GeneratorHealth,
+    /// How the figures fared over the run, of those that can be judged.
+    pub drift: Vec<Drift>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
 }
@@ -83,6 +85,7 @@ impl Summary {
             target: TargetAnswer::NONE,
             thresholds: Vec::new(),
             generator: GeneratorHealth::default(),
+            drift: Vec::new(),
             failed_bodies: FailedBodies::default(),
         }
     }
@@ -159,6 +162,7 @@ impl Summary {
             .enumerate()
             .map(|(index, threshold)| self.evaluate(index, threshold, windows))
             .collect();
+        self.drift = Drift::of_run(&self.info, &self.timeline, self.info.warmup);
         self.answer();
         if let Err(why) = self.conservation() {
             let text = format!("internal error: counts do not add up: {why}");

@@ -4,6 +4,7 @@
 mod connections;
 mod contract;
 mod distribution;
+mod drift;
 mod interval;
 mod lowered;
 

@@ -2,6 +2,7 @@
 
 mod asked;
 mod distribution;
+mod drift;
 mod iteration;
 mod last;
 mod latency;
@@ -38,8 +39,9 @@ pub fn summary_explained(summary: &Summary, style: &Style) -> String {
 
 /// The parts, in the order in which a reader needs them.
 fn print(summary: &Summary, mut page: Page<'_>) -> String {
-    let parts: [fn(&Summary, &mut Page<'_>); 14] = [
+    let parts: [fn(&Summary, &mut Page<'_>); 15] = [
         verdict::print,
+        drift::print,
         run::print_plan,
         outcome::print_requests,
         latency::print,

@@ -3,6 +3,7 @@
 mod allocation;
 mod answers;
 mod codec;
+mod drift;
 mod histogram;
 mod iterations;
 mod merge;

@@ -2,6 +2,7 @@
 
 use super::connections::Connections;
 use super::distribution::Distribution;
+use super::drift::Drift;
 use super::interval::{Interval, Stage};
 use super::lowered::LoweredPlan;
 use crate::calendar::rfc3339;
@@ -41,6 +42,7 @@ pub(super) struct Document<'a> {
     failures: Failures,
     leniencies: BTreeMap<&'static str, u64>,
     warmup: Warmup,
+    drift: Vec<Drift>,
     #[serde(flatten)]
     parts: Parts,
     generator: Generator,
@@ -330,6 +332,7 @@ impl<'a> Document<'a> {
                 ok: total.warmup.ok,
                 failed: total.warmup.failed,
             },
+            drift: summary.drift.iter().map(Drift::of).collect(),
             parts: Parts {
                 stages: summary.stages().iter().map(Stage::of).collect(),
                 intervals: summary.intervals().iter().map(Interval::of).collect(),

@@ -234,3 +234,25 @@ fn iterations_are_there_where_they_are_more_than_requests() {
     assert_eq!(run["pools"][0]["rate"]["intended_per_s"], due / 60.0);
     assert!(document(&fixture::pools()).get("iterations").is_none());
 }
+
+/// A figure that moved says how; one that did not says so.
+#[test]
+fn drift_is_told_by_figure() {
+    let document = document(&fixture::drifting());
+    let drift = document["drift"].as_array().expect("a list");
+    let of = |figure: &str| {
+        let found = drift.iter().find(|drift| drift["figure"] == figure);
+        found.unwrap_or(&Value::Null)
+    };
+    assert_eq!(of("p50")["movement"], "trend");
+    let per_hour = of("p50")["trend"]["per_hour"].as_f64();
+    assert!(per_hour.is_some_and(|per_hour| (0.015..0.025).contains(&per_hour)));
+    assert_eq!(of("failed")["movement"], "changes");
+    assert_eq!(of("failed")["changes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(of("rate")["movement"], "steady");
+    assert_eq!(of("memory")["movement"], "trend");
+    assert_eq!(
+        self::document(&fixture::open())["drift"],
+        Value::Array(Vec::new())
+    );
+}

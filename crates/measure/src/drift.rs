@@ -1,0 +1,268 @@
+//! Whether a long run got worse or better while it went on.
+//!
+//! Each figure of a run over time is tested for a trend and for an abrupt change; docs/design/0028
+//! says by which statistics, and why. What is found has a probability of at most [`DRIFT_LEVEL`] of being
+//! chance, over all figures together.
+
+#[cfg(test)]
+mod alarms;
+mod blocks;
+mod shape;
+mod tracks;
+
+use crate::{RunInfo, Timeline};
+use blocks::Blocks;
+pub(crate) use blocks::{median, without_spikes};
+use drumfire_units::Nanos;
+use shape::Shape;
+use std::ops::Range;
+use tracks::{Track, tracks};
+
+/// The probability up to which a movement is taken for real.
+pub const DRIFT_LEVEL: f64 = 0.01;
+/// How many tests each figure is put to: for a trend and for a change.
+const TESTS: f64 = 2.0;
+/// Fewer points than this are not judged.
+const POINTS_MIN: usize = 50;
+/// Nor is a shorter span.
+const SPAN_MIN: Nanos = Nanos(50_000_000_000);
+/// How often a figure is cut in two: there are at most 2ⁿ − 1 changes.
+const CUTS: u32 = 3;
+/// Nanoseconds of an hour.
+const HOUR: f64 = 3.6e12;
+
+/// A figure of a run that may drift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DriftFigure {
+    /// The median of *the* latency of the run's model, in nanoseconds.
+    P50,
+    /// Its 99th percentile.
+    P99,
+    /// The share of exchanges that failed or were not what the plan expects, from 0 to 1.
+    Failed,
+    /// Exchanges that ended, per second.
+    Rate,
+    /// The resident memory of the generator, in bytes.
+    Memory,
+}
+
+impl DriftFigure {
+    /// All of them, in the order of a report.
+    pub const ALL: [Self; 5] = [Self::P50, Self::P99, Self::Failed, Self::Rate, Self::Memory];
+
+    /// The name in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::Failed => "failed",
+            Self::Rate => "rate",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// Whether its movements are shares of itself; otherwise they are differences.
+    #[must_use]
+    pub const fn is_relative(self) -> bool {
+        !matches!(self, Self::Failed)
+    }
+
+    /// Whether a movement from one value to another is large enough to matter to anyone.
+    fn matters(self, from: f64, to: f64) -> bool {
+        let difference = (to - from).abs();
+        let share = difference / from.abs().min(to.abs()).max(f64::MIN_POSITIVE);
+        match self {
+            Self::P50 | Self::P99 | Self::Rate => share >= 0.01,
+            Self::Failed => difference >= 0.001,
+            Self::Memory => share >= 0.05 && difference >= f64::from(2 << 20),
+        }
+    }
+}
+
+/// How a figure fared over a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drift {
+    /// The figure.
+    pub figure: DriftFigure,
+    /// The part of the run that was judged.
+    pub span: Range<Nanos>,
+    /// The probability that a steady figure moves as this one did, or more: corrected for the
+    /// number of figures and tests.
+    pub p: f64,
+    /// How it moved.
+    pub movement: Movement,
+}
+
+/// How a figure moved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Movement {
+    /// Not more than chance explains, or than matters.
+    Steady,
+    /// It grew or fell all the while from one time to another.
+    Trend(Trend),
+    /// It changed at these times, at least one, and was steady between them.
+    Changes(Vec<ChangePoint>),
+}
+
+/// A steady growth or fall.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trend {
+    /// By how much in an hour: of a relative figure as a share of itself, 0.01 for 1 %.
+    pub per_hour: f64,
+    /// Where it begins.
+    pub since: Nanos,
+    /// Where it ends.
+    pub until: Nanos,
+    /// The figure where it begins.
+    pub from: f64,
+    /// The figure where it ends.
+    pub to: f64,
+}
+
+/// A time at which a figure changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangePoint {
+    /// When: between two intervals of the judged series.
+    pub at: Nanos,
+    /// The median of the figure since the change before.
+    pub before: f64,
+    /// The same until the change behind it.
+    pub after: f64,
+}
+
+impl Drift {
+    /// How each figure fared over a run from a time on, as far as it can be judged: none of them where the run is
+    /// too short, or where its load is not one and the same for long enough.
+    #[must_use]
+    pub fn of_run(info: &RunInfo, timeline: &Timeline, from: Nanos) -> Vec<Self> {
+        judge(&tracks(info, timeline, from))
+    }
+}
+
+/// Tests every track, and corrects for their number by Holm's method.
+fn judge(tracks: &[Track]) -> Vec<Drift> {
+    let tested: Vec<f64> = tracks.iter().map(|track| chance(&track.values())).collect();
+    let corrected = holm(&tested);
+    let judged = tracks.iter().zip(corrected).map(|(track, p)| Drift {
+        figure: track.figure,
+        span: track.span(),
+        p,
+        movement: match p < DRIFT_LEVEL {
+            true => movement(track, tracks.len()),
+            false => Movement::Steady,
+        },
+    });
+    judged.collect()
+}
+
+/// The probability of the more telling of the tests.
+fn chance(values: &[f64]) -> f64 {
+    let chances = Blocks::of(values).chances();
+    (chances.trend.min(chances.change) * TESTS).min(1.0)
+}
+
+/// Holm's correction: the least probability counts as often as there are tests, the next once less,
+/// and none is less than those before it.
+fn holm(chances: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..chances.len()).collect();
+    order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
+    let mut corrected = vec![1.0; chances.len()];
+    let mut least = 0.0_f64;
+    for (rank, place) in order.into_iter().enumerate() {
+        let times = (chances.len() - rank) as f64;
+        least = least.max((chances[place] * times).min(1.0));
+        corrected[place] = least;
+    }
+    corrected
+}
+
+/// The movement of a track that is no chance.
+fn movement(track: &Track, of: usize) -> Movement {
+    let values = track.values();
+    let found = match Shape::of(&values) {
+        Shape::Step { at } => {
+            let mut cuts = vec![at];
+            cut(&values, 0..at, of, CUTS - 1, &mut cuts);
+            cut(&values, at..values.len(), of, CUTS - 1, &mut cuts);
+            cuts.sort_unstable();
+            return changes(track, &cuts);
+        }
+        Shape::Line => 0..values.len(),
+        Shape::LineFrom { at } => at..values.len(),
+        Shape::LineUntil { at } => 0..at,
+    };
+    let trend = track.trend(found);
+    match track.figure.matters(trend.from, trend.to) {
+        true => Movement::Trend(trend),
+        false => Movement::Steady,
+    }
+}
+
+/// Cuts a part of a series where it changes, again and again.
+fn cut(values: &[f64], part: Range<usize>, of: usize, depth: u32, cuts: &mut Vec<usize>) {
+    let within = &values[part.clone()];
+    if depth == 0 || within.len() < POINTS_MIN {
+        return;
+    }
+    let p = Blocks::of(within).chances().change * TESTS * of as f64;
+    if let (true, Shape::Step { at }) = (p < DRIFT_LEVEL, Shape::of(within)) {
+        let at = part.start + at;
+        cuts.push(at);
+        cut(values, part.start..at, of, depth - 1, cuts);
+        cut(values, at..part.end, of, depth - 1, cuts);
+    }
+}
+
+/// The changes between parts, as far as they matter.
+fn changes(track: &Track, cuts: &[usize]) -> Movement {
+    let edges = |at: usize| cuts.get(at).copied().unwrap_or(track.points.len());
+    let mut points: Vec<ChangePoint> = Vec::new();
+    let mut before = track.median(0..edges(0));
+    for (number, at) in cuts.iter().enumerate() {
+        let after = track.median(*at..edges(number + 1));
+        if track.figure.matters(before, after) {
+            points.push(ChangePoint {
+                at: track.points[*at].start,
+                before,
+                after,
+            });
+            before = after;
+        }
+    }
+    match points.is_empty() {
+        true => Movement::Steady,
+        false => Movement::Changes(points),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_correction_is_holms() {
+        let same = |a: &[f64], b: &[f64]| {
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12), "{a:?}");
+        };
+        same(&holm(&[0.01, 0.04, 0.03]), &[0.03, 0.06, 0.06]);
+        same(&holm(&[0.5, 0.9]), &[1.0, 1.0]);
+        assert_eq!(holm(&[]), [0.0; 0]);
+    }
+
+    #[test]
+    fn small_movements_do_not_matter() {
+        for (figure, from, to, matters) in [
+            (DriftFigure::P99, 1e6, 1.02e6, true),
+            (DriftFigure::P99, 1e6, 1.005e6, false),
+            (DriftFigure::Failed, 0.0, 0.0005, false),
+            (DriftFigure::Failed, 0.0, 0.002, true),
+            (DriftFigure::Memory, 1e9, 1.003e9, false),
+            (DriftFigure::Memory, 2e6, 3e6, false),
+            (DriftFigure::Memory, 3e7, 4e7, true),
+            (DriftFigure::Rate, 100.0, 0.0, true),
+        ] {
+            assert_eq!(figure.matters(from, to), matters, "{figure:?} {from} {to}");
+        }
+    }
+}

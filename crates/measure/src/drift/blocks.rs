@@ -1,0 +1,177 @@
+//! Tests for a trend and for a change in a series whose values depend on those before them.
+//!
+//! The series becomes blocks of equal length, by their means: what is left of the dependence is
+//! estimated from them, and fewer, longer blocks are taken while there is too much. Both tests are
+//! permutation tests of the blocks, so that they suppose no distribution; the statistic of the
+//! series is divided by the factor by which the rest of the dependence inflates it.
+
+use super::shape;
+use drumfire_plan::Random;
+
+/// How many blocks there are at most.
+const BLOCKS: usize = 40;
+/// And at least: of fewer, permutations can't make an improbable one.
+const BLOCKS_MIN: usize = 20;
+/// More correlation between neighbours than this calls for longer blocks.
+const CORRELATION: f64 = 0.2;
+/// No estimate is believed to be higher.
+const CORRELATION_MAX: f64 = 0.9;
+/// How many permutations a series is compared with.
+const PERMUTATIONS: u32 = 1_999;
+/// As many of them that look as the series does, and it is nothing special.
+const ENOUGH: u32 = 40;
+/// Values further from the median than this many deviations (of the median absolute one) count as
+/// this far: a single spike is no trend.
+const SPIKE: f64 = 4.0;
+/// From the median absolute deviation to the standard deviation of a normal distribution.
+const NORMAL: f64 = 1.4826;
+/// A statistic that is the same but for rounding is the same.
+const ROUNDING: f64 = 1.0 - 1e-6;
+
+/// A series in blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Blocks {
+    means: Vec<f64>,
+    /// By how much a squared statistic of them is too large.
+    inflation: f64,
+}
+
+/// The probabilities that a steady series looks as this one does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chances {
+    /// That it has as strong a trend.
+    pub(super) trend: f64,
+    /// That it has as strong a change.
+    pub(super) change: f64,
+}
+
+/// The squared t, or F, statistics of both tests.
+#[derive(Clone, Copy, Debug)]
+struct Statistics {
+    trend: f64,
+    change: f64,
+}
+
+impl Blocks {
+    /// The blocks of a series of at least [`BLOCKS_MIN`] values.
+    pub(super) fn of(values: &[f64]) -> Self {
+        let values = without_spikes(values);
+        let mut count = BLOCKS.min(values.len());
+        loop {
+            let means = shape::parts(&values, count, mean);
+            let correlation = correlation(&means);
+            let fewer = count * 3 / 4;
+            if correlation <= CORRELATION || fewer < BLOCKS_MIN {
+                // The variance of a mean of a first-order autoregression, against independence.
+                let inflation = (1.0 + correlation) / (1.0 - correlation);
+                return Self { means, inflation };
+            }
+            count = fewer;
+        }
+    }
+
+    /// Compares the series with permutations of itself, with fewer of them where it soon shows that
+    /// it is nothing special (Besag and Clifford 1991).
+    pub(super) fn chances(&self) -> Chances {
+        let found = Statistics::of(&self.means);
+        let trend = found.trend / self.inflation * ROUNDING;
+        let change = found.change / self.inflation * ROUNDING;
+        let mut shuffled = self.means.clone();
+        let mut random = Random::new(0, 0, 0, 0);
+        let (mut trends, mut changes, mut compared) = (0, 0, 0);
+        while compared < PERMUTATIONS && (trends < ENOUGH || changes < ENOUGH) {
+            shuffle(&mut shuffled, &mut random);
+            let by_chance = Statistics::of(&shuffled);
+            trends += u32::from(by_chance.trend >= trend);
+            changes += u32::from(by_chance.change >= change);
+            compared += 1;
+        }
+        let share = |count: u32| f64::from(count + 1) / f64::from(compared + 1);
+        Chances {
+            trend: share(trends),
+            change: share(changes),
+        }
+    }
+}
+
+impl Statistics {
+    /// Of a line's slope, and of the best cut into levels: with one step, or with two.
+    fn of(means: &[f64]) -> Self {
+        let n = means.len() as f64;
+        let middle = (n - 1.0) / 2.0;
+        let by_time = |(at, value): (usize, &f64)| value * (at as f64 - middle);
+        let with_time: f64 = means.iter().enumerate().map(by_time).sum();
+        let times = n * (n * n - 1.0) / 12.0;
+        let total = shape::total_squares(means);
+        let squared_t = |explained: f64, parameters: f64| {
+            let rest = (total - explained).max(total * 1e-12);
+            match total > 0.0 {
+                true => explained / rest * (n - 1.0 - parameters) / parameters,
+                false => 0.0,
+            }
+        };
+        let [one, two] = shape::steps(means);
+        Self {
+            trend: squared_t(with_time * with_time / times, 1.0),
+            change: squared_t(one.explained, 1.0).max(squared_t(two.explained, 2.0)),
+        }
+    }
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The middle one of values that are numbers, or the mean of the two in the middle; 0 of none.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.len() / 2, sorted.len() % 2) {
+        (0, 0) => 0.0,
+        (half, 0) => f64::midpoint(sorted[half - 1], sorted[half]),
+        (half, _) => sorted[half],
+    }
+}
+
+/// The series with its spikes cut off.
+pub(crate) fn without_spikes(values: &[f64]) -> Vec<f64> {
+    let centre = median(values);
+    let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    let most = median(&deviations) * NORMAL * SPIKE;
+    if most <= 0.0 {
+        return values.to_vec();
+    }
+    let near = |value: &f64| value.clamp(centre - most, centre + most);
+    values.iter().map(near).collect()
+}
+
+/// The correlation between neighbours that no shape explains: what is left by the one that leaves
+/// least, at least 0. The residuals of a fit are less correlated than the noise, by some
+/// (parameters) / n (Kendall 1954; Marriott and Pope 1954), which is added again.
+fn correlation(means: &[f64]) -> f64 {
+    let n = means.len() as f64;
+    let rests = shape::rests(means).map(|rest| {
+        let left = neighbours(&rest.values);
+        (n * left + rest.bias) / (n - 4.0)
+    });
+    let least = rests.into_iter().fold(CORRELATION_MAX, f64::min);
+    least.max(0.0)
+}
+
+/// The correlation of residuals with the next ones.
+fn neighbours(rests: &[f64]) -> f64 {
+    let squares: f64 = rests.iter().map(|rest| rest * rest).sum();
+    let products: f64 = rests.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    match squares > 0.0 {
+        true => products / squares,
+        false => 0.0,
+    }
+}
+
+/// Fisher and Yates's shuffle.
+fn shuffle(values: &mut [f64], random: &mut Random) {
+    for last in (1..values.len()).rev() {
+        let other = random.below(last as u64 + 1) as usize;
+        values.swap(last, other);
+    }
+}

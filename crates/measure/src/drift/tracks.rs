@@ -1,0 +1,268 @@
+//! The figures of a run over time, as they are tested for drift.
+
+use super::blocks::median;
+use super::{DriftFigure, HOUR, POINTS_MIN, SPAN_MIN, Trend};
+use crate::{Histogram, Interval, Model, PoolInfo, RunInfo, Timeline};
+use drumfire_units::Nanos;
+use std::ops::Range;
+
+/// By how much the two halves of a span may differ in what became due, beyond chance.
+const HALVES: f64 = 0.005;
+/// By how much the parts of a span may, beyond chance.
+const PARTS: f64 = 0.02;
+/// A difference of so many standard deviations of a Poisson process is no chance.
+const DEVIATIONS: f64 = 6.0;
+
+/// One figure over time.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    pub(super) figure: DriftFigure,
+    pub(super) points: Vec<Point>,
+}
+
+/// The value of a figure in a span.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) start: Nanos,
+    pub(super) end: Nanos,
+    pub(super) value: f64,
+}
+
+impl Track {
+    pub(super) fn values(&self) -> Vec<f64> {
+        self.points.iter().map(|point| point.value).collect()
+    }
+
+    /// From the first point to the last.
+    pub(super) fn span(&self) -> Range<Nanos> {
+        let edge = |point: Option<&Point>, of: fn(&Point) -> Nanos| point.map_or(Nanos::ZERO, of);
+        edge(self.points.first(), |point| point.start)..edge(self.points.last(), |point| point.end)
+    }
+
+    /// The median of some points.
+    pub(super) fn median(&self, range: Range<usize>) -> f64 {
+        let values: Vec<f64> = self.points[range].iter().map(|point| point.value).collect();
+        median(&values)
+    }
+
+    /// The line through some points: the median of the slopes between any two (Theil 1950, Sen
+    /// 1968), through the median of what that leaves.
+    pub(super) fn trend(&self, range: Range<usize>) -> Trend {
+        let values = self.values();
+        let values = &values[range.clone()];
+        let points = &self.points[range];
+        let hours = |at: Nanos| at.0 as f64 / HOUR;
+        let times: Vec<f64> = points
+            .iter()
+            .map(|point| f64::midpoint(hours(point.start), hours(point.end)))
+            .collect();
+        let mut slopes = Vec::with_capacity(times.len() * times.len() / 2);
+        for late in 0..times.len() {
+            for early in 0..late {
+                slopes.push((values[late] - values[early]) / (times[late] - times[early]));
+            }
+        }
+        let slope = median(&slopes);
+        let offsets = values.iter().zip(&times);
+        let offsets: Vec<f64> = offsets.map(|(value, time)| value - slope * time).collect();
+        let offset = median(&offsets);
+        let since = points.first().map_or(Nanos::ZERO, |point| point.start);
+        let until = points.last().map_or(Nanos::ZERO, |point| point.end);
+        let value = |at: Nanos| (offset + slope * hours(at)).max(0.0);
+        let from = value(since);
+        Trend {
+            per_hour: match self.figure.is_relative() {
+                true if from > 0.0 => slope / from,
+                _ => slope,
+            },
+            since,
+            until,
+            from,
+            to: value(until),
+        }
+    }
+}
+
+/// What is read of one cell of a timeline, or of neighbours together.
+#[derive(Clone, Debug)]
+struct Sight {
+    start: Nanos,
+    end: Nanos,
+    /// Exchanges that ended.
+    ended: u64,
+    failed: u64,
+    /// What became due.
+    due: u64,
+    p50: Option<Nanos>,
+    p99: Option<Nanos>,
+    memory: u64,
+}
+
+impl Sight {
+    fn of(interval: &Interval, model: Model) -> Self {
+        let figures = &interval.total;
+        let times = model.latency(&figures.latency);
+        let iterations = figures.iterations.as_ref();
+        let counts = &figures.counts;
+        Self {
+            start: interval.start,
+            end: interval.end,
+            ended: counts.finished(),
+            failed: counts.failed,
+            due: iterations.map_or(counts.intended, |of| of.counts.intended),
+            p50: times.quantile(0.5),
+            p99: times.quantile(0.99),
+            memory: interval.health.memory,
+        }
+    }
+
+    fn length(&self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// A figure, where it is known.
+    fn figure(&self, figure: DriftFigure) -> Option<f64> {
+        match figure {
+            DriftFigure::P50 => self.p50.map(|time| time.0.max(1) as f64),
+            DriftFigure::P99 => self.p99.map(|time| time.0.max(1) as f64),
+            DriftFigure::Failed if self.ended == 0 => None,
+            DriftFigure::Failed => Some(self.failed as f64 / self.ended as f64),
+            DriftFigure::Rate => Some(self.ended as f64 / self.length().as_secs_f64()),
+            DriftFigure::Memory => Some(self.memory as f64).filter(|bytes| *bytes > 0.0),
+        }
+    }
+}
+
+/// The figures of a run that can be judged.
+pub(super) fn tracks(info: &RunInfo, timeline: &Timeline, from: Nanos) -> Vec<Track> {
+    if timeline.len() < POINTS_MIN {
+        return Vec::new();
+    }
+    let single = sights(info, timeline, from, 1);
+    if !is_judged(info, &single) {
+        return Vec::new();
+    }
+    let together = neighbours_needed(&single);
+    let wide = match together {
+        1 => None,
+        _ => Some(sights(info, timeline, from, together)),
+    };
+    let tracks = DriftFigure::ALL.iter().filter_map(|figure| {
+        let sights = match figure {
+            DriftFigure::P99 => wide.as_ref().unwrap_or(&single),
+            _ => &single,
+        };
+        track(*figure, sights)
+    });
+    tracks.collect()
+}
+
+/// A figure that is known nearly everywhere, and not always the same.
+fn track(figure: DriftFigure, sights: &[Sight]) -> Option<Track> {
+    let points = sights.iter().filter_map(|sight| {
+        Some(Point {
+            start: sight.start,
+            end: sight.end,
+            value: sight.figure(figure)?,
+        })
+    });
+    let points: Vec<Point> = points.collect();
+    let is_known = points.len() >= POINTS_MIN && points.len() * 10 >= sights.len() * 9;
+    is_known.then_some(Track { figure, points })
+}
+
+/// How many neighbours together have enough samples for a 99th percentile, as far as enough points
+/// are left.
+fn neighbours_needed(sights: &[Sight]) -> usize {
+    let ended: Vec<f64> = sights
+        .iter()
+        .map(|sight| sight.ended.saturating_sub(sight.failed) as f64)
+        .collect();
+    let needed = Histogram::count_needed(0.99) as f64 * 1.25 / median(&ended).max(1.0);
+    let most = (sights.len() / POINTS_MIN).max(1);
+    (needed.ceil() as usize).clamp(1, most)
+}
+
+/// The cells of a timeline that belong to the span with one load, so many at a time. The first and
+/// the last of a run are left out: they have its start and its drain.
+fn sights(info: &RunInfo, timeline: &Timeline, from: Nanos, together: usize) -> Vec<Sight> {
+    let steady = steady_span(info, timeline, from);
+    let cells = timeline.intervals().skip(1);
+    let cells = cells.take(timeline.len().saturating_sub(2));
+    let cells = cells.filter(|cell| steady.start <= cell.start && cell.end <= steady.end);
+    let mut sights: Vec<Sight> = Vec::new();
+    let mut group: Option<Interval> = None;
+    let mut within = 0;
+    for cell in cells {
+        match &mut group {
+            Some(group) if together > 1 => group.merge(&cell),
+            _ => group = Some(cell),
+        }
+        within += 1;
+        if within == together {
+            sights.extend(group.take().map(|group| Sight::of(&group, info.model())));
+            within = 0;
+        }
+    }
+    // Where a run was resumed, a cell may be short.
+    let lengths: Vec<f64> = sights.iter().map(|sight| sight.length().0 as f64).collect();
+    let usual = median(&lengths);
+    sights.retain(|sight| sight.length().0 as f64 * 2.0 > usual);
+    sights
+}
+
+/// The longest span in which no pool goes from one stage of its load to another.
+fn steady_span(info: &RunInfo, timeline: &Timeline, from: Nanos) -> Range<Nanos> {
+    let stages = info.pools.iter().flat_map(|pool| &pool.stages);
+    let mut edges: Vec<Nanos> = stages.map(|stage| stage.start).collect();
+    let end = timeline.end();
+    edges.retain(|edge| from < *edge && *edge < end);
+    edges.extend([from, end]);
+    edges.sort_unstable();
+    let spans = edges.windows(2).map(|pair| pair[0]..pair[1]);
+    let longest = spans.max_by_key(|span| span.end - span.start);
+    longest.unwrap_or(Nanos::ZERO..Nanos::ZERO)
+}
+
+/// Whether there is enough to judge, and the load was the same all the while.
+fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
+    let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
+        return false;
+    };
+    if sights.len() < POINTS_MIN || last.end - first.start < SPAN_MIN {
+        return false;
+    }
+    let is_open = |pool: &PoolInfo| pool.model == Model::Open;
+    // A law of one piece that is no constant rate.
+    let varies = |pool: &PoolInfo| pool.intended_rate.is_none() && pool.stages.is_empty();
+    if info.pools.iter().any(|pool| is_open(pool) && varies(pool)) {
+        return false;
+    }
+    !info.pools.iter().all(is_open) || is_load_steady(sights)
+}
+
+/// Whether what became due is the same in all parts of a span, but for chance.
+fn is_load_steady(sights: &[Sight]) -> bool {
+    let rate = |part: &[Sight]| {
+        let due: u64 = part.iter().map(|sight| sight.due).sum();
+        let time: f64 = part.iter().map(|sight| sight.length().as_secs_f64()).sum();
+        due as f64 / time
+    };
+    let differ = |one: f64, other: f64, due: f64, share: f64| {
+        let by_chance = DEVIATIONS * (2.0 / due.max(1.0)).sqrt();
+        (one - other).abs() > (share + by_chance) * one.max(other)
+    };
+    let due: u64 = sights.iter().map(|sight| sight.due).sum();
+    let (early, late) = sights.split_at(sights.len() / 2);
+    if differ(rate(early), rate(late), due as f64 / 2.0, HALVES) {
+        return false;
+    }
+    let parts = 10;
+    let edge = |number: usize| number * sights.len() / parts;
+    let rates: Vec<f64> = (0..parts)
+        .map(|number| rate(&sights[edge(number)..edge(number + 1)]))
+        .collect();
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    !differ(most, least, due as f64 / parts as f64, PARTS)
+}

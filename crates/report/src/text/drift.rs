@@ -1,0 +1,182 @@
+//! How the figures moved while the run went on, where it was long enough to tell.
+
+use crate::calendar::rfc3339_seconds;
+use crate::line::{Ink, Line, wrap};
+use crate::page::Page;
+use crate::quantity::{enumerated, latency_f64, rate, span};
+use crate::style::Unicode;
+use drumfire_measure::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Summary, Trend};
+use drumfire_units::{ByteSize, Nanos};
+
+const HOUR: Nanos = Nanos::from_secs(3_600);
+const DAY: Nanos = Nanos::from_secs(86_400);
+
+/// Prints a sentence for each figure that moved, and one for the others.
+pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
+    let Some(first) = summary.drift.first() else {
+        return;
+    };
+    let words = Words {
+        started_at_unix_ns: summary.info.started_at_unix_ns,
+        span: first.span.end - first.span.start,
+        unicode: page.style.unicode,
+    };
+    let moved = |drift: &&Drift| drift.movement != Movement::Steady;
+    let mut rows = Vec::new();
+    for drift in summary.drift.iter().filter(moved) {
+        let ink = match is_worse(drift) {
+            true => Ink::Warn,
+            false => Ink::Plain,
+        };
+        let lines = wrap(&words.sentence(drift), page.room()).into_iter();
+        rows.extend(lines.map(|line| Line::of(line, ink)));
+    }
+    let steady = summary.drift.iter().filter(|drift| !moved(drift));
+    let steady: Vec<String> = steady.map(|drift| name(drift.figure).to_owned()).collect();
+    let are = if steady.len() == 1 { "is" } else { "are" };
+    let over = span(words.span, page.style.unicode);
+    let others = format!("{} {are} steady over {over}", enumerated(&steady));
+    if !steady.is_empty() {
+        let lines = wrap(&others, page.room()).into_iter();
+        rows.extend(lines.map(|line| Line::of(line, Ink::Dim)));
+    }
+    page.part("Drift", rows);
+    page.explain(
+        "Whether the figures got better or worse while the run went on: each is tested for a trend \
+         and for an abrupt change, in a way that bears with noise that lasts. Steady: no more moved \
+         than chance explains, or than matters. p is the probability that a steady run looks like \
+         this in any of the figures.",
+    );
+}
+
+/// A figure as a sentence names it.
+const fn name(figure: DriftFigure) -> &'static str {
+    match figure {
+        DriftFigure::P50 => "p50",
+        DriftFigure::P99 => "p99",
+        DriftFigure::Failed => "failures",
+        DriftFigure::Rate => "rate",
+        DriftFigure::Memory => "our own memory",
+    }
+}
+
+/// Whether a figure that moved is worse for it.
+fn is_worse(drift: &Drift) -> bool {
+    let grew = match &drift.movement {
+        Movement::Steady => return false,
+        Movement::Trend(trend) => trend.to > trend.from,
+        Movement::Changes(points) => match (points.first(), points.last()) {
+            (Some(first), Some(last)) => last.after > first.before,
+            _ => false,
+        },
+    };
+    grew != (drift.figure == DriftFigure::Rate)
+}
+
+/// What is needed to say when, and how much.
+struct Words {
+    started_at_unix_ns: u64,
+    span: Nanos,
+    unicode: Unicode,
+}
+
+impl Words {
+    fn sentence(&self, drift: &Drift) -> String {
+        let name = name(drift.figure);
+        let what = match &drift.movement {
+            Movement::Steady => format!("{name}: steady"),
+            Movement::Trend(trend) => self.trend(name, drift, trend),
+            Movement::Changes(points) => {
+                format!("{name} {}", self.changes(drift.figure, points))
+            }
+        };
+        format!("{what}, p < {DRIFT_LEVEL}")
+    }
+
+    fn trend(&self, name: &str, drift: &Drift, trend: &Trend) -> String {
+        let goes_on = trend.until >= drift.span.end;
+        let plural = drift.figure == DriftFigure::Failed;
+        let verb = match (goes_on, trend.to > trend.from) {
+            (true, true) if plural => "grow",
+            (true, true) => "grows",
+            (true, false) if plural => "fall",
+            (true, false) => "falls",
+            (false, true) => "grew",
+            (false, false) => "fell",
+        };
+        let (per, unit) = match trend.until - trend.since >= HOUR {
+            true => (trend.per_hour, "hour"),
+            false => (trend.per_hour / 60.0, "minute"),
+        };
+        let amount = percent(per.abs() * 100.0);
+        let amount = match drift.figure.is_relative() {
+            true => format!("{amount} %"),
+            false => format!("by {amount} percentage points"),
+        };
+        let value = |value| self.value(drift.figure, value);
+        let (from, to) = (value(trend.from), value(trend.to));
+        let when = match (trend.since > drift.span.start, goes_on) {
+            (false, true) => String::new(),
+            (true, true) => format!(" since {}", self.time(trend.since)),
+            (false, false) => format!(" until {}", self.time(trend.until)),
+            (true, false) => format!(
+                " from {} to {}",
+                self.time(trend.since),
+                self.time(trend.until)
+            ),
+        };
+        format!("{name} {verb} {amount} per {unit}{when} ({from} to {to})")
+    }
+
+    fn changes(&self, figure: DriftFigure, points: &[ChangePoint]) -> String {
+        let value = |value| self.value(figure, value);
+        let change = |(number, point): (usize, &ChangePoint)| {
+            let verb = match point.after > point.before {
+                true => "rose",
+                false => "fell",
+            };
+            let from = match number {
+                0 => format!(" from {}", value(point.before)),
+                _ => String::new(),
+            };
+            let at = self.time(point.at);
+            format!("{verb}{from} to {} at {at}", value(point.after))
+        };
+        let changes: Vec<String> = points.iter().enumerate().map(change).collect();
+        enumerated(&changes)
+    }
+
+    fn value(&self, figure: DriftFigure, value: f64) -> String {
+        match figure {
+            DriftFigure::P50 | DriftFigure::P99 => latency_f64(value, self.unicode),
+            DriftFigure::Failed => format!("{} %", percent(value * 100.0)),
+            DriftFigure::Rate => rate(value),
+            DriftFigure::Memory => ByteSize(value as u64).to_string(),
+        }
+    }
+
+    /// A time of the day, in UTC: with seconds where minutes would not tell, with its date where
+    /// hours would not.
+    fn time(&self, at: Nanos) -> String {
+        let text = rfc3339_seconds(self.started_at_unix_ns.saturating_add(at.0));
+        let (date, time) = text.split_at(text.find('T').unwrap_or(0));
+        let time = time.trim_matches(['T', 'Z']);
+        let minutes = time.rsplit_once(':').map_or(time, |(minutes, _)| minutes);
+        match self.span {
+            span if span < HOUR => format!("{time} UTC"),
+            span if span < DAY => format!("{minutes} UTC"),
+            _ => format!("{date} {minutes} UTC"),
+        }
+    }
+}
+
+/// Percent with two digits that count.
+fn percent(percent: f64) -> String {
+    match percent {
+        0.0 => "0".to_owned(),
+        p if p < 0.01 => "<0.01".to_owned(),
+        p if p < 0.995 => format!("{p:.2}"),
+        p if p < 9.95 => format!("{p:.1}"),
+        p => format!("{p:.0}"),
+    }
+}
