@@ -23,7 +23,7 @@ use drumfire_measure::{
     GeneratorHealth, Interval, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample, Summary,
     WindowedThresholds, WorkerHealth,
 };
-use drumfire_plan::{Arrivals, Growth, Sequence, Threshold};
+use drumfire_plan::{Arrivals, Growth, Sequence, Threshold, Warmup};
 use drumfire_report::style::Style;
 use drumfire_report::text;
 use drumfire_schedule::{Next, Schedule, ScheduleError};
@@ -166,7 +166,7 @@ fn info(target: &str) -> RunInfo {
             stages: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
-        warmup: Nanos::ZERO,
+        warmup: Warmup::NONE,
         tls_verified: None,
         spin: false,
         plan_text: Vec::new(),

@@ -205,7 +205,7 @@ impl Exchanges {
         let varies = prepared.requests.iter().any(Request::is_rendered_late);
         let looks = shows || prepared.requests.iter().any(Request::is_looked_at);
         Self {
-            measure_from: prepared.generator().warmup,
+            measure_from: prepared.generator().warmup.span(),
             timeouts: prepared.pool().timeouts,
             expect: prepared.pool().expect,
             looks,

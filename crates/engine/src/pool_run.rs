@@ -87,7 +87,7 @@ impl PoolRun {
             lookup: Lookup::new(prepared),
             timers: Timers::default(),
             waiting: Waiting::new(lanes),
-            course: Course::new(prepared.generator().warmup),
+            course: Course::new(prepared.generator().warmup.span()),
             affinity: pool.connections.affinity,
             multiplexes: pool.http.version == HttpVersion::Http2,
             unread: 0,

@@ -78,7 +78,7 @@ impl<S: Sink> Recorder<S> {
             current,
             edge: length,
             length,
-            measure_from: plan.generator().warmup,
+            measure_from: plan.generator().warmup.span(),
             samples,
             kept: Vec::new(),
             kept_bytes: 0,

@@ -56,6 +56,32 @@ pub struct Figures {
     errors: ErrorTable,
 }
 
+/// By how much more became due than ended, in a part of a run that is left out of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carried {
+    requests: i64,
+    iterations: i64,
+}
+
+impl Carried {
+    /// The sum of two parts.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_add(other.requests),
+            iterations: self.iterations.saturating_add(other.iterations),
+        }
+    }
+}
+
+/// By how much more became due than ended or was dropped.
+fn balance(counts: &Counts) -> i64 {
+    signed(counts.intended) - signed(counts.finished()) - signed(counts.dropped)
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 impl Figures {
     /// Nothing yet, of a pool with these steps, whose iterations are single requests. Takes all the
     /// memory that recording needs.
@@ -117,6 +143,40 @@ impl Figures {
         self.outcomes = OutcomeCounts::default();
         self.status.reset();
         self.errors.reset();
+    }
+
+    /// Makes what was measured part of the warm-up, but for the connections and for what is under
+    /// way. Gives back by how much more became due than ended: that is measured when it ends.
+    pub(crate) fn leave_out(&mut self) -> Carried {
+        let mut carried = Carried {
+            requests: balance(&self.counts),
+            iterations: self.iterations.as_ref().map_or(0, |of| balance(&of.counts)),
+        };
+        // What never ends is of the run's end, and is measured there.
+        carried.requests -= signed(self.counts.in_flight + self.counts.pending);
+        let mut warmup = self.warmup;
+        warmup.merge(&Counts {
+            intended: self.counts.finished(),
+            sent: self.counts.finished(),
+            dropped: 0,
+            pending: 0,
+            in_flight: 0,
+            ..self.counts
+        });
+        let under_way = self.under_way;
+        let connections = std::mem::take(&mut self.connections);
+        self.reset();
+        (self.warmup, self.under_way, self.connections) = (warmup, under_way, connections);
+        carried
+    }
+
+    /// Counts as due what became due before, in a part that was left out.
+    pub(crate) fn carry(&mut self, carried: Carried) {
+        let add = |count: &mut u64, more: i64| *count = count.saturating_add_signed(more);
+        add(&mut self.counts.intended, carried.requests);
+        if let Some(iterations) = &mut self.iterations {
+            add(&mut iterations.counts.intended, carried.iterations);
+        }
     }
 
     /// Records one finished exchange: no allocation, no hashing, a few tens of nanoseconds.

@@ -1,6 +1,7 @@
 //! Everything that was seen in one span of time, and its merge.
 
 use crate::codec::interval as form;
+use crate::figures::Carried;
 use crate::{CodecError, Figures, PoolInfo, PoolSeries, WorkerHealth};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -113,6 +114,24 @@ impl Interval {
         for (mine, theirs) in self.pools.iter_mut().zip(&other.pools) {
             mine.merge(theirs);
         }
+    }
+
+    /// Makes the figures of each pool part of the warm-up, and gives back what each carries on.
+    pub(crate) fn leave_out(&mut self) -> Vec<Carried> {
+        let carried = match self.pools.is_empty() {
+            true => vec![self.total.leave_out()],
+            false => self.pools.iter_mut().map(Figures::leave_out).collect(),
+        };
+        self.sum_up();
+        carried
+    }
+
+    /// Counts as due in each pool what became due before, in a part that was left out.
+    pub(crate) fn carry(&mut self, carried: &[Carried]) {
+        for (pool, carried) in carried.iter().enumerate() {
+            self.pool_mut(pool).carry(*carried);
+        }
+        self.sum_up();
     }
 
     /// The same of sums alone, of pools whose iterations have books of their own or not.

@@ -2,7 +2,7 @@
 
 use crate::codec::run_info as form;
 use crate::{CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary, Transcript};
-use drumfire_plan::{Command, Growth, Stage, StopReason};
+use drumfire_plan::{Command, Growth, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ pub struct RunInfo {
     pub pools: Vec<PoolInfo>,
     /// The length of an interval; never zero.
     pub interval: Nanos,
-    /// The span at the start whose requests are sent and not measured.
-    pub warmup: Nanos,
+    /// The beginning that is not measured, as it was asked for.
+    pub warmup: Warmup,
     /// Whether certificates are verified; `None` without TLS.
     pub tls_verified: Option<bool>,
     /// Whether workers spin before a due time.

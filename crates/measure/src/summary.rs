@@ -1,18 +1,24 @@
 //! A run as a whole: the merge of its intervals and the judgement over them.
 
+use crate::figures::Carried;
 use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
     Drift, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations, LoadAnswer,
-    Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Step, TargetAnswer,
+    Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling, Step, TargetAnswer,
     ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
 };
-use drumfire_plan::{Stage, Threshold};
+use drumfire_plan::{Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// How many rows tell of a run over time.
 const INTERVALS: usize = 300;
+/// How many there are of a warm-up that is found in a run of many steps.
+const INTERVALS_OF_MANY_STEPS: usize = 60;
+/// With more steps than this there are many.
+const STEPS_OF_FINE_CELLS: usize = 64;
+
 /// A stage of a pool's load, and what happened in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageRow<'a> {
@@ -34,6 +40,18 @@ fn stages_of(info: &RunInfo) -> Vec<Option<Timeline>> {
     info.pools.iter().enumerate().map(timeline).collect()
 }
 
+/// A place for everything, where the warm-up is found at the end: coarser with many steps, for each
+/// cell has all of them.
+fn everything_of(info: &RunInfo) -> Option<Timeline> {
+    let steps: usize = info.pools.iter().map(|pool| pool.steps.len()).sum();
+    let cells = match steps <= STEPS_OF_FINE_CELLS {
+        true => INTERVALS,
+        false => INTERVALS_OF_MANY_STEPS,
+    };
+    let is_found = info.warmup == Warmup::Auto;
+    is_found.then(|| Timeline::new(info, Resolution::AtMost(cells)))
+}
+
 /// The merge of all intervals of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -51,6 +69,10 @@ pub struct Summary {
     timeline: Timeline,
     /// The sums of each pool over the stages of its load, where it has any.
     stages: Vec<Option<Timeline>>,
+    /// When the run settled, where its warm-up is found in its figures.
+    pub settling: Option<Settling>,
+    /// Everything over time, where the beginning may have to be left out.
+    everything: Option<Timeline>,
     /// Whether the figures can be believed.
     pub verdict: Verdict,
     /// Whether the load was put on the target.
@@ -78,6 +100,8 @@ impl Summary {
             pools,
             timeline: Timeline::of_sums(&info, Resolution::AtMost(INTERVALS)),
             stages: stages_of(&info),
+            settling: None,
+            everything: everything_of(&info),
             info,
             duration: Nanos::ZERO,
             verdict: Verdict::NONE,
@@ -96,6 +120,9 @@ impl Summary {
         self.health.merge(&interval.health);
         for (mine, theirs) in self.pools.iter_mut().zip(interval.pools()) {
             mine.merge(theirs);
+        }
+        if let Some(everything) = &mut self.everything {
+            everything.absorb(interval);
         }
         self.timeline.absorb(interval);
         let stages = self.stages.iter_mut().flatten();
@@ -145,6 +172,44 @@ impl Summary {
         }
     }
 
+    /// Leaves out the time before the run settled, once, where the plan asks for that.
+    fn settle(&mut self) {
+        let Some(everything) = self.everything.take() else {
+            return;
+        };
+        let settling = Settling::of(&everything, self.model());
+        self.settling = Some(settling);
+        let cut = self.left_out();
+        if cut == Nanos::ZERO {
+            return;
+        }
+        let (total, health, pools) = Interval::of_pools(&self.info.pools).into_parts();
+        (self.total, self.health, self.pools) = (total, health, pools);
+        self.timeline = Timeline::of_sums(&self.info, Resolution::AtMost(INTERVALS));
+        let mut carried = vec![Carried::default(); self.info.pools.len()];
+        for mut cell in everything.intervals() {
+            if cell.start < cut {
+                let more = cell.leave_out();
+                let both = carried.iter().zip(more);
+                carried = both.map(|(one, other)| one.and(other)).collect();
+            } else {
+                cell.carry(&carried);
+                carried.fill(Carried::default());
+            }
+            self.absorb(&cell);
+        }
+    }
+
+    /// The time at the start that is not measured: as it was asked for, or as it was found.
+    #[must_use]
+    pub fn left_out(&self) -> Nanos {
+        match (self.info.warmup, self.settling) {
+            (Warmup::Span(span), _) => span,
+            (Warmup::Auto, Some(Settling::At(cut))) => cut,
+            (Warmup::Auto, _) => Nanos::ZERO,
+        }
+    }
+
     /// Closes the books, once: evaluates the thresholds and judges. `windows` must have absorbed
     /// the same intervals.
     #[must_use]
@@ -155,6 +220,11 @@ impl Summary {
         thresholds: &[Threshold],
         windows: &WindowedThresholds,
     ) -> Self {
+        self.settle();
+        let duration = match self.info.warmup {
+            Warmup::Span(_) => duration,
+            Warmup::Auto => duration - self.left_out(),
+        };
         self.duration = duration;
         self.generator = generator;
         self.thresholds = thresholds
@@ -162,7 +232,7 @@ impl Summary {
             .enumerate()
             .map(|(index, threshold)| self.evaluate(index, threshold, windows))
             .collect();
-        self.drift = Drift::of_run(&self.info, &self.timeline, self.info.warmup);
+        self.drift = Drift::of_run(&self.info, &self.timeline, self.left_out());
         self.answer();
         if let Err(why) = self.conservation() {
             let text = format!("internal error: counts do not add up: {why}");

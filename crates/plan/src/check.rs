@@ -4,7 +4,7 @@ use crate::nearest::{suggestion, suggestion_and};
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
     KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, STEPS_MAX, Sequence, Step,
-    Threshold, Users,
+    Threshold, Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -113,7 +113,7 @@ pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
     found.flaws
 }
 
-fn check_pool(pool: &Pool, warmup: Nanos, found: &mut Findings) {
+fn check_pool(pool: &Pool, warmup: Warmup, found: &mut Findings) {
     found.note_if(
         pool.requests.is_empty(),
         "requests",
@@ -233,7 +233,7 @@ fn check_users(pool: &Pool, found: &mut Findings) {
     );
 }
 
-fn check_stop(pool: &Pool, warmup: Nanos, found: &mut Findings) {
+fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
     let stop = &pool.stop;
     let unset = stop.duration.is_none() && stop.requests.is_none() && stop.iterations.is_none();
     found.note_if(
@@ -257,9 +257,15 @@ fn check_stop(pool: &Pool, warmup: Nanos, found: &mut Findings) {
         );
     }
     found.note_if(
-        stop.duration.is_some_and(|duration| warmup >= duration),
+        stop.duration
+            .is_some_and(|duration| warmup.span() >= duration),
         "warmup",
         "the warm-up lasts as long as the run, so that nothing is measured; shorten it",
+    );
+    found.note_if(
+        warmup == Warmup::Auto && !pool.stages().is_empty(),
+        "warmup",
+        "a load that changes by plan does not settle; write how long the warm-up is, such as 10s",
     );
 }
 

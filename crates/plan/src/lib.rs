@@ -31,6 +31,7 @@ mod threshold_text;
 mod url;
 mod users;
 mod variables;
+mod warmup;
 
 pub use call::{
     Call, CallKind, CallStatuses, Direction, MessageCompression, ReplyCheck, ReplyError, Streaming,
@@ -66,3 +67,4 @@ pub use threshold::{Comparison, Metric, Threshold, ThresholdError, Times};
 pub use url::{Host, Origin, Scheme, URL_LENGTH_MAX, Url, UrlError};
 pub use users::Users;
 pub use variables::{Condition, Value, VariableId, Variables};
+pub use warmup::Warmup;

@@ -1,7 +1,7 @@
 //! A plan: a run that can be made.
 
 use crate::check::check;
-use crate::{Flaw, Pool, Samples, Threshold, Transcripts};
+use crate::{Flaw, Pool, Samples, Threshold, Transcripts, Warmup};
 use drumfire_units::Nanos;
 
 /// A checked description of a run: a plan that exists can run.
@@ -33,8 +33,8 @@ pub struct Generator {
     pub spin: Spin,
     /// Where every random number comes from.
     pub seed: u64,
-    /// Requests whose intended start lies in this first span are sent and not measured.
-    pub warmup: Nanos,
+    /// The beginning that is not measured.
+    pub warmup: Warmup,
     /// The length of one interval; never zero.
     pub interval: Nanos,
 }

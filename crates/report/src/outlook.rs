@@ -8,7 +8,9 @@ use crate::page::{Explain, Page};
 use crate::quantity::{count, counted, enumerated, rate, span};
 use crate::style::Style;
 use crate::untrusted::Untrusted;
-use drumfire_plan::{Arrivals, Growth, Law, Load, Plan, Pool, Sequence, Spin, Users, secret};
+use drumfire_plan::{
+    Arrivals, Growth, Law, Load, Plan, Pool, Sequence, Spin, Users, Warmup, secret,
+};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
@@ -60,9 +62,13 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     facts.extend(longest.map(|end| span(end, style.unicode)));
     let generator = plan.generator();
     facts.push(counted(u64::from(generator.threads), "thread"));
-    if generator.warmup > Nanos::ZERO {
-        let warmup = span(generator.warmup, style.unicode);
-        facts.push(format!("the first {warmup} not measured"));
+    match generator.warmup {
+        Warmup::Span(Nanos::ZERO) => {}
+        Warmup::Span(warmup) => {
+            let warmup = span(warmup, style.unicode);
+            facts.push(format!("the first {warmup} not measured"));
+        }
+        Warmup::Auto => facts.push("not measured until it settles".to_owned()),
     }
     if generator.spin == Spin::Yes {
         facts.push("busy waiting".to_owned());

@@ -5,7 +5,7 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, Connections, Cookies, Expect, Flaw, Generator,
     Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load,
     Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin,
-    Spread, Stop, Threshold, Timeouts, Transcripts, Url, Users,
+    Spread, Stop, Threshold, Timeouts, Transcripts, Url, Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -119,7 +119,7 @@ fn draft(load: Load) -> Draft {
             threads: 1,
             spin: Spin::No,
             seed: 1,
-            warmup: Nanos::ZERO,
+            warmup: Warmup::NONE,
             interval: Nanos::from_secs(1),
         },
         thresholds: Vec::new(),
@@ -253,7 +253,7 @@ impl Draft {
     /// This span at the start is not measured.
     #[must_use]
     pub fn warmup(mut self, span: Nanos) -> Self {
-        self.generator.warmup = span;
+        self.generator.warmup = Warmup::Span(span);
         self
     }
 

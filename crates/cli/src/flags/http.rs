@@ -117,7 +117,7 @@ pub(crate) struct LoadFlags {
     /// Go through the list of URLs exactly N times
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) iterations: Option<u64>,
-    /// Send this long before measuring begins
+    /// Send this long before measuring begins; auto leaves out what comes before latencies settle
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
     /// How arrivals are spread: constant or poisson [default: constant]

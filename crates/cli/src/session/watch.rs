@@ -68,7 +68,7 @@ impl Watch {
                 duration: None,
                 requests: requests.map(|all| all.iter().sum()),
             },
-            warmup: plan.generator().warmup,
+            warmup: plan.generator().warmup.span(),
             since: Since::default(),
             heartbeat: None,
             rates: Vec::new(),

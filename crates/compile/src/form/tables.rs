@@ -48,7 +48,8 @@ fields!(Outputs {
 fields!(Generator {
     "threads" => threads: "How many threads send",
     "seed" => seed: "The number from which all random values are drawn",
-    "warmup" => warmup: "The time at the beginning that is not measured, such as 5s",
+    "warmup" => warmup:
+        "The time at the beginning that is not measured, such as 5s; auto: until latencies settle",
     "spin" => spin: "Whether threads spin before a request is due, for times below 50 µs",
     "interval" => interval: "The length of a window of figures, such as 1s",
 });

@@ -5,7 +5,7 @@ use drumfire_measure::{
     GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, Particulars, PoolInfo, RunEvent,
     RunInfo, Sample, Summary, WindowedThresholds,
 };
-use drumfire_plan::Growth;
+use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn info() -> RunInfo {
             stages: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
-        warmup: Nanos::ZERO,
+        warmup: Warmup::NONE,
         tls_verified: None,
         spin: false,
         plan_text: Vec::new(),

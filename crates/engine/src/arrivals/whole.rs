@@ -62,7 +62,7 @@ impl WholeLoad {
         Ok(Self {
             model,
             bounds: Bounds::of(pool),
-            measure_from: plan.generator().warmup,
+            measure_from: plan.generator().warmup.span(),
         })
     }
 

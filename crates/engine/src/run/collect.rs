@@ -278,7 +278,7 @@ impl Collector {
             health.steal_share = after.steal.saturating_sub(before.steal) as f64 / total as f64;
         }
         self.summary.finish(
-            self.end - plan.generator().warmup,
+            self.end - plan.generator().warmup.span(),
             health,
             plan.thresholds(),
             &self.windows,

@@ -2,7 +2,7 @@
 
 use super::{CodecError, Input, VERSION, put, put_text};
 use crate::{Model, PoolInfo, RunInfo};
-use drumfire_plan::{Growth, Stage};
+use drumfire_plan::{Growth, Stage, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
         encode_pool(pool, &mut out);
     }
     put(&mut out, info.interval.0);
-    put(&mut out, info.warmup.0);
+    put(&mut out, u64::from(info.warmup == Warmup::Auto));
+    put(&mut out, info.warmup.span().0);
     put(
         &mut out,
         info.tls_verified.map_or(0, |is| 1 + u64::from(is)),
@@ -52,7 +53,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
         threads: input.small()?,
         pools: input.several(decode_pool)?,
         interval: Nanos(input.number()?),
-        warmup: Nanos(input.number()?),
+        warmup: warmup(input)?,
         tls_verified: match input.number()? {
             0 => None,
             1 => Some(false),
@@ -72,6 +73,16 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
         return Err(CodecError::Malformed("an interval without length"));
     }
     Ok(info)
+}
+
+fn warmup(input: &mut Input<'_>) -> Result<Warmup, CodecError> {
+    match (input.flag()?, Nanos(input.number()?)) {
+        (false, span) => Ok(Warmup::Span(span)),
+        (true, Nanos::ZERO) => Ok(Warmup::Auto),
+        (true, _) => Err(CodecError::Malformed(
+            "a warm-up that is found has a length",
+        )),
+    }
 }
 
 fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {

@@ -9,6 +9,7 @@ mod iterations;
 mod merge;
 mod reference;
 mod samples;
+mod settling;
 mod summary;
 mod thresholds;
 mod timeline;

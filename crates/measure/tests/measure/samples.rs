@@ -3,7 +3,7 @@
 use drumfire_measure::{
     Interval, IterationSample, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample,
 };
-use drumfire_plan::Growth;
+use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
             stages: Vec::new(),
         }],
         interval: Nanos::from_secs(1),
-        warmup: Nanos::ZERO,
+        warmup: Warmup::NONE,
         tls_verified: None,
         spin: false,
         plan_text: Vec::new(),

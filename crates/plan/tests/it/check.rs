@@ -4,7 +4,7 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Cookies, Expect, Flaw, Generator, Growth, Header,
     HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, OnFailure,
     Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step,
-    Stop, Timeouts, Transcripts, Url,
+    Stop, Timeouts, Transcripts, Url, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn parts() -> PlanParts {
             threads: 1,
             spin: Spin::No,
             seed: 0,
-            warmup: Nanos::from_secs(1),
+            warmup: Warmup::Span(Nanos::from_secs(1)),
             interval: Nanos::from_secs(1),
         },
         thresholds: Vec::new(),
@@ -122,7 +122,7 @@ fn each_mistake_is_found_at_its_key() {
     };
     assert_eq!(keys(|p| p.requests.clear()), ["requests"]);
     assert_eq!(
-        of_generator(|g| g.warmup = Nanos::from_secs(10)),
+        of_generator(|g| g.warmup = Warmup::Span(Nanos::from_secs(10))),
         ["warmup"]
     );
     assert_eq!(keys(|p| p.stop = Stop::default()), ["stop"]);

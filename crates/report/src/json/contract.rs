@@ -12,7 +12,7 @@ use crate::show::content;
 use crate::style::Unicode;
 use drumfire_measure::{
     ErrorRow, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, PoolInfo, Reason, RunInfo,
-    Step, Summary, TargetAnswer, status_name,
+    Settling, Step, Summary, TargetAnswer, status_name,
 };
 use drumfire_units::Nanos;
 use serde::Serialize;
@@ -227,6 +227,7 @@ struct FailedBody {
 #[derive(Serialize)]
 struct Warmup {
     duration_ns: u64,
+    end: &'static str,
     sent: u64,
     ok: u64,
     failed: u64,
@@ -327,7 +328,8 @@ impl<'a> Document<'a> {
                 .map(|(leniency, n)| (leniency.name(), n))
                 .collect(),
             warmup: Warmup {
-                duration_ns: summary.info.warmup.0,
+                duration_ns: summary.left_out().0,
+                end: warmup_end(summary),
                 sent: total.warmup.sent,
                 ok: total.warmup.ok,
                 failed: total.warmup.failed,
@@ -342,6 +344,16 @@ impl<'a> Document<'a> {
             generator: Generator::of(&summary.generator, &summary.info),
             notes: summary.info.notes.iter().map(prose).collect(),
         }
+    }
+}
+
+/// Where the end of the warm-up comes from.
+const fn warmup_end(summary: &Summary) -> &'static str {
+    match summary.settling {
+        None => "given",
+        Some(Settling::At(_)) => "found",
+        Some(Settling::Never) => "not_settled",
+        Some(Settling::TooShort) => "too_short",
     }
 }
 

@@ -94,7 +94,7 @@ impl<'a> Asked<'a> {
     pub(super) fn length(&self, summary: &Summary, page: &Page<'_>) -> Option<String> {
         let unicode = page.style.unicode;
         let took = summary.duration;
-        let whole = Nanos(took.0.saturating_add(self.info.warmup.0));
+        let whole = Nanos(took.0.saturating_add(summary.left_out().0));
         let asked = self.time("stop.duration");
         match asked.filter(|asked| summary.total.counts.sent > 0 && whole >= *asked) {
             _ if took == Nanos::ZERO => None,

@@ -5,8 +5,9 @@ use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{busy, count, counted, latency, share_tenths, span, throughput};
+use crate::style::Unicode;
 use drumfire_measure::{
-    AddressCounts, Addresses, Closing, Connections, Figures, Histogram, Model, PoolInfo, Summary,
+    AddressCounts, Closing, Connections, Figures, Histogram, Model, PoolInfo, Settling, Summary,
     Validity,
 };
 use drumfire_plan::Growth;
@@ -48,14 +49,10 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
         lines.extend(wrap(&run.join(separator), page.room()));
         page.part("Load", lines.into_iter().map(Line::plain));
     }
-    if info.warmup > Nanos::ZERO {
-        let left_out = format!(
-            "{} of the first {} left out",
-            counted(summary.total.warmup.sent, "request"),
-            span(info.warmup, unicode)
-        );
-        page.part("Warm-up", [Line::plain(left_out)]);
-    }
+    let warmup = left_out(summary, unicode);
+    let lines = warmup.iter().flat_map(|text| wrap(text, page.room()));
+    let lines: Vec<Line> = lines.map(Line::plain).collect();
+    page.part("Warm-up", lines);
     page.explain(match summary.model() {
         Model::Open => {
             "Open model: requests start when the schedule says, whether or not the target keeps \
@@ -66,6 +63,31 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
              target slows the load down."
         }
     });
+}
+
+/// What the warm-up left out, if there was one or one was looked for.
+fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
+    let how = match summary.settling {
+        Some(Settling::Never) => {
+            return Some("nothing left out: the latencies did not settle".to_owned());
+        }
+        Some(Settling::TooShort) => {
+            return Some("nothing left out: too few intervals to find its end".to_owned());
+        }
+        Some(Settling::At(Nanos::ZERO)) => {
+            return Some("nothing left out: the latencies were settled from the start".to_owned());
+        }
+        Some(Settling::At(_)) => ", when latencies had settled",
+        None => "",
+    };
+    let span_left_out = summary.left_out();
+    (span_left_out > Nanos::ZERO).then(|| {
+        format!(
+            "{} of the first {} left out{how}",
+            counted(summary.total.warmup.sent, "request"),
+            span(span_left_out, unicode)
+        )
+    })
 }
 
 /// A pool's load in words.
