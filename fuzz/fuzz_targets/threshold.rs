@@ -12,7 +12,7 @@ fuzz_target!(|text: &str| {
             assert!(threshold.bound.is_finite() && threshold.bound >= 0.0);
             let printed = threshold.to_string();
             let again: Threshold = printed.parse().expect("its own text parses");
-            let rule = |t: &Threshold| (t.metric.clone(), t.comparison, t.bound, t.window);
+            let rule = |t: &Threshold| (t.metric.clone(), t.comparison, t.bound, t.window, t.role);
             assert_eq!(rule(&again), rule(&threshold), "{printed}");
         }
         Err(error) => {

@@ -87,6 +87,17 @@ pub struct Summary {
     pub drift: Vec<Drift>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
+    /// The threshold that ended the run, if one did.
+    ended_by: Option<EndedBy>,
+}
+
+/// The threshold that ended a run.
+#[derive(Clone, Debug, PartialEq)]
+struct EndedBy {
+    /// Its place in the plan.
+    index: usize,
+    /// Its result at that moment: what is in flight then ends later, and may better it.
+    result: ThresholdResult,
 }
 
 impl Summary {
@@ -111,6 +122,7 @@ impl Summary {
             generator: GeneratorHealth::default(),
             drift: Vec::new(),
             failed_bodies: FailedBodies::default(),
+            ended_by: None,
         }
     }
 
@@ -230,7 +242,10 @@ impl Summary {
         self.thresholds = thresholds
             .iter()
             .enumerate()
-            .map(|(index, threshold)| self.evaluate(index, threshold, windows))
+            .map(|(index, threshold)| match &self.ended_by {
+                Some(ended) if ended.index == index => ended.result.clone(),
+                _ => self.evaluate(index, threshold, windows, duration),
+            })
             .collect();
         self.drift = Drift::of_run(&self.info, &self.timeline, self.left_out());
         self.answer();
@@ -258,20 +273,55 @@ impl Summary {
         (self.verdict, self.load, self.target) = (verdict, load, target);
     }
 
+    /// A threshold's result on what was absorbed, which spans this long.
     fn evaluate(
         &self,
         index: usize,
         threshold: &Threshold,
         windows: &WindowedThresholds,
+        span: Nanos,
     ) -> ThresholdResult {
         if threshold.window.is_some() {
             return windows.result(index, threshold);
         }
         let figure = Aim::of(&threshold.metric, &self.info).and_then(|aim| {
-            let view = View::of(&aim, &self.total, self.pool_figures(), self.duration)?;
+            let view = View::of(&aim, &self.total, self.pool_figures(), span)?;
             view.figure(&aim.metric)
         });
         ThresholdResult::of(threshold, figure)
+    }
+
+    /// Whether a threshold that may end the run does so now, at the end of the interval that was
+    /// absorbed last. Its result stays as it is at this moment. A rule that can't be evaluated yet
+    /// ends nothing.
+    pub fn ends_run(
+        &mut self,
+        thresholds: &[Threshold],
+        windows: &WindowedThresholds,
+        now: Nanos,
+    ) -> bool {
+        if self.ended_by.is_some() {
+            return false;
+        }
+        let span = now - self.info.warmup.span();
+        let mut thresholds = thresholds.iter().enumerate();
+        let found = thresholds.find_map(|(index, threshold)| {
+            threshold.role.ends_from().filter(|from| *from <= now)?;
+            let result = self.evaluate(index, threshold, windows, span);
+            let fails = match threshold.window {
+                Some(_) => windows.fails_now(index),
+                None => result.actual.is_some() && !result.passed,
+            };
+            fails.then_some(EndedBy {
+                index,
+                result: ThresholdResult {
+                    ended_run_at: Some(now),
+                    ..result
+                },
+            })
+        });
+        self.ended_by = found;
+        self.ended_by.is_some()
     }
 
     /// Whether every request and every iteration of every pool is accounted for, exactly, in a

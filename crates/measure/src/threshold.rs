@@ -2,7 +2,7 @@
 
 use crate::words::{quantile_text, share_text};
 use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
-use drumfire_plan::{Comparison, Metric, Threshold, Times};
+use drumfire_plan::{Metric, Threshold, Times};
 use drumfire_units::{Nanos, rounded};
 
 /// The result of one threshold.
@@ -10,13 +10,19 @@ use drumfire_units::{Nanos, rounded};
 pub struct ThresholdResult {
     /// As the user wrote it.
     pub expression: String,
-    /// Whether it holds. One that cannot be evaluated does not.
+    /// Whether it is a condition that was not to come, and not a rule that had to hold.
+    pub is_condition: bool,
+    /// Whether the run passed. With a rule that can't be evaluated it does not, with a condition it
+    /// does.
     pub passed: bool,
     /// The figure that was seen, in the metric's unit (nanoseconds, per second, share, count); of
     /// a windowed one, the worst window's. `None` when it cannot be evaluated.
     pub actual: Option<f64>,
     /// The same in words, or why it cannot be evaluated.
     pub actual_text: String,
+    /// When it ended the run, if it did: the end of the interval that showed it, from the run's
+    /// start.
+    pub ended_run_at: Option<Nanos>,
 }
 
 /// Where a metric looks: at which pool, at which step, by which model.
@@ -198,6 +204,7 @@ impl<'a> View<'a> {
             Metric::Failed | Metric::TimedOut if self.counts.finished() == 0 => {
                 Err(format!("no {what} ended"))
             }
+            Metric::Failures => Ok(self.counts.failed as f64),
             Metric::Failed => Ok(self.counts.failed as f64 / self.counts.sent as f64),
             Metric::TimedOut => Ok(self.counts.timed_out as f64 / self.counts.sent as f64),
             Metric::Dropped | Metric::Unsent if self.counts.intended == 0 => {
@@ -237,19 +244,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether `actual` satisfies the threshold.
-pub(crate) fn holds(threshold: &Threshold, actual: f64) -> bool {
-    let bound = threshold.bound;
-    match threshold.comparison {
-        Comparison::Less => actual < bound,
-        Comparison::AtMost => actual <= bound,
-        Comparison::Greater => actual > bound,
-        Comparison::AtLeast => actual >= bound,
-        Comparison::Equal => actual == bound,
-        Comparison::NotEqual => actual != bound,
-    }
-}
-
 /// The figure with its unit.
 pub(crate) fn figure_text(metric: &Metric, actual: f64) -> String {
     match metric {
@@ -258,7 +252,9 @@ pub(crate) fn figure_text(metric: &Metric, actual: f64) -> String {
         }
         Metric::Rate => rounded::rate(actual),
         Metric::Failed | Metric::TimedOut | Metric::Dropped | Metric::Unsent => share_text(actual),
-        Metric::Status(_) | Metric::StatusClass(_) => rounded::count(actual as u64),
+        Metric::Failures | Metric::Status(_) | Metric::StatusClass(_) => {
+            rounded::count(actual as u64)
+        }
         Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
             figure_text(inner, actual)
         }
@@ -270,17 +266,20 @@ impl ThresholdResult {
     pub(crate) fn of(threshold: &Threshold, actual: Result<f64, String>) -> Self {
         let (passed, actual, actual_text) = match actual {
             Ok(actual) => (
-                holds(threshold, actual),
+                threshold.passes(actual),
                 Some(actual),
                 figure_text(&threshold.metric, actual),
             ),
-            Err(why) => (false, None, why),
+            // What was never seen to hold has not ended the run.
+            Err(why) => (threshold.is_condition(), None, why),
         };
         Self {
             expression: threshold.expression.clone(),
+            is_condition: threshold.is_condition(),
             passed,
             actual,
             actual_text,
+            ended_run_at: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Thresholds over sliding windows: every span of a given length in whole intervals.
 
-use crate::threshold::{Aim, figure_text, holds};
+use crate::threshold::{Aim, figure_text};
 use crate::window_series::{Series, Window};
 use crate::{Interval, RunInfo, ThresholdResult};
 use drumfire_plan::Threshold;
@@ -32,8 +32,10 @@ struct Tracker {
 struct Worst {
     evaluated: u64,
     failed: u64,
-    /// Whether the last window failed.
+    /// Whether the last window that could be evaluated failed.
     last_failed: bool,
+    /// Whether the window that ended with the last interval failed.
+    fails_now: bool,
     actual: Option<f64>,
     why_not: Option<String>,
 }
@@ -64,6 +66,12 @@ impl WindowedThresholds {
         }
     }
 
+    /// Whether the window that has just ended failed the threshold at `index` of the plan.
+    pub(crate) fn fails_now(&self, index: usize) -> bool {
+        let mut trackers = self.trackers.iter();
+        trackers.any(|tracker| tracker.index == index && tracker.worst.fails_now)
+    }
+
     /// The result of the threshold at `index` of the plan.
     pub(crate) fn result(&self, index: usize, threshold: &Threshold) -> ThresholdResult {
         let mut trackers = self.trackers.iter();
@@ -78,9 +86,18 @@ impl WindowedThresholds {
 impl Tracker {
     fn absorb(&mut self, interval: &Interval) {
         let (threshold, worst) = (&self.threshold, &mut self.worst);
+        // A condition is not looked at before its time; a rule must hold then, too.
+        let from = threshold
+            .role
+            .ends_from()
+            .filter(|_| threshold.is_condition());
+        let counts = from.is_none_or(|from| from <= interval.end);
+        worst.fails_now = false;
         if let Ok(series) = &mut self.series {
             series.absorb(interval, |window, figure| {
-                worst.see(threshold, window, figure)
+                if counts {
+                    worst.see(threshold, window, figure);
+                }
             });
         }
     }
@@ -102,13 +119,12 @@ impl Tracker {
             evaluated, failed, ..
         } = self.worst;
         ThresholdResult {
-            expression: threshold.expression.clone(),
             passed: failed == 0,
-            actual: Some(actual),
             actual_text: match evaluated {
                 1 => format!("{figure} in the only window"),
                 _ => format!("{figure} in the worst of {evaluated} windows, {failed} failed"),
             },
+            ..ThresholdResult::of(threshold, Ok(actual))
         }
     }
 }
@@ -123,21 +139,18 @@ impl Worst {
                 return;
             }
         };
-        let failed = !holds(threshold, actual);
+        let failed = !threshold.passes(actual);
         if window == Window::Next || self.evaluated == 0 {
             self.evaluated += 1;
         } else if self.last_failed {
             self.failed -= 1;
         }
         self.last_failed = failed;
-        let worse = self.actual.is_none_or(|worst| {
-            use drumfire_plan::Comparison as Is;
-            match threshold.comparison {
-                Is::Less | Is::AtMost => actual > worst,
-                Is::Greater | Is::AtLeast => actual < worst,
-                // Any figure that fails is as bad as another: the first one is reported.
-                Is::Equal | Is::NotEqual => failed && self.failed == 0,
-            }
+        self.fails_now = failed;
+        let worse = self.actual.is_none_or(|worst| match threshold.worse() {
+            Some(worse) => actual.partial_cmp(&worst) == Some(worse),
+            // Any figure that fails is as bad as another: the first one is reported.
+            None => failed && self.failed == 0,
         });
         if worse {
             self.actual = Some(actual);

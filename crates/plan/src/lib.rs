@@ -63,7 +63,7 @@ pub use reach::{Pem, Proxy, Reach, Resolve, Resumption, Tls, Tunnels, Unresolved
 pub use reference::JoinError;
 pub use response::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 pub use stage::Stage;
-pub use threshold::{Comparison, Metric, Threshold, ThresholdError, Times};
+pub use threshold::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 pub use url::{Host, Origin, Scheme, URL_LENGTH_MAX, Url, UrlError};
 pub use users::Users;
 pub use variables::{Condition, Value, VariableId, Variables};

@@ -1,7 +1,8 @@
 //! Thresholds: rules that the result must satisfy.
 
-use crate::threshold_text::share;
+use crate::threshold_text::{condition, share};
 use drumfire_units::Nanos;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// The figure that a threshold compares. Times are nanoseconds, rates per second, shares from 0 to
@@ -26,6 +27,8 @@ pub enum Metric {
     Dropped,
     /// Requests that were due and never sent, dropped or not, as a share of those that were due.
     Unsent,
+    /// How many requests failed.
+    Failures,
     /// How many responses had this status.
     Status(u16),
     /// How many responses had a status with this first digit.
@@ -109,6 +112,95 @@ pub struct Threshold {
     pub bound: f64,
     /// The length of the sliding window; the whole run when `None`.
     pub window: Option<Nanos>,
+    /// Whether it is a rule or a condition, and whether it ends the run.
+    pub role: Role,
+}
+
+/// The part that a threshold has in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// A rule that the result must satisfy.
+    #[default]
+    Rule,
+    /// The same, which also ends the run as soon as an interval shows that it does not hold.
+    Abort {
+        /// No interval that ends before this time of the run ends it.
+        after: Nanos,
+    },
+    /// A condition that the run must not come to: where it holds, the run ends and has failed.
+    AbortOn {
+        /// No interval that ends before this time of the run ends it.
+        after: Nanos,
+    },
+}
+
+impl Role {
+    /// The time of the run from which a figure may end it; `None` where none may.
+    #[must_use]
+    pub const fn ends_from(self) -> Option<Nanos> {
+        match self {
+            Self::Rule => None,
+            Self::Abort { after } | Self::AbortOn { after } => Some(after),
+        }
+    }
+}
+
+impl Threshold {
+    /// Parses a condition that ends a run, such as `failed>50% over 30s after 1m`.
+    ///
+    /// # Errors
+    /// As of a rule's text; and where it says `abort`, which a condition does in any case.
+    pub fn abort_on(text: &str) -> Result<Self, ThresholdError> {
+        condition(text)
+    }
+
+    /// The condition that more requests than this have failed.
+    #[must_use]
+    pub fn failures_above(count: u64) -> Self {
+        Self {
+            expression: format!("failures>{count}"),
+            metric: Metric::Failures,
+            comparison: Comparison::Greater,
+            bound: count as f64,
+            window: None,
+            role: Role::AbortOn { after: Nanos::ZERO },
+        }
+    }
+
+    /// Whether the run passes with this figure, in the metric's unit.
+    #[must_use]
+    pub fn passes(&self, actual: f64) -> bool {
+        let bound = self.bound;
+        let holds = match self.comparison {
+            Comparison::Less => actual < bound,
+            Comparison::AtMost => actual <= bound,
+            Comparison::Greater => actual > bound,
+            Comparison::AtLeast => actual >= bound,
+            Comparison::Equal => actual == bound,
+            Comparison::NotEqual => actual != bound,
+        };
+        holds != self.is_condition()
+    }
+
+    /// Whether it is a condition, under which the run fails, and not a rule.
+    #[must_use]
+    pub const fn is_condition(&self) -> bool {
+        matches!(self.role, Role::AbortOn { .. })
+    }
+
+    /// Which of two figures is the worse one; `None` where the comparison does not tell.
+    #[must_use]
+    pub const fn worse(&self) -> Option<Ordering> {
+        let larger = match self.comparison {
+            Comparison::Less | Comparison::AtMost => true,
+            Comparison::Greater | Comparison::AtLeast => false,
+            Comparison::Equal | Comparison::NotEqual => return None,
+        };
+        Some(match larger != self.is_condition() {
+            true => Ordering::Greater,
+            false => Ordering::Less,
+        })
+    }
 }
 
 /// Why a text is not a threshold: the mistake and its place.
@@ -135,7 +227,7 @@ pub(crate) fn unit_of(metric: &Metric) -> Unit {
         }
         Metric::Rate => Unit::PerSecond,
         Metric::Failed | Metric::TimedOut | Metric::Dropped | Metric::Unsent => Unit::Share,
-        Metric::Status(_) | Metric::StatusClass(_) => Unit::Count,
+        Metric::Failures | Metric::Status(_) | Metric::StatusClass(_) => Unit::Count,
         Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
             unit_of(inner)
         }
@@ -167,6 +259,7 @@ impl fmt::Display for Metric {
             Self::TimedOut => f.write_str("timed_out"),
             Self::Dropped => f.write_str("dropped"),
             Self::Unsent => f.write_str("unsent"),
+            Self::Failures => f.write_str("failures"),
             Self::Status(status) => write!(f, "status({status})"),
             Self::StatusClass(class) => write!(f, "status({class}xx)"),
             Self::Of(times, metric) => write!(f, "{}.{metric}", times.name()),
@@ -207,9 +300,15 @@ impl fmt::Display for Threshold {
                 }
             }
         }
-        match self.window {
-            Some(window) => write!(f, " over {window}"),
-            None => Ok(()),
+        if let Some(window) = self.window {
+            write!(f, " over {window}")?;
+        }
+        if matches!(self.role, Role::Abort { .. }) {
+            f.write_str(" abort")?;
+        }
+        match self.role.ends_from() {
+            None | Some(Nanos::ZERO) => Ok(()),
+            Some(after) => write!(f, " after {after}"),
         }
     }
 }

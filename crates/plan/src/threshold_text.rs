@@ -3,14 +3,14 @@
 use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
 use crate::threshold::{Unit, unit_of};
-use crate::{Comparison, Metric, Threshold, ThresholdError, Times};
+use crate::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 use drumfire_units::{Nanos, Rate};
 use std::str::FromStr;
 
 /// A longer expression is refused, in bytes.
 const LENGTH_MAX: usize = 1024;
 /// The words that a metric starts with.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "p99",
     "avg",
     "mean",
@@ -19,6 +19,7 @@ const NAMES: [&str; 19] = [
     "max",
     "rate",
     "failed",
+    "failures",
     "timed_out",
     "dropped",
     "unsent",
@@ -51,12 +52,12 @@ fn fail<T>(at: usize, message: impl Into<String>) -> Result<T, ThresholdError> {
 impl FromStr for Threshold {
     type Err = ThresholdError;
 
-    /// Parses a metric, a comparison, a bound and perhaps `over` and a window; white space
-    /// between them is free.
+    /// Parses a metric, a comparison, a bound, perhaps `over` and a window, and perhaps `abort`;
+    /// white space between them is free.
     ///
     /// Metrics: `p99`, `p99.9` (also `p(99)`), `avg` or `mean`, `med`, `min` and `max` against a
     /// duration; `rate` against a rate; `failed`, `timed_out`, `dropped` and `unsent` against a
-    /// percentage or a share below 1; `status(500)` and `status(5xx)` against a count. `lag.`,
+    /// percentage or a share below 1; `failures`, `status(500)` and `status(5xx)` against a count. `lag.`,
     /// `first_byte.`, `connect.`, `service.` and `response.` before a time look at those times;
     /// `iteration.` at iterations in place of requests; `step(NAME).` before any of them at one step, `POOL:` at one pool and `POOL/NAME:`
     /// at a step of it.
@@ -64,31 +65,48 @@ impl FromStr for Threshold {
     /// # Errors
     /// When a word is unknown, a bound is not of its metric's kind, or something is left over.
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
-        if text.len() > LENGTH_MAX {
-            return fail(
-                text.floor_char_boundary(LENGTH_MAX),
-                format!("a threshold has at most {LENGTH_MAX} bytes"),
-            );
-        }
-        let mut scan = Scan::new(text);
-        let metric = match pool_prefix(text) {
-            None => metric(&mut scan)?,
-            Some(prefix) => {
-                scan.eat(&text[..prefix.length]);
-                prefix.around(&mut scan)?
-            }
-        };
-        let comparison = comparison(&mut scan)?;
-        let bound = bound(&mut scan, &metric)?;
-        let window = window(&mut scan)?;
-        Ok(Self {
-            expression: text.trim().to_owned(),
-            metric,
-            comparison,
-            bound,
-            window,
-        })
+        parse(text, Is::Rule)
     }
+}
+
+/// A condition that ends a run.
+pub(crate) fn condition(text: &str) -> Result<Threshold, ThresholdError> {
+    parse(text, Is::Condition)
+}
+
+/// What a text is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Is {
+    Rule,
+    Condition,
+}
+
+fn parse(text: &str, is: Is) -> Result<Threshold, ThresholdError> {
+    if text.len() > LENGTH_MAX {
+        return fail(
+            text.floor_char_boundary(LENGTH_MAX),
+            format!("a threshold has at most {LENGTH_MAX} bytes"),
+        );
+    }
+    let mut scan = Scan::new(text);
+    let metric = match pool_prefix(text) {
+        None => metric(&mut scan)?,
+        Some(prefix) => {
+            scan.eat(&text[..prefix.length]);
+            prefix.around(&mut scan)?
+        }
+    };
+    let comparison = comparison(&mut scan)?;
+    let bound = bound(&mut scan, &metric)?;
+    let Tail { window, role } = tail(&mut scan, is)?;
+    Ok(Threshold {
+        expression: text.trim().to_owned(),
+        metric,
+        comparison,
+        bound,
+        window,
+        role,
+    })
 }
 
 /// A metric with its prefixes.
@@ -266,6 +284,7 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         "max" => Metric::Max,
         "rate" => Metric::Rate,
         "failed" => Metric::Failed,
+        "failures" => Metric::Failures,
         "timed_out" => Metric::TimedOut,
         "dropped" => Metric::Dropped,
         "unsent" => Metric::Unsent,
@@ -299,8 +318,8 @@ fn of_another_tool(word: &str) -> Option<&'static str> {
         "http_req_duration" | "iteration_duration" | "latency" | "duration" | "response_time" => {
             "a time is p95, avg or max of the latency, such as p95<500ms"
         }
-        "http_req_failed" | "error" | "errors" | "error_rate" | "failures" | "checks" => {
-            "the share of failures is `failed`, such as failed<1%"
+        "http_req_failed" | "error" | "errors" | "error_rate" | "checks" => {
+            "the share of failures is `failed`, such as failed<1%, and their number `failures`"
         }
         "http_reqs" | "rps" | "qps" | "throughput" | "requests" => {
             "the rate is `rate`, such as rate>=100/s"
@@ -430,29 +449,67 @@ fn per_second(text: &str) -> Option<f64> {
     number.or_else(|| text.parse().ok().map(Rate::as_per_second))
 }
 
-/// `over 60s`, or the end.
-fn window(scan: &mut Scan<'_>) -> Result<Option<Nanos>, ThresholdError> {
+/// What stands behind the bound.
+struct Tail {
+    window: Option<Nanos>,
+    role: Role,
+}
+
+/// `over 60s`, then `abort` where it is a rule, then `after 10s` where it ends the run; or the end.
+fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
+    let window = span_behind("over", scan, "write a window's length, such as over 60s")?;
     scan.skip_space();
-    if scan.is_done() {
+    let (at, mut behind) = (scan.at(), scan.clone());
+    let aborts = behind.take_while(is_letter) == "abort";
+    if aborts && is == Is::Condition {
+        return fail(at, "this ends the run in any case; leave `abort` out");
+    }
+    if aborts {
+        *scan = behind;
+    }
+    let mut after = None;
+    if aborts || is == Is::Condition {
+        let right = "write the time from which it may end the run, such as after 10s";
+        after = span_behind("after", scan, right)?;
+    }
+    scan.skip_space();
+    if !scan.is_done() {
+        let rest = excerpt(scan.rest());
+        let more = match (is, window, aborts) {
+            (Is::Rule, None, false) => "end here, or write a window such as over 60s",
+            (Is::Rule, Some(_), false) => "end here, or write abort, with which it ends the run",
+            _ => "end here, or write the time from which it counts, such as after 10s",
+        };
+        return fail(scan.at(), format!("`{rest}` is left over; {more}"));
+    }
+    let after = after.unwrap_or(Nanos::ZERO);
+    let role = match is {
+        Is::Condition => Role::AbortOn { after },
+        Is::Rule if aborts => Role::Abort { after },
+        Is::Rule => Role::Rule,
+    };
+    Ok(Tail { window, role })
+}
+
+/// A span of time behind a word; `None`, and nothing read, where another word stands there.
+fn span_behind(
+    word: &str,
+    scan: &mut Scan<'_>,
+    right: &str,
+) -> Result<Option<Nanos>, ThresholdError> {
+    scan.skip_space();
+    let mut behind = scan.clone();
+    if behind.take_while(is_letter) != word {
         return Ok(None);
     }
-    let (at, rest) = (scan.at(), scan.rest());
-    if scan.take_while(is_letter) != "over" {
-        let rest = excerpt(rest);
-        return fail(
-            at,
-            format!("`{rest}` is left over; end here, or write a window such as over 60s"),
-        );
-    }
-    scan.skip_space();
-    let at = scan.at();
-    let text = scan.take_while(|c| !c.is_whitespace());
-    scan.skip_space();
+    behind.skip_space();
+    let at = behind.at();
+    let text = behind.take_while(|c| !c.is_whitespace());
     match text.parse() {
-        Ok(span) if span != Nanos::ZERO && scan.is_done() => Ok(Some(span)),
-        _ => fail(
-            at,
-            "write a window's length and nothing after it, such as over 60s",
-        ),
+        Ok(span) if span != Nanos::ZERO => {
+            *scan = behind;
+            Ok(Some(span))
+        }
+        _ => fail(at, right),
     }
 }

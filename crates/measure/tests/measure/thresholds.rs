@@ -5,7 +5,7 @@ use drumfire_measure::{
     GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, ThresholdResult,
     WindowedThresholds,
 };
-use drumfire_plan::{Comparison, Metric, Threshold, Times};
+use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 
@@ -20,6 +20,7 @@ fn threshold(metric: Metric, comparison: Comparison, bound: f64) -> Threshold {
         comparison,
         bound,
         window: None,
+        role: Role::Rule,
     }
 }
 
@@ -37,6 +38,95 @@ fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<
     let generator = GeneratorHealth::default();
     let summary = summary.finish(duration, generator, thresholds, &windows);
     summary.thresholds
+}
+
+/// The seconds, from the run's start, at whose end these thresholds end a run of these intervals;
+/// and their fates, the run having gone on to the last interval.
+fn ends(intervals: &[Interval], thresholds: &[Threshold]) -> (Vec<u64>, Vec<ThresholdResult>) {
+    let info = samples::run(Model::Open, &STEPS);
+    let mut summary = Summary::new(info.clone());
+    let mut windows = WindowedThresholds::new(thresholds, &info);
+    let mut ends = Vec::new();
+    for mut interval in intervals.iter().cloned() {
+        interval.sum_up();
+        summary.absorb(&interval);
+        windows.absorb(&interval);
+        if summary.ends_run(thresholds, &windows, interval.end) {
+            ends.push(interval.end.0 / 1_000_000_000);
+        }
+    }
+    let duration = Nanos::from_secs(intervals.len() as u64);
+    let summary = summary.finish(duration, GeneratorHealth::default(), thresholds, &windows);
+    (ends, summary.thresholds)
+}
+
+/// A second of ten requests, of which so many failed.
+fn failing(number: u64, failed: u64) -> Interval {
+    let mut interval = interval(number);
+    for n in 0..10 {
+        let sample = match n < failed {
+            true => samples::failed(ms(0), ms(10), Outcome::TimeoutTotal),
+            false => samples::ok(ms(0), ms(10)),
+        };
+        interval.total.record_intended(1);
+        interval.total.record(&sample);
+    }
+    interval
+}
+
+#[test]
+fn a_threshold_ends_the_run_once_and_keeps_its_figure() {
+    // Half of the third second fails, and nothing after it.
+    let intervals: Vec<_> = (0..8).map(|n| failing(n, 5 * u64::from(n == 2))).collect();
+    let rule = |text: &str| text.parse::<Threshold>().expect("a rule");
+    let condition = |text: &str| Threshold::abort_on(text).expect("a condition");
+
+    let (at, fates) = ends(&intervals, &[rule("failed<10% abort"), rule("failed<10%")]);
+    assert_eq!(at, [3]);
+    assert_eq!(fates[0].ended_run_at, Some(Nanos::from_secs(3)));
+    assert!(!fates[0].passed, "as it was when it ended the run");
+    assert_eq!(fates[0].actual, Some(5.0 / 30.0));
+    assert!(fates[1].passed, "5 of 80 in the whole");
+
+    let (at, fates) = ends(&intervals, &[condition("failed>20% over 2s")]);
+    assert_eq!(
+        (at, fates[0].passed, fates[0].is_condition),
+        (vec![3], false, true)
+    );
+    let (at, fates) = ends(&intervals, &[condition("failed>20% over 2s after 4s")]);
+    assert_eq!(
+        (at, fates[0].passed),
+        (vec![4], false),
+        "the window from 2 s on"
+    );
+    let (at, fates) = ends(&intervals, &[condition("failed>20% over 2s after 5s")]);
+    assert_eq!(
+        (at, fates[0].passed),
+        (vec![], true),
+        "it was bad before that"
+    );
+    let (at, fates) = ends(&intervals, &[rule("failed<20% over 2s abort after 5s")]);
+    assert_eq!(
+        (at, fates[0].passed),
+        (vec![], false),
+        "a rule holds all the time"
+    );
+    let (at, fates) = ends(&intervals, &[condition("failed>25% over 2s")]);
+    assert_eq!((at, fates[0].passed), (vec![], true));
+    let (at, fates) = ends(&intervals, &[condition("failed>20% over 20s")]);
+    assert_eq!(
+        (at, fates[0].passed),
+        (vec![], true),
+        "never a whole window"
+    );
+    let (at, fates) = ends(&intervals, &[Threshold::failures_above(4)]);
+    assert_eq!((at, fates[0].passed), (vec![3], false));
+    assert_eq!(fates[0].actual_text, "5");
+    let (at, fates) = ends(&intervals, &[Threshold::failures_above(5)]);
+    assert_eq!((at, fates[0].passed), (vec![], true));
+    let (at, fates) = ends(&intervals, &[rule("p99.9<1s abort")]);
+    assert_eq!(at, [], "too few samples to tell is no reason to end");
+    assert!(!fates[0].passed);
 }
 
 const STEPS: [&str; 2] = ["login", "search"];

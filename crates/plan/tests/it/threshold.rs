@@ -1,8 +1,9 @@
 //! Thresholds as text.
 
-use drumfire_plan::{Comparison, Metric, Threshold, Times};
+use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
+use std::cmp::Ordering;
 
 fn parse(text: &str) -> Threshold {
     text.parse()
@@ -214,7 +215,12 @@ fn refused_thresholds_say_what_is_right() {
         ("p99<50ms 60s", 9, "`60s` is left over"),
         ("p99<50ms over", 13, "a window's length"),
         ("p99<50ms over 0", 14, "a window's length"),
-        ("p99<50ms over 60s more", 14, "nothing after it"),
+        ("p99<50ms over 60s more", 18, "or write abort"),
+        ("p99<50ms abort soon", 15, "such as after 10s"),
+        ("p99<50ms after 10s", 9, "or write a window"),
+        ("p99<50ms abort after", 20, "such as after 10s"),
+        ("p99<50ms abort after 0", 21, "such as after 10s"),
+        ("p99<50ms abort over 10s", 15, "`over 10s` is left over"),
     ] {
         let error = text.parse::<Threshold>().expect_err(text);
         assert_eq!(error.at, at, "{text}: {error}");
@@ -252,6 +258,7 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
     let plain = prop_oneof![
         times,
         Just((Metric::Rate, (0.0..1e12).boxed())),
+        Just((Metric::Failures, (0..u32::MAX).prop_map(f64::from).boxed())),
         Just((Metric::Failed, (0.0..=1.0).boxed())),
         Just((
             Metric::Failed,
@@ -290,6 +297,29 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
     })
 }
 
+#[test]
+fn a_rule_that_aborts_and_a_condition_differ_in_what_passes() {
+    let ms = |n: u64| n as f64 * 1e6;
+    let rule = parse("p99<1s over 30s abort after 1m");
+    assert_eq!(rule.window, Some(Nanos::from_secs(30)));
+    let after = Nanos::from_secs(60);
+    assert_eq!(rule.role, Role::Abort { after });
+    assert!(rule.passes(ms(999)) && !rule.passes(ms(1000)));
+    assert_eq!(rule.worse(), Some(Ordering::Greater));
+
+    let condition = Threshold::abort_on("rate<10/s after 1m").expect("a condition");
+    assert_eq!(condition.role, Role::AbortOn { after });
+    assert!(condition.passes(10.0) && !condition.passes(9.0));
+    assert_eq!(condition.worse(), Some(Ordering::Less));
+
+    let error = Threshold::abort_on("p99>1s abort").expect_err("it does so anyway");
+    assert_eq!(error.at, 7);
+    assert!(error.message.contains("leave `abort` out"), "{error}");
+    let errors = Threshold::failures_above(20);
+    assert_eq!(Threshold::abort_on(&errors.to_string()), Ok(errors.clone()));
+    assert!(errors.passes(20.0) && !errors.passes(21.0));
+}
+
 fn any_threshold() -> impl Strategy<Value = Threshold> {
     let comparison = prop_oneof![
         Just(Comparison::Less),
@@ -301,12 +331,22 @@ fn any_threshold() -> impl Strategy<Value = Threshold> {
     ];
     let bounded = any_metric().prop_flat_map(|(metric, bound)| (Just(metric), bound));
     let window = proptest::option::of((1..u64::MAX).prop_map(Nanos));
-    (bounded, comparison, window).prop_map(|((metric, bound), comparison, window)| Threshold {
+    let after = (1..u64::MAX).prop_map(Nanos);
+    let role = prop_oneof![
+        Just(Role::Rule),
+        Just(Role::Abort { after: Nanos::ZERO }),
+        after.clone().prop_map(|after| Role::Abort { after }),
+        Just(Role::AbortOn { after: Nanos::ZERO }),
+        after.prop_map(|after| Role::AbortOn { after }),
+    ];
+    let parts = (bounded, comparison, window, role);
+    parts.prop_map(|((metric, bound), comparison, window, role)| Threshold {
         expression: String::new(),
         metric,
         comparison,
         bound,
         window,
+        role,
     })
 }
 
@@ -314,7 +354,10 @@ proptest! {
     #[test]
     fn printing_and_parsing_gives_the_threshold_back(threshold in any_threshold()) {
         let text = threshold.to_string();
-        let again = parse(&text);
+        let again = match threshold.is_condition() {
+            true => Threshold::abort_on(&text).expect("its own text"),
+            false => parse(&text),
+        };
         prop_assert_eq!(&again.expression, &text);
         let expression = String::new();
         prop_assert_eq!(Threshold { expression, ..again }, threshold);
