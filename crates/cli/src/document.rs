@@ -15,7 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Diagnostic, flag};
 use drumfire_plan::document::{
     Ask, Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
-    Switch, Text,
+    Stop, Switch, Text,
 };
 use drumfire_plan::secret;
 use drumfire_report::Naming;
@@ -171,7 +171,11 @@ fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
             load: load::load(load),
             ..pool
         }],
-        stop: load::stop(load),
+        stop: Stop {
+            abort: texts("abort", &output.abort_on),
+            max_errors: count("max_errors", output.max_errors),
+            ..load::stop(load)
+        },
         thresholds: texts("thresholds", &output.threshold),
         outputs: outputs(output),
         generator: generator(load, output.interval.as_ref()),
@@ -262,5 +266,9 @@ pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Docum
     document
         .thresholds
         .extend(texts("thresholds", &flags.threshold));
+    let conditions = texts("abort", &flags.abort_on);
+    document.stop.abort.extend(conditions);
+    let most = count("max_errors", flags.max_errors);
+    document.stop.max_errors = most.or(document.stop.max_errors);
     document
 }

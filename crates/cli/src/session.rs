@@ -28,6 +28,9 @@ pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:
 /// A report's note on a run that a signal ended.
 const INTERRUPTED: &str = "a signal ended the run before its plan did";
 
+/// A report's note on a run that a threshold ended.
+const ABORTED: &str = "a threshold ended the run before its plan did";
+
 /// Runs a plan, whose report has these notes. `begun` receives the facts of the run, `observe` its
 /// events with the run's control.
 pub(crate) fn execute(
@@ -51,6 +54,7 @@ pub(crate) fn execute(
     let info = Arc::new(info);
     begun(&info);
     let shares = Shares::all(&prepared.plan);
+    let mut changes = Vec::new();
     let run = Run::start(prepared, info, shares).map_err(failure)?;
     let control = run.control();
     signals.end(control.clone());
@@ -62,11 +66,12 @@ pub(crate) fn execute(
         observe(&event, &control);
     }
     let summary = within_limits(run.join().map_err(failure)?);
-    Ok(if stopped == Some(StopReason::Signal) {
-        noted(summary, INTERRUPTED)
-    } else {
-        summary
-    })
+    changes.extend(match stopped {
+        Some(StopReason::Signal) => Some(INTERRUPTED.to_owned()),
+        Some(StopReason::Threshold) => Some(ABORTED.to_owned()),
+        _ => None,
+    });
+    Ok(noted(summary, changes))
 }
 
 /// Why a run could not take place: the plan's fault, or the system's.
@@ -77,10 +82,13 @@ fn failure(error: RunError) -> Failure {
     }
 }
 
-/// The summary with one note more.
-fn noted(summary: Arc<Summary>, note: &str) -> Arc<Summary> {
+/// The summary with these notes more.
+fn noted(summary: Arc<Summary>, notes: Vec<String>) -> Arc<Summary> {
+    if notes.is_empty() {
+        return summary;
+    }
     let mut summary = Arc::unwrap_or_clone(summary);
-    Arc::make_mut(&mut summary.info).notes.push(note.to_owned());
+    Arc::make_mut(&mut summary.info).notes.extend(notes);
     Arc::new(summary)
 }
 

@@ -26,11 +26,11 @@ use crate::transport;
 use crate::{ammo, check, descriptors, feeds, script};
 use drumfire_data::Sources;
 use drumfire_plan::document::{
-    Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Text,
+    Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_plan::{
     Cookies, Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program,
-    Samples, Spin, Threshold, Transcripts, Url,
+    Samples, Spin, Threshold, ThresholdError, Transcripts, Url,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -81,8 +81,8 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
 fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Diagnostic>> {
     let generator = generator(&document.generator, &mut scope);
     let sources = feeds::sources(&document.feeds, generator.seed, &mut scope);
-    let thresholds = thresholds(&document.thresholds, &mut scope);
     let known = scope.found.len();
+    let thresholds = thresholds(document, &mut scope);
     let written = pools_of(document, &mut scope);
     let mut dealer = Dealer::new(&document.feeds, &sources, &written);
     let mut pools = Vec::with_capacity(written.len());
@@ -369,16 +369,38 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     }
 }
 
-/// The rules that the result must satisfy.
-fn thresholds(texts: &[Text], scope: &mut Scope<'_>) -> Vec<Threshold> {
+/// The rules that the result must satisfy, then the conditions that end the run.
+fn thresholds(document: &Document, scope: &mut Scope<'_>) -> Vec<Threshold> {
+    let Stop {
+        abort, max_errors, ..
+    } = &document.stop;
+    let rules = document
+        .thresholds
+        .iter()
+        .map(|text| (text, text.value.parse()));
+    let conditions = abort
+        .iter()
+        .map(|text| (text, Threshold::abort_on(&text.value)));
     let mut thresholds = Vec::new();
-    for text in texts {
-        match text.value.parse() {
+    for (text, parsed) in rules.chain(conditions) {
+        let parsed: Result<Threshold, ThresholdError> = parsed;
+        match parsed {
             Ok(threshold) => thresholds.push(threshold),
-            Err(error) => {
-                let error: drumfire_plan::ThresholdError = error;
-                scope.found.mark(text, error.at, &error.message);
-            }
+            Err(error) => scope.found.mark(text, error.at, &error.message),
+        }
+    }
+    thresholds.extend(
+        max_errors
+            .as_ref()
+            .map(|max| Threshold::failures_above(max.value)),
+    );
+    for pool in &document.pools {
+        let own = pool.stop.abort.iter().map(|text| &text.place);
+        let own = own.chain(pool.stop.max_errors.iter().map(|max| &max.place));
+        for place in own {
+            let message = "this ends the whole run; write it under the plan's own `stop`, where \
+                           POOL: before a figure means that of a pool";
+            scope.found.add(place, message);
         }
     }
     thresholds

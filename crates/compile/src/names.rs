@@ -5,6 +5,7 @@ use drumfire_plan::document::Place;
 /// Every setting that a flag makes, by its key. `feed_order` and `reflect_metadata` stand for keys
 /// inside of others, whose own names are ambiguous.
 const FLAGS: &[(&str, &str)] = &[
+    ("abort", "--abort-on"),
     ("after", "-z"),
     ("arrivals", "--arrivals"),
     ("authority", "--authority"),
@@ -46,6 +47,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("late", "--late"),
     ("lines", "--lines"),
     ("live", "--no-tui"),
+    ("max_errors", "--max-errors"),
     ("max_receive", "--max-receive"),
     ("max_send", "--max-send"),
     ("metadata", "-H"),

@@ -111,6 +111,10 @@ pub struct Stop {
     pub iterations: Option<Count>,
     /// `wait`, `close` or `ignore`: the treatment of requests in flight at the end.
     pub drain: Option<Text>,
+    /// Conditions that end the run and have failed it; of a document, not of a pool.
+    pub abort: Vec<Text>,
+    /// More failed requests than this end the run, too.
+    pub max_errors: Option<Count>,
 }
 
 /// Where results go, and how they are shown.

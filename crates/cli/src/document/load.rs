@@ -24,7 +24,7 @@ pub(super) fn stop(flags: &LoadFlags) -> Stop {
         after: some("after", flags.duration.as_ref()),
         requests: count("requests", flags.requests),
         iterations: count("iterations", flags.iterations),
-        drain: None,
+        ..Stop::default()
     }
 }
 

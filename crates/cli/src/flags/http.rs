@@ -265,6 +265,12 @@ pub(crate) struct OutputFlags {
     /// A rule that the result must satisfy, such as `p99<50ms`; may be given several times
     #[arg(long, value_name = "RULE")]
     pub(crate) threshold: Vec<String>,
+    /// A condition that ends the run, such as `failed>50% over 30s`; may be given several times
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) abort_on: Vec<String>,
+    /// End the run when more requests than this have failed
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) max_errors: Option<u64>,
     /// Length of an interval of the report, and of the live display [default: 1s]
     #[arg(long, value_name = "TIME")]
     pub(crate) interval: Option<String>,

@@ -141,7 +141,11 @@ fn plan_text(plan: &Plan) -> Vec<(String, String)> {
     line("warmup", generator.warmup.to_string());
     line("threads", generator.threads.to_string());
     for threshold in plan.thresholds() {
-        line("threshold", threshold.expression.clone());
+        let key = match threshold.is_condition() {
+            true => "abort",
+            false => "threshold",
+        };
+        line(key, threshold.expression.clone());
     }
     lines
 }

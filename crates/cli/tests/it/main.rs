@@ -54,6 +54,7 @@ mod servers;
 mod show;
 mod signals;
 mod stall;
+mod stops;
 mod support;
 mod syscalls;
 mod templates;

@@ -26,6 +26,8 @@ fields!(Stop {
     "requests" => requests: "Ends it after this many requests",
     "iterations" => iterations: "Ends it after this many iterations",
     "drain" => drain: "What becomes of requests under way at the end: wait, close or ignore",
+    "abort" => abort: "Conditions that end the whole run, such as failed>50% over 30s",
+    "max_errors" => max_errors: "Ends the whole run when more requests than this have failed",
 });
 
 fields!(Outputs {

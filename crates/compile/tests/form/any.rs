@@ -81,8 +81,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn stop()(after in some(), requests in count(), iterations in count(), drain in some())
-        -> Stop { Stop { after, requests, iterations, drain } }
+    fn stop()(after in some(), requests in count(), iterations in count(), drain in some(), abort in texts(), max_errors in count())
+        -> Stop { Stop { after, requests, iterations, drain, abort, max_errors } }
 }
 
 prop_compose! {

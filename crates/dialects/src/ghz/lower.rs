@@ -184,8 +184,8 @@ fn stop(options: &Options) -> Stop {
     Stop {
         after: duration.map(|duration| TOOL.text("--duration", &duration)),
         requests: requests.map(|total| TOOL.count("--total", total)),
-        iterations: None,
         drain: Some(TOOL.text("--duration-stop", &drain)),
+        ..Stop::default()
     }
 }
 

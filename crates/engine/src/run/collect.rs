@@ -8,7 +8,7 @@ use drumfire_measure::{
     GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
 use drumfire_net::{StealTimes, resident_memory, steal_times};
-use drumfire_plan::{Plan, Spin, StopReason};
+use drumfire_plan::{Plan, Spin, StopReason, Threshold};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,6 +28,9 @@ pub(crate) struct Collector {
     stopped: Option<StopReason>,
     summary: Summary,
     windows: WindowedThresholds,
+    thresholds: Vec<Threshold>,
+    /// A threshold ends the run now.
+    ends: bool,
     end: Nanos,
     /// What the machine is asked; `None` where it is asked nothing.
     pub(crate) machine: Option<Machine>,
@@ -95,6 +98,8 @@ impl Collector {
             stopped: None,
             summary: Summary::new(Arc::clone(info)),
             windows: WindowedThresholds::new(plan.thresholds(), info),
+            thresholds: plan.thresholds().to_vec(),
+            ends: false,
             end: Nanos::ZERO,
             machine: Some(Machine {
                 steal: steal_times(),
@@ -133,15 +138,21 @@ impl Collector {
         Channel { reporter, back }
     }
 
-    /// Receives the workers' messages until all workers are gone.
-    pub(crate) fn collect(&mut self, observer: &mut dyn FnMut(RunEvent)) {
+    /// Receives the workers' messages until all workers are gone. Calls `stop` where a threshold
+    /// ends the run.
+    pub(crate) fn collect(&mut self, stop: &dyn Fn(), observer: &mut dyn FnMut(RunEvent)) {
         while self.workers.iter().any(|worker| !worker.is_gone) {
             // One end is our own, so that the channel stays open.
             let Ok(note) = self.notes.recv() else {
                 return;
             };
             match note {
-                Note::Worker { index, message } => self.hear(index as usize, message, observer),
+                Note::Worker { index, message } => {
+                    self.hear(index as usize, message, observer);
+                    if std::mem::take(&mut self.ends) {
+                        stop();
+                    }
+                }
                 Note::Stop(reason) => self.report_stopping(reason, observer),
             }
         }
@@ -251,6 +262,8 @@ impl Collector {
         let interval = Arc::new(*interval);
         self.summary.absorb(&interval);
         self.windows.absorb(&interval);
+        let (thresholds, windows) = (&self.thresholds, &self.windows);
+        self.ends |= self.summary.ends_run(thresholds, windows, interval.end);
         observer(RunEvent::IntervalClosed(Arc::clone(&interval)));
         if let Ok(interval) = Arc::try_unwrap(interval) {
             self.give_back(0, Box::new(interval));
@@ -280,7 +293,7 @@ impl Collector {
         self.summary.finish(
             self.end - plan.generator().warmup.span(),
             health,
-            plan.thresholds(),
+            &self.thresholds,
             &self.windows,
         )
     }

@@ -14,7 +14,7 @@ use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::Io;
-use drumfire_plan::{Affinity, Growth, Users as UserCount};
+use drumfire_plan::{Affinity, Growth, StopReason, Users as UserCount};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -160,7 +160,11 @@ pub(crate) fn conduct(
                 break;
             }
         }
-        collector.collect(observer);
+        let stop = || {
+            let controls = controls.iter();
+            controls.for_each(|control| control.stop(StopReason::Threshold));
+        };
+        collector.collect(&stop, observer);
     });
     controls.iter().for_each(Control::over);
     failure.take()?;

@@ -1,8 +1,8 @@
 //! The run is stopped: nothing is lost, everything is accounted for.
 
 use crate::{failures, ms, run, secs, us};
-use drumfire_measure::Outcome;
-use drumfire_plan::LatePolicy;
+use drumfire_measure::{Outcome, RunEvent};
+use drumfire_plan::{LatePolicy, StopReason, Threshold};
 use drumfire_testkit::{Answer, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
@@ -123,4 +123,31 @@ fn a_stop_in_the_warm_up_measures_nothing() {
     assert_eq!(total.counts.intended, 0);
     assert_eq!(total.warmup.ok, result.log.requests);
     assert!((500..=506).contains(&total.warmup.ok));
+}
+
+/// The collector looks at intervals as they come, while a worker's virtual time runs on: the end is
+/// somewhere behind the interval that asks for it, and long before the plan's.
+#[test]
+fn a_threshold_that_fails_ends_the_run() {
+    for threads in [1, 3] {
+        let server = Server::new().takes(Law::Const(us(700)));
+        let server = server.is_dead(secs(2), secs(1_000_000));
+        let mut plan = open("const(100/s,1000000s)")
+            .connections(20)
+            .threads(threads);
+        plan.thresholds = vec![Threshold::abort_on("failed>10%").expect("a condition")];
+        let result = run(plan, World::of(server));
+        let row = &result.summary.thresholds[0];
+        assert_eq!(
+            (row.passed, row.ended_run_at),
+            (false, Some(secs(3))),
+            "{row:?}"
+        );
+        let reasons = result.events.iter().filter_map(|event| match event {
+            RunEvent::Stopping { reason } => Some(*reason),
+            _ => None,
+        });
+        assert_eq!(reasons.collect::<Vec<_>>(), [StopReason::Threshold]);
+        assert!(result.summary.duration < secs(900_000));
+    }
 }

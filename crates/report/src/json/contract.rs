@@ -101,6 +101,12 @@ struct Threshold {
     passed: bool,
     actual: Option<f64>,
     actual_text: String,
+    /// Only of a condition that ends the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_condition: bool,
+    /// Only where it ended the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_run_at_ns: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -403,6 +409,8 @@ impl Verdict {
             passed: threshold.passed,
             actual: threshold.actual.filter(|actual| actual.is_finite()),
             actual_text: prose(&threshold.actual_text),
+            is_condition: threshold.is_condition,
+            ended_run_at_ns: threshold.ended_run_at.map(|at| at.0),
         });
         Self {
             validity: summary.verdict.validity.name(),

@@ -3,7 +3,7 @@
 use super::foreign;
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::Page;
-use crate::quantity::{in_letters, share};
+use crate::quantity::{in_letters, share, span};
 use crate::remedy::sentence;
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
@@ -125,6 +125,9 @@ fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     rows
 }
 
+/// Columns of a threshold's mark, and of the narrowest gaps beside it and its rule.
+const MARK: usize = 3;
+
 /// One row for each threshold: passed or not, the rule, what was measured.
 fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
     if thresholds.is_empty() {
@@ -136,6 +139,19 @@ fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
         side,
         dispensable: 0,
     };
+    let clipped = |threshold: &ThresholdResult| {
+        let mut rule = match threshold.is_condition {
+            true => Line::plain("abort on "),
+            false => Line::new(),
+        };
+        rule.push(foreign(&threshold.expression, style.unicode), Ink::Plain);
+        rule.clip(page.room() / 2, style.glyph("…", "~"));
+        rule
+    };
+    let widest = thresholds
+        .iter()
+        .map(|threshold| clipped(threshold).width());
+    let beside = MARK + widest.max().unwrap_or(0);
     let mut table = Table::new([Side::Left; 3].map(column));
     for threshold in thresholds {
         let (mark, ink) = if threshold.passed {
@@ -143,17 +159,24 @@ fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
         } else {
             (style.glyph("✗", "x"), Ink::Bad)
         };
-        let mut expression = Line::plain(foreign(&threshold.expression, style.unicode));
-        expression.clip(page.room() / 2, style.glyph("…", "~"));
-        let actual = foreign(
-            &in_letters(&threshold.actual_text, style.unicode),
-            style.unicode,
-        );
-        table.row(vec![
-            Line::of(mark, ink),
-            expression,
-            Line::of(actual, if threshold.passed { Ink::Plain } else { ink }),
-        ]);
+        let mut actual = in_letters(&threshold.actual_text, style.unicode);
+        if let Some(at) = threshold.ended_run_at {
+            actual.push_str(&format!("; ended the run at {}", span(at, style.unicode)));
+        }
+        let actual = foreign(&actual, style.unicode);
+        let ink_actual = if threshold.passed { Ink::Plain } else { ink };
+        let mut cells = vec![Line::of(mark, ink), clipped(threshold)];
+        let mut pieces = wrap(&actual, page.room().saturating_sub(beside));
+        if pieces.is_empty() {
+            pieces.push(actual);
+        }
+        for piece in pieces {
+            cells.push(Line::of(piece, ink_actual));
+            table.row(std::mem::replace(
+                &mut cells,
+                vec![Line::new(), Line::new()],
+            ));
+        }
     }
     let lines = table.lines(page.room());
     page.part("Thresholds", lines);

@@ -181,6 +181,28 @@ fn steps_are_told_apart() {
     }
 }
 
+/// What was measured may be a sentence: then it goes on below, and the other rules stay as they are.
+#[test]
+fn a_long_answer_to_a_threshold_is_broken() {
+    let mut run = fixture::open();
+    run.thresholds[1].actual_text = "p95 needs 72 samples and there were 9".to_owned();
+    let shown = text::summary(&run, &Style::new(48, Color::Off, Unicode::On));
+    let rules: Vec<&str> = shown
+        .lines()
+        .skip_while(|line| !line.starts_with("Thresholds"))
+        .take_while(|line| !line.is_empty())
+        .collect();
+    assert_eq!(
+        rules,
+        [
+            "Thresholds",
+            "  ✗  p99<50ms     105 ms",
+            "  ✗  rate>=999/s  p95 needs 72 samples and there",
+            "                  were 9",
+        ]
+    );
+}
+
 /// A terminal that is shorter than the page shows its end.
 #[test]
 fn the_answer_stands_in_the_last_lines() {

@@ -1,0 +1,181 @@
+//! Runs that a threshold ends before their plan does.
+
+use crate::support::Process;
+use crate::support::lab::Namespace;
+use crate::support::program::{LIMIT, PATH, words};
+use crate::support::{Folder, Report, Serve, drumfire, http, load};
+
+/// A condition and a rule end a run of an hour, say so, and leave every result.
+#[test]
+fn a_threshold_ends_the_run_and_its_results_stay() {
+    let serve = Serve::new("--status 503:1");
+    for (flags, expression, is_condition) in [
+        ("--abort-on failed>50%", "failed>50%", true),
+        (
+            "--abort-on 'failed>50% over 200ms'",
+            "failed>50% over 200ms",
+            true,
+        ),
+        ("--threshold 'failed<1% abort'", "failed<1% abort", false),
+        ("--max-errors 3", "failures>3", true),
+    ] {
+        let line = format!("-r 100 -z 1h --interval 100ms {flags} {}", serve.url);
+        let report = load(&line);
+        assert_eq!(report.code, Some(99), "{flags}");
+        report.balances();
+        let seconds = report.n("run.duration_ns") as f64 / 1e9;
+        assert!(seconds < 30.0, "{flags}: {seconds} s");
+        let row = &report.at("verdict.thresholds")[0];
+        assert_eq!(row["expression"], expression);
+        assert_eq!(row["passed"], false);
+        assert_eq!(row["is_condition"].as_bool(), is_condition.then_some(true));
+        let at = row["ended_run_at_ns"].as_u64().expect("when");
+        assert!(
+            at.is_multiple_of(100_000_000) && at as f64 / 1e9 <= seconds + 0.1,
+            "{at}"
+        );
+        assert!(
+            report.notes().contains("a threshold ended the run"),
+            "{flags}"
+        );
+    }
+}
+
+/// Nothing that could not be judged ends a run, and a condition that never held has passed.
+#[test]
+fn a_condition_that_never_holds_passes() {
+    let serve = Serve::new("");
+    let flags = "--max-errors 0 --abort-on p99.99>1ns --abort-on 'failed>1% over 10s'";
+    let report = load(&format!(
+        "-r 100 -n 40 --interval 100ms {flags} {}",
+        serve.url
+    ));
+    assert_eq!(report.code, Some(0));
+    assert_eq!(report.n("requests.ok"), 40);
+    let rows = report.at("verdict.thresholds").as_array().expect("rows");
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        assert_eq!(row["passed"], true, "{row}");
+        assert!(row.get("ended_run_at_ns").is_none(), "{row}");
+    }
+}
+
+#[test]
+fn conditions_of_a_plan_stand_at_its_end_and_flags_add_to_them() {
+    let serve = Serve::new("--status 503:1");
+    let folder = Folder::new();
+    let plan = format!(
+        "drumfire: 1\n\
+         pools:\n  a: {{ rate: 50, requests: [ {{ get: {url} }} ] }}\n  \
+         b: {{ rate: 10, requests: [ {{ get: {url}?status=200 }} ] }}\n\
+         stop: {{ after: 1h, abort: [ 'b: failed>50%', 'p99>1h' ] }}\n",
+        url = serve.url
+    );
+    let plan = folder.write("plan.yaml", &plan);
+    let args = [
+        "run",
+        &plan,
+        "--interval",
+        "100ms",
+        "--max-errors",
+        "5",
+        "--json",
+        "-",
+    ];
+    let report = Report::of(Process::start(&mut drumfire(args)).finish(LIMIT));
+    assert_eq!(report.code, Some(99));
+    let rows = report.at("verdict.thresholds").as_array().expect("rows");
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| (row["expression"].as_str(), row["passed"].as_bool()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (Some("b: failed>50%"), Some(true)),
+            (Some("p99>1h"), Some(true)),
+            (Some("failures>5"), Some(false)),
+        ]
+    );
+}
+
+#[test]
+fn conditions_that_can_t_be_are_refused_with_their_place() {
+    let run = http("-z 1s --abort-on 'failed>50% abort' http://127.0.0.1:9/");
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.stderr
+            .contains("--abort-on: this ends the run in any case"),
+        "{}",
+        run.stderr
+    );
+    let folder = Folder::new();
+    let text = "drumfire: 1\npools:\n  a:\n    rate: 1\n    stop: { max_errors: 3 }\n    requests: [ { get: 'http://127.0.0.1:9/' } ]\n";
+    let plan = folder.write("plan.yaml", text);
+    let run = Process::start(&mut drumfire(["check", &plan])).finish(LIMIT);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains(":5:"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("this ends the whole run"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// A load that is more than modest is kept from public addresses, wherever they come from, and is
+/// free where the user says so. In a network of its own, where nothing is reached.
+#[test]
+fn a_load_on_public_addresses_has_to_be_meant() {
+    let Some(network) = Namespace::new() else {
+        return;
+    };
+    let folder = Folder::new();
+    let run = |line: &str| {
+        let mut command = network.command(PATH);
+        let config = ["XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+        config.iter().for_each(|name| {
+            command.env(name, folder.path());
+        });
+        command.args([
+            "http",
+            "-q",
+            "--connect-timeout",
+            "50ms",
+            "--timeout",
+            "50ms",
+        ]);
+        command.args(words(line));
+        Process::start(&mut command).finish(LIMIT)
+    };
+    let named = "--resolve shop.test:80:203.0.113.9 http://shop.test/";
+    for line in [
+        "-r 101 -z 1s http://203.0.113.9/",
+        "-c 2 -z 1s http://203.0.113.9/",
+        "-r 200 -z 1s http://127.0.0.1/ http://[2001:db8::1]/",
+        &format!("-r 200 -z 1s {named}"),
+    ] {
+        let refused = run(line);
+        assert_eq!(refused.code, Some(2), "{line}: {}", refused.stderr);
+        assert!(
+            refused.stderr.contains("at a public address"),
+            "{}",
+            refused.stderr
+        );
+        assert!(
+            refused.stderr.contains("--i-own-this-target"),
+            "{}",
+            refused.stderr
+        );
+    }
+    // Nothing gets there, and everything has failed; but it was sent.
+    let is_tried = |line: &str| {
+        let tried = run(line);
+        assert_eq!(tried.code, Some(1), "{line}: {}", tried.stderr);
+    };
+    is_tried(&format!("-r 20 -z 200ms {named}"));
+    is_tried(&format!("-c 2 -n 20 {named}"));
+    is_tried(&format!("-r 200 -z 100ms --i-own-this-target {named}"));
+    std::fs::create_dir_all(folder.path().join("drumfire")).expect("a folder");
+    folder.write("drumfire/targets", "shop.test\n");
+    is_tried(&format!("-r 200 -z 100ms {named}"));
+}
