@@ -203,11 +203,20 @@ fn words(prose: &str) -> Vec<&str> {
 /// What stands behind a figure, and not on another line.
 const UNITS: [&str; 9] = ["%", "ns", "µs", "us", "ms", "s", "min", "h", "MB"];
 
-/// Breaks items into lines of at most `columns`, never within an item, with `separator` between.
+/// Breaks items into lines of at most `columns`, with `separator` between; within an item only
+/// where it is longer than that.
 pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = Line::new();
     for item in items {
+        let mut pieces = broken(item, columns);
+        let Some(item) = pieces.pop() else {
+            continue;
+        };
+        if !pieces.is_empty() && line.width() > 0 {
+            lines.push(std::mem::take(&mut line));
+        }
+        lines.append(&mut pieces);
         if line.width() > 0 && line.width() + separator.width() + item.width() > columns {
             lines.push(std::mem::take(&mut line));
         }
@@ -220,6 +229,17 @@ pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Lin
         lines.push(line);
     }
     lines
+}
+
+/// An item in pieces that fit, where it is prose of one ink.
+fn broken(item: Line, columns: usize) -> Vec<Line> {
+    match item.0.as_slice() {
+        [(text, ink)] if text.width() > columns => {
+            let pieces = wrap(text, columns).into_iter();
+            pieces.map(|piece| Line::of(piece, *ink)).collect()
+        }
+        _ => vec![item],
+    }
 }
 
 #[cfg(test)]
@@ -266,13 +286,16 @@ mod tests {
     }
 
     #[test]
-    fn items_stay_whole() {
-        let items = ["aa", "bb", "cc"].map(Line::plain).to_vec();
-        let lines = flow(items, ", ", 6);
-        let shown: Vec<_> = lines
-            .into_iter()
-            .map(|l| printed(l, &Style::default()))
-            .collect();
-        assert_eq!(shown, ["aa, bb\n", "cc\n"]);
+    fn items_stay_whole_unless_they_are_longer_than_a_line() {
+        for (items, expected) in [
+            (&["aa", "bb", "cc"][..], &["aa, bb", "cc"][..]),
+            (&["aa", "b cc dd e", "f"], &["aa", "b cc", "dd e", "f"]),
+            (&["a b c d", "e"], &["a b c", "d, e"]),
+        ] {
+            let items = items.iter().map(|item| Line::plain(*item)).collect();
+            let lines = flow(items, ", ", 6).into_iter();
+            let shown: Vec<String> = lines.map(|line| line.text()).collect();
+            assert_eq!(shown, expected);
+        }
     }
 }

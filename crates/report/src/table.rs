@@ -133,7 +133,9 @@ fn row_line(row: Vec<Line>, columns: &[Column], widths: &[usize], gap: usize) ->
             }
             Side::Left => {
                 line.append(cell);
-                line.space(padding);
+                if at + 1 < widths.len() {
+                    line.space(padding);
+                }
             }
         }
     }
