@@ -10,8 +10,8 @@ use drumfire_plan::document::{
 };
 use drumfire_plan::{
     Affinity, Compressed, Connections, Cookies, ExpectContinue, HttpOptions, HttpVersion,
-    KeepAlive, KeepAliveHints, Ping, Reach, RedirectStyle, Redirects, Resolve, Resumption,
-    ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
+    KeepAlive, KeepAliveHints, Life, Pause, Ping, Reach, RedirectStyle, Redirects, Resolve,
+    Resumption, ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::net::IpAddr;
@@ -264,6 +264,40 @@ pub(crate) fn connections(
         backoff_max: backoff.unwrap_or(BACKOFF_DEFAULT),
         spread: spread.unwrap_or_default(),
         ping: ping(written, scope),
+        life: life(written, scope),
+    }
+}
+
+/// When connections leave though they work. Those that begin together do not end together: an age
+/// that is one number is drawn from the tenth below it.
+fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
+    let positive = |text: Option<&Text>, time: Nanos, scope: &mut Scope<'_>| {
+        let text = text.filter(|_| time == Nanos::ZERO);
+        if let Some(text) = text {
+            let message = "no connection could be used; write a time above 0";
+            scope.found.add(&text.place, message);
+        }
+    };
+    let age: Option<Pause> = scope.found.parse(written.connection_age.as_ref());
+    if let Some(Pause::Even { from, .. }) = age {
+        positive(written.connection_age.as_ref(), from, scope);
+    }
+    let idle: Option<Nanos> = scope.found.parse(written.connection_idle.as_ref());
+    positive(
+        written.connection_idle.as_ref(),
+        idle.unwrap_or(Nanos::MAX),
+        scope,
+    );
+    Life {
+        age: age.map(|age| match age.fixed() {
+            Some(to) => Pause::Even {
+                from: Nanos(to.0 - to.0 / 10),
+                to,
+            },
+            None => age,
+        }),
+        churn: scope.found.parse(written.connection_churn.as_ref()),
+        idle,
     }
 }
 

@@ -15,7 +15,7 @@ use drumfire_grpc::{
 use drumfire_http2::{Head, Indexing};
 use drumfire_measure::Outcome;
 use drumfire_net::{Fault, Io, Readiness, Slot, TlsConfig};
-use drumfire_plan::{Header, HttpVersion, Plan};
+use drumfire_plan::{Header, HttpVersion, Life, Plan};
 use drumfire_units::Nanos;
 use std::fmt;
 
@@ -187,22 +187,18 @@ impl<I: Io> Line<I> {
         for config in tls {
             io.add_tls(config);
         }
-        let mut settings = Settings::of(
-            &plan.first().http,
-            &plan.first().connections,
-            &plan.first().timeouts,
-            1,
-        );
+        let mut settings = Settings::of(plan.first(), 1);
         settings.version = HttpVersion::Http2;
         settings.streams = 1;
         settings.ping = None;
+        settings.life = Life::default();
         // The conversation's own limit is what holds.
         (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
         let lanes = Lanes::new(vec![Lane::new(route, settings)]);
-        let mut connections = Connections::new(lanes, Shard { index: 0, of: 1 });
+        let mut connections = Connections::new(lanes, Shard { index: 0, of: 1 }, 0);
         connections.add_planned_share(LaneId(0));
         let mut transport = Transport::new(connections);
-        transport.is_last = true;
+        transport.connections.is_last = true;
         Self {
             deadline: io.now() + limit,
             io,

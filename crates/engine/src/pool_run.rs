@@ -114,8 +114,7 @@ impl PoolRun {
         act(&mut self.transport, context!(self, site))
     }
 
-    /// Dials shares from `next` on, `at_once` of them at a time; `true` when all are open or have
-    /// failed.
+    /// Dials shares from `next` on, `at_once` at a time; `true` when all are open or have failed.
     pub(crate) fn open_more<I: Io>(
         &mut self,
         site: &mut Site<'_, I>,
@@ -361,7 +360,7 @@ impl PoolRun {
             self.exchanges.lend(id, self.users.lend(due.turn.user));
         }
         if self.multiplexes {
-            self.transport.is_last = self.is_last();
+            self.transport.connections.is_last = self.is_last();
         }
         self.transport
             .submit(context!(self, site), id, seat.share, now);
@@ -446,7 +445,7 @@ impl PoolRun {
     /// redirect leads to.
     fn submit<I: Io>(&mut self, site: &mut Site<'_, I>, id: ExchangeId, now: Nanos) {
         let home = self.exchanges.home(id);
-        self.transport.is_last = self.is_last();
+        self.transport.connections.is_last = self.is_last();
         let Some(origin) = self.exchanges.heads_for(id) else {
             return self.transport.submit(context!(self, site), id, home, now);
         };

@@ -22,8 +22,10 @@
 //! [`Origins`] (where redirects lead), [`Agenda`] (slots with something to do).
 
 mod agenda;
+mod change;
 mod connection;
 mod connections;
+mod context;
 mod lane;
 mod opening;
 mod origins;
@@ -31,34 +33,27 @@ mod share;
 
 pub(crate) use connection::Connection;
 pub(crate) use connections::Connections;
+pub(crate) use context::Context;
 pub(crate) use lane::{Lane, Lanes, Seat};
 pub(crate) use origins::{Answered, Found};
 
 use self::agenda::Agenda;
+use self::change::{Change, Lost};
 use self::connection::discard_input;
-use self::connections::{Change, Lost};
 use self::origins::{Origins, Reached};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, ShareId};
-use crate::limits::{DISCARD_BYTES, LOOK_UP, RECEIVE_BYTES};
+use crate::limits::LOOK_UP;
 use crate::prepare::Lookup;
-use crate::timers::{Timers, Wake};
+use crate::timers::Wake;
 use crate::wire::{
     Cancelled, Carriage, Fate, Flushed, Going, Handler, Heard, Heed, Input, Note, Opened, Phase,
     Port, Reading, Resend, Seen, Silence, Terms, Wire,
 };
-use drumfire_http1 as h1;
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Readiness, Slot};
-use drumfire_plan::{KeepAliveHints, Origin};
+use drumfire_plan::Origin;
 use drumfire_units::Nanos;
-
-/// The parts that the transport borrows for a call.
-pub(crate) struct Context<'a, I, H> {
-    pub(crate) io: &'a mut I,
-    pub(crate) handler: &'a mut H,
-    pub(crate) timers: &'a mut Timers,
-}
 
 /// A worker's exchanges on their way, and its connections.
 #[derive(Debug)]
@@ -69,9 +64,6 @@ pub(crate) struct Transport {
     origins: Origins,
     input: Input,
     pub(crate) agenda: Agenda,
-    /// Whether nothing more will be submitted that is not under way: a connection that ends has no
-    /// successor.
-    pub(crate) is_last: bool,
     /// Whether an exchange has ever waited for a connection that was serving another.
     has_waited: bool,
 }
@@ -83,14 +75,8 @@ impl Transport {
             connections,
             carriages: Vec::new(),
             origins: Origins::default(),
-            input: Input {
-                buffer: vec![0; RECEIVE_BYTES],
-                filled: 0,
-                scratch: vec![0; DISCARD_BYTES],
-                shared: h1::Shared::new(h1::Limits::default()),
-            },
+            input: Input::new(),
             agenda: Agenda::default(),
-            is_last: false,
             has_waited: false,
         }
     }
@@ -175,8 +161,7 @@ impl Transport {
         }
     }
 
-    /// Dials slots from `next` on, `at_once` of them at a time; `true` when all are open or have
-    /// failed.
+    /// Dials slots from `next` on, `at_once` at a time; `true` when all are open or have failed.
     pub(crate) fn open_more<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -439,7 +424,7 @@ impl Transport {
         let terms = Terms {
             settings: &lane.settings,
             peer_closed: connection.peer_closed,
-            transient: lane.is_transient,
+            leaving: connection.leaving,
         };
         let mut port = Port { io: cx.io, slot };
         let (fate, unread) = http1.receive(&mut port, &mut self.input, &terms, cx.handler);
@@ -452,22 +437,22 @@ impl Transport {
         } else {
             self.carriages[id.index()].clear();
             connection.deadline = Nanos::MAX;
-            if lane.settings.hints == KeepAliveHints::Respect {
-                connection.freed = cx.io.now();
-            }
         }
+        let notes_idle = fate == Fate::Free && lane.settings.notes_idle();
         match fate {
             Fate::Close => connection.close(cx, slot, closing),
             Fate::Waits | Fate::Free if unread => self.agenda.leave_unread(slot, connection),
             Fate::Waits | Fate::Free => {}
+        }
+        if notes_idle {
+            self.connections.note_free(slot, cx.io.now());
         }
         if fate != Fate::Waits {
             self.serve_next(cx, slot);
         }
     }
 
-    /// An exclusive connection has become free or was closed: serves the next exchange that waits
-    /// for it, if users share it.
+    /// An exclusive connection has become free or was closed: serves what waits for it.
     #[inline]
     fn serve_next<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
         if self.has_waited {
@@ -568,14 +553,11 @@ impl Transport {
         slot: Slot,
         now: Nanos,
     ) {
-        let change = self
-            .connections
-            .retire_if_spent(cx, slot, now, self.is_last);
+        let change = self.connections.retire_if_spent(cx, slot, now);
         self.follow(cx, change);
     }
 
-    /// A stream of a connection has ended otherwise than by reading: there is room for another, or
-    /// the connection may be closed.
+    /// A stream has ended otherwise than by reading: there is room, or the connection is done.
     fn after_stream<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -619,8 +601,7 @@ impl Transport {
         handler.heard(id, failed, now);
     }
 
-    /// Goes on with the first slot of those that were not read to the end. One that carries another
-    /// connection by now has nothing to read, which does no harm.
+    /// Goes on with the first slot of those that were not read to the end.
     pub(crate) fn read_on<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         if let Some(slot) = self.agenda.next_unread() {
             self.connections.at_mut(slot).unread = false;
@@ -690,8 +671,7 @@ impl Transport {
         self.heed(cx, slot, heed);
     }
 
-    /// Reads the remaining input of all connections, so that none is closed over unread bytes,
-    /// which would reset it.
+    /// Reads the remaining input of all connections: one closed over unread bytes is reset.
     pub(crate) fn drain_input<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         for slot in self.connections.slots() {
             self.receive_frames(cx, slot);
@@ -716,8 +696,23 @@ impl Transport {
                 connection.deadline = Nanos::MAX;
                 self.expire(cx, slot, now);
             }
+            if self.connections.at(slot).leaves_at <= now {
+                self.leave(cx, slot, now, Closing::Aged);
+            }
         }
         self.connections.end_scan(now);
+    }
+
+    /// A connection carries no further exchange, by the plan.
+    fn leave<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+        why: Closing,
+    ) {
+        let change = self.connections.leave(cx, slot, now, why);
+        self.follow(cx, change);
     }
 
     /// A connection's time is up.
@@ -726,6 +721,9 @@ impl Transport {
         let (connection, lane) = self.connections.with_lane(slot);
         match &mut connection.wire {
             Wire::Empty => {}
+            Wire::Http1(http1) if http1.exchange().is_none() => {
+                self.leave(cx, slot, now, Closing::Idle);
+            }
             Wire::Http1(http1) => {
                 if http1.awaits_continue() {
                     http1.stop_waiting(&mut Port { io: cx.io, slot }, cx.handler);
@@ -733,15 +731,14 @@ impl Transport {
                 }
             }
             Wire::Http2(http2) if http2.is_ready() => {
-                let Some(ping) = lane.ping(halved) else {
-                    return;
-                };
-                let silence = http2.look_at_silence(ping, now);
+                let (ping, idle) = (lane.ping(halved), lane.settings.life.idle);
+                let silence = http2.look_at_silence(ping, idle, now);
                 self.agenda.mark_output(slot, http2);
                 match silence {
                     Silence::Until(at) | Silence::Pinged(at) => {
                         self.connections.set_deadline(slot, at);
                     }
+                    Silence::Idle => self.leave(cx, slot, now, Closing::Idle),
                     Silence::Dead => {
                         self.close_failed(cx, slot, now, Failure::of(Outcome::TimeoutPing));
                     }

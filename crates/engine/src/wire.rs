@@ -26,6 +26,7 @@ pub(crate) use settings::Settings;
 
 use crate::blame::Failure;
 use crate::id::ExchangeId;
+use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES};
 use crate::prepare::Rendered;
 use drumfire_http1 as h1;
 use drumfire_http2 as h2;
@@ -112,6 +113,17 @@ pub(crate) struct Input {
     pub(crate) scratch: Vec<u8>,
     /// The shared state of HTTP/1.1's machines.
     pub(crate) shared: h1::Shared,
+}
+
+impl Input {
+    pub(crate) fn new() -> Self {
+        Self {
+            buffer: vec![0; RECEIVE_BYTES],
+            filled: 0,
+            scratch: vec![0; DISCARD_BYTES],
+            shared: h1::Shared::new(h1::Limits::default()),
+        }
+    }
 }
 
 /// Header fields, as either protocol lends them.

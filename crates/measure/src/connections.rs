@@ -35,10 +35,11 @@ macro_rules! closings {
 closings! {
     Peer "peer" "the server closed it",
     Announced "announced" "the server's response said that it ends",
-    Idle "idle" "it had been idle for as long as the server's Keep-Alive field allows",
+    Idle "idle" "it had been idle for as long as the server's Keep-Alive field or the plan allows",
     Reset "reset" "it was reset",
     Failed "failed" "an exchange on it failed or timed out, or it could not be secured",
     Spent "spent" "it had carried as many requests as the plan allows",
+    Aged "aged" "it had reached its age, as the plan says",
     GoAway "goaway" "the server said GOAWAY and what it carried had ended",
     Silent "silent" "a ping on it was not answered in time",
     Redirected "redirected" "it led to another origin, for a redirect",
@@ -101,6 +102,7 @@ impl Connections {
             Closing::Announced,
             Closing::Idle,
             Closing::Spent,
+            Closing::Aged,
             Closing::GoAway,
             Closing::Redirected,
         ];

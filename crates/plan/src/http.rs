@@ -1,6 +1,6 @@
 //! HTTP requests and how they travel.
 
-use crate::{Call, Expect, Inspection, RequestData, Url, secret};
+use crate::{Call, Expect, Inspection, Life, RequestData, Url, secret};
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;
 use std::sync::Arc;
@@ -292,6 +292,8 @@ pub struct Connections {
     pub affinity: Affinity,
     /// Whether silent connections are asked for a sign of life; of HTTP/2 only.
     pub ping: Option<Ping>,
+    /// When one leaves though it works.
+    pub life: Life,
 }
 
 /// When connections are opened.

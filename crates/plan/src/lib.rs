@@ -13,6 +13,7 @@ mod expect;
 mod host;
 mod http;
 mod law_text;
+mod life;
 mod load;
 mod nearest;
 mod pause;
@@ -49,6 +50,7 @@ pub use http::{
     Redirects, ReusedClosed, Spread, Timeouts,
 };
 pub use law_text::ReadTrace;
+pub use life::{Churn, ChurnError, Life};
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};
 pub use nearest::{nearest, suggestion};
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};

@@ -3,9 +3,9 @@
 use crate::Said;
 use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, Connections, Cookies, Expect, Flaw, Generator,
-    Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Load,
-    Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence, Spin,
-    Spread, Stop, Threshold, Timeouts, Transcripts, Url, Users, Warmup,
+    Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Life,
+    Load, Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence,
+    Spin, Spread, Stop, Threshold, Timeouts, Transcripts, Url, Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -105,6 +105,7 @@ fn draft(load: Load) -> Draft {
             backoff_max: Nanos::from_millis(100),
             spread: Spread::Turn,
             ping: None,
+            life: Life::default(),
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),

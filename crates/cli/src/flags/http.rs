@@ -153,6 +153,15 @@ pub(crate) struct TransportFlags {
         help_heading = "Connections"
     )]
     pub(crate) requests_per_connection: Option<u64>,
+    /// Close a connection at this age: 5m, 4m..6m, exponential(5m)
+    #[arg(long, value_name = "TIME", help_heading = "Connections")]
+    pub(crate) connection_age: Option<String>,
+    /// Replace this part of all connections in this time, such as 10%/m
+    #[arg(long, value_name = "SHARE/TIME", help_heading = "Connections")]
+    pub(crate) connection_churn: Option<String>,
+    /// Close a connection that has carried nothing for this long
+    #[arg(long, value_name = "TIME", help_heading = "Connections")]
+    pub(crate) connection_idle: Option<String>,
     /// Close connections as the server's Keep-Alive field announces (timeout=5, max=100)
     #[arg(long, help_heading = "Connections")]
     pub(crate) respect_keepalive: bool,

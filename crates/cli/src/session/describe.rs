@@ -4,7 +4,7 @@ use drumfire_engine::{Prepared, PreparedPool, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{
-    Arrivals, Body, Call, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Law, Load,
+    Arrivals, Body, Call, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Law, Life, Load,
     Passes, Plan, Pool, Redirects, Scheme, Spin, Step, Verify,
 };
 use drumfire_report::secret;
@@ -320,6 +320,16 @@ fn transport_text(pool: &Pool, line: &mut dyn FnMut(&str, String)) {
             KeepAlive::AtMost(limit) => format!("{limit} requests"),
         },
     );
+    let Life { age, churn, idle } = connections.life;
+    if let Some(age) = age {
+        line("connection_age", age.to_string());
+    }
+    if let Some(churn) = churn {
+        line("connection_age.mean", churn.mean.to_string());
+    }
+    if let Some(idle) = idle {
+        line("connection_idle", idle.to_string());
+    }
     line("timeout.total", pool.timeouts.total.to_string());
     line("timeout.connect", pool.timeouts.connect.to_string());
     line("timeout.tls", pool.timeouts.tls.to_string());

@@ -108,6 +108,12 @@ fields!(Connections {
     "keepalive" => keepalive: "Whether connections are used again",
     "requests_per_connection" => requests_per_connection:
         "How many requests a connection carries at most",
+    "connection_age" => connection_age:
+        "The age at which a connection is closed: 5m, 4m..6m, exponential(5m)",
+    "connection_churn" => connection_churn:
+        "Which part of all connections is replaced in which time, such as 10%/m",
+    "connection_idle" => connection_idle:
+        "The time without a request after which a connection is closed, such as 30s",
     "respect_keepalive" => respect_keepalive:
         "Whether connections end when the server's Keep-Alive field says so",
     "retry_reused" => retry_reused:

@@ -129,12 +129,13 @@ prop_compose! {
 
 prop_compose! {
     fn connections()(connections in some(), streams in count(), session in some(), cookies in some(), keepalive in switch(),
-                     requests_per_connection in count(), respect_keepalive in switch(),
+                     requests_per_connection in count(), connection_age in some(),
+                     connection_churn in some(), connection_idle in some(), respect_keepalive in switch(),
                      retry_reused in switch(), connect_backoff in some(), ping in some(),
                      ping_timeout in some())
         -> Connections {
             Connections { connections, streams, session, cookies, keepalive, requests_per_connection,
-                          respect_keepalive, retry_reused, connect_backoff, ping, ping_timeout }
+                          connection_age, connection_churn, connection_idle, respect_keepalive, retry_reused, connect_backoff, ping, ping_timeout }
         }
 }
 

@@ -63,15 +63,10 @@ pub(crate) fn worker<I: Io>(io: I, prepared: &Prepared, post: Post) -> Worker<I>
 /// … Numbers count over all workers, so that all together take turns at a name's addresses.
 fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Transport {
     let pool = prepared.pool();
-    let settings = Settings::of(
-        &pool.http,
-        &pool.connections,
-        &pool.timeouts,
-        first_stream_id,
-    );
+    let settings = Settings::of(pool, first_stream_id);
     let lanes = prepared.routes.iter();
     let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
-    let mut connections = Connections::new(Lanes::new(lanes.collect()), shard);
+    let mut connections = Connections::new(Lanes::new(lanes.collect()), shard, prepared.seed());
     let count = part(pool.connections.count, shard);
     for lane in connections.lanes.ids() {
         if pool.connections.growth == Growth::AsNeeded {

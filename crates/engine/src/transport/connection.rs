@@ -40,10 +40,14 @@ pub(crate) struct Connection {
     pub(crate) phase_start: Nanos,
     /// When something must have happened; [`Nanos::MAX`] when nothing must.
     pub(crate) deadline: Nanos,
+    /// When it leaves by the plan; [`Nanos::MAX`] when it does not.
+    pub(crate) leaves_at: Nanos,
+    /// It carries no further exchange, for this reason.
+    pub(crate) leaving: Option<Closing>,
 }
 
 const _: () = assert!(
-    size_of::<Connection>() <= 264,
+    size_of::<Connection>() <= 272,
     "a slot is small: there may be a million"
 );
 
@@ -65,7 +69,31 @@ impl Connection {
             rest_until: Nanos::ZERO,
             phase_start: Nanos::ZERO,
             deadline: Nanos::MAX,
+            leaves_at: Nanos::MAX,
+            leaving: None,
         }
+    }
+
+    /// When it must be looked at.
+    pub(super) fn next_look(&self) -> Nanos {
+        self.deadline.min(self.leaves_at)
+    }
+
+    /// Lets it carry no further exchange, for this reason. One of HTTP/1.1 that carries none is
+    /// closed; one of HTTP/2 is spent.
+    pub(super) fn leave<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        why: Closing,
+    ) {
+        self.leaves_at = Nanos::MAX;
+        match &mut self.wire {
+            Wire::Http1(http1) if http1.exchange().is_none() => return self.close(cx, slot, why),
+            Wire::Http2(http2) => http2.take_no_more(),
+            _ => {}
+        }
+        self.leaving = Some(why);
     }
 
     /// Whether it is on its way to being open.
@@ -124,6 +152,8 @@ impl Connection {
     ) -> Wire {
         let wire = std::mem::replace(&mut self.wire, Wire::Empty);
         self.deadline = Nanos::MAX;
+        self.leaves_at = Nanos::MAX;
+        self.leaving = None;
         if !matches!(wire, Wire::Empty | Wire::Dialing) {
             cx.handler.note(Note::Closed(Life {
                 why: why(&wire),

@@ -12,6 +12,7 @@
 //!     └── rests ◄─┴──── failed ◄────┘
 //! ```
 
+use super::change::{Change, Lost};
 use super::connection::{Connection, discard_input};
 use super::opening::{Attempt, Way};
 use super::share::{Seats, Share};
@@ -26,43 +27,20 @@ use drumfire_net::{Io, Slot};
 use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
-/// A change of a share's connection, for the exchanges that wait for it.
-#[derive(Debug)]
-#[must_use]
-pub(super) enum Change {
-    /// None that concerns them.
-    None,
-    /// It carries exchanges from now on.
-    Open { share: ShareId, since: Nanos },
-    /// Its greeting is to be sent.
-    Greets(Slot),
-    /// It can't be opened: they fail.
-    Failed {
-        share: ShareId,
-        failure: Failure,
-        at: Nanos,
-    },
-}
-
-/// A connection of HTTP/2 that has failed.
-#[derive(Debug)]
-#[must_use]
-pub(super) enum Lost {
-    /// It was not open yet.
-    Opening(Change),
-    /// It carried these exchanges.
-    Carried(Vec<ExchangeId>),
-}
-
 /// A worker's connections of a pool.
 #[derive(Debug)]
 pub(crate) struct Connections {
     shard: Shard,
+    /// Where the ages of connections come from.
+    seed: u64,
     slots: Vec<Connection>,
     shares: Vec<Share>,
     pub(crate) lanes: Lanes,
     /// Slots that no share uses.
     spares: Vec<Slot>,
+    /// Whether nothing more will be submitted that is not under way: a connection that ends has no
+    /// successor.
+    pub(crate) is_last: bool,
     /// No connection's deadline lies before this.
     next_scan: Nanos,
     /// No connection rests after this.
@@ -74,13 +52,15 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// No connections, along these lanes.
-    pub(crate) fn new(lanes: Lanes, shard: Shard) -> Self {
+    pub(crate) fn new(lanes: Lanes, shard: Shard, seed: u64) -> Self {
         Self {
             shard,
+            seed,
             slots: Vec::new(),
             shares: Vec::new(),
             lanes,
             spares: Vec::new(),
+            is_last: false,
             next_scan: Nanos::MAX,
             last_rest: Nanos::ZERO,
             pings_halved: 0,
@@ -344,6 +324,9 @@ impl Connections {
         let connection = self.at(slot);
         let (share, since) = (connection.share, connection.phase_start);
         self.set_deadline(slot, connection.deadline);
+        if matches!(way, Way::Open | Way::Greets) {
+            self.begin_life(slot, since);
+        }
         match way {
             Way::Pending => Change::None,
             Way::Open => {
@@ -438,7 +421,6 @@ impl Connections {
         cx: &mut Context<'_, I, H>,
         slot: Slot,
         now: Nanos,
-        is_last: bool,
     ) -> Change {
         let Wire::Http2(http2) = &mut self.at_mut(slot).wire else {
             return Change::None;
@@ -450,7 +432,9 @@ impl Connections {
         let new = self.replace(slot);
         let share = self.at(new).share;
         let Some((failure, took_none)) = unwilling else {
-            return if is_last && self.share(share).is_clear() {
+            // An idle one has a successor when it is needed.
+            let is_needed = !self.is_last && self.at(slot).leaving != Some(Closing::Idle);
+            return if !is_needed && self.share(share).is_clear() {
                 Change::None
             } else {
                 self.dial(cx, new, now)
@@ -464,6 +448,21 @@ impl Connections {
         } else {
             Change::None
         }
+    }
+
+    /// Lets a connection carry no further exchange, by the plan.
+    #[cold]
+    pub(super) fn leave<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+        why: Closing,
+    ) -> Change {
+        self.at_mut(slot).leave(cx, slot, why);
+        let change = self.retire_if_spent(cx, slot, now);
+        self.close_if_done(cx, slot);
+        change
     }
 
     /// Puts a new slot in the place of one whose connection retires, for the same share.
@@ -500,9 +499,9 @@ impl Connections {
         {
             http2.go_away_first();
             http2.flush(&mut Port { io: cx.io, slot }, cx.handler);
-            let why = match http2.is_going() {
-                true => Closing::GoAway,
-                false => Closing::Spent,
+            let why = match (http2.is_going(), connection.leaving) {
+                (true, _) => Closing::GoAway,
+                (false, why) => why.unwrap_or(Closing::Spent),
             };
             connection.close(cx, slot, why);
             self.spares.push(slot);
@@ -571,6 +570,30 @@ impl Connections {
         self.next_scan
     }
 
+    /// A connection is open: sets when it leaves by the plan.
+    fn begin_life(&mut self, slot: Slot, now: Nanos) {
+        let (seed, connection) = (self.seed, &mut self.slots[slot.0 as usize]);
+        let lane = self.lanes.get(connection.lane);
+        let life = lane.settings.life;
+        if life.ends() && !lane.is_transient {
+            let share = &mut self.shares[connection.share.index()];
+            let age = life.age_of(seed, share.number, share.lives);
+            share.lives += 1;
+            connection.leaves_at = now + age;
+            self.next_scan = self.next_scan.min(connection.leaves_at);
+        }
+    }
+
+    /// A connection of HTTP/1.1 has become free: it may be idle from now on.
+    #[cold]
+    pub(super) fn note_free(&mut self, slot: Slot, now: Nanos) {
+        let (connection, lane) = self.with_lane(slot);
+        connection.freed = now;
+        if let Some(idle) = lane.settings.life.idle {
+            self.set_deadline(slot, now + idle);
+        }
+    }
+
     /// When a connection must have got on; see docs/design/0004.
     pub(super) fn set_deadline(&mut self, slot: Slot, at: Nanos) {
         self.at_mut(slot).deadline = at;
@@ -579,7 +602,7 @@ impl Connections {
 
     /// All deadlines have been looked at: finds the next bound.
     pub(super) fn end_scan(&mut self, now: Nanos) {
-        let deadlines = self.slots.iter().map(|connection| connection.deadline);
+        let deadlines = self.slots.iter().map(Connection::next_look);
         let next = deadlines.min().unwrap_or(Nanos::MAX);
         self.next_scan = next.max(now + SCAN_MIN);
     }
@@ -588,11 +611,12 @@ impl Connections {
     pub(super) fn watch(&mut self, slot: Slot, now: Nanos) {
         let halved = self.pings_halved;
         let (connection, lane) = self.with_lane(slot);
-        let ping = lane.ping(halved);
+        let after = lane.ping(halved).map(|ping| ping.after);
+        let first = after.into_iter().chain(lane.settings.life.idle).min();
         if let Wire::Http2(http2) = &mut connection.wire {
             http2.watch(now);
         }
-        self.set_deadline(slot, ping.map_or(Nanos::MAX, |ping| now + ping.after));
+        self.set_deadline(slot, first.map_or(Nanos::MAX, |after| now + after));
     }
 
     /// All times count from the run's start from now on.
@@ -610,11 +634,18 @@ impl Connections {
                 connection.rest_until = lane.next_redial();
                 timers.at(connection.rest_until, Wake::Dial(slot));
             }
-            if matches!(&connection.wire, Wire::Http2(http2) if http2.is_ready()) {
+            let is_open = matches!(connection.wire, Wire::Http1(_));
+            let carries = matches!(&connection.wire, Wire::Http2(http2) if http2.is_ready());
+            if is_open {
+                self.note_free(slot, Nanos::ZERO);
+            } else if carries {
                 self.watch(slot, Nanos::ZERO);
             } else if connection.deadline != Nanos::MAX {
                 let limit = lane.settings.connect_limit;
                 self.set_deadline(slot, limit);
+            }
+            if is_open || carries {
+                self.begin_life(slot, Nanos::ZERO);
             }
         }
     }

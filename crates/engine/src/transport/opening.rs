@@ -248,7 +248,9 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
                 self.connection.wire = Wire::Http1(Http1::new());
                 self.connection.failures = 0;
                 self.connection.freed = now;
-                self.connection.deadline = Nanos::MAX;
+                let idle = settings.life.idle;
+                self.connection.deadline = idle.map_or(Nanos::MAX, |idle| now + idle);
+                self.connection.leaving = self.lane.is_transient.then_some(Closing::Redirected);
                 Way::Open
             }
             HttpVersion::Http2 => {

@@ -20,7 +20,7 @@ enum State {
     Sought {
         answer: Receiver<LookedUp>,
         /// How its connections will be treated.
-        settings: Settings,
+        settings: Box<Settings>,
         exchanges: Vec<ExchangeId>,
     },
 }
@@ -117,7 +117,7 @@ impl Origins {
                 answer: lookup
                     .start(origin.clone())
                     .map_err(|error| Failure::with(Outcome::LocalMemory, error.to_string()))?,
-                settings,
+                settings: Box::new(settings),
                 exchanges: Vec::new(),
             },
         };
@@ -136,7 +136,7 @@ impl Origins {
             else {
                 continue;
             };
-            let settings = *settings;
+            let settings = **settings;
             let Some(found) = found(answer) else {
                 continue;
             };

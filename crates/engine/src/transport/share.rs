@@ -14,6 +14,8 @@ pub(crate) struct Share {
     pub(crate) slot: Slot,
     /// Which of the run's connections it is, counted over all workers.
     pub(crate) number: u32,
+    /// How many connections have served it.
+    pub(crate) lives: u32,
     /// Exchanges that wait for the connection, or for room on it.
     pub(crate) waiting: VecDeque<ExchangeId>,
     /// The shares that serve its redirected exchanges.
@@ -28,6 +30,7 @@ impl Share {
             lane,
             slot,
             number,
+            lives: 0,
             waiting: VecDeque::new(),
             redirect_shares: Vec::new(),
             seats: Seats::of(0),

@@ -65,8 +65,8 @@ pub(crate) struct Terms<'a> {
     /// Whether the peer has finished sending: the end follows without an event of its own, and the
     /// connection carries no other request.
     pub(crate) peer_closed: bool,
-    /// Whether it is closed after the exchange, regardless of the response.
-    pub(crate) transient: bool,
+    /// Why it is closed after the exchange, regardless of the response, if it is.
+    pub(crate) leaving: Option<Closing>,
 }
 
 impl Http1 {
@@ -438,14 +438,14 @@ impl Http1 {
             KeepAlive::No => true,
             KeepAlive::AtMost(limit) => self.carried >= limit,
         };
-        let ends = spent || terms.peer_closed || terms.transient || self.hint.is_used_up();
+        let ends = spent || terms.peer_closed || terms.leaving.is_some() || self.hint.is_used_up();
         if reusable && self.is_written() && !ends {
             return Fate::Free;
         }
         self.closing = if spent {
             Closing::Spent
-        } else if terms.transient {
-            Closing::Redirected
+        } else if let Some(why) = terms.leaving {
+            why
         } else if terms.peer_closed {
             Closing::Peer
         } else {

@@ -14,7 +14,7 @@ use drumfire_http2::{
 };
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};
-use drumfire_plan::KeepAlive;
+use drumfire_plan::{KeepAlive, Ping};
 use drumfire_units::Nanos;
 
 /// The debug data of gRPC servers' GOAWAY for a client that pings too often.
@@ -158,6 +158,8 @@ pub(crate) enum Silence {
     Pinged(Nanos),
     /// No sign of life came: the connection is dead.
     Dead,
+    /// It has carried nothing for as long as the plan allows.
+    Idle,
 }
 
 impl Http2 {
@@ -221,6 +223,11 @@ impl Http2 {
     #[inline]
     pub(crate) fn is_spent(&self) -> bool {
         self.machine.is_spent() || self.carried >= self.carried_max
+    }
+
+    /// Lets it take no further exchange.
+    pub(crate) const fn take_no_more(&mut self) {
+        self.carried_max = 0;
     }
 
     /// Whether it has given its place to another and has nothing more to carry.
@@ -586,17 +593,35 @@ impl Http2 {
         self.signs = SignsOfLife::at(now);
     }
 
-    /// Looks at how long the connection has been silent, and asks for a sign of life.
-    pub(crate) fn look_at_silence(&mut self, ping: drumfire_plan::Ping, now: Nanos) -> Silence {
+    /// Looks at how long the connection has been silent: asks for a sign of life where it carries
+    /// streams, and ends it where it has long carried none.
+    pub(crate) fn look_at_silence(
+        &mut self,
+        ping: Option<Ping>,
+        idle: Option<Nanos>,
+        now: Nanos,
+    ) -> Silence {
         if self.signs.pinged {
             return Silence::Dead;
         }
+        let is_free = self.machine.streams_open() == 0;
+        let idle_at = idle.map(|idle| match is_free {
+            true => self.signs.last + idle,
+            false => now + idle,
+        });
+        let idle_at = idle_at.unwrap_or(Nanos::MAX);
+        if is_free && idle_at <= now {
+            return Silence::Idle;
+        }
+        let Some(ping) = ping else {
+            return Silence::Until(idle_at);
+        };
         let enough = self.signs.last + ping.after;
         if now < enough {
-            return Silence::Until(enough);
+            return Silence::Until(enough.min(idle_at));
         }
-        if self.machine.streams_open() == 0 {
-            return Silence::Until(now + ping.after);
+        if is_free {
+            return Silence::Until(idle_at.min(now + ping.after));
         }
         self.machine.ping(PAYLOAD);
         self.signs.pinged = true;

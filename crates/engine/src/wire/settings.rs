@@ -1,8 +1,7 @@
 //! How a pool wants its connections treated.
 
 use drumfire_plan::{
-    Connections, ExpectContinue, HttpOptions, HttpVersion, KeepAlive, KeepAliveHints, Ping, Spread,
-    Timeouts,
+    ExpectContinue, HttpVersion, KeepAlive, KeepAliveHints, Life, Ping, Pool, Spread,
 };
 use drumfire_units::Nanos;
 
@@ -20,17 +19,19 @@ pub(crate) struct Settings {
     pub(crate) spread: Spread,
     pub(crate) backoff_max: Nanos,
     pub(crate) ping: Option<Ping>,
+    pub(crate) life: Life,
     pub(crate) connect_limit: Nanos,
     pub(crate) tls_limit: Nanos,
 }
 
 impl Settings {
-    pub(crate) fn of(
-        http: &HttpOptions,
-        connections: &Connections,
-        timeouts: &Timeouts,
-        first_stream_id: u32,
-    ) -> Self {
+    pub(crate) fn of(pool: &Pool, first_stream_id: u32) -> Self {
+        let Pool {
+            http,
+            connections,
+            timeouts,
+            ..
+        } = pool;
         Self {
             version: http.version,
             streams: connections.streams,
@@ -41,9 +42,15 @@ impl Settings {
             spread: connections.spread,
             backoff_max: connections.backoff_max,
             ping: connections.ping,
+            life: connections.life,
             connect_limit: timeouts.connect,
             tls_limit: timeouts.tls,
         }
+    }
+
+    /// Whether a connection's idle time matters.
+    pub(crate) fn notes_idle(&self) -> bool {
+        self.hints == KeepAliveHints::Respect || self.life.idle.is_some()
     }
 
     /// Whether a connection carries one exchange at a time, and so belongs to the one that waits

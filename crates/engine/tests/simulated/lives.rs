@@ -2,7 +2,7 @@
 
 use crate::{ms, run, secs};
 use drumfire_measure::{Closing, Connections};
-use drumfire_plan::{KeepAlive, KeepAliveHints, Ping};
+use drumfire_plan::{Churn, KeepAlive, KeepAliveHints, Life, Pause, Ping};
 use drumfire_testkit::{
     Answer, Draft, Farewell, Http2, LastId, Law, Network, Server, World, closed, open,
 };
@@ -134,4 +134,118 @@ fn connections_that_are_renewed_are_in_place() {
         text.starts_with("both connections were busy; about 5 are needed"),
         "{text}"
     );
+}
+
+fn living(plan: Draft, life: Life) -> Draft {
+    plan.with(|plan| plan.connections.life = life)
+}
+
+/// Connections leave at their ages, after the exchange that is under way: nothing fails, and those
+/// that began together do not end together.
+#[test]
+fn connections_leave_at_their_ages() {
+    let life = Life {
+        age: Some(Pause::Even {
+            from: secs(9),
+            to: secs(10),
+        }),
+        ..Life::default()
+    };
+    let minute = || open("const(400/s,60s)");
+    for threads in [1, 3] {
+        for (plan, server) in [
+            (minute().connections(8), Server::new()),
+            (
+                minute().connections(8).http2(5),
+                Server::http2(Http2::new()),
+            ),
+        ] {
+            let plan = living(plan.threads(threads), life);
+            let world =
+                World::of(server.takes(Law::Const(ms(3)))).network(Network::each_way(ms(1)));
+            let result = run(plan, world);
+            let total = &result.summary.total;
+            assert_eq!((total.counts.ok, total.counts.failed), (24_000, 0));
+            let connections = &total.connections;
+            let aged = connections.closed_by(Closing::Aged);
+            assert!((48..=56).contains(&aged), "{aged}");
+            assert_eq!(
+                ends(connections),
+                [(Closing::Aged, aged), (Closing::Ended, 8)]
+            );
+            let longest = connections.lifetime.max();
+            assert!(longest <= secs(10) + ms(70), "{longest}");
+        }
+    }
+}
+
+/// One that carries a long exchange leaves behind it.
+#[test]
+fn a_connection_leaves_behind_its_exchange() {
+    let life = Life {
+        age: Some(Pause::constant(secs(1))),
+        ..Life::default()
+    };
+    for (plan, server) in [
+        (closed(1), Server::new()),
+        (closed(1).http2(1), Server::http2(Http2::new())),
+    ] {
+        let plan = living(plan.requests(4), life);
+        let world = World::of(server.takes(Law::Const(ms(700))));
+        let total = run(plan, world).summary.total.clone();
+        assert_eq!((total.counts.ok, total.counts.failed), (4, 0));
+        assert_eq!(
+            total.connections.closed_by(Closing::Aged),
+            2,
+            "{:?}",
+            ends(&total.connections)
+        );
+    }
+}
+
+#[test]
+fn idle_connections_are_closed_at_their_time() {
+    let life = Life {
+        idle: Some(secs(1)),
+        ..Life::default()
+    };
+    use Closing::{Ended, Idle};
+    for (plan, server) in [
+        (pausing(10), Server::new()),
+        (pausing(10).http2(1), Server::http2(Http2::new())),
+    ] {
+        let lived = lives(living(plan.clone(), life), server.clone());
+        assert_eq!(ends(&lived), [(Idle, 9), (Ended, 1)]);
+        let (least, most) = (lived.lifetime.min(), lived.lifetime.max());
+        assert!(most < secs(1) + ms(80), "{least} to {most}");
+        let patient = Life {
+            idle: Some(secs(2)),
+            ..life
+        };
+        assert_eq!(ends(&lives(living(plan, patient), server)), [(Ended, 1)]);
+    }
+}
+
+/// Of fifty connections a tenth leaves each second, by chance.
+#[test]
+fn churn_replaces_its_part_of_the_connections() {
+    let life = Life {
+        churn: Some(Churn { mean: secs(10) }),
+        ..Life::default()
+    };
+    let plan = || open("const(500/s,100s)").connections(50);
+    for (plan, server) in [
+        (plan(), Server::new()),
+        (plan().http2(2), Server::http2(Http2::new())),
+    ] {
+        let lived = lives(living(plan, life), server);
+        let aged = lived.closed_by(Closing::Aged);
+        assert!((420..580).contains(&aged), "{aged}");
+        // One of HTTP/1.1 that leaves at the very end has no successor any more.
+        assert!(
+            (aged + 48..=aged + 50).contains(&lived.opened),
+            "{}",
+            lived.opened
+        );
+    }
 }

@@ -133,6 +133,12 @@ pub struct Connections {
     pub keepalive: Option<Switch>,
     /// The number of requests after which one is closed.
     pub requests_per_connection: Option<Count>,
+    /// A time or a law: the age at which one leaves.
+    pub connection_age: Option<Text>,
+    /// The part of all that leaves in a time.
+    pub connection_churn: Option<Text>,
+    /// The time without a request after which one is closed.
+    pub connection_idle: Option<Text>,
     /// Whether the server's `Keep-Alive` field is obeyed.
     pub respect_keepalive: Option<Switch>,
     /// Whether a request is sent once more when its connection turns out closed.

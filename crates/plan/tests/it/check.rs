@@ -2,7 +2,7 @@
 
 use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Cookies, Expect, Flaw, Generator, Growth, Header,
-    HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Load, Method, OnFailure,
+    HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method, OnFailure,
     Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step,
     Stop, Timeouts, Transcripts, Url, Warmup,
 };
@@ -55,6 +55,7 @@ fn pool() -> Pool {
             backoff_max: Nanos::from_secs(1),
             spread: Spread::Turn,
             ping: None,
+            life: Life::default(),
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),

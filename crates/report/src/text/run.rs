@@ -213,6 +213,7 @@ fn closings(connections: &Connections) -> Vec<String> {
     let ends = [
         (server, format!("closed by the server{each}")),
         (by(Closing::Idle), "given up idle".to_owned()),
+        (by(Closing::Aged), "closed at their age".to_owned()),
         (by(Closing::Reset), "reset".to_owned()),
         (by(Closing::Failed), "closed after failures".to_owned()),
         (by(Closing::GoAway), "ended by GOAWAY".to_owned()),

@@ -1,0 +1,34 @@
+//! What has become of a connection, for the exchanges that wait for it or that it carried.
+
+use crate::blame::Failure;
+use crate::id::{ExchangeId, ShareId};
+use drumfire_net::Slot;
+use drumfire_units::Nanos;
+
+/// A change of a share's connection, for the exchanges that wait for it.
+#[derive(Debug)]
+#[must_use]
+pub(super) enum Change {
+    /// None that concerns them.
+    None,
+    /// It carries exchanges from now on.
+    Open { share: ShareId, since: Nanos },
+    /// Its greeting is to be sent.
+    Greets(Slot),
+    /// It can't be opened: they fail.
+    Failed {
+        share: ShareId,
+        failure: Failure,
+        at: Nanos,
+    },
+}
+
+/// A connection of HTTP/2 that has failed.
+#[derive(Debug)]
+#[must_use]
+pub(super) enum Lost {
+    /// It was not open yet.
+    Opening(Change),
+    /// It carried these exchanges.
+    Carried(Vec<ExchangeId>),
+}
