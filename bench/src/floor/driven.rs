@@ -198,7 +198,7 @@ fn trusting(errand: &Errand) -> Result<TlsConfig> {
         identity: None,
         verify: TlsVerify::No,
         alpn: &[],
-        resume: true,
+        resumed_per_million: 1_000_000,
     };
     TlsConfig::new(&options).map_err(|error| Error::other(error.to_string()))
 }

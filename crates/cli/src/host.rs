@@ -129,7 +129,7 @@ impl Host for Machine {
                 identity,
                 verify: roots.map_or(TlsVerify::No, |_| TlsVerify::Yes),
                 alpn: &[],
-                resume: false,
+                resumed_per_million: 0,
             };
             TlsConfig::new(&options).err().map(|error| match error {
                 TlsSetupError::Roots(text) | TlsSetupError::Identity(text) => text,

@@ -71,6 +71,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("requests_per_connection", "--requests-per-connection"),
     ("resolve", "--resolve"),
     ("respect_keepalive", "--respect-keepalive"),
+    ("resumption", "--tls-resumption"),
     ("retry_reused", "--retry-reused"),
     ("seed", "--seed"),
     ("source_ip", "--source-ip"),

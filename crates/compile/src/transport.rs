@@ -111,6 +111,20 @@ fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
         .unwrap_or_default()
 }
 
+/// Which part of the handshakes may resume a session.
+fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
+    let share: Option<Resumption> = scope.found.parse(written.resumption.as_ref());
+    match (&written.resumption, is_on(&written.full_handshakes)) {
+        (Some(text), true) => {
+            let message = "full_handshakes and resumption contradict each other; give one of them";
+            scope.found.add(&text.place, message);
+            Resumption::NONE
+        }
+        (None, true) => Resumption::NONE,
+        (_, false) => share.unwrap_or_default(),
+    }
+}
+
 /// The settings for https targets, checked also where no target speaks TLS.
 fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
     let mut pem = |path: Option<&Text>| path.and_then(|path| scope.file(path));
@@ -127,10 +141,7 @@ fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
         server_name: written.server_name.as_ref().map(|name| name.value.clone()),
         ca_pem,
         identity_pem: cert.zip(key),
-        resumption: match is_on(&written.full_handshakes) {
-            true => Resumption::Full,
-            false => Resumption::Resume,
-        },
+        resumption: resumption(written, scope),
     };
     check_tls(written, &tls, scope);
     tls

@@ -89,6 +89,10 @@ impl<I: Io> Io for PoolIo<'_, I> {
         self.io.agreed(self.slots.slot(slot), protocol)
     }
 
+    fn is_resumed(&self, slot: Slot) -> bool {
+        self.io.is_resumed(self.slots.slot(slot))
+    }
+
     #[inline(always)]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.io.send(self.slots.slot(slot), bytes)

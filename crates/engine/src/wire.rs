@@ -317,8 +317,13 @@ pub(crate) enum Note {
         /// The peer's address, unless that is a path.
         address: Option<SocketAddr>,
     },
-    /// Its TLS handshake took this long.
-    Secured(Nanos),
+    /// Its TLS handshake is over.
+    Secured {
+        /// How long it took.
+        time: Nanos,
+        /// Whether it resumed an earlier session.
+        is_resumed: bool,
+    },
     /// An exchange waits, for the server allows no more streams than these.
     HeldBack(u32),
     /// It was closed.

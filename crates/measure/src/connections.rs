@@ -57,6 +57,8 @@ pub struct Connections {
     pub connect: Histogram,
     /// Time for a TLS handshake.
     pub tls_handshake: Histogram,
+    /// How many of these handshakes resumed an earlier session.
+    pub tls_resumed: u64,
     /// How long those that were closed had been open.
     pub lifetime: Histogram,
     /// How many exchanges those that were closed had carried: a count in place of nanoseconds.
@@ -113,6 +115,7 @@ impl Connections {
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         self.opened = self.opened.saturating_add(other.opened);
+        self.tls_resumed = self.tls_resumed.saturating_add(other.tls_resumed);
         for (mine, theirs) in self.closed.iter_mut().zip(&other.closed) {
             *mine = mine.saturating_add(*theirs);
         }
@@ -125,6 +128,7 @@ impl Connections {
     /// Forgets everything and keeps the memory.
     pub fn reset(&mut self) {
         self.opened = 0;
+        self.tls_resumed = 0;
         self.closed.fill(0);
         for histogram in self.histograms_mut() {
             histogram.reset();

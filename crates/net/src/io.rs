@@ -187,6 +187,9 @@ pub trait Io {
     /// without TLS.
     fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool;
 
+    /// Whether the handshake resumed an earlier session (RFC 8446 section 2.2); never without TLS.
+    fn is_resumed(&self, slot: Slot) -> bool;
+
     /// Sends what there is room for; fewer bytes than given means that writability follows.
     ///
     /// # Errors

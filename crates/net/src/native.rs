@@ -85,7 +85,10 @@ impl Native {
         let tls: Vec<TlsConfig> = options.tls.iter().map(TlsConfig::for_worker).collect();
         // The library's first use on a thread collects entropy for some 50 ms, which the first
         // handshake would be charged with. Whatever is wrong with it shows itself there.
-        let _warmed = tls.first().map(TlsStream::new);
+        let _warmed = tls
+            .first()
+            .cloned()
+            .map(|mut config| TlsStream::new(&mut config));
         Ok(Self {
             clock: options.clock,
             tsc: TscClock::new(|| options.clock.now().0),
@@ -257,7 +260,7 @@ impl Io for Native {
     }
 
     fn start_tls(&mut self, slot: Slot, config: usize) -> Result<Progress, IoError> {
-        let stream = Box::new(TlsStream::new(&self.tls[config])?);
+        let stream = Box::new(TlsStream::new(&mut self.tls[config])?);
         let socket = &mut self.sockets[slot.0 as usize];
         socket.outer = socket.tls.replace(stream);
         self.handshake(slot)
@@ -278,6 +281,12 @@ impl Io for Native {
         let socket = self.sockets.get(slot.0 as usize);
         let tls = socket.and_then(|socket| socket.tls.as_deref());
         tls.is_some_and(|tls| tls.agreed(protocol))
+    }
+
+    fn is_resumed(&self, slot: Slot) -> bool {
+        let socket = self.sockets.get(slot.0 as usize);
+        let tls = socket.and_then(|socket| socket.tls.as_deref());
+        tls.is_some_and(TlsStream::is_resumed)
     }
 
     #[inline]

@@ -1,8 +1,10 @@
 //! How targets are reached: names, addresses, sockets, proxies, TLS.
 
 use crate::Url;
+use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// How targets are reached.
@@ -57,7 +59,7 @@ pub struct Tls {
     pub ca_pem: Option<Pem>,
     /// The client's certificate chain and private key in PEM.
     pub identity_pem: Option<(Pem, Pem)>,
-    /// Whether sessions are resumed.
+    /// Which part of the handshakes may resume a session.
     pub resumption: Resumption,
 }
 
@@ -71,14 +73,61 @@ pub enum Verify {
     No,
 }
 
-/// Whether TLS sessions are resumed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Resumption {
-    /// A new connection resumes an earlier session where the server lets it.
-    #[default]
-    Resume,
-    /// Every handshake is a full one.
-    Full,
+/// Which part of all new connections resumes an earlier TLS session where the server lets it; the
+/// others are made as those of clients that were never there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resumption {
+    /// How many of a million.
+    pub per_million: u32,
+}
+
+impl Resumption {
+    /// All of them.
+    pub const ALL: Self = Self {
+        per_million: 1_000_000,
+    };
+    /// None: every handshake is a full one.
+    pub const NONE: Self = Self { per_million: 0 };
+}
+
+impl Default for Resumption {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// Why a text is no share of resumed sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumptionError(String);
+
+impl fmt::Display for ResumptionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ResumptionError {}
+
+impl FromStr for Resumption {
+    type Err = ResumptionError;
+
+    /// A percentage from 0 to 100: `60%`.
+    fn from_str(text: &str) -> Result<Self, ResumptionError> {
+        let digits = text.trim().strip_suffix('%').filter(|digits| {
+            let mut bytes = digits.bytes();
+            bytes.all(|byte| byte.is_ascii_digit() || byte == b'.')
+        });
+        let percent: Option<f64> = digits.and_then(|digits| digits.parse().ok());
+        match percent {
+            Some(percent) if percent <= 100.0 => Ok(Self {
+                per_million: (percent * 10_000.0).round() as u32,
+            }),
+            _ => Err(ResumptionError(format!(
+                "`{}` is no share of the handshakes; write a percentage such as 60%",
+                text.escape_default()
+            ))),
+        }
+    }
 }
 
 /// Which targets a proxy is asked to connect through to (CONNECT, RFC 9110 section 9.3.6). Requests

@@ -23,6 +23,7 @@ pub(super) fn settings(load: &LoadFlags, flags: &TransportFlags) -> Settings {
             key: path("key", flags.key.as_ref()),
             server_name: None,
             full_handshakes: switch("full_handshakes", flags.full_handshakes, true),
+            resumption: some("resumption", flags.tls_resumption.as_ref()),
         },
         ..Settings::default()
     }

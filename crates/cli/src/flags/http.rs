@@ -211,6 +211,14 @@ pub(crate) struct TransportFlags {
     /// Make every TLS handshake in full, without resuming sessions
     #[arg(long, help_heading = "TLS")]
     pub(crate) full_handshakes: bool,
+    /// Which part of the handshakes may resume a session, such as 60% [default: 100%]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        conflicts_with = "full_handshakes",
+        help_heading = "TLS"
+    )]
+    pub(crate) tls_resumption: Option<String>,
     /// Use the address IP for HOST:PORT; may be given several times
     #[arg(long, value_name = "HOST:PORT:IP", help_heading = "Way to the target")]
     pub(crate) resolve: Vec<String>,

@@ -505,9 +505,16 @@ fn tls_sessions_are_resumed_unless_that_is_not_wanted() {
         assert_eq!(nginx.logged(before + 20), before + 20);
         let log = nginx.log();
         let new = log.iter().skip(before as usize);
-        new.filter(|line| line.ends_with(" r")).count()
+        let resumed = new.filter(|line| line.ends_with(" r")).count();
+        assert_eq!(report.n("connections.tls_resumed"), resumed as u64);
+        resumed
     };
     let some = resumed("", 0);
     assert!(some >= 15, "{some} of 20 handshakes were resumed");
     assert_eq!(resumed("--full-handshakes", 20), 0);
+    let half = resumed("--tls-resumption 50%", 40);
+    assert!(
+        (5..=10).contains(&half),
+        "{half} of 20 handshakes were resumed"
+    );
 }

@@ -137,6 +137,7 @@ fields!(Tls {
     "key" => key: "The file with the client's key",
     "server_name" => server_name: "The name that the server's certificate must have",
     "full_handshakes" => full_handshakes: "Whether sessions are never resumed",
+    "resumption" => resumption: "Which part of the handshakes may resume a session, such as 60%",
 });
 
 fields!(Schema {

@@ -147,8 +147,8 @@ prop_compose! {
 
 prop_compose! {
     fn tls()(insecure in switch(), cacert in some(), cert in some(), key in some(),
-             server_name in some(), full_handshakes in switch())
-        -> Tls { Tls { insecure, cacert, cert, key, server_name, full_handshakes } }
+             server_name in some(), full_handshakes in switch(), resumption in some())
+        -> Tls { Tls { insecure, cacert, cert, key, server_name, full_handshakes, resumption } }
 }
 
 prop_compose! {

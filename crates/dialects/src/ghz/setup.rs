@@ -247,6 +247,7 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
         key,
         server_name,
         full_handshakes: None,
+        resumption: None,
     })
 }
 

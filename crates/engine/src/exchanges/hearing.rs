@@ -231,7 +231,11 @@ impl Handler for Hearing<'_> {
                     connections.addresses.add(address, AddressCounts::of(1, 0));
                 }
             }
-            Note::Secured(took) => self.interval.connections.tls_handshake.record(took),
+            Note::Secured { time, is_resumed } => {
+                let connections = &mut self.interval.connections;
+                connections.tls_handshake.record(time);
+                connections.tls_resumed += u64::from(is_resumed);
+            }
             Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
             Note::Closed(life) => {
                 let connections = &mut self.interval.connections;

@@ -304,7 +304,7 @@ fn config(
             HttpVersion::Http1 => &[b"http/1.1"],
             HttpVersion::Http2 => &[b"h2"],
         },
-        resume: tls.resumption == Resumption::Resume,
+        resumed_per_million: tls.resumption.per_million,
     })
     .map_err(PrepareError::Tls)
 }

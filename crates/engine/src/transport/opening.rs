@@ -228,7 +228,8 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
             Ok(Progress::Done) => {
                 let now = self.cx.io.now();
                 let time = now - self.connection.phase_start;
-                self.cx.handler.note(Note::Secured(time));
+                let is_resumed = self.cx.io.is_resumed(self.slot);
+                self.cx.handler.note(Note::Secured { time, is_resumed });
                 let version = self.lane.settings.version;
                 if version == HttpVersion::Http2 && !self.cx.io.agreed(self.slot, b"h2") {
                     return failed(Failure::of(Outcome::TlsAlpn), now);

@@ -341,6 +341,7 @@ fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
     put(out, connections.opened);
     let names = Closing::ALL.iter().map(|closing| closing.name());
     put_named(out, names.zip(connections.closed));
+    put(out, connections.tls_resumed);
     for histogram in connections.histograms() {
         histogram.encode(out);
     }
@@ -355,6 +356,7 @@ fn decode_connections(input: &mut Input<'_>) -> Result<Connections, CodecError> 
     Ok(Connections {
         opened,
         closed,
+        tls_resumed: input.number()?,
         connect: Histogram::decode(input)?,
         tls_handshake: Histogram::decode(input)?,
         lifetime: Histogram::decode(input)?,

@@ -53,6 +53,7 @@ pub(crate) fn record_figures(figures: &mut Figures, seen: &Seen) {
     figures.connections.record_opened(Nanos(extra));
     let tls_handshake = &mut figures.connections.tls_handshake;
     tls_handshake.record(Nanos(extra * 2));
+    figures.connections.tls_resumed += extra % 2;
     figures.interim += extra % 5;
     if extra.is_multiple_of(4) {
         figures.record_warmup(&seen.sample);

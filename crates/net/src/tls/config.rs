@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// Sessions that one worker remembers per target.
 const SESSIONS: usize = 64;
 
+/// The whole of a share.
+const MILLION: u32 = 1_000_000;
+
 /// Whether the server's certificate is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsVerify {
@@ -37,8 +40,8 @@ pub struct TlsOptions<'a> {
     pub verify: TlsVerify,
     /// Protocols to offer, best first; none when empty.
     pub alpn: &'a [&'a [u8]],
-    /// Whether sessions are resumed; otherwise every handshake is a full one.
-    pub resume: bool,
+    /// How many of a million handshakes may resume a session; the others are full ones.
+    pub resumed_per_million: u32,
 }
 
 /// Why no connection could ever be secured with these options.
@@ -88,9 +91,12 @@ impl std::error::Error for TlsSetupError {}
 /// Settings that all connections of one worker to one target share.
 #[derive(Clone)]
 pub struct TlsConfig {
-    pub(crate) client: Arc<ClientConfig>,
+    resuming: Arc<ClientConfig>,
+    full: Arc<ClientConfig>,
     pub(crate) name: ServerName<'static>,
-    resume: bool,
+    resumed_per_million: u32,
+    /// What is left of the shares of the connections so far, in millionths.
+    due: u32,
 }
 
 impl fmt::Debug for TlsConfig {
@@ -131,27 +137,38 @@ impl TlsConfig {
         client.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
         let name = ServerName::try_from(options.name.to_owned())
             .map_err(|_| TlsSetupError::Name(options.name.escape_default().to_string()))?;
+        client.resumption = Resumption::disabled();
+        let full = Arc::new(client);
         Ok(Self {
-            client: Arc::new(client),
+            resuming: Arc::clone(&full),
+            full,
             name,
-            resume: options.resume,
+            resumed_per_million: options.resumed_per_million,
+            due: 0,
         }
         .for_worker())
+    }
+
+    /// What the next connection begins with: exactly the share of them may resume a session.
+    pub(crate) fn next(&mut self) -> Arc<ClientConfig> {
+        self.due += self.resumed_per_million;
+        match self.due.checked_sub(MILLION) {
+            Some(due) => {
+                self.due = due;
+                Arc::clone(&self.resuming)
+            }
+            None => Arc::clone(&self.full),
+        }
     }
 
     /// The same settings with a session store of their own, so that workers share no lock.
     #[must_use]
     pub fn for_worker(&self) -> Self {
-        let mut client = (*self.client).clone();
-        client.resumption = if self.resume {
-            Resumption::in_memory_sessions(SESSIONS)
-        } else {
-            Resumption::disabled()
-        };
+        let mut resuming = (*self.full).clone();
+        resuming.resumption = Resumption::in_memory_sessions(SESSIONS);
         Self {
-            client: Arc::new(client),
-            name: self.name.clone(),
-            resume: self.resume,
+            resuming: Arc::new(resuming),
+            ..self.clone()
         }
     }
 }

@@ -7,11 +7,11 @@
 //! to it on every call, whole and unchanged; with fewer of them it would read out of bounds.
 
 use crate::{IoError, TlsConfig};
+use rustls::HandshakeKind;
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
-use std::sync::Arc;
 
 /// How much text is encrypted in one go: four full records.
 pub(super) const CHUNK_BYTES: usize = 64 * 1024;
@@ -45,9 +45,8 @@ pub(super) struct Session {
 
 impl Session {
     /// The client's side of a new connection; its first records are among those to be sent.
-    pub(super) fn new(config: &TlsConfig) -> Result<Self, IoError> {
-        let connection =
-            UnbufferedClientConnection::new(Arc::clone(&config.client), config.name.clone())?;
+    pub(super) fn new(config: &mut TlsConfig) -> Result<Self, IoError> {
+        let connection = UnbufferedClientConnection::new(config.next(), config.name.clone())?;
         let mut session = Self {
             connection,
             held: Vec::new(),
@@ -65,6 +64,11 @@ impl Session {
     /// Whether the peer has agreed to this protocol.
     pub(super) fn agreed(&self, protocol: &[u8]) -> bool {
         self.connection.alpn_protocol() == Some(protocol)
+    }
+
+    /// Whether the handshake resumed an earlier session.
+    pub(super) fn is_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     /// Bytes that were received before and belong in front of those received next.

@@ -61,7 +61,7 @@ pub(crate) struct TlsStream {
 
 impl TlsStream {
     /// The client's side of a new connection.
-    pub(crate) fn new(config: &TlsConfig) -> Result<Self, IoError> {
+    pub(crate) fn new(config: &mut TlsConfig) -> Result<Self, IoError> {
         Ok(Self {
             session: Session::new(config)?,
             early: Vec::new(),
@@ -71,6 +71,11 @@ impl TlsStream {
     /// Whether the peer has agreed to this protocol.
     pub(crate) fn agreed(&self, protocol: &[u8]) -> bool {
         self.session.agreed(protocol)
+    }
+
+    /// Whether the handshake resumed an earlier session.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.session.is_resumed()
     }
 
     /// Goes on with the handshake as far as the socket lets it.

@@ -79,7 +79,7 @@ pub(crate) fn driver() -> Native {
         identity: None,
         verify: TlsVerify::No,
         alpn: &[],
-        resume: true,
+        resumed_per_million: 1_000_000,
     });
     Native::new(&NativeOptions {
         clock: Clock::start(),

@@ -179,6 +179,8 @@ pub struct Tls {
     pub server_name: Option<Text>,
     /// Whether sessions are never resumed.
     pub full_handshakes: Option<Switch>,
+    /// Which part of the handshakes may resume a session.
+    pub resumption: Option<Text>,
 }
 
 /// Where the schema of calls comes from: files, or the server.

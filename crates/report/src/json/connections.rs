@@ -12,6 +12,7 @@ pub(super) struct Connections {
     opened: u64,
     open_at_end: u64,
     closed: BTreeMap<&'static str, u64>,
+    tls_resumed: u64,
     lifetime: Distribution,
     #[serde(skip_serializing_if = "Option::is_none")]
     requests_each: Option<Each>,
@@ -58,6 +59,7 @@ impl Connections {
         });
         Self {
             opened: lives.opened,
+            tls_resumed: lives.tls_resumed,
             open_at_end: lives.open_at_end(),
             closed: closed.filter(|(_, count)| *count > 0).collect(),
             lifetime: Distribution::of(&lives.lifetime),

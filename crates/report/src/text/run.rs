@@ -4,7 +4,7 @@ use super::asked::{Asked, print_target};
 use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
-use crate::quantity::{busy, count, counted, latency, share_tenths, span, throughput};
+use crate::quantity::{busy, count, counted, latency, share, share_tenths, span, throughput};
 use crate::style::Unicode;
 use drumfire_measure::{
     AddressCounts, Closing, Connections, Figures, Histogram, Model, PoolInfo, Settling, Summary,
@@ -156,13 +156,19 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     let opening = |name, histogram: &Histogram| {
         let text = |nanos| latency(nanos, page.style.unicode);
         let (p50, max) = (histogram.quantile_unchecked(0.5), histogram.max());
-        Line::plain(format!("{name} p50 {}, max {}", text(p50), text(max)))
+        format!("{name} p50 {}, max {}", text(p50), text(max))
     };
     if total.connections.connect.count() > 0 {
-        items.push(opening("connect", &total.connections.connect));
+        items.push(Line::plain(opening("connect", &total.connections.connect)));
     }
     if total.connections.tls_handshake.count() > 0 {
-        items.push(opening("TLS handshake", &total.connections.tls_handshake));
+        let handshakes = &total.connections.tls_handshake;
+        let mut text = opening("TLS handshake", handshakes);
+        if total.connections.tls_resumed > 0 {
+            let resumed = share(total.connections.tls_resumed, handshakes.count());
+            text.push_str(&format!(", {resumed} resumed"));
+        }
+        items.push(Line::plain(text));
     }
     items.extend(closings(&total.connections).into_iter().map(Line::plain));
     items.extend(spread(&total.connections.addresses).map(Line::plain));

@@ -96,6 +96,10 @@ impl Io for SimIo {
         self.hosts[host].server.tls == Some(protocol)
     }
 
+    fn is_resumed(&self, _: Slot) -> bool {
+        false
+    }
+
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         self.spend();
         // Bytes that came while the client was busy have reached the socket, delivered or not.
