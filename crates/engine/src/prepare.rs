@@ -16,7 +16,7 @@ pub(crate) use varying::{Outline, Parts, VaryingRequest};
 
 use crate::id::{LaneId, PoolId};
 use drumfire_measure::Outcome;
-use drumfire_net::{ResolveError, TlsConfig, TlsSetupError};
+use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsSetupError};
 use drumfire_plan::{
     Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, Origin, Plan, Pool,
     RequestData,

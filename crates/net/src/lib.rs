@@ -4,6 +4,7 @@
 //! Start reading at [`Io`], the one seam between the engine and the world, then [`Native`].
 
 mod clock;
+mod dns;
 mod error;
 mod io;
 mod native;
@@ -16,13 +17,14 @@ mod tls;
 mod tsc;
 
 pub use clock::Clock;
+pub use dns::{NameServers, in_hosts};
 pub use io::{Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
 pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
 pub use process::{
     StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, resident_memory,
     steal_times,
 };
-pub use resolve::{ResolveError, resolve};
+pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
 pub use text_server::TextServer;
 pub use tls::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify};

@@ -36,6 +36,37 @@ pub enum ResolveError {
     Empty,
 }
 
+/// The addresses of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// Each once; at least one.
+    pub addresses: Vec<SocketAddr>,
+    /// How long they are known for, where the resolver says so.
+    pub ttl: Option<Nanos>,
+}
+
+impl Resolved {
+    /// Each of these addresses once and at most 64, in their order.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn of(
+        all: impl IntoIterator<Item = SocketAddr>,
+        ttl: Option<Nanos>,
+    ) -> Result<Self, ResolveError> {
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        for address in all {
+            if !addresses.contains(&address) && addresses.len() < ADDRESSES_MAX {
+                addresses.push(address);
+            }
+        }
+        match addresses.is_empty() {
+            true => Err(ResolveError::Empty),
+            false => Ok(Self { addresses, ttl }),
+        }
+    }
+}
+
 impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -91,7 +122,7 @@ impl Drop for Place {
 ///
 /// # Errors
 /// When there is no address.
-pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Vec<SocketAddr>, ResolveError> {
+pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
     let name = host.to_owned();
     let ask = move || {
         (name.as_str(), port)
@@ -99,17 +130,7 @@ pub fn resolve(host: &str, port: u16, timeout: Nanos) -> Result<Vec<SocketAddr>,
             .map(Iterator::collect)
     };
     let found = ask_within(&HELD, timeout, ask)?;
-    let mut addresses: Vec<SocketAddr> = Vec::new();
-    for address in found.map_err(|error| classify(&error))? {
-        if !addresses.contains(&address) && addresses.len() < ADDRESSES_MAX {
-            addresses.push(address);
-        }
-    }
-    if addresses.is_empty() {
-        Err(ResolveError::Empty)
-    } else {
-        Ok(addresses)
-    }
+    Resolved::of(found.map_err(|error| classify(&error))?, None)
 }
 
 /// The resolver's answer, from a thread of its own.
@@ -165,7 +186,10 @@ mod tests {
         let timeout = Nanos::from_secs(30);
         let found = resolve("localhost", 80, timeout).unwrap();
         assert!(
-            found.iter().all(|a| a.ip().is_loopback() && a.port() == 80),
+            found
+                .addresses
+                .iter()
+                .all(|a| a.ip().is_loopback() && a.port() == 80),
             "{found:?}"
         );
         // RFC 6761 keeps `.invalid` from ever existing; a machine without a resolver fails instead.

@@ -5,7 +5,7 @@ use crate::log::Log;
 use crate::server::Host;
 use crate::{Client, Network, Random, Server};
 use drumfire_engine::{Control, Resolver};
-use drumfire_net::ResolveError;
+use drumfire_net::{ResolveError, Resolved};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, basic_credentials};
 use drumfire_measure::Outcome;
-use drumfire_net::{Address, TlsConfig, TlsOptions, TlsVerify};
+use drumfire_net::{Address, Resolved, TlsConfig, TlsOptions, TlsVerify};
 use drumfire_plan::{
     Host, HttpVersion, Origin, Pool, Proxy, Resumption, Scheme, Tunnels, Unresolved, Verify,
 };

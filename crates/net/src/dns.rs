@@ -1,0 +1,565 @@
+//! Names to addresses by our own queries, since the system's resolver does not tell how long an
+//! answer holds.
+//!
+//! A stub resolver (RFC 1034 section 5.3.1): it asks recursive servers for the A and AAAA records of
+//! a name, over UDP, and over TCP where an answer was cut off. What comes from elsewhere, with
+//! another id or to another question is ignored.
+
+use crate::{Clock, ResolveError, Resolved};
+use drumfire_units::Nanos;
+use simple_dns::rdata::RData;
+use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, Question, RCODE, TYPE};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+
+/// The port of name servers.
+const PORT: u16 = 53;
+/// A longer chain of aliases is no answer.
+const ALIASES_MAX: usize = 16;
+/// An answer over UDP that is longer was not asked for.
+const MESSAGE_MAX: usize = 4096;
+/// At most this many servers and search domains are used, as in glibc.
+const SERVERS_MAX: usize = 3;
+const SEARCH_MAX: usize = 6;
+/// How often each server is asked.
+const ATTEMPTS: usize = 2;
+/// How long a server has for one answer.
+const PATIENCE: Nanos = Nanos::from_secs(2);
+/// A longer time to live counts as this: a week.
+const TTL_MAX: Nanos = Nanos::from_secs(7 * 86_400);
+
+/// The addresses of a name in a `hosts` file (hosts(5)), where it has any.
+#[must_use]
+pub fn in_hosts(text: &str, host: &str) -> Vec<IpAddr> {
+    let host = host.trim_end_matches('.');
+    let lines = text.lines().filter_map(|line| {
+        let mut words = line.split('#').next()?.split_whitespace();
+        let ip = words.next()?.parse().ok()?;
+        words
+            .any(|name| name.eq_ignore_ascii_case(host))
+            .then_some(ip)
+    });
+    lines.collect()
+}
+
+/// Which servers are asked, and what for: the content of `/etc/resolv.conf`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameServers {
+    servers: Vec<SocketAddr>,
+    search: Vec<String>,
+    /// A name with fewer dots is looked for in the search domains first.
+    dots: usize,
+}
+
+impl NameServers {
+    /// One server.
+    #[must_use]
+    pub fn one(server: SocketAddr) -> Self {
+        Self {
+            servers: vec![server],
+            search: Vec::new(),
+            dots: 1,
+        }
+    }
+
+    /// Those of a `resolv.conf` (resolv.conf(5)); the machine itself where it names none.
+    #[must_use]
+    pub fn of_file(text: &str) -> Self {
+        let mut found = Self {
+            servers: Vec::new(),
+            search: Vec::new(),
+            dots: 1,
+        };
+        for line in text.lines() {
+            let line = line.split(['#', ';']).next().unwrap_or_default();
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("nameserver") => {
+                    // A zone behind an address of IPv6 is not kept.
+                    let ip = words.next().and_then(|word| word.split('%').next());
+                    let ip = ip.and_then(|ip| ip.parse::<IpAddr>().ok());
+                    found.servers.extend(ip.map(|ip| SocketAddr::new(ip, PORT)));
+                }
+                Some("search" | "domain") => {
+                    found.search = words.map(str::to_owned).take(SEARCH_MAX).collect();
+                }
+                Some("options") => {
+                    let dots = words.filter_map(|word| word.strip_prefix("ndots:")?.parse().ok());
+                    found.dots = dots.fold(found.dots, |_, dots| dots).min(15);
+                }
+                _ => {}
+            }
+        }
+        found.servers.truncate(SERVERS_MAX);
+        if found.servers.is_empty() {
+            found.servers.push(SocketAddr::from(([127, 0, 0, 1], PORT)));
+        }
+        found
+    }
+
+    /// The names that a name may stand for, in the order in which they are asked for.
+    fn candidates(&self, host: &str) -> Vec<String> {
+        let bare = host.strip_suffix('.');
+        if let Some(bare) = bare {
+            return vec![bare.to_owned()];
+        }
+        let searched = self.search.iter().map(|domain| format!("{host}.{domain}"));
+        let itself = std::iter::once(host.to_owned());
+        match host.matches('.').count() >= self.dots {
+            true => itself.chain(searched).collect(),
+            false => searched.chain(itself).collect(),
+        }
+    }
+
+    /// All addresses of a name, with the least time to live of the records that lead to them.
+    ///
+    /// Blocks for at most `timeout`.
+    ///
+    /// # Errors
+    /// When there is no address.
+    pub fn resolve(&self, host: &str, port: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
+        let clock = Clock::start();
+        let mut why = ResolveError::NotFound;
+        for name in self.candidates(host) {
+            let mut answers = Vec::new();
+            for kind in [TYPE::A, TYPE::AAAA] {
+                match self.ask(&name, kind, clock, timeout) {
+                    Ok(answer) => answers.push(answer),
+                    Err(error) => why = error,
+                }
+            }
+            let ttl = answers.iter().filter(|answer| !answer.addresses.is_empty());
+            let ttl = ttl.map(|answer| answer.ttl).min();
+            let is_answered = answers.len() == 2;
+            let all = answers.into_iter().flat_map(|answer| answer.addresses);
+            match Resolved::of(all.map(|ip| SocketAddr::new(ip, port)), ttl) {
+                Ok(found) => return Ok(found),
+                Err(empty) if is_answered => why = empty,
+                Err(_) => {}
+            }
+        }
+        Err(why)
+    }
+
+    /// Asks each server in turn for the records of one type.
+    fn ask(
+        &self,
+        name: &str,
+        kind: TYPE,
+        clock: Clock,
+        timeout: Nanos,
+    ) -> Result<Answer, ResolveError> {
+        let mut why = ResolveError::TimedOut;
+        for server in self
+            .servers
+            .iter()
+            .cycle()
+            .take(self.servers.len() * ATTEMPTS)
+        {
+            let left = timeout - clock.now();
+            if left == Nanos::ZERO {
+                return Err(ResolveError::TimedOut);
+            }
+            let query = Query::new(name, kind)?;
+            match query.ask(*server, left.min(PATIENCE)) {
+                Ok(answer) => return answer,
+                Err(error) if is_silence(&error) => why = ResolveError::TimedOut,
+                Err(error) => why = ResolveError::Failed(format!("{server}: {error}")),
+            }
+        }
+        Err(why)
+    }
+}
+
+fn is_silence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}
+
+/// The addresses of one family.
+#[derive(Debug)]
+struct Answer {
+    addresses: Vec<IpAddr>,
+    ttl: Nanos,
+}
+
+/// One question.
+struct Query<'a> {
+    id: u16,
+    name: Name<'a>,
+    kind: TYPE,
+    bytes: Vec<u8>,
+}
+
+/// What became of a message that came.
+enum Reply {
+    /// It is not for us.
+    Foreign,
+    /// It was cut off.
+    Truncated,
+    /// It is the server's word.
+    Said(Result<Answer, ResolveError>),
+}
+
+impl<'a> Query<'a> {
+    fn new(name: &'a str, kind: TYPE) -> Result<Self, ResolveError> {
+        if name.split('.').any(str::is_empty) {
+            return Err(ResolveError::NotFound);
+        }
+        let malformed = |_| ResolveError::NotFound;
+        let name = Name::new(name).map_err(malformed)?;
+        // Random as the hashes of a new map are: a forger has to guess it, and the port.
+        let id = RandomState::new().hash_one(0) as u16;
+        let mut packet = Packet::new_query(id);
+        packet.set_flags(PacketFlag::RECURSION_DESIRED);
+        let class = QCLASS::CLASS(CLASS::IN);
+        let question = Question::new(name.clone(), QTYPE::TYPE(kind), class, false);
+        packet.questions.push(question);
+        let bytes = packet.build_bytes_vec().map_err(malformed)?;
+        Ok(Self {
+            id,
+            name,
+            kind,
+            bytes,
+        })
+    }
+
+    /// Asks one server, over UDP and then perhaps over TCP.
+    fn ask(&self, server: SocketAddr, patience: Nanos) -> io::Result<Result<Answer, ResolveError>> {
+        let clock = Clock::start();
+        let any: IpAddr = match server.is_ipv4() {
+            true => Ipv4Addr::UNSPECIFIED.into(),
+            false => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let socket = UdpSocket::bind((any, 0))?;
+        // The system drops what comes from elsewhere.
+        socket.connect(server)?;
+        socket.send(&self.bytes)?;
+        let mut buffer = [0; MESSAGE_MAX];
+        loop {
+            let left = patience - clock.now();
+            if left == Nanos::ZERO {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            socket.set_read_timeout(Some(left.as_duration()))?;
+            let length = socket.recv(&mut buffer)?;
+            match self.read(&buffer[..length], server) {
+                Reply::Foreign => {}
+                Reply::Truncated => return self.ask_over_tcp(server, patience),
+                Reply::Said(answer) => return Ok(answer),
+            }
+        }
+    }
+
+    /// RFC 7766: the same message behind its length.
+    fn ask_over_tcp(
+        &self,
+        server: SocketAddr,
+        patience: Nanos,
+    ) -> io::Result<Result<Answer, ResolveError>> {
+        let patience = patience.as_duration();
+        let mut stream = TcpStream::connect_timeout(&server, patience)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(patience))?;
+        let length = self.bytes.len() as u16;
+        stream.write_all(&[&length.to_be_bytes()[..], &self.bytes].concat())?;
+        let mut length = [0; 2];
+        stream.read_exact(&mut length)?;
+        let mut message = vec![0; usize::from(u16::from_be_bytes(length))];
+        stream.read_exact(&mut message)?;
+        match self.read(&message, server) {
+            Reply::Said(answer) => Ok(answer),
+            Reply::Foreign | Reply::Truncated => Err(io::Error::other(
+                "its answer over TCP is none to the question",
+            )),
+        }
+    }
+
+    /// Reads a message that may be the answer.
+    fn read(&self, message: &[u8], server: SocketAddr) -> Reply {
+        let Ok(packet) = Packet::parse(message) else {
+            return Reply::Foreign;
+        };
+        let asked = packet.questions.iter().any(|question| {
+            question.qtype == QTYPE::TYPE(self.kind) && is_same(&question.qname, &self.name)
+        });
+        if packet.id() != self.id || !packet.has_flags(PacketFlag::RESPONSE) || !asked {
+            return Reply::Foreign;
+        }
+        if packet.has_flags(PacketFlag::TRUNCATION) {
+            return Reply::Truncated;
+        }
+        Reply::Said(match packet.rcode() {
+            RCODE::NoError => self.addresses(&packet),
+            RCODE::NameError => Err(ResolveError::NotFound),
+            code => Err(ResolveError::Failed(format!("{server} answered {code:?}"))),
+        })
+    }
+
+    /// The addresses at the end of the name's chain of aliases.
+    fn addresses(&self, packet: &Packet<'_>) -> Result<Answer, ResolveError> {
+        let mut name = self.name.clone();
+        let mut ttl = u32::MAX;
+        for _ in 0..ALIASES_MAX {
+            let records = packet.answers.iter();
+            let own = records.filter(|record| is_same(&record.name, &name));
+            let mut addresses = Vec::new();
+            let mut alias = None;
+            let mut least = u32::MAX;
+            for record in own {
+                match &record.rdata {
+                    RData::A(a) => addresses.push(Ipv4Addr::from(a.address).into()),
+                    RData::AAAA(a) => addresses.push(Ipv6Addr::from(a.address).into()),
+                    RData::CNAME(to) => alias = Some(to.0.clone()),
+                    _ => continue,
+                }
+                least = least.min(record.ttl);
+            }
+            ttl = ttl.min(least);
+            match alias {
+                Some(alias) if addresses.is_empty() => name = alias,
+                _ => {
+                    let ttl = Nanos::from_secs(u64::from(ttl)).min(TTL_MAX);
+                    return Ok(Answer { addresses, ttl });
+                }
+            }
+        }
+        let message = format!("more than {ALIASES_MAX} aliases lead on from it");
+        Err(ResolveError::Failed(message))
+    }
+}
+
+/// Names are the same in any case (RFC 4343).
+fn is_same(one: &Name<'_>, other: &Name<'_>) -> bool {
+    let (one, other) = (one.get_labels(), other.get_labels());
+    let mut pairs = one.iter().zip(other);
+    one.len() == other.len() && pairs.all(|(a, b)| a.as_ref().eq_ignore_ascii_case(b.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simple_dns::ResourceRecord;
+    use simple_dns::rdata::{A, AAAA, CNAME};
+    use std::net::TcpListener;
+    use std::thread;
+
+    const SECOND: Nanos = Nanos::from_secs(1);
+
+    /// What a name server of a test does with each question, in turn.
+    type Script = Vec<fn(&Packet<'_>) -> Vec<Vec<u8>>>;
+
+    /// A name server that answers as many questions as its script has.
+    fn serve(script: Script) -> NameServers {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let server = socket.local_addr().unwrap();
+        thread::spawn(move || {
+            for answer in script {
+                let mut buffer = [0; 512];
+                let (length, from) = socket.recv_from(&mut buffer).unwrap();
+                for message in answer(&Packet::parse(&buffer[..length]).unwrap()) {
+                    socket.send_to(&message, from).unwrap();
+                }
+            }
+        });
+        NameServers::one(server)
+    }
+
+    fn record(name: &'static str, ttl: u32, rdata: RData<'static>) -> ResourceRecord<'static> {
+        ResourceRecord::new(Name::new(name).unwrap(), CLASS::IN, ttl, rdata)
+    }
+
+    fn a(name: &'static str, ttl: u32, last: u8) -> ResourceRecord<'static> {
+        let address = Ipv4Addr::new(10, 0, 0, last).into();
+        record(name, ttl, RData::A(A { address }))
+    }
+
+    fn alias(name: &'static str, ttl: u32, to: &'static str) -> ResourceRecord<'static> {
+        record(name, ttl, RData::CNAME(CNAME(Name::new(to).unwrap())))
+    }
+
+    fn reply(to: &Packet<'_>, answers: Vec<ResourceRecord<'static>>) -> Vec<u8> {
+        let mut packet = to.clone().into_reply();
+        packet.answers = answers;
+        packet.build_bytes_vec().unwrap()
+    }
+
+    fn refused(to: &Packet<'_>, code: RCODE) -> Vec<Vec<u8>> {
+        let mut packet = to.clone().into_reply();
+        *packet.rcode_mut() = code;
+        vec![packet.build_bytes_vec().unwrap()]
+    }
+
+    fn nothing(to: &Packet<'_>) -> Vec<Vec<u8>> {
+        vec![reply(to, Vec::new())]
+    }
+
+    fn ips(resolved: &Resolved) -> Vec<String> {
+        let all = resolved.addresses.iter();
+        all.map(|address| address.ip().to_string()).collect()
+    }
+
+    #[test]
+    fn both_families_come_with_the_least_time_to_live() {
+        let servers = serve(vec![
+            |to| {
+                let records = vec![
+                    alias("Shop.Test", 300, "a.cdn.test"),
+                    a("other.test", 1, 9),
+                    a("a.cdn.test", 60, 1),
+                    a("a.cdn.test", 60, 2),
+                ];
+                vec![reply(to, records)]
+            },
+            |to| {
+                let address = Ipv6Addr::LOCALHOST.into();
+                vec![reply(
+                    to,
+                    vec![record("shop.test", 45, RData::AAAA(AAAA { address }))],
+                )]
+            },
+        ]);
+        let found = servers.resolve("shop.test", 80, SECOND).unwrap();
+        assert_eq!(ips(&found), ["10.0.0.1", "10.0.0.2", "::1"]);
+        assert_eq!(found.ttl, Some(Nanos::from_secs(45)));
+    }
+
+    #[test]
+    fn each_refusal_has_its_name() {
+        let ask = |script: Script| serve(script).resolve("shop.test", 80, SECOND).unwrap_err();
+        let no = |to: &Packet<'_>| refused(to, RCODE::NameError);
+        assert_eq!(ask(vec![no, no]), ResolveError::NotFound);
+        assert_eq!(ask(vec![nothing, nothing]), ResolveError::Empty);
+        let fails = |to: &Packet<'_>| refused(to, RCODE::ServerFailure);
+        let failure = ask(vec![fails, fails]);
+        assert!(
+            matches!(&failure, ResolveError::Failed(text) if text.ends_with("answered ServerFailure"))
+        );
+        // One family is enough.
+        let found = serve(vec![fails, |to| {
+            let address = Ipv6Addr::LOCALHOST.into();
+            vec![reply(
+                to,
+                vec![record("shop.test", 45, RData::AAAA(AAAA { address }))],
+            )]
+        }]);
+        assert_eq!(
+            ips(&found.resolve("shop.test", 80, SECOND).unwrap()),
+            ["::1"]
+        );
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_ignored() {
+        let servers = serve(vec![
+            |to| {
+                let mut forged = to.clone();
+                forged.set_id(to.id() ^ 1);
+                let mut other = to.clone();
+                other.questions[0].qname = Name::new("evil.test").unwrap();
+                vec![
+                    b"noise".to_vec(),
+                    reply(&forged, vec![a("shop.test", 1, 66)]),
+                    reply(&other, vec![a("evil.test", 1, 66)]),
+                    to.build_bytes_vec().unwrap(),
+                    reply(to, vec![a("shop.test", 30, 1)]),
+                ]
+            },
+            nothing,
+        ]);
+        let found = servers.resolve("shop.test", 80, SECOND).unwrap();
+        assert_eq!(ips(&found), ["10.0.0.1"]);
+    }
+
+    #[test]
+    fn aliases_that_go_in_circles_end() {
+        let circle = |to: &Packet<'_>| {
+            let records = vec![
+                alias("shop.test", 9, "b.test"),
+                alias("b.test", 9, "shop.test"),
+            ];
+            vec![reply(to, records)]
+        };
+        let why = serve(vec![circle, circle])
+            .resolve("shop.test", 80, SECOND)
+            .unwrap_err();
+        assert!(matches!(&why, ResolveError::Failed(text) if text.contains("16 aliases")));
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_off_is_asked_for_over_tcp() {
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = tcp.local_addr().unwrap();
+        let udp = UdpSocket::bind(server).unwrap();
+        thread::spawn(move || {
+            for _ in 0..2 {
+                let mut buffer = [0; 512];
+                let (length, from) = udp.recv_from(&mut buffer).unwrap();
+                let mut cut = Packet::parse(&buffer[..length]).unwrap().into_reply();
+                cut.set_flags(PacketFlag::TRUNCATION);
+                udp.send_to(&cut.build_bytes_vec().unwrap(), from).unwrap();
+                let (mut stream, _) = tcp.accept().unwrap();
+                let mut message = vec![0; length + 2];
+                stream.read_exact(&mut message).unwrap();
+                let question = Packet::parse(&message[2..]).unwrap();
+                let whole = reply(&question, vec![a("shop.test", 30, 1)]);
+                let length = (whole.len() as u16).to_be_bytes();
+                stream.write_all(&[&length[..], &whole].concat()).unwrap();
+            }
+        });
+        let servers = NameServers::one(server);
+        assert_eq!(
+            ips(&servers.resolve("shop.test", 80, SECOND).unwrap()),
+            ["10.0.0.1"]
+        );
+    }
+
+    #[test]
+    fn a_silent_server_takes_no_longer_than_it_may() {
+        let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let servers = NameServers::one(silent.local_addr().unwrap());
+        let clock = Clock::start();
+        let patience = Nanos::from_millis(50);
+        assert_eq!(
+            servers.resolve("shop.test", 80, patience),
+            Err(ResolveError::TimedOut)
+        );
+        assert!(clock.now() >= patience);
+    }
+
+    #[test]
+    fn files_of_the_system_are_understood() {
+        let text = "# who\nnameserver 192.0.2.1 ; first\nnameserver fe80::1%eth0\nnameserver x\n\
+                    search corp.test lab.test\noptions timeout:1 ndots:2\n";
+        let found = NameServers::of_file(text);
+        let servers: Vec<String> = found.servers.iter().map(ToString::to_string).collect();
+        assert_eq!(servers, ["192.0.2.1:53", "[fe80::1]:53"]);
+        assert_eq!(
+            found.candidates("db.eu"),
+            ["db.eu.corp.test", "db.eu.lab.test", "db.eu"]
+        );
+        assert_eq!(found.candidates("a.b.c")[0], "a.b.c");
+        assert_eq!(found.candidates("db."), ["db"]);
+        let own = NameServers::of_file("");
+        assert_eq!(own.servers, ["127.0.0.1:53".parse().unwrap()]);
+        let hosts = "127.0.0.1 localhost\n10.1.1.1 Db db.test # old\n::2 db\nno address\n";
+        let ips = in_hosts(hosts, "db");
+        assert_eq!(
+            ips.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["10.1.1.1", "::2"]
+        );
+        assert!(in_hosts(hosts, "old").is_empty());
+    }
+
+    #[test]
+    fn names_that_can_t_be_are_not_found() {
+        let servers = NameServers::one(SocketAddr::from(([127, 0, 0, 1], 9)));
+        for name in ["a..b", &"x".repeat(64), &"x.".repeat(130)] {
+            let why = servers.resolve(name, 80, SECOND);
+            assert_eq!(why, Err(ResolveError::NotFound), "{name}");
+        }
+    }
+}
