@@ -12,7 +12,7 @@
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
 use drumfire_compile::{Host, compile, form};
-use drumfire_engine::{Run, Shares, prepare, thread_count};
+use drumfire_engine::{Resolver, Run, Shares, prepare, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, resolve};
 use drumfire_plan::{
@@ -167,7 +167,8 @@ fn info(plan: &Plan, url: &str) -> RunInfo {
 
 /// Runs it; the events could go to a display of one's own.
 fn run(plan: Plan, url: &str) -> Result<Arc<Summary>, Box<dyn Error>> {
-    let prepared = Arc::new(prepare(plan, Arc::new(resolve))?);
+    let lookup: Arc<Resolver> = Arc::new(|_, host, port, timeout| resolve(host, port, timeout));
+    let prepared = Arc::new(prepare(plan, lookup)?);
     let info = Arc::new(info(&prepared.plan, url));
     let shares = Shares::all(&prepared.plan);
     let run = Run::start(prepared, info, shares)?;

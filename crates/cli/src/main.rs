@@ -12,6 +12,7 @@ mod habits;
 mod host;
 mod input;
 mod intervals;
+mod names;
 mod output;
 mod reflect;
 mod session;

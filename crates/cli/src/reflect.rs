@@ -1,11 +1,11 @@
 //! A server's schema, from its own word.
 
 use crate::exit::Failure;
-use crate::{output, session, terminal};
+use crate::{names, output, session, terminal};
 use drumfire_compile::SchemaQuestion;
 use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
-use drumfire_net::{Clock, Native, NativeOptions, Waiting, resolve};
+use drumfire_net::{Clock, Native, NativeOptions, Waiting};
 use drumfire_plan::{Plan, Scheme};
 use drumfire_report::Naming;
 use drumfire_report::style::Unicode;
@@ -67,7 +67,7 @@ fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
         let asked = converse(
             io,
             plan,
-            &resolve,
+            &names::resolve,
             (path, question.metadata),
             question.limit,
             &mut Asking {
@@ -110,7 +110,7 @@ pub(crate) fn chooses_http2(plan: &Plan, limit: Nanos) -> Result<bool, Failure> 
     Ok(drumfire_engine::chooses_http2(
         native()?,
         plan,
-        &resolve,
+        &names::resolve,
         limit,
     ))
 }

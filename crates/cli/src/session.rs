@@ -8,9 +8,10 @@ pub(crate) use signals::ignores_hangup;
 pub(crate) use watch::{Shown, Watch};
 
 use crate::exit::{Exit, Failure};
+use crate::names;
 use drumfire_engine::{Control, PrepareError, Prepared, Run, RunError, Shares, prepare};
 use drumfire_measure::{Remedy, RunEvent, RunInfo, Summary, Validity};
-use drumfire_net::{raise_descriptor_limit, resolve};
+use drumfire_net::raise_descriptor_limit;
 use drumfire_plan::{Growth, Plan, StopReason};
 use drumfire_units::rounded;
 use signals::Signals;
@@ -39,7 +40,7 @@ pub(crate) fn execute(
     begun: &mut dyn FnMut(&Arc<RunInfo>),
     observe: &mut dyn FnMut(&RunEvent, &Control),
 ) -> Result<Arc<Summary>, Failure> {
-    let prepared = prepare(plan, Arc::new(resolve)).map_err(|error| match error {
+    let prepared = prepare(plan, Arc::new(names::resolve)).map_err(|error| match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
         PrepareError::Source { .. } => Failure::usage(format!("--source-ip: {error}")),
         PrepareError::Tls(reason) => Failure::usage(format!("{}: {reason}", reason.flag())),

@@ -10,16 +10,20 @@ use drumfire_plan::document::{
 };
 use drumfire_plan::{
     Affinity, Compressed, Connections, Cookies, ExpectContinue, HttpOptions, HttpVersion,
-    KeepAlive, KeepAliveHints, Life, Pause, Ping, Reach, RedirectStyle, Redirects, Resolve,
-    Resumption, ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
+    KeepAlive, KeepAliveHints, Life, Pause, Ping, Reach, RedirectStyle, Redirects, Renewal,
+    Resolve, Resumption, ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// The default bound of a decoded body: 64 MiB.
 const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
 /// How long a body waits for `100 Continue`, as curl has it.
 const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
+/// The port of name servers.
+const DNS_PORT: u16 = 53;
+/// Names are looked up again no sooner.
+const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
 /// The whole exchange.
 const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
 /// Opening a connection, and the TLS handshake.
@@ -65,9 +69,56 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
         unresolved: scope
             .word(written.unresolved.as_ref(), &unresolved, what)
             .unwrap_or_default(),
+        renewal: renewal(written, scope),
+        name_server: name_server(written, scope),
         source_addresses: source_addresses(written, scope),
         unix_socket: unix_socket.map(|path| scope.host.locate(&path.value)),
     }
+}
+
+/// Whether names are looked up again.
+fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
+    let Some(text) = &written.lookup else {
+        return Renewal::Never;
+    };
+    match (text.value.as_str(), text.value.parse::<Nanos>()) {
+        ("once", _) => Renewal::Never,
+        ("ttl", _) => Renewal::Ttl,
+        (_, Ok(time)) if time >= LOOK_UP_LEAST => Renewal::Each(time),
+        _ => {
+            let message = format!(
+                "`{}` does not say when names are looked up again; write once, ttl, or a time of \
+                 at least {LOOK_UP_LEAST}",
+                text.value.escape_default()
+            );
+            scope.found.add(&text.place, message);
+            Renewal::Never
+        }
+    }
+}
+
+/// The address of a name server; its port is 53 where none is written.
+fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAddr> {
+    let text = written.name_server.as_ref()?;
+    let bare = text.value.trim_start_matches('[').trim_end_matches(']');
+    let with_port = || {
+        bare.parse()
+            .ok()
+            .map(|ip: IpAddr| SocketAddr::new(ip, DNS_PORT))
+    };
+    let address = text.value.parse().ok().or_else(with_port);
+    if address.is_none() {
+        let message = "a name server is written as ADDRESS or ADDRESS:PORT, such as 127.0.0.1:5353";
+        scope.found.add(&text.place, message);
+    }
+    if address.is_some() && written.lookup.is_none() {
+        // The system's own resolver asks its own servers.
+        scope.found.add(
+            &text.place,
+            "it is asked for names that are looked up again; add `lookup`",
+        );
+    }
+    address
 }
 
 /// Whether compressed bodies are asked for.

@@ -63,6 +63,12 @@ pub const OBSERVER_INTERVALS: usize = 8;
 /// How often a pending look-up of a redirect's name is asked for its answer.
 pub const LOOK_UP: Nanos = Nanos::from_millis(2);
 
+/// When a name is looked up again whose answer has no time to live, or that could not be looked up.
+pub const LOOK_UP_AGAIN: Nanos = Nanos::from_secs(5);
+
+/// A shorter time to live counts as this.
+pub const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
+
 /// A response that comes with fewer bytes in a second than this trickles: when its time is up, the
 /// outcome is the body's timeout, not the exchange's.
 pub const TRICKLE: u64 = 1_000;

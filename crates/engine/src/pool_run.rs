@@ -481,9 +481,9 @@ impl PoolRun {
     /// Handles a wake.
     #[cold]
     pub(crate) fn wake<I: Io>(&mut self, site: &mut Site<'_, I>, wake: Wake, now: Nanos) {
+        let connections = &mut self.transport.connections;
         match wake {
             Wake::Seat(share) => {
-                let connections = &mut self.transport.connections;
                 let since = connections.rest_of(share);
                 if connections.keeps_seat(share) {
                     connections.give_seat(Seat { share, since });
@@ -491,6 +491,7 @@ impl PoolRun {
             }
             Wake::Dial(slot) => self.transport.wake(context!(self, site), slot, now),
             Wake::LookUps => self.take_look_ups(site, now),
+            Wake::Names(lane) => connections.look_up(lane, &self.lookup, &mut self.timers, now),
             Wake::User(user, generation) => {
                 let unix_time = || site.io.unix_time();
                 if let Some(next) = self.users.wake(user, generation, unix_time) {

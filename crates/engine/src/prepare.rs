@@ -7,10 +7,12 @@ mod route;
 mod stream;
 mod varying;
 
-pub(crate) use lookup::{Answer, LookedUp, Lookup};
+pub(crate) use lookup::{Answer, LookedUp, Lookup, Sought};
 pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
-pub(crate) use route::{Identity, Route, Routes, Seals, route, routes_of, tls_config};
+pub(crate) use route::{
+    Identity, Peers, Place, Route, Routes, Seals, place, route, routes_of, tls_config,
+};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 pub(crate) use varying::{Outline, Parts, VaryingRequest};
 
@@ -18,18 +20,20 @@ use crate::id::{LaneId, PoolId};
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsSetupError};
 use drumfire_plan::{
-    Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, Origin, Plan, Pool,
+    Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, Origin, Plan, Pool, Reach,
     RequestData,
 };
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use varying::CookiesAlone;
 
-/// Turns a host's name and port into its addresses within a time.
-pub type Resolver = dyn Fn(&str, u16, Nanos) -> Result<Vec<SocketAddr>, ResolveError> + Send + Sync;
+/// Turns a host's name and port into its addresses within a time, as the plan says how targets are
+/// reached.
+pub type Resolver =
+    dyn Fn(&Reach, &str, u16, Nanos) -> Result<Resolved, ResolveError> + Send + Sync;
 
 /// Everything that workers share and none of them changes.
 pub struct Prepared {

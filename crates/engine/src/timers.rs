@@ -5,7 +5,7 @@
 //! of them are gone before they come, so each part keeps a bound of its own and scans when that
 //! passes (docs/design/0004).
 
-use crate::id::{ExchangeId, Generation, ShareId, UserId};
+use crate::id::{ExchangeId, Generation, LaneId, ShareId, UserId};
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
@@ -24,6 +24,8 @@ pub(crate) enum Wake {
     User(UserId, Generation),
     /// Answers to look-ups of names may have come.
     LookUps,
+    /// A lane's name is to be looked up again.
+    Names(LaneId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

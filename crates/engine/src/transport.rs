@@ -27,6 +27,7 @@ mod connection;
 mod connections;
 mod context;
 mod lane;
+mod names;
 mod opening;
 mod origins;
 mod share;
@@ -784,8 +785,10 @@ impl Transport {
         cx: &mut Context<'_, I, H>,
         now: Nanos,
     ) -> Option<Answered> {
-        let lanes = &mut self.connections.lanes;
-        let answered = self.origins.take_answer(lanes, cx.io);
+        for change in self.connections.take_names(cx, now) {
+            self.follow(cx, change);
+        }
+        let answered = self.origins.take_answer(&mut self.connections.lanes, cx.io);
         for id in answered.iter().flat_map(|answered| &answered.exchanges) {
             self.carriages[id.index()].clear();
         }

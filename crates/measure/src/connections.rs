@@ -40,6 +40,7 @@ closings! {
     Failed "failed" "an exchange on it failed or timed out, or it could not be secured",
     Spent "spent" "it had carried as many requests as the plan allows",
     Aged "aged" "it had reached its age, as the plan says",
+    Moved "moved" "its name led to other addresses by then",
     GoAway "goaway" "the server said GOAWAY and what it carried had ended",
     Silent "silent" "a ping on it was not answered in time",
     Redirected "redirected" "it led to another origin, for a redirect",
@@ -105,6 +106,7 @@ impl Connections {
             Closing::Idle,
             Closing::Spent,
             Closing::Aged,
+            Closing::Moved,
             Closing::GoAway,
             Closing::Redirected,
         ];

@@ -61,7 +61,9 @@ pub use program::{
     Step,
 };
 pub use random::Random;
-pub use reach::{Pem, Proxy, Reach, Resolve, Resumption, Tls, Tunnels, Unresolved, Verify};
+pub use reach::{
+    Pem, Proxy, Reach, Renewal, Resolve, Resumption, Tls, Tunnels, Unresolved, Verify,
+};
 pub use reference::JoinError;
 pub use response::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
 pub use stage::Stage;

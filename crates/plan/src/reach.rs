@@ -1,8 +1,9 @@
 //! How targets are reached: names, addresses, sockets, proxies, TLS.
 
 use crate::Url;
+use drumfire_units::Nanos;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,10 +19,27 @@ pub struct Reach {
     pub resolve: Vec<Resolve>,
     /// The treatment of a target whose name has no address.
     pub unresolved: Unresolved,
+    /// Whether names are looked up again while the run goes on.
+    pub renewal: Renewal,
+    /// The name server that is asked in place of the system's.
+    pub name_server: Option<SocketAddr>,
     /// Local addresses to send from, used in turn.
     pub source_addresses: Vec<IpAddr>,
     /// A Unix socket to connect to in place of the URL's host.
     pub unix_socket: Option<PathBuf>,
+}
+
+/// Whether names are looked up again while a run goes on. Connections follow a name whose addresses
+/// have changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Renewal {
+    /// Once, before the run.
+    #[default]
+    Never,
+    /// When the time to live that the name server gave is over.
+    Ttl,
+    /// After each such time.
+    Each(Nanos),
 }
 
 /// An address in place of a name's own.

@@ -10,7 +10,10 @@ use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How long the world's names are known for.
+const TTL: Nanos = Nanos::from_secs(10);
 
 /// Something that happens outside at a time of the run.
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -22,6 +25,8 @@ pub struct World {
     servers: Vec<Server>,
     addresses: Vec<(SocketAddr, usize)>,
     names: HashMap<String, Vec<SocketAddr>>,
+    /// Those that have moved.
+    moved: Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>,
     network: Network,
     client: Client,
     hooks: Vec<(Nanos, Hook)>,
@@ -38,6 +43,7 @@ impl World {
             servers: vec![server],
             addresses: Vec::new(),
             names: HashMap::new(),
+            moved: Arc::default(),
             network: Network::instant(),
             client: Client::ideal(),
             hooks: Vec::new(),
@@ -68,6 +74,21 @@ impl World {
         let addresses = addresses.iter().map(|text| parsed(text)).collect();
         self.names.insert(name.to_owned(), addresses);
         self
+    }
+
+    /// A name leads to these addresses from a time of the run on; those of before stay reachable.
+    /// For runs on one thread: workers have no common time.
+    ///
+    /// # Panics
+    /// When a text is not an address with a port.
+    #[must_use]
+    pub fn moves(self, at: Nanos, name: &str, addresses: &[&str]) -> Self {
+        let addresses: Vec<SocketAddr> = addresses.iter().map(|text| parsed(text)).collect();
+        let (moved, name) = (Arc::clone(&self.moved), name.to_owned());
+        self.at(at, move || {
+            let mut moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
+            moved.insert(name.clone(), addresses.clone());
+        })
     }
 
     /// The way between client and servers.
@@ -114,11 +135,15 @@ impl World {
 
     /// Looks up the world's names.
     pub(crate) fn resolver(&self) -> Arc<Resolver> {
-        let names = self.names.clone();
-        Arc::new(move |name, port, _| match names.get(name) {
-            Some(addresses) if addresses.is_empty() => Err(ResolveError::NotFound),
-            Some(addresses) => Ok(addresses.clone()),
-            None => Ok(vec![SocketAddr::from(([10, 0, 0, 1], port))]),
+        let (names, moved) = (self.names.clone(), Arc::clone(&self.moved));
+        Arc::new(move |_, name, port, _| {
+            let moved = moved.lock().unwrap_or_else(PoisonError::into_inner);
+            let usual = || vec![SocketAddr::from(([10, 0, 0, 1], port))];
+            let known = moved.get(name).or_else(|| names.get(name)).cloned();
+            match known.unwrap_or_else(usual) {
+                addresses if addresses.is_empty() => Err(ResolveError::NotFound),
+                addresses => Resolved::of(addresses, Some(TTL)),
+            }
         })
     }
 

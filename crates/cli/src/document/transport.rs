@@ -36,6 +36,8 @@ fn path(key: &str, path: Option<&PathBuf>) -> Option<Text> {
 fn reach(flags: &TransportFlags) -> Reach {
     Reach {
         resolve: texts("resolve", &flags.resolve),
+        lookup: some("lookup", flags.lookup.as_ref()),
+        name_server: some("name_server", flags.name_server.as_ref()),
         source_ip: texts("source_ip", &flags.source_ip),
         proxy: some("proxy", flags.proxy.as_ref()),
         unix_socket: path("unix_socket", flags.unix_socket.as_ref()),

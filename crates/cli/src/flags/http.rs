@@ -222,6 +222,12 @@ pub(crate) struct TransportFlags {
     /// Use the address IP for HOST:PORT; may be given several times
     #[arg(long, value_name = "HOST:PORT:IP", help_heading = "Way to the target")]
     pub(crate) resolve: Vec<String>,
+    /// Look names up again during the run: ttl, or after a time such as 30s; connections follow
+    #[arg(long, value_name = "WHEN", help_heading = "Way to the target")]
+    pub(crate) lookup: Option<String>,
+    /// Ask this name server for names that are looked up again, not the system's
+    #[arg(long, value_name = "ADDRESS", help_heading = "Way to the target")]
+    pub(crate) name_server: Option<String>,
     /// Send from this address; several are used in turn
     #[arg(
         long,

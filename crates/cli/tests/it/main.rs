@@ -38,6 +38,7 @@ mod intervals;
 mod library;
 mod many;
 mod mistakes;
+mod names;
 mod output;
 mod pandora;
 mod pandora_beside;

@@ -65,6 +65,10 @@ fields!(Reach {
         "Which addresses of a name connections go to: all in turn, or the first that accepts",
     "unresolved" => unresolved:
         "What becomes of requests to a name without an address: refuse the run, or fail",
+    "lookup" => lookup:
+        "Whether names are looked up again during the run: once, ttl, or after a time such as 30s",
+    "name_server" => name_server:
+        "The name server that is asked in place of the system's, as ADDRESS or ADDRESS:PORT",
     "source_ip" => source_ip: "The addresses of this machine from which connections are made",
     "proxy" => proxy: "The proxy's URL, or none",
     "proxy_tunnel" => proxy_tunnel:

@@ -99,11 +99,11 @@ prop_compose! {
 
 prop_compose! {
     fn reach()(target in some(), plaintext in switch(), resolve in texts(), addresses in some(),
-               unresolved in some(), source_ip in texts(), proxy in some(),
+               unresolved in some(), lookup in some(), name_server in some(), source_ip in texts(), proxy in some(),
                proxy_tunnel in switch(), no_proxy in texts(),
                unix_socket in some())
         -> Reach {
-            Reach { target, plaintext, resolve, addresses, unresolved, source_ip, proxy,
+            Reach { target, plaintext, resolve, addresses, unresolved, lookup, name_server, source_ip, proxy,
                     proxy_tunnel, no_proxy,
                     unix_socket }
         }

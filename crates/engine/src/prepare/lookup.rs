@@ -1,6 +1,6 @@
 //! Looking up origins during a run: those that redirects lead to.
 
-use super::{Identity, PrepareError, PreparedPool, Route, Seals, route, tls_config};
+use super::{Identity, Place, PrepareError, PreparedPool, Route, Seals, place, route, tls_config};
 use drumfire_net::TlsConfig;
 use drumfire_plan::{Origin, Scheme};
 use std::io;
@@ -15,6 +15,9 @@ pub(crate) struct Answer {
 
 /// The result of a look-up.
 pub(crate) type LookedUp = Result<Answer, PrepareError>;
+
+/// The way in which a name's place will come.
+pub(crate) type Sought = Receiver<Result<Place, PrepareError>>;
 
 /// The parameters of a look-up.
 pub(crate) struct Lookup {
@@ -49,6 +52,22 @@ impl Lookup {
                 Ok(Answer { route, tls })
             });
             // The worker may have given the exchange up in the meantime.
+            let _late = send.send(found);
+        };
+        let thread = std::thread::Builder::new().name("lookup".to_owned());
+        thread.spawn(work).map(|_| answer)
+    }
+
+    /// Looks up where a name leads by now, in the same way.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub(crate) fn place_of(&self, origin: Origin) -> io::Result<Sought> {
+        let (send, answer) = mpsc::channel();
+        let prepared = Arc::clone(&self.pool);
+        let work = move || {
+            let found = place(prepared.pool(), &origin, &*prepared.resolver);
+            // The run may be over.
             let _late = send.send(found);
         };
         let thread = std::thread::Builder::new().name("lookup".to_owned());

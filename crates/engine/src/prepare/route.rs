@@ -5,8 +5,9 @@ use super::{PrepareError, Resolver, basic_credentials};
 use drumfire_measure::Outcome;
 use drumfire_net::{Address, Resolved, TlsConfig, TlsOptions, TlsVerify};
 use drumfire_plan::{
-    Host, HttpVersion, Origin, Pool, Proxy, Resumption, Scheme, Tunnels, Unresolved, Verify,
+    Host, HttpVersion, Origin, Pool, Proxy, Renewal, Scheme, Spread, Tunnels, Unresolved, Verify,
 };
+use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -15,6 +16,9 @@ use std::path::PathBuf;
 pub(crate) struct Route {
     pub(crate) origin: Origin,
     pub(crate) peers: Peers,
+    /// The name that the resolver answered, with the time to live; `None` where there was nothing
+    /// to look up.
+    pub(crate) named: Option<Named>,
     /// Local addresses to send from, of the peers' family; the system's choice when empty.
     pub(crate) sources: Vec<IpAddr>,
     /// TLS settings of the proxy, by index, where it is spoken with over TLS.
@@ -24,6 +28,14 @@ pub(crate) struct Route {
     /// TLS settings of the origin, by index.
     pub(crate) tls: Option<usize>,
     pub(crate) form: TargetForm,
+}
+
+/// A name that was looked up.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    /// The target's, or the proxy's.
+    pub(crate) origin: Origin,
+    pub(crate) ttl: Option<Nanos>,
 }
 
 /// The peer of a route.
@@ -138,10 +150,10 @@ pub(crate) fn route(
         .as_ref()
         .filter(|proxy| !bypasses(proxy, origin));
     let has_socket = pool.reach.unix_socket.is_some();
-    let peers = match (&pool.reach.unix_socket, proxy) {
-        (Some(path), _) => Peers::Unix(path.clone()),
-        (None, Some(proxy)) => peers(pool, &proxy.url.origin, resolver)?,
-        (None, None) => peers(pool, origin, resolver)?,
+    let dialed = proxy.map_or(origin, |proxy| &proxy.url.origin);
+    let (peers, named) = match &pool.reach.unix_socket {
+        Some(path) => (Peers::Unix(path.clone()), None),
+        None => peers(pool, dialed, resolver)?,
     };
     let tunnel = proxy
         .filter(|proxy| origin.scheme == Scheme::Https || proxy.tunnels == Tunnels::All)
@@ -155,6 +167,7 @@ pub(crate) fn route(
     Ok(Route {
         origin: origin.clone(),
         peers,
+        named,
         sources,
         proxy_tls: seals.proxy.filter(|_| proxy.is_some() && !has_socket),
         tunnel,
@@ -199,25 +212,33 @@ fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
     head.into_bytes().into_boxed_slice()
 }
 
-/// Where an origin is.
-fn peers(pool: &Pool, origin: &Origin, resolver: &Resolver) -> Result<Peers, PrepareError> {
-    match addresses(pool, origin, resolver) {
-        Ok(addresses) => sent_to(pool, addresses).map(Peers::Tcp),
+/// Where an origin is, and the name that was looked up for it.
+fn peers(
+    pool: &Pool,
+    origin: &Origin,
+    resolver: &Resolver,
+) -> Result<(Peers, Option<Named>), PrepareError> {
+    let named = |ttl| Named {
+        origin: origin.clone(),
+        ttl,
+    };
+    if let Some(known) = known(pool, origin) {
+        return Ok((Peers::Tcp(sent_to(pool, known)?), None));
+    }
+    match place(pool, origin, resolver) {
+        Ok(place) => Ok((Peers::Tcp(place.peers), Some(named(place.ttl)))),
         Err(error) => match (pool.reach.unresolved, error.outcome()) {
-            (Unresolved::Fail, Some(outcome)) => Ok(Peers::Nowhere(outcome)),
+            (Unresolved::Fail, Some(outcome)) => Ok((Peers::Nowhere(outcome), Some(named(None)))),
             _ => Err(error),
         },
     }
 }
 
-/// The addresses of an origin: an address itself, the plan's own answer, or the resolver's.
-fn addresses(
-    pool: &Pool,
-    origin: &Origin,
-    resolver: &Resolver,
-) -> Result<Vec<SocketAddr>, PrepareError> {
+/// The addresses of an origin that nobody has to be asked for: an address itself, or the plan's own
+/// answer.
+fn known(pool: &Pool, origin: &Origin) -> Option<Vec<SocketAddr>> {
     let name = match &origin.host {
-        Host::Address(address) => return Ok(vec![SocketAddr::new(*address, origin.port)]),
+        Host::Address(address) => return Some(vec![SocketAddr::new(*address, origin.port)]),
         Host::Name(name) => name,
     };
     let given: Vec<SocketAddr> = pool
@@ -227,13 +248,33 @@ fn addresses(
         .filter(|given| given.host.eq_ignore_ascii_case(name) && given.port == origin.port)
         .map(|given| SocketAddr::new(given.address, given.port))
         .collect();
-    if !given.is_empty() {
-        return Ok(given);
+    (!given.is_empty()).then_some(given)
+}
+
+/// Where a name leads.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// At least one; in an order that does not depend on the answer's, where connections take turns
+    /// at them.
+    pub(crate) peers: Vec<SocketAddr>,
+    pub(crate) ttl: Option<Nanos>,
+}
+
+/// The resolver's answer for an origin's name.
+pub(crate) fn place(
+    pool: &Pool,
+    origin: &Origin,
+    resolver: &Resolver,
+) -> Result<Place, PrepareError> {
+    let host = bare(&origin.host);
+    let resolved = resolver(&pool.reach, &host, origin.port, pool.timeouts.connect);
+    let Resolved { addresses, ttl } =
+        resolved.map_err(|reason| PrepareError::Resolve { host, reason })?;
+    let mut peers = sent_to(pool, addresses)?;
+    if pool.reach.renewal != Renewal::Never && pool.connections.spread == Spread::Turn {
+        peers.sort_unstable();
     }
-    resolver(name, origin.port, pool.timeouts.connect).map_err(|reason| PrepareError::Resolve {
-        host: name.clone(),
-        reason,
-    })
+    Ok(Place { peers, ttl })
 }
 
 /// The addresses that one of the pool's source addresses can send to: those of its family.

@@ -14,12 +14,14 @@
 
 use super::change::{Change, Lost};
 use super::connection::{Connection, discard_input};
+use super::names::Names;
 use super::opening::{Attempt, Way};
 use super::share::{Seats, Share};
 use super::{Context, Lane, Lanes, Seat};
 use crate::blame::Failure;
-use crate::id::{ExchangeId, LaneId, Shard, ShareId};
-use crate::limits::{BACKOFF_MIN, REDIALS_AT_START, SCAN_MIN};
+use crate::id::{LaneId, Shard, ShareId};
+use crate::limits::{BACKOFF_MIN, LOOK_UP, LOOK_UP_AGAIN, REDIALS_AT_START, SCAN_MIN};
+use crate::prepare::Lookup;
 use crate::timers::{Timers, Wake};
 use crate::wire::{Handler, Input, Port, Wire};
 use drumfire_measure::{Closing, Outcome};
@@ -45,6 +47,7 @@ pub(crate) struct Connections {
     next_scan: Nanos,
     /// No connection rests after this.
     last_rest: Nanos,
+    names: Names,
     /// How often servers refused our pings as too frequent (ENHANCE_YOUR_CALM): each halves their
     /// rate.
     pub(super) pings_halved: u32,
@@ -63,6 +66,7 @@ impl Connections {
             is_last: false,
             next_scan: Nanos::MAX,
             last_rest: Nanos::ZERO,
+            names: Names::default(),
             pings_halved: 0,
         }
     }
@@ -465,6 +469,68 @@ impl Connections {
         change
     }
 
+    /// Looks up again where a lane leads.
+    #[cold]
+    pub(crate) fn look_up(&mut self, id: LaneId, lookup: &Lookup, timers: &mut Timers, now: Nanos) {
+        if let Some(named) = &self.lanes.get(id).route.named {
+            let origin = named.origin.clone();
+            self.names.look_up(id, origin, lookup, timers, now);
+        }
+    }
+
+    /// Takes the answers to look-ups of lanes that have come. Connections of one that leads elsewhere
+    /// by now leave, each whose share has another address; where there was no answer, all stays.
+    #[cold]
+    pub(super) fn take_names<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        now: Nanos,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        while let Some((id, place)) = self.names.take_answer() {
+            let is_known = place.is_some();
+            let lane = self.lanes.get_mut(id);
+            if place.is_some_and(|place| lane.lead_to(place)) {
+                self.move_shares(cx, id, now, &mut changes);
+            }
+            let again = self.lanes.get(id).looked_up_at(now);
+            let soon = now + LOOK_UP_AGAIN;
+            let again = again.map(|at| if is_known { at } else { at.min(soon) });
+            if let Some(at) = again {
+                cx.timers.at(at, Wake::Names(id));
+            }
+        }
+        if self.names.seek() {
+            cx.timers.at(now + LOOK_UP, Wake::LookUps);
+        }
+        changes
+    }
+
+    /// Lets the connections of a lane leave that lead elsewhere than their shares by now.
+    fn move_shares<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: LaneId,
+        now: Nanos,
+        changes: &mut Vec<Change>,
+    ) {
+        for share in self.lanes.get(id).shares().to_vec() {
+            let share = self.share(share);
+            let (slot, lane) = (share.slot, self.lanes.get(id));
+            let choice = share.number.wrapping_mul(lane.stride());
+            let assigned = lane.address_of(choice);
+            let connection = &self.slots[slot.0 as usize];
+            let stays = connection.address.is_none_or(|address| match assigned {
+                Some(assigned) => address == assigned,
+                None => lane.has_address(address),
+            });
+            self.at_mut(slot).choice = choice;
+            if !stays && !self.at(slot).is_opening() {
+                changes.push(self.leave(cx, slot, now, Closing::Moved));
+            }
+        }
+    }
+
     /// Puts a new slot in the place of one whose connection retires, for the same share.
     fn replace(&mut self, old: Slot) -> Slot {
         let retired = self.at(old);
@@ -623,7 +689,11 @@ impl Connections {
     pub(crate) fn begin_run(&mut self, timers: &mut Timers) {
         self.next_scan = Nanos::MAX;
         for id in self.lanes.ids() {
-            self.lanes.get_mut(id).begin_run();
+            let lane = self.lanes.get_mut(id);
+            lane.begin_run();
+            if let Some(at) = lane.looked_up_at(Nanos::ZERO) {
+                timers.at(at, Wake::Names(id));
+            }
         }
         for slot in self.slots() {
             let (connection, lane) = self.with_lane(slot);

@@ -1,12 +1,14 @@
 //! Lanes: the way to one origin, how its connections are treated, and the seats on them.
 
+use super::names::known_for;
 use crate::id::{LaneId, ShareId, UserId};
 use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
-use crate::prepare::Route;
+use crate::prepare::{Peers, Place, Route};
 use crate::wire::Settings;
 use drumfire_plan::{Ping, Spread};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 
 /// The right to have one exchange on a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +140,39 @@ impl Lane {
     pub(crate) fn next_redial(&mut self) -> Nanos {
         self.redialed_at += REDIAL_INTERVAL;
         self.redialed_at
+    }
+
+    /// Leads to these addresses from now on; `false` when it does already.
+    pub(crate) fn lead_to(&mut self, place: Place) -> bool {
+        if let Some(named) = &mut self.route.named {
+            named.ttl = place.ttl;
+        }
+        if matches!(&self.route.peers, Peers::Tcp(peers) if *peers == place.peers) {
+            return false;
+        }
+        self.down_until = vec![Nanos::ZERO; place.peers.len()];
+        self.route.peers = Peers::Tcp(place.peers);
+        true
+    }
+
+    /// When its name is to be looked up again, after this time.
+    pub(crate) fn looked_up_at(&self, now: Nanos) -> Option<Nanos> {
+        let ttl = self.route.named.as_ref()?.ttl;
+        known_for(self.settings.renewal, ttl).map(|time| now + time)
+    }
+
+    /// The address that a share's connection leads to, with this first choice, as long as none is
+    /// down; `None` where any will do.
+    pub(crate) fn address_of(&self, choice: u32) -> Option<SocketAddr> {
+        match (&self.route.peers, self.settings.spread) {
+            (Peers::Tcp(peers), Spread::Turn) => Some(peers[choice as usize % peers.len()]),
+            _ => None,
+        }
+    }
+
+    /// Whether it leads to an address.
+    pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
+        matches!(&self.route.peers, Peers::Tcp(peers) if peers.contains(&address))
     }
 
     /// All times count from the run's start from now on.

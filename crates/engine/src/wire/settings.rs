@@ -1,7 +1,7 @@
 //! How a pool wants its connections treated.
 
 use drumfire_plan::{
-    ExpectContinue, HttpVersion, KeepAlive, KeepAliveHints, Life, Ping, Pool, Spread,
+    ExpectContinue, HttpVersion, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread,
 };
 use drumfire_units::Nanos;
 
@@ -20,6 +20,7 @@ pub(crate) struct Settings {
     pub(crate) backoff_max: Nanos,
     pub(crate) ping: Option<Ping>,
     pub(crate) life: Life,
+    pub(crate) renewal: Renewal,
     pub(crate) connect_limit: Nanos,
     pub(crate) tls_limit: Nanos,
 }
@@ -43,6 +44,7 @@ impl Settings {
             backoff_max: connections.backoff_max,
             ping: connections.ping,
             life: connections.life,
+            renewal: pool.reach.renewal,
             connect_limit: timeouts.connect,
             tls_limit: timeouts.tls,
         }

@@ -2,7 +2,7 @@
 
 use crate::{ms, run, secs};
 use drumfire_measure::{Closing, Connections};
-use drumfire_plan::{Churn, KeepAlive, KeepAliveHints, Life, Pause, Ping};
+use drumfire_plan::{Churn, KeepAlive, KeepAliveHints, Life, Pause, Ping, Renewal};
 use drumfire_testkit::{
     Answer, Draft, Farewell, Http2, LastId, Law, Network, Server, World, closed, open,
 };
@@ -248,4 +248,51 @@ fn churn_replaces_its_part_of_the_connections() {
             lived.opened
         );
     }
+}
+
+/// A name that is looked up as its time to live says, 10 s, leads to two servers more after 20 s
+/// and to one alone after 60 s. Connections follow and nothing fails; each server has its share.
+#[test]
+fn connections_follow_a_name() {
+    let two = ["10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80"];
+    for (plan, server) in [
+        (open("const(300/s,100s)").connections(6), Server::new()),
+        (
+            open("const(300/s,100s)").connections(6).http2(5),
+            Server::http2(Http2::new()),
+        ),
+    ] {
+        let server = server.takes(Law::Const(ms(2)));
+        let mut world = World::of(server.clone()).network(Network::each_way(ms(1)));
+        for address in two {
+            world = world.host(address, server.clone());
+        }
+        let world = world.name("sut", &two[..1]);
+        let world = world
+            .moves(secs(20), "sut", &two)
+            .moves(secs(60), "sut", &two[2..]);
+        let plan = plan.with(|pool| pool.reach.renewal = Renewal::Ttl);
+        let result = run(plan.interval(secs(1)), world);
+        let total = &result.summary.total;
+        assert_eq!((total.counts.ok, total.counts.failed), (30_000, 0));
+        let moved = total.connections.closed_by(Closing::Moved);
+        assert_eq!(
+            ends(&total.connections),
+            [(Closing::Moved, moved), (Closing::Ended, 6)]
+        );
+        // Four of the six lead elsewhere with three addresses, and four again with the last.
+        assert_eq!(moved, 8);
+    }
+}
+
+/// A name that is gone for a while leaves its connections where they are.
+#[test]
+fn a_name_without_an_answer_changes_nothing() {
+    let plan = open("const(100/s,100s)").connections(4);
+    let world = World::of(Server::new().takes(Law::Const(ms(2))));
+    let world = world.moves(secs(20), "sut", &[]);
+    let plan = plan.with(|pool| pool.reach.renewal = Renewal::Each(secs(5)));
+    let total = run(plan, world).summary.total.clone();
+    assert_eq!((total.counts.ok, total.counts.failed), (10_000, 0));
+    assert_eq!(ends(&total.connections), [(Closing::Ended, 4)]);
 }

@@ -62,6 +62,10 @@ pub struct Reach {
     pub addresses: Option<Text>,
     /// `refuse` or `fail`: what becomes of a name without an address.
     pub unresolved: Option<Text>,
+    /// `once`, `ttl` or a time: whether names are looked up again.
+    pub lookup: Option<Text>,
+    /// The name server that is asked in place of the system's.
+    pub name_server: Option<Text>,
     /// Local addresses to send from.
     pub source_ip: Vec<Text>,
     /// A proxy's URL, or `none`.

@@ -7,8 +7,8 @@ use crate::page::Page;
 use crate::quantity::{busy, count, counted, latency, share, share_tenths, span, throughput};
 use crate::style::Unicode;
 use drumfire_measure::{
-    AddressCounts, Closing, Connections, Figures, Histogram, Model, PoolInfo, Settling, Summary,
-    Validity,
+    AddressCounts, AddressRow, Closing, Connections, Figures, Histogram, Model, PoolInfo, Settling,
+    Summary, Validity,
 };
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
@@ -171,7 +171,7 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
         items.push(Line::plain(text));
     }
     items.extend(closings(&total.connections).into_iter().map(Line::plain));
-    items.extend(spread(&total.connections.addresses).map(Line::plain));
+    items.extend(spread(&total.connections));
     if total.retried > 0 {
         items.push(Line::plain(counted(total.retried, "resent request")));
     }
@@ -186,20 +186,45 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     page.items("Connections", items);
 }
 
-/// How the requests were spread over several addresses.
-fn spread(addresses: &Addresses) -> Option<String> {
+/// Beyond this factor between two addresses of a name, balancing has failed.
+const SKEW_MAX: u64 = 2;
+/// Fewer requests on an address may be so by chance.
+const SKEW_FROM: u64 = 100;
+
+/// How the requests were spread over several addresses. Where connections followed a name to new
+/// ones, addresses had different times, and none has too few.
+fn spread(connections: &Connections) -> Option<Line> {
+    let addresses = &connections.addresses;
     let rows = addresses.rows();
     let all: u64 = rows.iter().map(|row| row.counts.carried).sum();
     if rows.len() < 2 || all == 0 || addresses.others() != AddressCounts::default() {
         return None;
     }
-    let carried = || rows.iter().map(|row| row.counts.carried);
-    let least = share_tenths(carried().min()?, all);
-    let most = share_tenths(carried().max()?, all);
+    let carried = |row: &&AddressRow| row.counts.carried;
+    let (least, most) = (
+        rows.iter().min_by_key(carried)?,
+        rows.iter().max_by_key(carried)?,
+    );
+    let (few, many) = (least.counts.carried, most.counts.carried);
     let of = rows.len();
-    Some(format!(
-        "{of} addresses with {least} to {most} of the requests each"
-    ))
+    let shares = format!(
+        "{of} addresses with {} to {} of the requests each",
+        share_tenths(few, all),
+        share_tenths(many, all)
+    );
+    let is_skewed = many > few.saturating_mul(SKEW_MAX) && all >= SKEW_FROM * of as u64;
+    Some(
+        match is_skewed && connections.closed_by(Closing::Moved) == 0 {
+            true => Line::of(
+                format!(
+                    "{shares}, uneven: {} had least, {} most",
+                    least.address, most.address
+                ),
+                Ink::Warn,
+            ),
+            false => Line::plain(shares),
+        },
+    )
 }
 
 /// How connections ended before the load did, but for what the plan itself asks for.
@@ -220,6 +245,7 @@ fn closings(connections: &Connections) -> Vec<String> {
         (server, format!("closed by the server{each}")),
         (by(Closing::Idle), "given up idle".to_owned()),
         (by(Closing::Aged), "closed at their age".to_owned()),
+        (by(Closing::Moved), "moved to other addresses".to_owned()),
         (by(Closing::Reset), "reset".to_owned()),
         (by(Closing::Failed), "closed after failures".to_owned()),
         (by(Closing::GoAway), "ended by GOAWAY".to_owned()),
