@@ -195,6 +195,7 @@ fn generator(load: &LoadFlags, interval: Option<&String>) -> Generator {
         warmup: some("warmup", load.warmup.as_ref()),
         spin: switch("spin", load.spin, true),
         interval: some("interval", interval),
+        i_own_this_target: switch("i_own_this_target", load.i_own_this_target, true),
     }
 }
 

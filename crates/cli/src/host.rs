@@ -1,9 +1,9 @@
 //! The machine and its servers, as the compiler asks for them.
 
 use crate::exit::Failure;
-use crate::input;
 use crate::reflect;
 use crate::session;
+use crate::{input, names};
 use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
 use drumfire_net::{Clock, TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
@@ -81,6 +81,10 @@ impl Host for Machine {
             true => Ok(Arc::new(input::OpenFile::new(&located)?)),
             false => Ok(Arc::new(self.read(path)?)),
         }
+    }
+
+    fn allowed_targets(&self) -> String {
+        names::allowed()
     }
 
     fn look(&self, path: &str) -> Found {

@@ -34,3 +34,17 @@ pub(crate) fn resolve(
     }
     NameServers::of_file(&file("/etc/resolv.conf")).resolve(host, port, timeout)
 }
+
+/// The file in which a user lists the public hosts that may be loaded, by the XDG convention.
+pub(crate) fn allowed_file() -> Option<PathBuf> {
+    let given = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let given = given.filter(|folder| folder.is_absolute());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".config"));
+    Some(given.or_else(home)?.join("drumfire/targets"))
+}
+
+/// What it says; nothing, where there is none.
+pub(crate) fn allowed() -> String {
+    let text = allowed_file().and_then(|path| fs::read_to_string(path).ok());
+    text.unwrap_or_default()
+}

@@ -42,6 +42,12 @@ pub(crate) fn execute(
 ) -> Result<Arc<Summary>, Failure> {
     let prepared = prepare(plan, Arc::new(names::resolve)).map_err(|error| match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
+        PrepareError::Guarded { ref host, .. } => Failure::usage(&error).with_remedy(format!(
+            "; if it is yours to load, add --i-own-this-target, or write `{}` into {}",
+            host.escape_default(),
+            names::allowed_file()
+                .map_or_else(|| "a list".to_owned(), |path| path.display().to_string())
+        )),
         PrepareError::Source { .. } => Failure::usage(format!("--source-ip: {error}")),
         PrepareError::Tls(reason) => Failure::usage(format!("{}: {reason}", reason.flag())),
         _ => Failure::usage(error),

@@ -29,8 +29,8 @@ use drumfire_plan::document::{
     Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_plan::{
-    Cookies, Expect, Generator, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts, Program,
-    Samples, Spin, Threshold, ThresholdError, Transcripts, Url,
+    Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts,
+    Program, Samples, Spin, Threshold, ThresholdError, Transcripts, Url, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -102,6 +102,13 @@ fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Dia
         .drop_missing_from(known, &lost(document, &sources));
     if let Some(limit) = scope.host.connections_max() {
         descriptors::fit(&mut pools, limit);
+    }
+    let is_owned = is_on(&document.generator.i_own_this_target);
+    if !is_owned && !is_modest(&pools) {
+        let guard = Guard::of_lines(&scope.host.allowed_targets());
+        for pool in &mut pools {
+            pool.reach.guard = Some(guard.clone());
+        }
     }
     // Of pools that could not be made, everything was said.
     let parts = (!pools.is_empty() && pools.len() == written.len()).then_some(PlanParts {

@@ -41,6 +41,11 @@ pub trait Host: Send + Sync + fmt::Debug {
         Found::Nothing
     }
 
+    /// The user's list of public hosts that may be loaded, as [`drumfire_plan::Guard`] reads it.
+    fn allowed_targets(&self) -> String {
+        String::new()
+    }
+
     /// The time, in seconds since 1970.
     fn unix_seconds(&self) -> i64 {
         0

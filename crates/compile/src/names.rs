@@ -39,6 +39,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("head_timeout", "--head-timeout"),
     ("headers", "-H"),
     ("http", "--http2"),
+    ("i_own_this_target", "--i-own-this-target"),
     ("import_path", "--import-path"),
     ("insecure", "-k"),
     ("interval", "--interval"),

@@ -71,6 +71,7 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
             .unwrap_or_default(),
         renewal: renewal(written, scope),
         name_server: name_server(written, scope),
+        guard: None,
         source_addresses: source_addresses(written, scope),
         unix_socket: unix_socket.map(|path| scope.host.locate(&path.value)),
     }

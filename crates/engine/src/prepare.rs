@@ -20,8 +20,8 @@ use crate::id::{LaneId, PoolId};
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsSetupError};
 use drumfire_plan::{
-    Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, Origin, Plan, Pool, Reach,
-    RequestData,
+    Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, MODEST_COUNT, MODEST_RATE,
+    Origin, Plan, Pool, Reach, RequestData,
 };
 use drumfire_units::Nanos;
 use std::collections::HashMap;
@@ -184,6 +184,13 @@ pub enum PrepareError {
         /// An address of the target.
         peer: IpAddr,
     },
+    /// The plan's guard does not let the load go there.
+    Guarded {
+        /// The target, as a list of allowed ones would name it.
+        host: String,
+        /// Its public address.
+        address: IpAddr,
+    },
     /// TLS can't be set up.
     Tls(TlsSetupError),
     /// A request can't be put on the wire: which one, and why.
@@ -223,6 +230,12 @@ impl fmt::Display for PrepareError {
                     family(peer)
                 )
             }
+            Self::Guarded { host, address } => write!(
+                f,
+                "`{}` is at a public address, {address}, and this load is more than \
+                 {MODEST_RATE} requests/s or {MODEST_COUNT} requests in all",
+                host.escape_default()
+            ),
             Self::Tls(error) => error.fmt(f),
             Self::Request(text) => f.write_str(text),
         }

@@ -153,4 +153,6 @@ pub struct Generator {
     pub spin: Option<Switch>,
     /// The length of an interval.
     pub interval: Option<Text>,
+    /// Whether more than a modest load may go to public addresses.
+    pub i_own_this_target: Option<Switch>,
 }

@@ -10,6 +10,7 @@ mod command;
 mod data;
 pub mod document;
 mod expect;
+mod guard;
 mod host;
 mod http;
 mod law_text;
@@ -44,6 +45,7 @@ pub use data::{
     DataCause, DataError, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying,
 };
 pub use expect::{Expect, ParseExpectError};
+pub use guard::{Guard, MODEST_COUNT, MODEST_RATE, is_modest};
 pub use http::{
     Affinity, Body, Compressed, Connections, ExpectContinue, Growth, Header, HeaderError,
     HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, Method, Ping, RedirectStyle,

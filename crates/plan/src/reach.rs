@@ -1,6 +1,6 @@
 //! How targets are reached: names, addresses, sockets, proxies, TLS.
 
-use crate::Url;
+use crate::{Guard, Url};
 use drumfire_units::Nanos;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -23,6 +23,8 @@ pub struct Reach {
     pub renewal: Renewal,
     /// The name server that is asked in place of the system's.
     pub name_server: Option<SocketAddr>,
+    /// Keeps the load from public hosts that it does not allow; `None` where it may go anywhere.
+    pub guard: Option<Guard>,
     /// Local addresses to send from, used in turn.
     pub source_addresses: Vec<IpAddr>,
     /// A Unix socket to connect to in place of the URL's host.

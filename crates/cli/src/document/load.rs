@@ -38,6 +38,7 @@ pub(crate) fn put(document: &mut Document, flags: &LoadFlags) -> Result<(), Fail
     or(&mut own.threads, given.threads);
     or(&mut own.seed, given.seed);
     or(&mut own.warmup, given.warmup);
+    or(&mut own.i_own_this_target, given.i_own_this_target);
     or(&mut own.spin, given.spin);
     let given = stop(flags);
     for pool in &mut document.pools {

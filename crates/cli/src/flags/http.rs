@@ -136,6 +136,9 @@ pub(crate) struct LoadFlags {
     /// Busy-wait shortly before a request is due: microseconds of lag, for a core's worth of CPU
     #[arg(long)]
     pub(crate) spin: bool,
+    /// Send more than 100 requests/s, or 1,000 in all, to public addresses
+    #[arg(long)]
+    pub(crate) i_own_this_target: bool,
 }
 
 /// How requests travel.

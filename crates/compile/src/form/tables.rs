@@ -54,6 +54,8 @@ fields!(Generator {
         "The time at the beginning that is not measured, such as 5s; auto: until latencies settle",
     "spin" => spin: "Whether threads spin before a request is due, for times below 50 µs",
     "interval" => interval: "The length of a window of figures, such as 1s",
+    "i_own_this_target" => i_own_this_target:
+        "Whether more than a modest load may go to public addresses",
 });
 
 fields!(Reach {

@@ -93,8 +93,8 @@ prop_compose! {
 
 prop_compose! {
     fn generator()(threads in count(), seed in count(), warmup in some(), spin in switch(),
-                   interval in some())
-        -> Generator { Generator { threads, seed, warmup, spin, interval } }
+                   interval in some(), i_own_this_target in switch())
+        -> Generator { Generator { threads, seed, warmup, spin, interval, i_own_this_target } }
 }
 
 prop_compose! {

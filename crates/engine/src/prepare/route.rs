@@ -223,6 +223,7 @@ fn peers(
         ttl,
     };
     if let Some(known) = known(pool, origin) {
+        guarded(pool, origin, &known)?;
         return Ok((Peers::Tcp(sent_to(pool, known)?), None));
     }
     match place(pool, origin, resolver) {
@@ -231,6 +232,23 @@ fn peers(
             (Unresolved::Fail, Some(outcome)) => Ok((Peers::Nowhere(outcome), Some(named(None)))),
             _ => Err(error),
         },
+    }
+}
+
+/// Whether the load may go to these addresses of an origin: asked of all that it has, whenever it
+/// is looked up, so that a name which moves is caught, too.
+fn guarded(pool: &Pool, origin: &Origin, addresses: &[SocketAddr]) -> Result<(), PrepareError> {
+    let Some(guard) = &pool.reach.guard else {
+        return Ok(());
+    };
+    let host = bare(&origin.host);
+    let refused = |address: &&SocketAddr| !guard.permits(&host, address.ip());
+    match addresses.iter().find(refused) {
+        None => Ok(()),
+        Some(address) => Err(PrepareError::Guarded {
+            address: address.ip(),
+            host,
+        }),
     }
 }
 
@@ -270,6 +288,7 @@ pub(crate) fn place(
     let resolved = resolver(&pool.reach, &host, origin.port, pool.timeouts.connect);
     let Resolved { addresses, ttl } =
         resolved.map_err(|reason| PrepareError::Resolve { host, reason })?;
+    guarded(pool, origin, &addresses)?;
     let mut peers = sent_to(pool, addresses)?;
     if pool.reach.renewal != Renewal::Never && pool.connections.spread == Spread::Turn {
         peers.sort_unstable();

@@ -186,7 +186,9 @@ fn found(answer: &Receiver<LookedUp>) -> Option<Result<crate::prepare::Answer, F
         Ok(answer) => Some(answer.map_err(|error| {
             let outcome = match error {
                 // The plan says where connections come from.
-                PrepareError::Source { .. } => Outcome::RedirectBlocked,
+                PrepareError::Source { .. } | PrepareError::Guarded { .. } => {
+                    Outcome::RedirectBlocked
+                }
                 _ => error.outcome().unwrap_or(Outcome::TlsProtocol),
             };
             Failure::with(outcome, error.to_string())

@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, us};
 use drumfire_measure::Outcome;
-use drumfire_plan::{Header, Method, RedirectStyle, Redirects, Url};
+use drumfire_plan::{Guard, Header, Method, RedirectStyle, Redirects, Url};
 use drumfire_testkit::{Answer, Draft, Law, Request, Server, World, closed};
 
 /// A plan that follows a number of redirects, and has credentials.
@@ -235,4 +235,15 @@ fn a_redirect_to_where_no_source_address_can_send_is_not_followed() {
     let message = "the source address 10.0.0.9 can't send to 2001:db8::1: one is IPv4 and the \
                    other IPv6";
     assert!(errors.contains(message), "{errors}");
+}
+
+/// A server leads a load that is more than modest to somebody else.
+#[test]
+fn a_redirect_to_a_public_address_is_blocked() {
+    let server = Server::new().says(Answer::redirect(302, "http://victim/"));
+    let world = World::of(server).name("victim", &["203.0.113.1:80"]);
+    let plan = following(1, "http://sut/").with(|plan| plan.reach.guard = Some(Guard::default()));
+    let result = run(plan, world);
+    failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
+    assert_eq!(result.log.requests, 20);
 }
