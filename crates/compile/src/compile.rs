@@ -22,6 +22,7 @@ use crate::schema;
 use crate::scope::{Scope, is_on};
 use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
+use crate::trace::traced;
 use crate::transport;
 use crate::{ammo, check, descriptors, feeds, script};
 use drumfire_data::Sources;
@@ -193,7 +194,8 @@ fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfir
     });
     let paced = ammo::paced(pool, &mut all.made, scope);
     let pool = paced.as_ref().unwrap_or(pool);
-    let mut made = made_of(pool, all.made.requests, HttpVersion::Http1, scope);
+    let requests = traced(all.made.requests, pool);
+    let mut made = made_of(pool, requests, HttpVersion::Http1, scope);
     made.program = all.program;
     ask_at_most(all.made.count, pool, &mut made);
     made
@@ -228,7 +230,7 @@ fn calls(
         // Calls carry none.
         made.cookies = Cookies::Ignore;
     }
-    made.requests = all.made.requests;
+    made.requests = traced(all.made.requests, pool);
     made.program = all.program;
     ask_at_most(all.made.count, pool, &mut made);
     Some(made)

@@ -31,6 +31,7 @@ mod script;
 mod target;
 mod template_scope;
 mod templates;
+mod trace;
 mod transport;
 mod web_form;
 

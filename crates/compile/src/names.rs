@@ -92,6 +92,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("thresholds", "--threshold"),
     ("timeout", "--timeout"),
     ("tls_timeout", "--tls-timeout"),
+    ("traceparent", "--traceparent"),
     ("unix_socket", "--unix-socket"),
     ("users", "-u"),
     ("warmup", "--warmup"),

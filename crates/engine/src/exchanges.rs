@@ -30,7 +30,7 @@ use self::look::{Look, seen_status};
 use self::own::OwnRequest;
 use self::redirect::{Follow, Next};
 use self::response::{BodyUse, judge};
-use self::transcript::{Part, Records};
+use self::transcript::Records;
 use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
@@ -212,7 +212,7 @@ impl Exchanges {
             reads: looks
                 || prepared.pool().http.compressed != Compressed::AsSent
                 || prepared.pool().cookies != Cookies::Ignore,
-            records: Records::new(prepared.pool().transcripts, varies),
+            records: Records::new(&prepared, varies),
             varies,
             prepared,
             list: Vec::with_capacity(room),
@@ -445,8 +445,8 @@ impl Exchanges {
         }
         interval.interim += u64::from(exchange.interim);
         let sample = exchange.sample(now, outcome, status, request.step);
-        if self.records.attends && self.records.wants(&sample) {
-            self.transcribe(id, sample, Part::Last);
+        if self.records.attends {
+            self.attend(id, &sample);
         }
         let exchange = &mut self.list[id.index()];
         exchange.open = false;

@@ -21,7 +21,7 @@ use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsSetupError};
 use drumfire_plan::{
     Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, MODEST_COUNT, MODEST_RATE,
-    Origin, Plan, Pool, Reach, RequestData,
+    Origin, Plan, Pool, Reach, RequestData, TRACEPARENT,
 };
 use drumfire_units::Nanos;
 use std::collections::HashMap;
@@ -152,6 +152,16 @@ impl Request {
     /// Whether anything must be done for an exchange before it can be sent.
     pub(crate) fn is_rendered_late(&self) -> bool {
         self.call().is_some() || matches!(self.message, Message::Varying(_))
+    }
+
+    /// Whether each exchange of it carries a trace.
+    pub(crate) fn is_traced(&self) -> bool {
+        let data = match (self.call(), &self.message) {
+            (Some(call), _) => Some(&call.plan.data),
+            (None, Message::Varying(varying)) => Some(varying.data()),
+            (None, _) => None,
+        };
+        data.is_some_and(|data| data.renders(TRACEPARENT))
     }
 
     /// Whether its response is judged by more than the pool's statuses.

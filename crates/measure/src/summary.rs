@@ -5,8 +5,8 @@ use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
     Drift, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations, LoadAnswer,
-    Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling, Step, TargetAnswer,
-    ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
+    Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling, Slowest, Step,
+    TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::{Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
@@ -87,6 +87,8 @@ pub struct Summary {
     pub drift: Vec<Drift>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
+    /// The slowest requests that carried traces.
+    pub slowest: Slowest,
     /// The threshold that ended the run, if one did.
     ended_by: Option<EndedBy>,
 }
@@ -122,6 +124,7 @@ impl Summary {
             generator: GeneratorHealth::default(),
             drift: Vec::new(),
             failed_bodies: FailedBodies::default(),
+            slowest: Slowest::default(),
             ended_by: None,
         }
     }

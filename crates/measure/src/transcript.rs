@@ -1,6 +1,6 @@
 //! Exchanges in full, for a person to read, and the bodies of failures.
 
-use crate::{Outcome, Sample};
+use crate::{Outcome, Sample, SlowRequest};
 use drumfire_plan::Finding;
 use drumfire_units::Nanos;
 
@@ -98,13 +98,15 @@ pub struct Written {
     pub transcripts: Vec<Transcript>,
     /// The first bodies of kinds of failure.
     pub failed_bodies: Vec<FailedBody>,
+    /// Requests that are slower than others before, where they carry traces.
+    pub slow: Vec<SlowRequest>,
 }
 
 impl Written {
     /// Whether there is nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.transcripts.is_empty() && self.failed_bodies.is_empty()
+        self.transcripts.is_empty() && self.failed_bodies.is_empty() && self.slow.is_empty()
     }
 }
 

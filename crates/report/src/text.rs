@@ -9,6 +9,7 @@ mod latency;
 mod outcome;
 mod pool;
 mod run;
+mod slowest;
 mod stage;
 mod step;
 mod verdict;
@@ -39,7 +40,7 @@ pub fn summary_explained(summary: &Summary, style: &Style) -> String {
 
 /// The parts, in the order in which a reader needs them.
 fn print(summary: &Summary, mut page: Page<'_>) -> String {
-    let parts: [fn(&Summary, &mut Page<'_>); 15] = [
+    let parts: [fn(&Summary, &mut Page<'_>); 16] = [
         verdict::print,
         drift::print,
         run::print_plan,
@@ -50,6 +51,7 @@ fn print(summary: &Summary, mut page: Page<'_>) -> String {
         stage::print,
         iteration::print_scenarios,
         step::print,
+        slowest::print,
         outcome::print_status,
         outcome::print_errors,
         outcome::print_forgiven,

@@ -4,8 +4,8 @@ use super::{count, document, feeds, fields, payload, some, switch, text, texts, 
 use crate::exit::Failure;
 use crate::flags::GrpcFlags;
 use drumfire_plan::document::{
-    Ask, CallOptions, Data, Document, Fields, Place, Placed, Pool, Reflection, Request, Schema,
-    Settings, Stream,
+    Ask, CallOptions, CommonFields, Data, Document, Fields, Place, Placed, Pool, Reflection,
+    Request, Schema, Settings, Stream,
 };
 
 /// The document of the flags. Without `--call` it has no request, and serves only to fetch a
@@ -27,6 +27,10 @@ pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
                     target: None,
                     metadata: fields("reflect_metadata", &flags.reflect_metadata)?,
                 },
+            },
+            fields: CommonFields {
+                traceparent: switch("traceparent", flags.transport.traceparent, true),
+                ..CommonFields::default()
             },
             ..settings
         },

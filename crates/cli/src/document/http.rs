@@ -35,6 +35,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
             },
             fields: CommonFields {
                 headers: fields("headers", &flags.headers)?,
+                traceparent: switch("traceparent", flags.transport.traceparent, true),
                 ..CommonFields::default()
             },
             body: CommonBody {

@@ -145,6 +145,9 @@ pub(crate) struct LoadFlags {
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct TransportFlags {
+    /// Send a W3C traceparent of its own with each request, and name the slowest in the report
+    #[arg(long, help_heading = "Request")]
+    pub(crate) traceparent: bool,
     /// A new connection for each request
     #[arg(long, help_heading = "Connections")]
     pub(crate) no_keepalive: bool,

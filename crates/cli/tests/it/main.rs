@@ -59,4 +59,5 @@ mod stops;
 mod support;
 mod syscalls;
 mod templates;
+mod traces;
 mod wire;

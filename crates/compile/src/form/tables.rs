@@ -190,6 +190,8 @@ fields!(CommonBody [payload] {
 fields!(CommonFields {
     "headers" => headers: "Header fields of every HTTP request",
     "metadata" => metadata: "Metadata of every call",
+    "traceparent" => traceparent:
+        "Whether every request and every call carries a W3C traceparent of its own",
 });
 
 fields!(Pool [load, settings] {

@@ -177,11 +177,11 @@ prop_compose! {
     fn settings()(reach in reach().boxed(), http in http().boxed(),
                   connections in connections().boxed(), timeouts in timeouts().boxed(),
                   tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(),
-                  headers in listed(), metadata in listed(), body in common_body().boxed(),
+                  headers in listed(), metadata in listed(), traceparent in switch(), body in common_body().boxed(),
                   templates in some(), script in some())
         -> Settings {
             Settings { reach, http, connections, timeouts, tls, schema, options,
-                       fields: CommonFields { headers, metadata }, body, templates,
+                       fields: CommonFields { headers, metadata, traceparent }, body, templates,
                        script }
         }
 }

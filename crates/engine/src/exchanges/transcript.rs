@@ -9,15 +9,20 @@ use super::response::BodyUse;
 use super::{Exchange, Exchanges};
 use crate::id::ExchangeId;
 use crate::limits::{KEPT_TRANSCRIPTS_BYTES, SHOWN_BYTES, SHOWN_MESSAGES, TRANSCRIPT_BYTES};
-use crate::prepare::{CallRequest, Message, Rendered, StreamRequest, message_count};
+use crate::prepare::{
+    CallRequest, Message, PreparedPool, Rendered, Request, StreamRequest, message_count,
+};
 use crate::wire::{Extra, Fields, Whole};
 use drumfire_measure::{
     Excerpt, FAILED_BODY_BYTES, FailedBodies, FailedBody, Field, Outcome, Particulars, Sample,
-    Side, Transcript, Written,
+    Side, SlowRequest, Slowest, Transcript, Written,
 };
 use drumfire_plan::secret::{self, is_secret};
-use drumfire_plan::{Direction, Response, Transcripts};
+use drumfire_plan::{Direction, Response, TRACEPARENT, Transcripts};
 use std::mem::take;
+
+/// How many digits the id of a trace has.
+const TRACE_DIGITS: usize = 32;
 
 /// What a worker keeps of a pool's exchanges until the next interval is closed.
 #[derive(Debug, Default)]
@@ -36,15 +41,23 @@ pub(super) struct Records {
     known: FailedBodies,
     /// Bodies that are not handed over yet.
     bodies: Vec<FailedBody>,
+    /// Whether any request carries a trace.
+    traces: bool,
+    /// The slowest of this worker's that do.
+    slowest: Slowest,
+    /// Those that are not handed over yet.
+    slow: Vec<SlowRequest>,
 }
 
 impl Records {
     /// None yet.
-    pub(super) fn new(transcripts: Transcripts, varies: bool) -> Self {
+    pub(super) fn new(prepared: &PreparedPool, varies: bool) -> Self {
+        let transcripts = prepared.pool().transcripts;
         let shows = transcripts != Transcripts::None;
         Self {
             kinds: transcripts,
             shows,
+            traces: prepared.requests.iter().any(Request::is_traced),
             attends: shows || varies,
             ..Self::default()
         }
@@ -82,7 +95,45 @@ impl Exchanges {
         Written {
             transcripts: take(&mut self.records.transcripts),
             failed_bodies: take(&mut self.records.bodies),
+            slow: take(&mut self.records.slow),
         }
+    }
+
+    /// Keeps of an exchange that has ended what the plan asks for beyond its sample.
+    #[inline(never)]
+    pub(super) fn attend(&mut self, id: ExchangeId, sample: &Sample) {
+        if self.records.wants(sample) {
+            self.transcribe(id, *sample, Part::Last);
+        }
+        let is_measured = sample.intended >= self.measure_from;
+        if self.records.traces && is_measured && self.records.slowest.wants(sample.response_time())
+        {
+            self.keep_trace(id, sample);
+        }
+    }
+
+    /// Keeps the trace of an exchange that is slower than most.
+    #[cold]
+    fn keep_trace(&mut self, id: ExchangeId, sample: &Sample) {
+        let exchange = &self.list[id.index()];
+        let request = &self.prepared.requests[exchange.task.request as usize];
+        let sent = exchange.sent(&request.message);
+        let mut fields = sent.fields.iter();
+        let field = fields.find(|field| field.name.eq_ignore_ascii_case(TRACEPARENT));
+        let Some(trace) = field.and_then(|field| field.value.split('-').nth(1)) else {
+            return;
+        };
+        let slow = SlowRequest {
+            trace: trace.chars().take(TRACE_DIGITS).collect(),
+            pool: self.prepared.id.0,
+            step: sample.step,
+            outcome: sample.outcome,
+            status: sample.status,
+            intended: sample.intended,
+            response_time: sample.response_time(),
+        };
+        self.records.slowest.add(slow.clone());
+        self.records.slow.push(slow);
     }
 
     /// A response of an unexpected status has come in one piece.

@@ -136,7 +136,8 @@ fn call_fields(request: &HttpRequest, call: &Call) -> Vec<(Vec<u8>, Vec<u8>)> {
     let (sent, accepted) = (sent_encoding(call), accepted_encoding(call));
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     let mut push = |name: &str, value: &[u8]| {
-        if !request.headers.iter().any(|header| header.is(name)) {
+        let is_own = request.headers.iter().any(|header| header.is(name));
+        if !is_own && !call.data.renders(name) {
             fields.push((name.into(), value.into()));
         }
     };

@@ -19,6 +19,13 @@ pub(crate) struct VaryingRequest {
     pub(crate) outline: Outline,
 }
 
+impl VaryingRequest {
+    /// The data that it is rendered from.
+    pub(crate) fn data(&self) -> &Arc<dyn RequestData> {
+        &self.data
+    }
+}
+
 /// The fixed part, in the form that its protocol sends.
 #[derive(Debug)]
 pub(crate) enum Outline {

@@ -171,6 +171,9 @@ impl Collector {
                 for body in written.failed_bodies {
                     self.summary.failed_bodies.add(body);
                 }
+                for slow in written.slow {
+                    self.summary.slowest.add(slow);
+                }
                 if !written.transcripts.is_empty() {
                     observer(RunEvent::Transcripts(written.transcripts));
                 }

@@ -47,6 +47,8 @@ pub struct CommonFields {
     pub headers: Vec<Field>,
     /// Metadata of calls.
     pub metadata: Vec<Field>,
+    /// Whether every request and every call carries a traceparent of its own.
+    pub traceparent: Option<Switch>,
 }
 
 /// Where the target is, and the way there.

@@ -217,6 +217,20 @@ struct Failures {
     errors: Vec<Error>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed_bodies: Vec<FailedBody>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slowest: Vec<Slow>,
+}
+
+/// One of the slowest requests that carried a trace.
+#[derive(Serialize)]
+struct Slow {
+    trace_id: String,
+    response_time_ns: u64,
+    at_ns: u64,
+    pool: String,
+    step: String,
+    kind: &'static str,
+    status: u16,
 }
 
 #[derive(Serialize)]
@@ -326,6 +340,7 @@ impl<'a> Document<'a> {
             failures: Failures {
                 errors: total.errors().into_iter().map(Error::of).collect(),
                 failed_bodies: FailedBody::of_run(summary),
+                slowest: Slow::of_run(summary),
             },
             leniencies: Leniency::ALL
                 .iter()
@@ -564,6 +579,27 @@ impl FailedBody {
                     step: step.map_or_else(String::new, |step| secret::url(step)),
                     bytes: failed.body.length,
                     body: content(&failed.body, &[], &[], Unicode::On).join("\n"),
+                }
+            })
+            .collect()
+    }
+}
+
+impl Slow {
+    fn of_run(summary: &Summary) -> Vec<Self> {
+        let slowest = summary.slowest.iter();
+        slowest
+            .map(|slow| {
+                let pool = summary.info.pools.get(usize::from(slow.pool));
+                let step = pool.and_then(|pool| pool.steps.get(usize::from(slow.step)));
+                Self {
+                    trace_id: prose(&slow.trace),
+                    response_time_ns: slow.response_time.0,
+                    at_ns: slow.intended.0,
+                    pool: pool.map_or_else(String::new, |pool| prose(&pool.name)),
+                    step: step.map_or_else(String::new, |step| secret::url(step)),
+                    kind: slow.outcome.name(),
+                    status: slow.status,
                 }
             })
             .collect()

@@ -1,0 +1,30 @@
+//! Requests that carry a traceparent each.
+
+use drumfire_plan::document::Pool;
+use drumfire_plan::{HttpRequest, TRACEPARENT, Traced};
+use std::sync::Arc;
+
+/// The requests of a pool, each with a traceparent where the pool wants that. One that has such a
+/// field of its own keeps it.
+pub(crate) fn traced(mut requests: Vec<HttpRequest>, pool: &Pool) -> Vec<HttpRequest> {
+    let wanted = pool.settings.fields.traceparent.as_ref();
+    if !wanted.is_some_and(|wanted| wanted.value) {
+        return requests;
+    }
+    for request in &mut requests {
+        let call = request.call.as_ref().map(|call| &call.data);
+        let data = call.or(request.data.as_ref());
+        let renders = data.is_some_and(|data| data.renders(TRACEPARENT));
+        if renders || request.headers.iter().any(|field| field.is(TRACEPARENT)) {
+            continue;
+        }
+        match &mut request.call {
+            Some(call) => {
+                let call = Arc::make_mut(call);
+                call.data = Arc::new(Traced::beside(Some(Arc::clone(&call.data))));
+            }
+            None => request.data = Some(Arc::new(Traced::beside(request.data.take()))),
+        }
+    }
+    requests
+}

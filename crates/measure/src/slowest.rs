@@ -1,0 +1,94 @@
+//! The slowest requests of a run, by the traces that they carried.
+
+use crate::Outcome;
+use drumfire_units::Nanos;
+use std::cmp::Reverse;
+
+/// How many are named.
+pub const SLOWEST: usize = 10;
+
+/// A request that carried a traceparent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlowRequest {
+    /// The id of its trace, 32 hexadecimal digits.
+    pub trace: String,
+    /// Which of the plan's pools it belongs to.
+    pub pool: u16,
+    /// Which of the pool's steps.
+    pub step: u16,
+    /// Its end.
+    pub outcome: Outcome,
+    /// The response's status; 0 for none.
+    pub status: u16,
+    /// Its start by the schedule.
+    pub intended: Nanos,
+    /// Intended start to end.
+    pub response_time: Nanos,
+}
+
+/// The slowest requests, the slowest first; at most [`SLOWEST`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slowest(Vec<SlowRequest>);
+
+impl Slowest {
+    /// Whether a request that took this long may be one of them.
+    #[must_use]
+    pub fn wants(&self, time: Nanos) -> bool {
+        self.0.len() < SLOWEST || self.0.last().is_some_and(|last| time >= last.response_time)
+    }
+
+    /// Adds one, if it is slow enough. The order in which they come makes no difference.
+    pub fn add(&mut self, request: SlowRequest) {
+        fn key(request: &SlowRequest) -> (Reverse<Nanos>, Nanos, &str) {
+            let time = Reverse(request.response_time);
+            (time, request.intended, &request.trace)
+        }
+        let at = self.0.partition_point(|other| key(other) <= key(&request));
+        self.0.insert(at, request);
+        self.0.truncate(SLOWEST);
+    }
+
+    /// They, the slowest first.
+    pub fn iter(&self) -> impl Iterator<Item = &SlowRequest> {
+        self.0.iter()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes them all.
+    #[must_use]
+    pub fn take(&mut self) -> Vec<SlowRequest> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_are_kept_in_any_order() {
+        let request = |n: u64| SlowRequest {
+            trace: format!("{n:032x}"),
+            pool: 0,
+            step: 0,
+            outcome: Outcome::Ok,
+            status: 200,
+            intended: Nanos(n),
+            response_time: Nanos(n / 2),
+        };
+        let (mut one, mut other) = (Slowest::default(), Slowest::default());
+        for n in 0..100 {
+            one.add(request(n));
+            other.add(request(99 - n));
+        }
+        assert_eq!(one, other);
+        let times: Vec<u64> = one.iter().map(|slow| slow.response_time.0).collect();
+        assert_eq!(times, [49, 49, 48, 48, 47, 47, 46, 46, 45, 45]);
+        assert!(one.wants(Nanos(45)) && !one.wants(Nanos(44)));
+    }
+}
