@@ -5,6 +5,7 @@
 //! so that a list may grow without a new version. Each value has exactly one encoding, so that what
 //! decodes encodes to the same bytes, and memory is taken in proportion to the bytes.
 
+pub(crate) mod ending;
 pub(crate) mod figures;
 pub(crate) mod interval;
 pub(crate) mod run_info;

@@ -100,6 +100,18 @@ impl Counts {
         }
     }
 
+    /// Accounts for requests that were due and of which nothing is recorded: as many as
+    /// `under_way` are in flight, the rest is pending.
+    pub(crate) fn break_off(&mut self, under_way: u64) {
+        let accounted = self.sent.saturating_add(self.dropped);
+        let accounted = accounted.saturating_add(self.pending);
+        let missing = self.intended.saturating_sub(accounted);
+        let in_flight = missing.min(under_way);
+        self.sent = self.sent.saturating_add(in_flight);
+        self.in_flight = self.in_flight.saturating_add(in_flight);
+        self.pending = self.pending.saturating_add(missing - in_flight);
+    }
+
     /// Whether every request of a run is accounted for, exactly.
     pub(crate) fn conservation(&self) -> Result<(), String> {
         let Self {

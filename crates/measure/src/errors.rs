@@ -103,6 +103,14 @@ impl ErrorTable {
         is_behind && is_kept
     }
 
+    /// Gives each message as `rewrite` has it; those that become the same count together.
+    pub(crate) fn rewrite(&mut self, rewrite: &dyn Fn(&str) -> String) {
+        let before = std::mem::take(self);
+        for (outcome, message, count) in before.messages() {
+            self.add(outcome, &printable(&rewrite(message)), count);
+        }
+    }
+
     pub(crate) fn reset(&mut self) {
         self.messages.clear();
         self.len = 0;

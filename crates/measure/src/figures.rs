@@ -388,6 +388,33 @@ impl Figures {
         self.errors.merge(&other.errors);
     }
 
+    /// Accounts for what was under way where the record breaks off. Nothing is, from then on.
+    pub(crate) fn break_off(&mut self) {
+        let under_way = u64::try_from(self.under_way).unwrap_or(0);
+        self.counts.break_off(under_way);
+        if let Some(iterations) = &mut self.iterations {
+            // How many of them had begun is not recorded.
+            iterations.counts.break_off(u64::MAX);
+        }
+        self.under_way = 0;
+    }
+
+    /// Makes the counts those of these pools together.
+    pub(crate) fn sum_counts(&mut self, pools: &[Self]) {
+        let mut counts = Counts::default();
+        let mut iterations = Counts::default();
+        for pool in pools {
+            counts.merge(&pool.counts);
+            if let Some(of_pool) = &pool.iterations {
+                iterations.merge(&of_pool.counts);
+            }
+        }
+        self.counts = counts;
+        if let Some(mine) = &mut self.iterations {
+            mine.counts = iterations;
+        }
+    }
+
     /// How often each outcome was seen.
     #[must_use]
     pub fn outcomes(&self) -> &OutcomeCounts {
@@ -398,6 +425,12 @@ impl Figures {
     #[must_use]
     pub fn errors(&self) -> Vec<ErrorRow> {
         self.errors.rows(&self.outcomes)
+    }
+
+    /// Gives each message of a failure as `rewrite` has it; those that become the same count
+    /// together.
+    pub(crate) fn rewrite_messages(&mut self, rewrite: &dyn Fn(&str) -> String) {
+        self.errors.rewrite(rewrite);
     }
 
     pub(crate) fn error_table(&self) -> &ErrorTable {

@@ -178,6 +178,15 @@ impl Interval {
         Ok(decoded)
     }
 
+    /// Gives each message of a failure as `rewrite` has it; those that become the same count
+    /// together.
+    pub fn rewrite_messages(&mut self, rewrite: &dyn Fn(&str) -> String) {
+        self.total.rewrite_messages(rewrite);
+        for pool in &mut self.pools {
+            pool.rewrite_messages(rewrite);
+        }
+    }
+
     /// The least span that holds both. An interval without length has no span.
     fn merge_span(&mut self, other: &Self) {
         let lasts = |interval: &Self| interval.start < interval.end;

@@ -4,9 +4,9 @@ use crate::figures::Carried;
 use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
-    Drift, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations, LoadAnswer,
-    Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling, Slowest, Step,
-    TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
+    Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations,
+    LoadAnswer, Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling, Slowest,
+    Step, TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::{Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
@@ -241,8 +241,7 @@ impl Summary {
             Warmup::Auto => duration - self.left_out(),
         };
         self.duration = duration;
-        self.generator = generator;
-        self.thresholds = thresholds
+        let results = thresholds
             .iter()
             .enumerate()
             .map(|(index, threshold)| match &self.ended_by {
@@ -250,6 +249,19 @@ impl Summary {
                 _ => self.evaluate(index, threshold, windows, duration),
             })
             .collect();
+        self.close(duration, generator, results)
+    }
+
+    /// Closes the books with the results of the thresholds.
+    fn close(
+        mut self,
+        duration: Nanos,
+        generator: GeneratorHealth,
+        thresholds: Vec<ThresholdResult>,
+    ) -> Self {
+        self.duration = duration;
+        self.generator = generator;
+        self.thresholds = thresholds;
         self.drift = Drift::of_run(&self.info, &self.timeline, self.left_out());
         self.answer();
         if let Err(why) = self.conservation() {
@@ -257,6 +269,55 @@ impl Summary {
             self.verdict.condemn(Reason::new(text, &[Remedy::Report]));
         }
         self
+    }
+
+    /// What the summary holds beyond its intervals, of a process that could have this many
+    /// connections.
+    #[must_use]
+    pub fn ending(&self, connections_max: Option<u64>) -> Ending {
+        Ending {
+            duration: self.duration,
+            steal_share: self.generator.steal_share,
+            connections_max,
+            thresholds: self.thresholds.clone(),
+            notes: self.info.notes.clone(),
+            failed_bodies: self.failed_bodies.clone(),
+            slowest: self.slowest.clone(),
+        }
+    }
+
+    /// Closes the books as [`Self::finish`] did for the summary that this is the ending of. All its
+    /// intervals must have been absorbed.
+    #[must_use]
+    pub fn restore(mut self, ending: Ending) -> Self {
+        self.settle();
+        let mut generator = GeneratorHealth::of(&self.total, &self.health, self.info.threads);
+        generator.spin = self.info.spin;
+        generator.steal_share = ending.steal_share;
+        Arc::make_mut(&mut self.info).notes = ending.notes;
+        self.failed_bodies = ending.failed_bodies;
+        self.slowest = ending.slowest;
+        self.close(ending.duration, generator, ending.thresholds)
+    }
+
+    /// Accounts for what was under way where the record of a run breaks off: of the requests that
+    /// were due and of which nothing is recorded, those under way then are in flight, and the rest
+    /// is pending. It has no times.
+    pub fn break_off(&mut self) {
+        self.settle();
+        let mut pools = match self.pools.is_empty() {
+            true => vec![&mut self.total],
+            false => self.pools.iter_mut().collect(),
+        };
+        pools.iter_mut().for_each(|pool| pool.break_off());
+        if !self.pools.is_empty() {
+            self.total.sum_counts(&self.pools);
+        }
+    }
+
+    /// Adds a reason for which the run is suspect.
+    pub fn doubt(&mut self, reason: Reason) {
+        self.verdict.doubt(reason);
     }
 
     /// Answers the three questions: whether to believe the run, whether its load was kept, and how

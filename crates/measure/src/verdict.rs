@@ -133,6 +133,12 @@ impl Verdict {
         }
     }
 
+    /// Adds one more reason that makes the run suspect at least.
+    pub(crate) fn doubt(&mut self, reason: Reason) {
+        self.validity = self.validity.max(Validity::Suspect);
+        self.reasons.push(reason);
+    }
+
     /// Adds one more reason that makes the run invalid.
     pub(crate) fn condemn(&mut self, reason: Reason) {
         self.validity = Validity::Invalid;

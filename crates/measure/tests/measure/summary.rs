@@ -2,7 +2,7 @@
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    GeneratorHealth, Interval, Model, RunInfo, Summary, Validity, WindowedThresholds,
+    GeneratorHealth, Interval, Model, PoolInfo, RunInfo, Summary, Validity, WindowedThresholds,
 };
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -94,4 +94,57 @@ fn the_intended_rate_is_the_plan_s_or_what_became_due() {
     let info = samples::run(Model::Closed, &["all"]);
     let summary = finish(&info, &[healthy(&info)]);
     assert_eq!(summary.intended_per_s(), None);
+}
+
+#[test]
+fn an_ending_and_the_intervals_make_the_summary_again() {
+    let info = samples::run(Model::Open, &["all"]);
+    let intervals = [healthy(&info), healthy(&info)];
+    let mut summary = finish(&info, &intervals);
+    summary.generator.steal_share = 0.0;
+    Arc::make_mut(&mut summary.info)
+        .notes
+        .push("a signal".to_owned());
+    let mut again = Summary::new(info);
+    for interval in &intervals {
+        again.absorb(interval);
+    }
+    assert_eq!(again.restore(summary.ending(Some(7))), summary);
+}
+
+#[test]
+fn the_books_of_a_record_that_breaks_off_are_balanced() {
+    let pool = |name: &str, steps: &[&str]| PoolInfo {
+        name: name.to_owned(),
+        ..samples::run(Model::Open, steps).pool().clone()
+    };
+    let mut info = (*samples::run(Model::Open, &["all"])).clone();
+    info.pools = vec![pool("one", &["all"]), pool("two", &["login", "search"])];
+    let info = Arc::new(info);
+    let mut interval = Interval::of_pools(&info.pools);
+    for pool in 0..2 {
+        let figures = interval.pool_mut(pool);
+        figures.record_intended(20);
+        figures.record_dropped(1);
+        for n in 0..10 {
+            figures.record(&samples::ok(Nanos(n), Nanos::from_millis(1)));
+        }
+        figures.under_way = 4;
+    }
+    interval.sum_up();
+    let mut summary = Summary::new(Arc::clone(&info));
+    summary.absorb(&interval);
+    assert!(summary.conservation().is_err());
+    summary.break_off();
+    summary.break_off();
+    assert_eq!(summary.conservation(), Ok(()));
+    for (_, figures) in summary.pools() {
+        let counts = figures.counts;
+        assert_eq!((counts.sent, counts.in_flight, counts.pending), (14, 4, 5));
+    }
+    let total = summary.total.counts;
+    assert_eq!(
+        (total.intended, total.in_flight, total.pending),
+        (40, 8, 10)
+    );
 }

@@ -1,0 +1,180 @@
+//! The end of a run: version, span, and what does not follow from intervals.
+
+use super::{CodecError, Input, VERSION, put, put_text};
+use crate::{
+    Ending, Excerpt, FAILED_BODIES, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult,
+};
+use drumfire_units::Nanos;
+
+/// The bytes of an ending.
+pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, VERSION);
+    put(&mut out, ending.duration.0);
+    put(&mut out, ending.steal_share.to_bits());
+    put_optional(ending.connections_max, &mut out);
+    put(&mut out, ending.thresholds.len() as u64);
+    for threshold in &ending.thresholds {
+        put_text(&mut out, &threshold.expression);
+        put(&mut out, threshold.is_condition.into());
+        put(&mut out, threshold.passed.into());
+        put_optional(threshold.actual.map(f64::to_bits), &mut out);
+        put_text(&mut out, &threshold.actual_text);
+        put_optional(threshold.ended_run_at.map(|at| at.0), &mut out);
+    }
+    put(&mut out, ending.notes.len() as u64);
+    for note in &ending.notes {
+        put_text(&mut out, note);
+    }
+    let bodies: Vec<_> = ending.failed_bodies.iter().collect();
+    put(&mut out, bodies.len() as u64);
+    for body in bodies {
+        encode_body(body, &mut out);
+    }
+    put(&mut out, ending.slowest.iter().count() as u64);
+    for slow in ending.slowest.iter() {
+        encode_slow(slow, &mut out);
+    }
+    out
+}
+
+/// What [`encode`] wrote.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
+    let mut input = Input::new(bytes);
+    let input = &mut input;
+    input.version()?;
+    let ending = Ending {
+        duration: Nanos(input.number()?),
+        steal_share: share(input)?,
+        connections_max: optional(input)?,
+        thresholds: input.several(threshold)?,
+        notes: input.several(|input| input.text().map(str::to_owned))?,
+        failed_bodies: bodies(input)?,
+        slowest: slowest(input)?,
+    };
+    input.end()?;
+    Ok(ending)
+}
+
+fn share(input: &mut Input<'_>) -> Result<f64, CodecError> {
+    let share = f64::from_bits(input.number()?);
+    match share.is_finite() {
+        true => Ok(share),
+        false => Err(CodecError::Malformed("a share that is no number")),
+    }
+}
+
+fn put_optional(value: Option<u64>, out: &mut Vec<u8>) {
+    put(out, value.is_some().into());
+    if let Some(value) = value {
+        put(out, value);
+    }
+}
+
+fn optional(input: &mut Input<'_>) -> Result<Option<u64>, CodecError> {
+    input.flag()?.then(|| input.number()).transpose()
+}
+
+fn threshold(input: &mut Input<'_>) -> Result<ThresholdResult, CodecError> {
+    Ok(ThresholdResult {
+        expression: input.text()?.to_owned(),
+        is_condition: input.flag()?,
+        passed: input.flag()?,
+        actual: optional(input)?.map(f64::from_bits),
+        actual_text: input.text()?.to_owned(),
+        ended_run_at: optional(input)?.map(Nanos),
+    })
+}
+
+fn encode_body(body: &FailedBody, out: &mut Vec<u8>) {
+    put_text(out, body.outcome.name());
+    put(out, body.status.into());
+    put(out, body.pool as u64);
+    put(out, body.step.into());
+    put(out, body.end.0);
+    put(out, body.body.bytes.len() as u64);
+    out.extend_from_slice(&body.body.bytes);
+    put(out, body.body.length);
+    put(out, body.body.text.is_some().into());
+    if let Some(text) = &body.body.text {
+        put_text(out, text);
+    }
+}
+
+fn encode_slow(slow: &SlowRequest, out: &mut Vec<u8>) {
+    put_text(out, &slow.trace);
+    put(out, slow.pool.into());
+    put(out, slow.step.into());
+    put_text(out, slow.outcome.name());
+    put(out, slow.status.into());
+    put(out, slow.intended.0);
+    put(out, slow.response_time.0);
+}
+
+fn slowest(input: &mut Input<'_>) -> Result<Slowest, CodecError> {
+    const ORDER: CodecError = CodecError::Malformed("slow requests");
+    let read = input.several(slow)?;
+    let mut slowest = Slowest::default();
+    for slow in &read {
+        slowest.add(slow.clone());
+    }
+    match slowest.iter().eq(&read) {
+        true => Ok(slowest),
+        false => Err(ORDER),
+    }
+}
+
+fn slow(input: &mut Input<'_>) -> Result<SlowRequest, CodecError> {
+    Ok(SlowRequest {
+        trace: input.text()?.to_owned(),
+        pool: short(input)?,
+        step: short(input)?,
+        outcome: input.outcome()?,
+        status: short(input)?,
+        intended: Nanos(input.number()?),
+        response_time: Nanos(input.number()?),
+    })
+}
+
+fn short(input: &mut Input<'_>) -> Result<u16, CodecError> {
+    const SHORT: CodecError = CodecError::Malformed("a status, a pool or a step");
+    u16::try_from(input.number()?).map_err(|_| SHORT)
+}
+
+fn bodies(input: &mut Input<'_>) -> Result<FailedBodies, CodecError> {
+    const ORDER: CodecError = CodecError::Malformed("bodies of failures");
+    let mut bodies = FailedBodies::default();
+    let mut last = None;
+    let count = input.length()?;
+    if count > FAILED_BODIES {
+        return Err(ORDER);
+    }
+    for _ in 0..count {
+        let body = body(input)?;
+        let kind = Some((body.outcome, body.status));
+        if kind <= last {
+            return Err(ORDER);
+        }
+        last = kind;
+        bodies.add(body);
+    }
+    Ok(bodies)
+}
+
+fn body(input: &mut Input<'_>) -> Result<FailedBody, CodecError> {
+    Ok(FailedBody {
+        outcome: input.outcome()?,
+        status: short(input)?,
+        pool: usize::from(short(input)?),
+        step: short(input)?,
+        end: Nanos(input.number()?),
+        body: Excerpt {
+            bytes: input.bytes()?.to_vec(),
+            length: input.number()?,
+            text: match input.flag()? {
+                true => Some(input.text()?.to_owned()),
+                false => None,
+            },
+        },
+    })
+}

@@ -1,0 +1,170 @@
+//! What a run's summary holds beyond the merge of its intervals.
+
+use crate::codec::ending as form;
+use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
+use drumfire_units::Nanos;
+
+/// What is known at the end of a run and does not follow from its intervals. With them and the
+/// facts of the run, it makes the same summary again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ending {
+    /// The measured span.
+    pub duration: Nanos,
+    /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
+    pub steal_share: f64,
+    /// How many connections the process could have; `None` is no limit. Remedies depend on it.
+    pub connections_max: Option<u64>,
+    /// The results of the thresholds, in the plan's order.
+    pub thresholds: Vec<ThresholdResult>,
+    /// The notes on the run, in the place of those of its start.
+    pub notes: Vec<String>,
+    /// The first body of each kind of failure.
+    pub failed_bodies: FailedBodies,
+    /// The slowest requests that carried traces.
+    pub slowest: Slowest,
+}
+
+impl Ending {
+    /// The ending in our own binary form.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        form::encode(self)
+    }
+
+    /// What [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are not that, or of a later version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        form::decode(bytes)
+    }
+
+    /// The ending with every text as `rewrite` gives it back.
+    #[must_use]
+    pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
+        for threshold in &mut self.thresholds {
+            threshold.expression = rewrite(&threshold.expression);
+            threshold.actual_text = rewrite(&threshold.actual_text);
+        }
+        for note in &mut self.notes {
+            *note = rewrite(note);
+        }
+        for mut body in self.failed_bodies.take() {
+            body.body.text = body.body.text.map(|text| rewrite(&text));
+            let bytes = String::from_utf8_lossy(&body.body.bytes).into_owned();
+            let rewritten = rewrite(&bytes);
+            if rewritten != bytes {
+                body.body.bytes = rewritten.into_bytes();
+            }
+            self.failed_bodies.add(body);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Excerpt, FailedBody, Outcome, SlowRequest};
+    use proptest::prelude::*;
+
+    fn slowest() -> Slowest {
+        let mut slowest = Slowest::default();
+        for n in 0..3_u16 {
+            slowest.add(SlowRequest {
+                trace: format!("{n:032x}"),
+                pool: n,
+                step: 7,
+                outcome: Outcome::Reset,
+                status: 0,
+                intended: Nanos(n.into()),
+                response_time: Nanos(900),
+            });
+        }
+        slowest
+    }
+
+    fn ending() -> Ending {
+        let mut failed_bodies = FailedBodies::default();
+        failed_bodies.add(FailedBody {
+            outcome: Outcome::HttpStatus,
+            status: 503,
+            pool: 1,
+            step: 2,
+            end: Nanos(7),
+            body: Excerpt {
+                bytes: b"overload, hunter2".to_vec(),
+                length: 9_000,
+                text: Some("hunter2".to_owned()),
+            },
+        });
+        Ending {
+            duration: Nanos::from_secs(10),
+            steal_share: 0.25,
+            connections_max: Some(900),
+            thresholds: vec![
+                ThresholdResult {
+                    expression: "p99<1ms".to_owned(),
+                    is_condition: true,
+                    passed: true,
+                    actual: Some(0.5),
+                    actual_text: "0.5".to_owned(),
+                    ended_run_at: Some(Nanos(9)),
+                },
+                ThresholdResult {
+                    expression: "rate>1".to_owned(),
+                    is_condition: false,
+                    passed: false,
+                    actual: None,
+                    actual_text: "hunter2".to_owned(),
+                    ended_run_at: None,
+                },
+            ],
+            notes: vec!["as hunter2 said".to_owned()],
+            failed_bodies,
+            slowest: slowest(),
+        }
+    }
+
+    #[test]
+    fn what_is_encoded_comes_back() {
+        for ending in [ending(), Ending::default()] {
+            assert_eq!(Ending::decode(&ending.encode()), Ok(ending));
+        }
+    }
+
+    #[test]
+    fn a_cut_anywhere_is_refused() {
+        let bytes = ending().encode();
+        for end in 0..bytes.len() {
+            assert!(Ending::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn every_text_is_rewritten() {
+        let rewritten = ending().with_texts(&|text| text.replace("hunter2", "***"));
+        let shown = format!("{rewritten:?}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+        let body = rewritten.failed_bodies.iter().next().cloned();
+        assert_eq!(
+            body.map(|body| body.body.bytes),
+            Some(b"overload, ***".to_vec())
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_decodes_encodes_to_the_same(
+            place in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            let mut bytes = ending().encode();
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+            if let Ok(decoded) = Ending::decode(&bytes) {
+                prop_assert_eq!(decoded.encode(), bytes);
+            }
+        }
+    }
+}
