@@ -4,6 +4,7 @@ use crate::codec::interval as form;
 use crate::figures::Carried;
 use crate::{CodecError, Figures, PoolInfo, PoolSeries, WorkerHealth};
 use drumfire_units::Nanos;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The measurements of one worker in one span of time, or of many workers, or of a run in many
@@ -176,6 +177,15 @@ impl Interval {
         };
         decoded.sum_up();
         Ok(decoded)
+    }
+
+    /// Where the interval that [`Self::encode`] wrote begins and ends; the rest of the bytes is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// When the bytes are not the beginning of an interval, or of a later version.
+    pub fn encoded_span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
+        form::span(bytes)
     }
 
     /// Gives each message of a failure as `rewrite` has it; those that become the same count

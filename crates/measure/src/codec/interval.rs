@@ -5,6 +5,7 @@
 use super::{CodecError, Input, VERSION, figures, put};
 use crate::{Figures, Histogram, Interval, PoolInfo, WorkerHealth};
 use drumfire_units::Nanos;
+use std::ops::Range;
 
 /// The bytes of an interval that is summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
@@ -50,6 +51,14 @@ pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecErr
         health,
         pools,
     })
+}
+
+/// Where an interval begins and ends, from the beginning of its bytes.
+pub(crate) fn span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
+    let mut input = Input::new(bytes);
+    input.version()?;
+    let _index = input.number()?;
+    Ok(Nanos(input.number()?)..Nanos(input.number()?))
 }
 
 fn encode_health(health: &WorkerHealth, out: &mut Vec<u8>) {

@@ -1,0 +1,177 @@
+//! Old intervals are merged into coarser ones: as they came for an hour, 10 s for a day, 60 s after.
+//!
+//! The log is written anew beside and put in its place, so that a crash leaves the one or the
+//! other, and either has the same sums.
+
+use crate::StoreError;
+use crate::directory::{Directory, LOG};
+use crate::frame::{self, Frame, Frames, MAGIC};
+use crate::log::Kind;
+use drumfire_measure::{CodecError, Interval, RunInfo, Timeline};
+use drumfire_units::Nanos;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::Path;
+
+/// How much time of a run lies between two compactions.
+const EVERY: Nanos = Nanos::from_secs(3_600);
+
+/// When the next compaction is due.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    next: Nanos,
+}
+
+impl Default for Schedule {
+    /// Intervals of the first hour stay as they are, so the first is due after two.
+    fn default() -> Self {
+        Self {
+            next: EVERY + EVERY,
+        }
+    }
+}
+
+impl Schedule {
+    /// Whether one is due at this time of the run.
+    pub(crate) fn is_due(&mut self, now: Nanos) -> bool {
+        let is_due = now >= self.next;
+        while now >= self.next {
+            self.next += EVERY;
+        }
+        is_due
+    }
+}
+
+/// Writes the log anew with coarser intervals where they are old enough. What does not hold at its
+/// end is left out.
+pub(crate) fn compact(directory: &Directory, log: &Path) -> Result<(), StoreError> {
+    let last = last_part(log).map_err(StoreError::read(log))?;
+    let mut write = |file: &mut File| {
+        let mut out = BufWriter::new(file);
+        rewrite(log, last, &mut out)?;
+        out.flush()
+    };
+    directory.replace_by(LOG, &mut write)?;
+    directory.sync()
+}
+
+fn frames(log: &Path) -> io::Result<Frames<BufReader<File>>> {
+    let frames = Frames::open(BufReader::new(File::open(log)?))?;
+    frames.ok_or_else(|| io::Error::other("it is no log"))
+}
+
+/// The last part of a log.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastPart {
+    /// Its number, from 1.
+    number: u64,
+    /// Where its last interval ends.
+    latest: Nanos,
+}
+
+fn last_part(log: &Path) -> io::Result<LastPart> {
+    let mut frames = frames(log)?;
+    let mut last = LastPart::default();
+    while let Some(frame) = frames.next()? {
+        if frame.kind == Kind::Part as u8 {
+            last = LastPart {
+                number: last.number + 1,
+                latest: Nanos::ZERO,
+            };
+        } else if frame.kind == Kind::Interval as u8 {
+            let span = Interval::encoded_span(&frame.payload).map_err(wrong)?;
+            last.latest = last.latest.max(span.end);
+        }
+    }
+    Ok(last)
+}
+
+fn wrong(error: CodecError) -> io::Error {
+    io::Error::other(error)
+}
+
+/// Intervals of one cell that follow each other.
+struct Cell {
+    begin: Nanos,
+    /// The only one, as it was read.
+    first: Vec<u8>,
+    /// Their merge, where there are several.
+    merged: Option<Interval>,
+}
+
+/// Copies a log; neighbours of one cell of the last part become one interval. Parts before it stay
+/// as they were when they ended.
+fn rewrite(log: &Path, last: LastPart, out: &mut dyn Write) -> io::Result<()> {
+    let mut frames = frames(log)?;
+    out.write_all(&MAGIC)?;
+    let mut info: Option<RunInfo> = None;
+    let mut part = 0;
+    let mut cell: Option<Cell> = None;
+    while let Some(frame) = frames.next()? {
+        if frame.kind != Kind::Interval as u8 {
+            write_cell(cell.take(), out)?;
+        }
+        if frame.kind == Kind::Part as u8 {
+            info = Some(RunInfo::decode(&frame.payload).map_err(wrong)?);
+            part += 1;
+        }
+        match &info {
+            Some(info) if frame.kind == Kind::Interval as u8 && part == last.number => {
+                cell = Some(add(cell.take(), frame, info, last.latest, out)?);
+            }
+            _ => write_frame(&frame, out)?,
+        }
+    }
+    write_cell(cell, out)
+}
+
+/// The cell with a further interval, or a new one, before which the old one is written.
+fn add(
+    cell: Option<Cell>,
+    frame: Frame,
+    info: &RunInfo,
+    latest: Nanos,
+    out: &mut dyn Write,
+) -> io::Result<Cell> {
+    let decode = |bytes: &[u8]| Interval::decode(bytes, &info.pools).map_err(wrong);
+    let span = Interval::encoded_span(&frame.payload).map_err(wrong)?;
+    let begin = Timeline::cell_by_age(info, span.start, latest);
+    match cell {
+        Some(mut cell) if cell.begin == begin => {
+            let mut merged = match cell.merged.take() {
+                Some(merged) => merged,
+                None => decode(&cell.first)?,
+            };
+            merged.merge(&decode(&frame.payload)?);
+            merged.sum_up();
+            cell.merged = Some(merged);
+            Ok(cell)
+        }
+        cell => {
+            write_cell(cell, out)?;
+            Ok(Cell {
+                begin,
+                first: frame.payload,
+                merged: None,
+            })
+        }
+    }
+}
+
+fn write_cell(cell: Option<Cell>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(cell) = cell else {
+        return Ok(());
+    };
+    let payload = match cell.merged {
+        Some(merged) => merged.encode(),
+        None => cell.first,
+    };
+    let kind = Kind::Interval as u8;
+    write_frame(&Frame { kind, payload }, out)
+}
+
+fn write_frame(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+    let bytes = frame::encode(frame.kind, &frame.payload);
+    let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    out.write_all(&bytes)
+}

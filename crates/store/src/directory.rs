@@ -1,0 +1,190 @@
+//! The directory of a run, held by one program at a time.
+
+use crate::StoreError;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The plan as it was run, without secrets.
+pub const PLAN: &str = "plan.yaml";
+/// The facts of the run that were known when it began, for people and other programs.
+const INFO: &str = "info.json";
+/// The facts, the intervals and the end.
+pub(crate) const LOG: &str = "intervals.log";
+/// What happened, a line each.
+const EVENTS: &str = "events.jsonl";
+/// The summary as it was printed.
+const SUMMARY: &str = "summary.json";
+/// What the user says of the run: its tags in a line, blanks between them, and the note below.
+pub(crate) const LABELS: &str = "labels.txt";
+/// Held by the program that writes.
+const LOCK: &str = "lock";
+
+/// The directory of a run.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    /// The lock goes with the program, however that ends.
+    _lock: File,
+}
+
+impl Directory {
+    /// A directory for a new run: it is made if need be, and must have nothing in it.
+    ///
+    /// # Errors
+    /// When it has a run or other files, when another program has it, or when it can't be written.
+    pub fn create(path: &Path) -> Result<Self, StoreError> {
+        let wrong = StoreError::write(path);
+        fs::create_dir_all(path).map_err(&wrong)?;
+        let directory = Self::lock(path)?;
+        if directory.path.join(LOG).exists() {
+            return Err(StoreError::Taken(path.to_owned()));
+        }
+        for entry in fs::read_dir(path).map_err(StoreError::read(path))? {
+            if entry.map_err(StoreError::read(path))?.file_name() != LOCK {
+                let _unused = fs::remove_file(path.join(LOCK));
+                return Err(StoreError::NotEmpty(path.to_owned()));
+            }
+        }
+        directory.sync()?;
+        // The directory itself must survive, too.
+        if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
+            sync_directory(parent).map_err(StoreError::write(parent))?;
+        }
+        Ok(directory)
+    }
+
+    /// The directory of a run that is there, to be gone on with or to be changed.
+    ///
+    /// # Errors
+    /// When there is no run in it, or another program has it.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if !is_run(path) {
+            return Err(StoreError::NoRun(path.to_owned()));
+        }
+        Self::lock(path)
+    }
+
+    fn lock(path: &Path) -> Result<Self, StoreError> {
+        let file = path.join(LOCK);
+        let wrong = StoreError::write(&file);
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(false);
+        let lock = options.open(&file).map_err(&wrong)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self {
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::Busy(path.to_owned())),
+            Err(TryLockError::Error(error)) => Err(wrong(error)),
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path.join(LOG)
+    }
+
+    /// The file of what happened, to be appended to.
+    pub(crate) fn events(&self) -> Result<File, StoreError> {
+        let path = self.path.join(EVENTS);
+        let mut options = OpenOptions::new();
+        let file = options.append(true).create(true).open(&path);
+        file.map_err(StoreError::write(&path))
+    }
+
+    /// Writes the plan and the facts of the run.
+    pub(crate) fn write_plan(&self, plan: &str, info: &[u8]) -> Result<(), StoreError> {
+        self.replace(PLAN, plan.as_bytes())?;
+        self.replace(INFO, info)
+    }
+
+    /// Writes the summary as it is printed.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn write_summary(&self, summary: &[u8]) -> Result<(), StoreError> {
+        self.replace(SUMMARY, summary)?;
+        self.sync()
+    }
+
+    fn replace(&self, name: &str, content: &[u8]) -> Result<(), StoreError> {
+        let mut write = |file: &mut File| file.write_all(content);
+        self.replace_by(name, &mut write)
+    }
+
+    /// Writes a file beside and puts it in its place: a reader, or a crash, sees the old content or
+    /// the new.
+    pub(crate) fn replace_by(
+        &self,
+        name: &str,
+        write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        replace(&self.path, name, write)
+    }
+
+    /// The same in a directory that another program may hold.
+    pub(crate) fn replace_in(path: &Path, name: &str, content: &[u8]) -> Result<(), StoreError> {
+        replace(path, name, &mut |file| file.write_all(content))
+    }
+
+    /// Deletes the run: its own files, and the directory when nothing else is in it.
+    ///
+    /// # Errors
+    /// When something can't be deleted.
+    pub fn remove(self) -> Result<(), StoreError> {
+        let own = [PLAN, INFO, EVENTS, SUMMARY, LABELS, LOG, LOCK];
+        let names = own
+            .iter()
+            .flat_map(|name| [(*name).to_owned(), format!("{name}.tmp")]);
+        for name in names {
+            let path = self.path.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::write(&path)(error));
+                }
+                _ => {}
+            }
+        }
+        fs::remove_dir(&self.path).map_err(StoreError::write(&self.path))
+    }
+
+    /// Makes the names of its files survive a crash.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        sync_directory(&self.path).map_err(StoreError::write(&self.path))
+    }
+}
+
+fn replace(
+    directory: &Path,
+    name: &str,
+    write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let path = directory.join(name);
+    let beside = directory.join(format!("{name}.tmp"));
+    let written = File::create(&beside).and_then(|mut file| {
+        write(&mut file)?;
+        file.sync_all()
+    });
+    let placed = written.and_then(|()| fs::rename(&beside, &path));
+    placed.map_err(|error| {
+        // What is left of it is not read, and replaced the next time.
+        let _left = fs::remove_file(&beside);
+        StoreError::write(&path)(error)
+    })
+}
+
+/// Whether there is a run in a directory.
+pub(crate) fn is_run(path: &Path) -> bool {
+    path.join(LOG).is_file()
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}

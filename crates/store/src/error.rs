@@ -1,0 +1,94 @@
+//! Why a run could not be stored or read.
+
+use drumfire_measure::CodecError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a run could not be stored or read.
+#[derive(Debug)]
+pub enum StoreError {
+    /// A file could not be written.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// A file could not be read.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// Another program writes into the directory.
+    Busy(PathBuf),
+    /// The directory has a run already.
+    Taken(PathBuf),
+    /// The directory has files that are no run's.
+    NotEmpty(PathBuf),
+    /// There is no run in the directory.
+    NoRun(PathBuf),
+    /// The directory has the log of no run that can be read here.
+    Unreadable {
+        /// The log.
+        path: PathBuf,
+        /// What is wrong with its first entry.
+        error: CodecError,
+    },
+    /// The facts are those of a run with other pools or steps.
+    OtherRun(PathBuf),
+    /// The log ends before the run's own facts.
+    Empty(PathBuf),
+}
+
+impl StoreError {
+    pub(crate) fn write(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| Self::Write {
+            path: path.to_owned(),
+            error,
+        }
+    }
+
+    pub(crate) fn read(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| Self::Read {
+            path: path.to_owned(),
+            error,
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write { path, error } => write!(f, "can't write {}: {error}", path.display()),
+            Self::Read { path, error } => write!(f, "can't read {}: {error}", path.display()),
+            Self::Busy(path) => write!(f, "another run is being written to {}", path.display()),
+            Self::Taken(path) => write!(
+                f,
+                "{} has a run already; name another directory",
+                path.display()
+            ),
+            Self::NotEmpty(path) => write!(
+                f,
+                "{} has other files in it; name a new directory",
+                path.display()
+            ),
+            Self::NoRun(path) => write!(f, "{} is no directory of a run", path.display()),
+            Self::Unreadable { path, error } => {
+                write!(f, "{} can't be read: {error}", path.display())
+            }
+            Self::OtherRun(path) => {
+                write!(f, "{} has a run with other pools or steps", path.display())
+            }
+            Self::Empty(path) => write!(
+                f,
+                "{} ends before its first entry: nothing of the run was stored",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}

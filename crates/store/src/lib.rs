@@ -1,0 +1,19 @@
+//! The directory of a run: what is written while the run goes on, and read back whole or cut off.
+//!
+//! Knows files, and how what they hold survives a crash. Must not know how anything is measured or
+//! shown: plans, events and summaries come as bytes. Start reading at [`Recording`], then
+//! [`Record`].
+
+mod compaction;
+mod directory;
+mod error;
+mod frame;
+mod log;
+mod record;
+mod recording;
+
+pub use directory::{Directory, PLAN};
+pub use error::StoreError;
+pub use frame::{Break, BreakKind, PAYLOAD_BYTES_MAX};
+pub use record::{Part, Record};
+pub use recording::{Beginning, Recording};

@@ -1,0 +1,218 @@
+//! The log of a run: its facts, its intervals and its end, as frames.
+
+use crate::StoreError;
+use crate::frame::{self, Break, Frame, Frames, MAGIC};
+use drumfire_measure::{CodecError, Ending, Interval, PoolInfo, RunInfo};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The kind of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The facts of a run, or of a further part of it.
+    Part = 1,
+    /// An interval of the part before it.
+    Interval = 2,
+    /// The end of the part before it.
+    Ending = 3,
+    /// What the caller wants back.
+    Caller = 4,
+}
+
+/// What one frame says.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    /// A part of the run begins; a run that was resumed has several.
+    Part(Box<RunInfo>),
+    /// The next interval of the part.
+    Interval(Box<Interval>),
+    /// The part has ended.
+    Ending(Box<Ending>),
+    /// What the caller wants back.
+    Caller(String),
+}
+
+/// Reads the entries of a log one by one, as far as it is whole.
+pub(crate) struct Entries<R> {
+    frames: Frames<R>,
+    /// The pools of the part that was begun last.
+    pools: Vec<PoolInfo>,
+    /// Why the content of the first frame is no entry.
+    first_error: Option<CodecError>,
+    count: u64,
+}
+
+impl Entries<BufReader<File>> {
+    /// The entries of a file.
+    pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
+        let wrong = StoreError::read(path);
+        let file = File::open(path).map_err(&wrong)?;
+        let entries = Self::new(BufReader::new(file)).map_err(&wrong)?;
+        entries.ok_or_else(|| StoreError::NoRun(path.to_owned()))
+    }
+}
+
+impl<R: Read> Entries<R> {
+    /// The entries of a log; `None` where it is none.
+    pub(crate) fn new(input: R) -> io::Result<Option<Self>> {
+        let frames = Frames::open(input)?;
+        Ok(frames.map(|frames| Self {
+            frames,
+            pools: Vec::new(),
+            first_error: None,
+            count: 0,
+        }))
+    }
+
+    /// The next entry; `None` at the end, or where the log breaks off.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Entry>> {
+        let Some(frame) = self.frames.next()? else {
+            return Ok(None);
+        };
+        match self.entry(&frame) {
+            Ok(entry) => {
+                self.count += 1;
+                Ok(Some(entry))
+            }
+            Err(error) => {
+                // Its checksum holds, so this is what was written: by another version, or by others.
+                self.frames.refuse(&frame);
+                self.first_error = (self.count == 0).then_some(error);
+                Ok(None)
+            }
+        }
+    }
+
+    fn entry(&mut self, frame: &Frame) -> Result<Entry, CodecError> {
+        let payload = &frame.payload;
+        if frame.kind == Kind::Part as u8 {
+            let info = RunInfo::decode(payload)?;
+            if self.count > 0 && !are_alike(&self.pools, &info.pools) {
+                return Err(CodecError::Malformed("a part of another run"));
+            }
+            self.pools.clone_from(&info.pools);
+            return Ok(Entry::Part(Box::new(info)));
+        }
+        if self.count == 0 {
+            return Err(CodecError::Malformed("a log that begins with no run"));
+        }
+        if frame.kind == Kind::Interval as u8 {
+            let interval = Interval::decode(payload, &self.pools)?;
+            return Ok(Entry::Interval(Box::new(interval)));
+        }
+        if frame.kind == Kind::Ending as u8 {
+            return Ok(Entry::Ending(Box::new(Ending::decode(payload)?)));
+        }
+        if frame.kind == Kind::Caller as u8 {
+            let text = std::str::from_utf8(payload);
+            let text = text.map_err(|_| CodecError::Malformed("a text is not UTF-8"))?;
+            return Ok(Entry::Caller(text.to_owned()));
+        }
+        Err(CodecError::Malformed("a frame of an unknown kind"))
+    }
+
+    pub(crate) fn broken(&self) -> Option<Break> {
+        self.frames.broken()
+    }
+
+    pub(crate) fn first_error(&self) -> Option<CodecError> {
+        self.first_error
+    }
+
+    /// How many bytes were whole so far.
+    pub(crate) fn whole(&self) -> u64 {
+        self.frames.whole()
+    }
+}
+
+/// Whether intervals of the one merge with those of the other.
+pub(crate) fn are_alike(one: &[PoolInfo], other: &[PoolInfo]) -> bool {
+    let series = |pool: &PoolInfo| (pool.steps.clone(), pool.iterations, pool.scenarios.clone());
+    one.iter().map(series).eq(other.iter().map(series))
+}
+
+/// A log that grows.
+#[derive(Debug)]
+pub(crate) struct LogWriter {
+    file: File,
+    path: PathBuf,
+    /// Bytes that are whole.
+    whole: u64,
+}
+
+impl LogWriter {
+    /// A new log.
+    pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
+        let wrong = StoreError::write(path);
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create_new(true).open(path);
+        let mut log = Self {
+            file: file.map_err(&wrong)?,
+            path: path.to_owned(),
+            whole: 0,
+        };
+        log.write(&MAGIC)?;
+        Ok(log)
+    }
+
+    /// The log that is there, to be gone on with behind `whole` bytes; what follows them is
+    /// removed.
+    pub(crate) fn reopen(path: &Path, whole: u64) -> Result<Self, StoreError> {
+        let wrong = StoreError::write(path);
+        let file = OpenOptions::new().write(true).open(path).map_err(&wrong)?;
+        let mut log = Self {
+            file,
+            path: path.to_owned(),
+            whole,
+        };
+        log.cut_back().map_err(&wrong)?;
+        if whole == 0 {
+            log.write(&MAGIC)?;
+        }
+        Ok(log)
+    }
+
+    /// Goes on in the file that was put in this one's place.
+    pub(crate) fn follow(&mut self) -> Result<(), StoreError> {
+        let wrong = StoreError::write(&self.path);
+        let whole = std::fs::metadata(&self.path).map_err(wrong)?.len();
+        *self = Self::reopen(&self.path, whole)?;
+        Ok(())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends an entry, which survives a crash once this returns.
+    pub(crate) fn append(&mut self, kind: Kind, payload: &[u8]) -> Result<(), StoreError> {
+        let Some(frame) = frame::encode(kind as u8, payload) else {
+            let error = io::Error::from(io::ErrorKind::FileTooLarge);
+            return Err(StoreError::write(&self.path)(error));
+        };
+        self.write(&frame)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let written = self.file.write_all(bytes);
+        let synced = written.and_then(|()| self.file.sync_data());
+        match synced {
+            Ok(()) => {
+                self.whole += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // A part of a frame is no harm: it is not read.
+                let _left = self.cut_back();
+                Err(StoreError::write(&self.path)(error))
+            }
+        }
+    }
+
+    fn cut_back(&mut self) -> io::Result<()> {
+        self.file.set_len(self.whole)?;
+        self.file.seek(SeekFrom::Start(self.whole))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+//! A run as it was stored, whole or cut off.
+
+use crate::directory::LOG;
+use crate::frame::{Break, BreakKind};
+use crate::log::{Entries, Entry};
+use crate::{StoreError, directory};
+use drumfire_measure::{
+    Ending, GeneratorHealth, Interval, Reason, RunInfo, Summary, WindowedThresholds,
+};
+use drumfire_plan::{Threshold, Warmup};
+use drumfire_units::Nanos;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The keys under which the lowered plan has its rules, and the conditions that end the run.
+const RULE: &str = "threshold";
+const CONDITION: &str = "abort";
+
+/// A run as it was stored.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The summary of all that is stored.
+    pub summary: Summary,
+    /// The parts in which it ran: more than one where it was resumed.
+    pub parts: Vec<Part>,
+    /// How many connections the process could have; `None` is no limit, or not known.
+    pub connections_max: Option<u64>,
+    /// How many bytes of the log are whole.
+    pub whole: u64,
+    /// How many intervals there are; old ones are merged.
+    pub intervals: u64,
+    /// What the caller that stored the run wanted back.
+    pub caller: String,
+}
+
+/// One part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC.
+    pub started_at_unix_ns: u64,
+    /// How far its record goes, from its own start.
+    pub end: Nanos,
+    /// Whether its end is stored.
+    pub is_whole: bool,
+}
+
+impl Record {
+    /// Reads the run in a directory.
+    ///
+    /// # Errors
+    /// When there is none, or nothing of it can be read.
+    pub fn read(path: &Path) -> Result<Self, StoreError> {
+        if !directory::is_run(path) {
+            return Err(StoreError::NoRun(path.to_owned()));
+        }
+        let log = path.join(LOG);
+        let mut entries = Entries::of(&log)?;
+        let reader = Reader::read(&mut entries).map_err(StoreError::read(&log))?;
+        match (reader, entries.first_error()) {
+            (Some(reader), _) => Ok(reader.finish(entries.broken(), entries.whole())),
+            (None, Some(error)) => Err(StoreError::Unreadable { path: log, error }),
+            (None, None) => Err(StoreError::Empty(log)),
+        }
+    }
+
+    /// Reads a run from the bytes of its log; `None` where nothing of it can be read.
+    ///
+    /// # Errors
+    /// When the bytes can't be read.
+    pub fn from_log(log: impl Read) -> io::Result<Option<Self>> {
+        let Some(mut entries) = Entries::new(log)? else {
+            return Ok(None);
+        };
+        let reader = Reader::read(&mut entries)?;
+        Ok(reader.map(|reader| reader.finish(entries.broken(), entries.whole())))
+    }
+
+    /// Whether the record of every part goes to its end.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.parts.iter().all(|part| part.is_whole)
+    }
+}
+
+/// The entries of a log that were read so far, merged.
+struct Reader {
+    summary: Summary,
+    thresholds: Vec<Threshold>,
+    windows: WindowedThresholds,
+    parts: Vec<Part>,
+    /// From the start of the run to that of the current part.
+    offset: Nanos,
+    endings: Vec<Ending>,
+    /// The notes on how the parts follow each other.
+    seams: Vec<String>,
+    intervals: u64,
+    caller: String,
+}
+
+impl Reader {
+    /// Reads all; `None` where there is not even the beginning.
+    fn read<R: Read>(entries: &mut Entries<R>) -> io::Result<Option<Self>> {
+        let Some(Entry::Part(info)) = entries.next()? else {
+            return Ok(None);
+        };
+        let mut reader = Self::new(*info);
+        while let Some(entry) = entries.next()? {
+            match entry {
+                Entry::Part(info) => reader.begin_part(&info),
+                Entry::Interval(interval) => reader.absorb(*interval),
+                Entry::Caller(text) => reader.caller = text,
+                Entry::Ending(ending) => reader.end_part(*ending),
+            }
+        }
+        Ok(Some(reader))
+    }
+
+    fn new(info: RunInfo) -> Self {
+        // What was run once can be read, unless a later version has other rules.
+        let written = info.plan_text.iter();
+        let thresholds = written.filter_map(|(key, text)| match key.as_str() {
+            RULE => text.parse().ok(),
+            CONDITION => Threshold::abort_on(text).ok(),
+            _ => None,
+        });
+        let thresholds: Vec<Threshold> = thresholds.collect();
+        Self {
+            windows: WindowedThresholds::new(&thresholds, &info),
+            thresholds,
+            parts: vec![Part::new(&info)],
+            offset: Nanos::ZERO,
+            endings: Vec::new(),
+            seams: Vec::new(),
+            intervals: 0,
+            caller: String::new(),
+            summary: Summary::new(Arc::new(info)),
+        }
+    }
+
+    fn part(&mut self) -> Option<&mut Part> {
+        self.parts.last_mut()
+    }
+
+    fn absorb(&mut self, mut interval: Interval) {
+        if let Some(part) = self.parts.last_mut() {
+            part.end = part.end.max(interval.end);
+        }
+        self.intervals += 1;
+        interval.start += self.offset;
+        interval.end += self.offset;
+        self.summary.absorb(&interval);
+        self.windows.absorb(&interval);
+    }
+
+    fn end_part(&mut self, ending: Ending) {
+        if let Some(part) = self.part() {
+            part.is_whole = true;
+        }
+        self.endings.push(ending);
+    }
+
+    fn begin_part(&mut self, info: &RunInfo) {
+        let last = self.parts.last().copied();
+        let last = last.unwrap_or_else(|| Part::new(info));
+        self.summary.break_off();
+        let first = self.summary.info.started_at_unix_ns;
+        let begins = Nanos(info.started_at_unix_ns.saturating_sub(first));
+        let ended = self.offset + last.end;
+        // A clock that was set back makes no time run twice.
+        self.offset = begins.max(ended);
+        let gap = self.offset - ended;
+        let how = match last.is_whole {
+            true => "ended",
+            false => "was cut off",
+        };
+        self.seams.push(format!(
+            "the run {how} after {} and was resumed {gap} later",
+            last.end
+        ));
+        self.parts.push(Part::new(info));
+    }
+
+    fn finish(self, broken: Option<Break>, whole: u64) -> Record {
+        let Self {
+            summary,
+            thresholds,
+            windows,
+            parts,
+            mut endings,
+            seams,
+            intervals,
+            caller,
+            ..
+        } = self;
+        let last = endings.last().cloned();
+        let is_whole = parts.last().is_some_and(|part| part.is_whole);
+        let connections_max = last.as_ref().and_then(|ending| ending.connections_max);
+        let mut summary = match (parts.as_slice(), endings.pop()) {
+            ([_], Some(ending)) => summary.restore(ending),
+            (_, ending) => {
+                endings.extend(ending);
+                merged(summary, &parts, &endings, &thresholds, &windows)
+            }
+        };
+        let mut notes = seams;
+        if !is_whole {
+            doubt(&mut summary, &parts);
+        }
+        if let Some(Break {
+            at,
+            kind: BreakKind::Damaged,
+        }) = broken
+        {
+            notes.push(format!(
+                "the log is damaged behind its first {at} bytes, and what follows is left out"
+            ));
+        }
+        Arc::make_mut(&mut summary.info).notes.extend(notes);
+        Record {
+            summary,
+            parts,
+            connections_max,
+            whole,
+            intervals,
+            caller,
+        }
+    }
+}
+
+impl Part {
+    fn new(info: &RunInfo) -> Self {
+        Self {
+            started_at_unix_ns: info.started_at_unix_ns,
+            end: Nanos::ZERO,
+            is_whole: false,
+        }
+    }
+}
+
+/// The summary of a run that was cut off or resumed: judged anew, for there is no ending of the
+/// whole.
+fn merged(
+    mut summary: Summary,
+    parts: &[Part],
+    endings: &[Ending],
+    thresholds: &[Threshold],
+    windows: &WindowedThresholds,
+) -> Summary {
+    summary.break_off();
+    for body in endings
+        .iter()
+        .flat_map(|ending| ending.failed_bodies.iter())
+    {
+        summary.failed_bodies.add(body.clone());
+    }
+    for slow in endings.iter().flat_map(|ending| ending.slowest.iter()) {
+        summary.slowest.add(slow.clone());
+    }
+    let warmup = summary.info.warmup;
+    // What a part found and left out is in no interval: the whole finds its own.
+    let is_found = warmup == Warmup::Auto;
+    let info = Arc::make_mut(&mut summary.info);
+    for note in endings.iter().flat_map(|ending| &ending.notes) {
+        if !info.notes.contains(note) {
+            info.notes.push(note.clone());
+        }
+    }
+    let mut ended = endings.iter();
+    let spans = parts.iter().map(|part| match part.is_whole && !is_found {
+        true => ended.next().map_or(Nanos::ZERO, |ending| ending.duration),
+        false => part.end - warmup.span(),
+    });
+    let duration = spans.fold(Nanos::ZERO, |sum, span| sum + span);
+    let mut generator = GeneratorHealth::of(&summary.total, &summary.health, summary.info.threads);
+    generator.spin = summary.info.spin;
+    let steal = endings.iter().map(|ending| ending.steal_share);
+    generator.steal_share = steal.fold(0.0, f64::max);
+    summary.finish(duration, generator, thresholds, windows)
+}
+
+/// Says that the record breaks off.
+fn doubt(summary: &mut Summary, parts: &[Part]) {
+    let end = parts.last().map_or(Nanos::ZERO, |part| part.end);
+    let interval = summary.info.interval;
+    summary.doubt(Reason {
+        text: format!(
+            "the run was cut off: its record ends after {end}, and what was under way then has no \
+             time"
+        ),
+        remedies: Vec::new(),
+    });
+    Arc::make_mut(&mut summary.info).notes.push(format!(
+        "the run was cut off: its record ends after {end}, and at most one interval ({interval}) \
+         is missing"
+    ));
+}

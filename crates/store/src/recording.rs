@@ -1,0 +1,126 @@
+//! A run as it is being stored.
+
+use crate::Record;
+use crate::StoreError;
+use crate::compaction::{self, Schedule};
+use crate::directory::Directory;
+use crate::log::{self, Kind, LogWriter};
+use drumfire_measure::{Ending, Interval, RunInfo};
+use std::fs::File;
+use std::io::Write as _;
+
+/// What is written of a run before its first interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning<'a> {
+    /// The facts of the run.
+    pub info: &'a RunInfo,
+    /// The same for people and other programs.
+    pub info_json: &'a [u8],
+    /// The plan, without secrets.
+    pub plan: &'a str,
+    /// What the caller wants back with the run.
+    pub caller: &'a str,
+}
+
+/// A run as it is being stored. Everything that was added survives a crash of the program or the
+/// machine once the call has returned.
+#[derive(Debug)]
+pub struct Recording {
+    directory: Directory,
+    log: LogWriter,
+    events: File,
+    schedule: Schedule,
+    is_part: bool,
+}
+
+impl Recording {
+    /// Begins to store a run in an empty directory.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn begin(directory: Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
+        directory.write_plan(beginning.plan, beginning.info_json)?;
+        let events = directory.events()?;
+        let mut log = LogWriter::create(&directory.log())?;
+        log.append(Kind::Part, &beginning.info.encode())?;
+        log.append(Kind::Caller, beginning.caller.as_bytes())?;
+        directory.sync()?;
+        Ok(Self {
+            directory,
+            log,
+            events,
+            schedule: Schedule::default(),
+            is_part: false,
+        })
+    }
+
+    /// Goes on with a run of which this is the record so far: a further part of it begins.
+    ///
+    /// # Errors
+    /// When it can't be written, or when these are the facts of another run.
+    pub fn resume(
+        directory: Directory,
+        record: &Record,
+        info: &RunInfo,
+    ) -> Result<Self, StoreError> {
+        if !log::are_alike(&record.summary.info.pools, &info.pools) {
+            return Err(StoreError::OtherRun(directory.path().to_owned()));
+        }
+        let events = directory.events()?;
+        let mut log = LogWriter::reopen(&directory.log(), record.whole)?;
+        log.append(Kind::Part, &info.encode())?;
+        Ok(Self {
+            directory,
+            log,
+            events,
+            schedule: Schedule::default(),
+            is_part: true,
+        })
+    }
+
+    /// Adds an interval, which is summed up. Now and then old ones are merged into coarser ones.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
+        self.log.append(Kind::Interval, &interval.encode())?;
+        match self.schedule.is_due(interval.end) {
+            true => self.compact(),
+            false => Ok(()),
+        }
+    }
+
+    /// Merges old intervals. Where there is no room for that, the log stays as it is.
+    fn compact(&mut self) -> Result<(), StoreError> {
+        if compaction::compact(&self.directory, self.log.path()).is_err() {
+            return Ok(());
+        }
+        self.log.follow()
+    }
+
+    /// Adds a line to what happened; it survives with the next interval.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn event(&mut self, line: &[u8]) -> Result<(), StoreError> {
+        let written = self.events.write_all(line);
+        written.map_err(StoreError::write(
+            &self.directory.path().join("events.jsonl"),
+        ))
+    }
+
+    /// Whether it is a further part of a run.
+    #[must_use]
+    pub const fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// Adds the end. What is left to be written is the summary.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn end(mut self, ending: &Ending) -> Result<Directory, StoreError> {
+        self.log.append(Kind::Ending, &ending.encode())?;
+        Ok(self.directory)
+    }
+}

@@ -1,0 +1,74 @@
+//! A log that is cut or damaged anywhere.
+
+use crate::folder::Folder;
+use crate::runs;
+use drumfire_measure::Validity;
+use drumfire_store::Record;
+use std::fs;
+
+/// The log of a run of two seconds, and where each of its entries ends: a file that is whole up
+/// to there has the facts of the run and so many intervals.
+fn log() -> (Vec<u8>, Vec<u64>) {
+    let folder = Folder::new();
+    let info = runs::info(0);
+    let mut ends = Vec::new();
+    let path = folder.join("run");
+    let length = || fs::metadata(path.join("intervals.log")).unwrap().len();
+    let mut recording = runs::begin(&path, &info);
+    ends.push(length());
+    let intervals: Vec<_> = (0..2).map(|n| runs::interval(&info, n)).collect();
+    for interval in &intervals {
+        recording.interval(interval).unwrap();
+        ends.push(length());
+    }
+    let summary = runs::summary(&info, &intervals);
+    recording.end(&summary.ending(None)).unwrap();
+    (fs::read(path.join("intervals.log")).unwrap(), ends)
+}
+
+#[test]
+fn a_log_that_is_cut_anywhere_is_a_run_up_to_the_last_whole_interval() {
+    let (log, ends) = log();
+    let info = runs::info(0);
+    let expected = |seconds| {
+        let intervals: Vec<_> = (0..seconds).map(|n| runs::interval(&info, n)).collect();
+        runs::summary(&info, &intervals)
+    };
+    let expected: Vec<_> = (0..=2).map(expected).collect();
+    for end in 0..log.len() {
+        let record = Record::from_log(&log[..end]).unwrap();
+        let whole = ends.iter().filter(|at| **at <= end as u64).count();
+        let Some(record) = record else {
+            assert_eq!(whole, 0, "cut at {end}");
+            continue;
+        };
+        // The facts are there, and what follows them of the beginning is not.
+        if whole == 0 {
+            assert_eq!(record.summary.total.counts.intended, 0, "cut at {end}");
+            continue;
+        }
+        let expected = &expected[whole - 1];
+        assert_eq!(record.whole, ends[whole - 1], "cut at {end}");
+        assert_eq!(record.summary.conservation(), Ok(()), "cut at {end}");
+        assert!(record.summary.total == expected.total, "cut at {end}");
+        assert_eq!(record.summary.duration, expected.duration, "cut at {end}");
+        assert!(!record.is_whole());
+        assert!(record.summary.verdict.validity >= Validity::Suspect);
+        let notes = record.summary.info.notes.join("\n");
+        assert!(notes.contains("cut off"), "{notes}");
+    }
+}
+
+#[test]
+fn a_flipped_bit_ends_the_log_before_its_entry() {
+    let (log, ends) = log();
+    for place in (ends[0] as usize)..log.len() {
+        let mut flipped = log.clone();
+        flipped[place] ^= 1 << (place % 8);
+        let record = Record::from_log(&flipped[..]).unwrap().unwrap();
+        let before = ends.iter().rfind(|end| **end <= place as u64).unwrap();
+        assert_eq!(record.whole, *before, "flipped at {place}");
+        assert_eq!(record.summary.conservation(), Ok(()));
+        assert!(!record.is_whole());
+    }
+}

@@ -1,0 +1,144 @@
+//! What is stored comes back, and only one program stores.
+
+use crate::folder::Folder;
+use crate::runs;
+use drumfire_store::{Directory, Record, Recording, StoreError};
+use drumfire_units::Nanos;
+use std::fs;
+
+#[test]
+fn a_whole_run_comes_back_as_it_was() {
+    let folder = Folder::new();
+    let path = folder.join("deep/down/run");
+    let summary = runs::whole(&path, 5);
+    let record = Record::read(&path).unwrap();
+    assert!(record.is_whole());
+    assert!(record.summary == summary, "{:?}", record.summary.verdict);
+    assert_eq!(summary.conservation(), Ok(()));
+    let mut names: Vec<_> = fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let expected = [
+        "events.jsonl",
+        "info.json",
+        "intervals.log",
+        "lock",
+        "plan.yaml",
+        "summary.json",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    let info = runs::info(100);
+    let first = runs::intervals(&info, 2);
+    let mut recording = runs::begin(&path, &info);
+    recording.interval(&first[0]).unwrap();
+    drop(recording);
+    let log = path.join("intervals.log");
+    // A frame that was being written.
+    let mut bytes = fs::read(&log).unwrap();
+    bytes.extend([9, 9, 9]);
+    fs::write(&log, &bytes).unwrap();
+    let record = Record::read(&path).unwrap();
+    let later = runs::info(163);
+    let directory = Directory::open(&path).unwrap();
+    let mut recording = Recording::resume(directory, &record, &later).unwrap();
+    let second = runs::intervals(&info, 3);
+    for interval in &second {
+        recording.interval(interval).unwrap();
+    }
+    let ending = runs::summary(&later, &second).ending(None);
+    recording.end(&ending).unwrap();
+    let record = Record::read(&path).unwrap();
+    assert!(!record.is_whole());
+    let parts: Vec<_> = record.parts.iter().map(|part| part.is_whole).collect();
+    assert_eq!(parts, [false, true]);
+    let summary = record.summary;
+    assert_eq!(summary.conservation(), Ok(()));
+    assert_eq!(summary.duration, Nanos::from_secs(4));
+    let counts = summary.total.counts;
+    // Of the first part, one of each pool was under way.
+    assert_eq!((counts.intended, counts.in_flight), (80, 4));
+    let notes = summary.info.notes.join("\n");
+    let seam = "the run was cut off after 1s and was resumed 1m2s later";
+    assert!(notes.contains(seam), "{notes}");
+    assert_eq!(summary.info.started_at_unix_ns, 100_000_000_000);
+}
+
+#[test]
+fn old_intervals_become_coarser_and_nothing_is_lost() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    let info = runs::info(0);
+    let mut recording = runs::begin(&path, &info);
+    // Of a run of two hours and a bit: some of the first seconds, some of the last hour.
+    let seconds = (0..25).chain(3_595..3_605).chain(7_195..7_205);
+    let intervals: Vec<_> = seconds.map(|n| runs::interval(&info, n)).collect();
+    // What a crash in an earlier compaction left.
+    fs::write(path.join("intervals.log.tmp"), "a part of a log").unwrap();
+    for interval in &intervals {
+        recording.interval(interval).unwrap();
+    }
+    drop(recording);
+    let record = Record::read(&path).unwrap();
+    let expected = runs::summary(&info, &intervals);
+    assert!(record.summary.total == expected.total);
+    assert_eq!(record.summary.duration, expected.duration);
+    // The first 25 s and the 5 s before the hour are in cells of 10 s, and what came later is not.
+    assert_eq!(record.intervals, 3 + 1 + 5 + 10);
+}
+
+#[test]
+fn a_directory_has_one_writer_and_one_run() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    let recording = runs::begin(&path, &runs::info(0));
+    let error = Directory::create(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Busy(_)), "{error}");
+    let error = Directory::open(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Busy(_)), "{error}");
+    // A reader needs no lock.
+    assert!(!Record::read(&path).unwrap().is_whole());
+    drop(recording);
+    let error = Directory::create(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Taken(_)), "{error}");
+    assert!(Directory::open(&path).is_ok());
+}
+
+#[test]
+fn other_directories_are_left_alone() {
+    let folder = Folder::new();
+    fs::write(folder.join("thesis.tex"), "work").unwrap();
+    let error = Directory::create(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NotEmpty(_)), "{error}");
+    assert!(!folder.join("lock").exists());
+    let error = Record::read(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NoRun(_)), "{error}");
+    fs::write(folder.join("intervals.log"), "work").unwrap();
+    let error = Record::read(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::NoRun(_)), "{error}");
+    fs::write(folder.join("intervals.log"), "").unwrap();
+    let error = Record::read(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Empty(_)), "{error}");
+}
+
+#[test]
+fn a_directory_that_is_removed_is_an_error() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    let recording = runs::begin(&path, &runs::info(0));
+    fs::remove_dir_all(&path).unwrap();
+    let summary = runs::summary(&runs::info(0), &[]);
+    let error = recording
+        .end(&summary.ending(None))
+        .unwrap()
+        .write_summary(b"{}")
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Write { .. }), "{error}");
+}
