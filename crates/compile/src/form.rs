@@ -15,6 +15,7 @@ mod reference;
 mod request;
 mod scenario;
 mod schema;
+mod secrets;
 mod setting;
 mod tables;
 mod toml;
@@ -221,7 +222,18 @@ pub fn json_schema() -> String {
 /// Prints a document; equal documents have equal texts.
 #[must_use]
 pub fn print(document: &Document) -> String {
+    tree(document).print()
+}
+
+/// Prints a document to be kept: references to variables of the environment stand in the place of
+/// whatever could be a secret, `DRUMFIRE_SECRET_1` and so on.
+#[must_use]
+pub fn print_without_secrets(document: &Document) -> String {
+    secrets::without(tree(document)).print()
+}
+
+fn tree(document: &Document) -> Tree {
     let mut entries = vec![("drumfire".to_owned(), Tree::Scalar(VERSION.to_owned()))];
     document.show(&mut entries);
-    Tree::Map(entries).print()
+    Tree::Map(entries)
 }
