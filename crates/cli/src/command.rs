@@ -9,6 +9,7 @@ pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod new;
 mod plan_file;
+pub(crate) mod report;
 mod results;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -20,14 +20,14 @@ use drumfire_plan::document::{
 use drumfire_plan::secret;
 use drumfire_report::Naming;
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) use grpc::of as of_grpc;
 pub(crate) use http::of as of_http;
 pub(crate) use load::put as put_load;
 pub(crate) use once::once;
 
-use crate::flags::{DataFlags, LoadFlags, OutputFlags};
+use crate::flags::{DataFlags, LoadFlags, OutputFlags, ReportFlags};
 
 /// The name of the one pool that a command line makes.
 const POOL: &str = "main";
@@ -38,6 +38,8 @@ pub(crate) struct Written {
     pub(crate) notes: Vec<String>,
     /// How its settings are named.
     pub(crate) naming: Naming,
+    /// Where its relative paths lead from; empty stands for where the program was started.
+    pub(crate) folder: PathBuf,
 }
 
 impl From<Document> for Written {
@@ -46,6 +48,7 @@ impl From<Document> for Written {
             document,
             notes: Vec::new(),
             naming: Naming::Flags,
+            folder: PathBuf::new(),
         }
     }
 }
@@ -214,6 +217,21 @@ fn outputs(flags: &OutputFlags) -> Outputs {
         live: switch("live", flags.no_tui, false),
         quiet: switch("quiet", flags.quiet, true),
         strict: switch("strict", flags.strict, true),
+    }
+}
+
+/// Where the results of a stored run go.
+pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
+    Outputs {
+        json: some(
+            "json",
+            flags.json.as_ref().map(|path| path.display()).as_ref(),
+        ),
+        csv: some(
+            "csv",
+            flags.csv.as_ref().map(|path| path.display()).as_ref(),
+        ),
+        ..Outputs::default()
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Grpc(Box<GrpcFlags>),
     /// Run a plan that was written down, by a person or by --print-plan
     Run(Box<RunFlags>),
+    /// Print the results of a stored run, whole or cut off, as the run itself did
+    Report(ReportFlags),
     /// Say everything that is wrong with a plan, or draw the load that it makes
     Check(CheckFlags),
     /// Write a commented plan to begin with
@@ -203,6 +205,34 @@ pub(crate) struct RunFlags {
     /// Print the plan as it would be run, and end
     #[arg(long, help_heading = "Output")]
     pub(crate) print_plan: bool,
+}
+
+/// Flags of `report`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A run is stored in the directory that -o names, or else in one that `drumfire runs` lists.
+Exit codes are those of the run itself."
+)]
+pub(crate) struct ReportFlags {
+    /// The run: its directory, its id or the beginning of one, or last
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Write the summary as JSON; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write the histograms' buckets as CSV; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Explain each part of the summary
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Exit with 3 unless the run is valid and its load was kept
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// When the text has colour: auto, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: ColorChoice,
 }
 
 /// A form that others read or write, with a JSON Schema.

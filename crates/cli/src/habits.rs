@@ -72,7 +72,7 @@ const HABITS: &[Habit] = &[
         &["-b", "-C"],
         "cookies are `-H 'Cookie: {name=value}'`",
     ),
-    habit(Both, &["-o", "-O"], RESULTS),
+    habit(Both, &["-O"], RESULTS),
     habit(Http, &["-p"], BODY_FILE),
     habit(
         Both,
@@ -533,7 +533,7 @@ fn port_of_server(before: &str, arg: &str) -> Option<String> {
 }
 
 /// The letters of the flags of `drumfire run`.
-const OF_RUN: [char; 7] = ['c', 'h', 'n', 'q', 'r', 'u', 'z'];
+const OF_RUN: [char; 8] = ['c', 'h', 'n', 'o', 'q', 'r', 'u', 'z'];
 
 /// A flag of a load, which stands in a plan.
 fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {

@@ -15,9 +15,11 @@ mod intervals;
 mod names;
 mod output;
 mod reflect;
+mod runs_folder;
 mod session;
 mod spelling;
 mod spool;
+mod storing;
 mod streams;
 mod terminal;
 
@@ -97,6 +99,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Http(flags) => command::http::run(&flags),
         Command::Grpc(flags) => command::grpc::run(&flags),
         Command::Run(flags) => command::run::run(&flags),
+        Command::Report(flags) => command::report::run(&flags),
         Command::Check(flags) => command::check::run(&flags),
         Command::New(flags) => command::new::run(&flags),
         Command::Schema { contract } => command::schema::run(contract),

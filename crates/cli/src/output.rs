@@ -38,6 +38,21 @@ fn masked_text(bytes: &[u8]) -> Cow<'_, [u8]> {
     masked(bytes, |secrets, text| secrets.masked(text).into_owned())
 }
 
+/// A text without secrets.
+pub(crate) fn without_secrets(text: &str) -> String {
+    String::from_utf8_lossy(&masked_text(text.as_bytes())).into_owned()
+}
+
+/// Bytes of JSON without secrets.
+pub(crate) fn json_without_secrets(json: &[u8]) -> Cow<'_, [u8]> {
+    masked(json, Secrets::masked_json)
+}
+
+/// Whether there are secrets to keep out.
+pub(crate) fn has_secrets() -> bool {
+    hidden().is_some()
+}
+
 /// Writes a plan to standard output: it has references in the place of secrets, and must stay as it
 /// was written.
 pub(crate) fn print_plan(text: &str) -> Result<(), Failure> {
@@ -142,7 +157,7 @@ impl Destination {
 
     /// Writes a result in JSON, without secrets.
     pub(crate) fn write_json(&self, json: &[u8]) -> Result<(), Failure> {
-        self.write(&masked(json, Secrets::masked_json))
+        self.write(&json_without_secrets(json))
     }
 
     /// Writes a result as text, without secrets.

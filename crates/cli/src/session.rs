@@ -9,10 +9,13 @@ pub(crate) use watch::{Shown, Watch};
 
 use crate::exit::{Exit, Failure};
 use crate::names;
+use crate::output;
+use crate::storing::{self, Keeper, Storing};
 use drumfire_engine::{Control, PrepareError, Prepared, Run, RunError, Shares, prepare};
 use drumfire_measure::{Remedy, RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::raise_descriptor_limit;
 use drumfire_plan::{Growth, Plan, StopReason};
+use drumfire_store::Recording;
 use drumfire_units::rounded;
 use signals::Signals;
 use std::sync::Arc;
@@ -40,6 +43,24 @@ pub(crate) fn execute(
     begun: &mut dyn FnMut(&Arc<RunInfo>),
     observe: &mut dyn FnMut(&RunEvent, &Control),
 ) -> Result<Arc<Summary>, Failure> {
+    execute_beside(plan, notes, Beside::default(), begun, observe)
+}
+
+/// What goes on beside a run.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// Where it is stored.
+    pub(crate) storing: Option<Storing>,
+}
+
+/// The same of a run with something beside it.
+pub(crate) fn execute_beside(
+    plan: Plan,
+    notes: &[String],
+    beside: Beside,
+    begun: &mut dyn FnMut(&Arc<RunInfo>),
+    observe: &mut dyn FnMut(&RunEvent, &Control),
+) -> Result<Arc<Summary>, Failure> {
     let prepared = prepare(plan, Arc::new(names::resolve)).map_err(|error| match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
         PrepareError::Guarded { ref host, .. } => Failure::usage(&error).with_remedy(format!(
@@ -58,11 +79,18 @@ pub(crate) fn execute(
         .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
     let mut info = describe::info(&prepared);
     info.notes.splice(0..0, notes.iter().cloned());
+    let recording = match beside.storing {
+        None => None,
+        Some(storing) => recording(storing, &mut info)?,
+    };
     let info = Arc::new(info);
     begun(&info);
     let shares = Shares::all(&prepared.plan);
     let mut changes = Vec::new();
     let run = Run::start(prepared, info, shares).map_err(failure)?;
+    // The first observer misses nothing, however late it comes.
+    let keeper = recording.map(|recording| Keeper::start(recording, run.events()));
+    let keeper = keeper.transpose()?;
     let control = run.control();
     signals.end(control.clone());
     let mut stopped = None;
@@ -72,13 +100,33 @@ pub(crate) fn execute(
         }
         observe(&event, &control);
     }
-    let summary = within_limits(run.join().map_err(failure)?);
+    let limit = connections_max();
+    let summary = within_limits(run.join().map_err(failure)?, limit);
     changes.extend(match stopped {
         Some(StopReason::Signal) => Some(INTERRUPTED.to_owned()),
         Some(StopReason::Threshold) => Some(ABORTED.to_owned()),
         _ => None,
     });
-    Ok(noted(summary, changes))
+    let summary = noted(summary, changes);
+    match keeper.map(|keeper| keeper.finish(&summary, limit)) {
+        Some(Err(error)) => Ok(noted(summary, vec![storing::note(&error)])),
+        _ => Ok(summary),
+    }
+}
+
+/// Begins to store a run. Where it can't be stored and nobody asked for that, its notes say so.
+fn recording(storing: Storing, info: &mut RunInfo) -> Result<Option<Recording>, Failure> {
+    let is_named = storing.is_named();
+    match storing.begin(info) {
+        Ok(recording) => Ok(Some(recording)),
+        Err(error) if is_named => Err(Failure::failed(format!("-o: {error}"))),
+        Err(error) => {
+            let note = format!("the run is not stored: {error}");
+            output::complain(&note);
+            info.notes.push(note);
+            Ok(None)
+        }
+    }
 }
 
 /// Why a run could not take place: the plan's fault, or the system's.
@@ -101,8 +149,8 @@ fn noted(summary: Arc<Summary>, notes: Vec<String>) -> Arc<Summary> {
 
 /// The summary with remedies that the limit of open files allows: where it has no room for more
 /// connections, it is what to raise.
-fn within_limits(summary: Arc<Summary>) -> Arc<Summary> {
-    let Some(limit) = connections_max() else {
+pub(crate) fn within_limits(summary: Arc<Summary>, limit: Option<u64>) -> Arc<Summary> {
+    let Some(limit) = limit else {
         return summary;
     };
     let raised = |remedy: &Remedy| match *remedy {

@@ -7,11 +7,14 @@ mod distribution;
 mod drift;
 mod interval;
 mod lowered;
+mod record;
 
 use crate::untrusted::is_dangerous;
 use contract::Document;
 use drumfire_measure::{IntervalRow, RunInfo, Summary};
 use std::fmt::Write as _;
+
+pub use record::{event, facts};
 
 /// The name and version of the contract; fields are only ever added to it.
 pub const SCHEMA: &str = "drumfire.summary.v1";

@@ -5,9 +5,11 @@ use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
 use crate::intervals::{self, IntervalOutputs};
 use crate::output::{self, Destination};
-use crate::session::{self, Shown, Watch};
+use crate::session::{self, Beside, Shown, Watch};
+use crate::storing::Storing;
 use crate::terminal;
 use drumfire_compile::{Host, compile, form};
+use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_plan::Plan;
 use drumfire_plan::document::{Outputs, Switch, Text};
@@ -42,16 +44,22 @@ pub(crate) fn of_plan(
     let color = flags.color;
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
+    Storing::check(flags)?;
     if print_plan {
         output::print_plan(&form::print(document))?;
         return Ok(Exit::Done);
     }
     let mut watch = Watch::new(&plan, shown(outputs), color).naming(written.naming);
     let mut intervals = IntervalOutputs::open(outputs)?;
-    let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, control| {
+    let beside = Beside {
+        storing: Storing::of(flags, written)?,
+    };
+    let mut observe = |event: &RunEvent, control: &Control| {
         watch.observe(event, control);
         intervals.observe(event);
-    })?;
+    };
+    let notes = &written.notes;
+    let summary = session::execute_beside(plan, notes, beside, &mut |_| {}, &mut observe)?;
     // Lines on standard output stand above the report.
     let streamed = intervals.finish();
     let style = terminal::stdout_style(color).naming(written.naming);
@@ -130,7 +138,7 @@ fn check_places(outputs: &Outputs) -> Result<(), Failure> {
 }
 
 /// Where the results go, known to be writable.
-struct Destinations {
+pub(super) struct Destinations {
     json: Option<Destination>,
     csv: Option<Destination>,
     /// Whether intervals are written to standard output in place of the text.
@@ -138,7 +146,7 @@ struct Destinations {
 }
 
 impl Destinations {
-    fn of(outputs: &Outputs) -> Result<Self, Failure> {
+    pub(super) fn of(outputs: &Outputs) -> Result<Self, Failure> {
         let check = |path: &Option<Text>| {
             let path = path.as_ref();
             path.map(|path| Destination::check(&path.place.to_string(), Path::new(&path.value)))

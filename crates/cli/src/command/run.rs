@@ -24,6 +24,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
     let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
     let written = Written {
         naming: Naming::Keys,
+        folder: file.folder,
         ..draft.document.into()
     };
     results::of_plan(plan, &written, &flags.output, flags.print_plan)

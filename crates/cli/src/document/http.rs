@@ -10,7 +10,7 @@ use drumfire_plan::document::{
     Text,
 };
 use drumfire_report::{Naming, secret};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name of a list of URLs in error messages.
 const LIST: Place = Place::Flag { name: "URL list" };
@@ -59,6 +59,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
         },
         notes,
         naming: Naming::Flags,
+        folder: PathBuf::new(),
     })
 }
 

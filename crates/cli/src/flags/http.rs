@@ -291,6 +291,17 @@ pub(crate) struct OutputFlags {
     /// Write each interval as a row of CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) csv_intervals: Option<PathBuf>,
+    /// Store the run in this directory [default: one of its own, which `drumfire runs` lists]
+    #[arg(
+        short = 'o',
+        long = "store",
+        value_name = "DIR",
+        conflicts_with = "show"
+    )]
+    pub(crate) store: Option<PathBuf>,
+    /// Don't store the run
+    #[arg(long, conflicts_with = "store")]
+    pub(crate) no_store: bool,
     /// A rule that the result must satisfy, such as `p99<50ms`; may be given several times
     #[arg(long, value_name = "RULE")]
     pub(crate) threshold: Vec<String>,

@@ -56,6 +56,7 @@ mod show;
 mod signals;
 mod stall;
 mod stops;
+mod store;
 mod support;
 mod syscalls;
 mod templates;

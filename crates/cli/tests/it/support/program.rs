@@ -13,7 +13,10 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
 /// Variables that would make a run depend on the user's environment.
-const PERSONAL: [&str; 17] = [
+const PERSONAL: [&str; 19] = [
+    // Without a home, runs are stored only where a test says so.
+    "HOME",
+    "XDG_STATE_HOME",
     "TZ",
     "http_proxy",
     "HTTP_PROXY",

@@ -1,0 +1,64 @@
+//! The folder of all runs that are stored without a directory of their own being named.
+
+use crate::exit::Failure;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The name that stands for the newest run.
+const LAST: &str = "last";
+
+/// The folder of runs: below `XDG_STATE_HOME`, or `~/.local/state`. `None` where there is no home.
+pub(crate) fn runs() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let value = env::var_os(name).map(PathBuf::from);
+        // The XDG Base Directory Specification has relative paths ignored.
+        value.filter(|path| path.is_absolute())
+    };
+    let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
+    Some(state?.join("drumfire/runs"))
+}
+
+/// The index of the runs in this folder, beside it.
+pub(crate) fn index(runs: &Path) -> PathBuf {
+    runs.with_file_name("index.sqlite")
+}
+
+/// The directory of a run that the user names: by its path, by its id or the beginning of one, or
+/// as the last one.
+pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
+    let path = Path::new(given);
+    if path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let shown = given.escape_default();
+    let ids = runs().map(|runs| ids(&runs)).unwrap_or_default();
+    let whole = match given {
+        LAST => ids.last(),
+        _ => ids.iter().find(|id| **id == given),
+    };
+    let found: Vec<&String> = match whole {
+        Some(id) => vec![id],
+        None => ids.iter().filter(|id| id.starts_with(given)).collect(),
+    };
+    match (found.as_slice(), runs()) {
+        ([id], Some(runs)) => Ok(runs.join(id)),
+        ([], _) if given == LAST => Err(Failure::usage("no run is stored yet")),
+        ([], _) => Err(Failure::usage(format!(
+            "`{shown}` is neither a directory nor the id of a stored run; `drumfire runs` lists them"
+        ))),
+        (several, _) => Err(Failure::usage(format!(
+            "`{shown}` is the beginning of {} ids; write more of it",
+            several.len()
+        ))),
+    }
+}
+
+/// The names of the runs in the folder, the oldest first: an id begins with the time.
+pub(crate) fn ids(runs: &Path) -> Vec<String> {
+    let entries = fs::read_dir(runs).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut ids: Vec<String> = names.collect();
+    ids.sort();
+    ids
+}

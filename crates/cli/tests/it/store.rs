@@ -1,0 +1,429 @@
+//! Stored runs: what a directory gives back, and what survives.
+
+use crate::support::process::Run;
+use crate::support::program::{LIMIT, PATH, neutral, words};
+use crate::support::{Folder, Process, Report, Serve, Signal, drumfire, wait_until};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn run(line: &str) -> Run {
+    Process::start(&mut drumfire(words(line))).finish(LIMIT)
+}
+
+/// Runs a line with `-o`, and compares every output with what `report` makes of the directory.
+#[track_caller]
+fn check(line: &str) {
+    let folder = Folder::new();
+    let [dir, live_json, live_csv] = ["run", "live.json", "live.csv"].map(|name| folder.at(name));
+    let [json, csv] = ["again.json", "again.csv"].map(|name| folder.at(name));
+    let live = run(&format!(
+        "{line} -q -o {dir} --json {live_json} --csv {live_csv}"
+    ));
+    let again = run(&format!("report {dir} --json {json} --csv {csv}"));
+    assert_eq!(again.stdout, live.stdout, "{line}: {}", live.stderr);
+    assert!(live.stdout.contains("Verdict"), "{line}: {}", live.stderr);
+    assert_eq!(again.code, live.code, "{line}");
+    assert_eq!(again.stderr, "", "{line}");
+    let read = |path: &str| fs::read_to_string(path).unwrap();
+    assert_eq!(read(&json), read(&live_json), "{line}");
+    assert_eq!(read(&csv), read(&live_csv), "{line}");
+    assert_eq!(
+        read(&format!("{dir}/summary.json")),
+        read(&live_json),
+        "{line}"
+    );
+    let explained = run(&format!("report {dir} --explain --color always")).stdout;
+    assert!(explained.len() > live.stdout.len(), "{line}");
+    let plan = run(&format!("check {dir}/plan.yaml"));
+    assert_eq!(plan.code, Some(0), "{line}: {}", plan.stderr);
+}
+
+#[test]
+fn a_report_is_what_the_run_printed() {
+    let serve = Serve::new("--grpc");
+    let (url, address) = (&serve.url, serve.address());
+    let rules = "--threshold p50<1s --threshold 'p50<1ns over 100ms' --abort-on 'failed>90%'";
+    check(&format!(
+        "http -r 300 -z 400ms --interval 100ms {rules} {url}"
+    ));
+    check(&format!(
+        "http -c 3 -n 300 --warmup 20ms --interval 100ms {url} {url}a?b=c"
+    ));
+    check(&format!(
+        "http -c 2 -n 20 -H 'X: 1' {url} http://127.0.0.1:1/"
+    ));
+    let call = "--call helloworld.Greeter/SayHello -d '{\"name\":\"Ada\"}'";
+    check(&format!(
+        "grpc {address} --plaintext -c 2 -n 50 --interval 100ms {call}"
+    ));
+}
+
+const PLAN: &str = "\
+drumfire: 1
+defaults: { target: \"${env:TARGET}\" }
+stop: { after: 400ms, abort: ['failed>99%'] }
+thresholds: ['p50<10s', 'buy/a: p50<10s']
+pools:
+  browse:
+    rate: 100
+    requests: [{ get: / }, { get: /status/503, name: broken }]
+  buy:
+    users: 3
+    scenarios:
+      login:
+        steps: [{ get: /a, name: a }, { pause: 5ms }, { post: /b, body: x, name: b }]
+      look:
+        steps: [{ get: /c, name: c, expect: { status: 404 } }]
+";
+
+#[test]
+fn a_report_of_pools_and_scenarios_is_what_the_run_printed() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = PLAN.replace("${env:TARGET}", &serve.url);
+    let plan = folder.write("plan.yaml", plan);
+    check(&format!("run --interval 100ms {plan}"));
+}
+
+#[test]
+fn a_run_that_is_killed_is_stored_up_to_its_last_interval() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!("http -r 500 -z 1h --interval 100ms -o {dir} {}", serve.url);
+    let process = Process::start(&mut drumfire(words(&line)));
+    serve.await_requests(300);
+    process.signal(Signal::KILL);
+    process.finish(LIMIT);
+    let json = folder.at("cut.json");
+    let report = run(&format!("report {dir} --json {json}"));
+    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    assert!(report.stdout.contains("cut off"), "{}", report.stdout);
+    let cut = Report::read(&json);
+    cut.balances_up_to_the_cut();
+    assert_ne!(cut.validity(), "valid");
+    let (sent, came) = (cut.n("requests.sent"), serve.count("requests"));
+    // An interval of 50 requests, and those of a disk that took some time.
+    assert!(sent <= came && came - sent <= 250, "{sent} of {came}");
+    assert!(!Path::new(&format!("{dir}/summary.json")).exists());
+    // Whatever was cut: the same run up to there.
+    let log = format!("{dir}/intervals.log");
+    let whole = fs::read(&log).unwrap();
+    fs::write(&log, &whole[..whole.len() - 1]).unwrap();
+    let report = run(&format!("report {dir} --json {json}"));
+    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    assert!(Report::read(&json).n("requests.sent") < sent);
+}
+
+#[test]
+fn a_full_disk_ends_the_storing_and_not_the_run() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    // Files of this process end at 4 KiB, and a longer one is an error and no signal.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec $D http -q -r 300 -z 600ms --interval 100ms -o {dir} {}",
+        serve.url
+    );
+    let mut command = neutral(Command::new("sh"));
+    command.args(["-c", &script]).env("D", PATH);
+    let live = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(live.code, Some(0), "{}", live.stderr);
+    assert_eq!(
+        live.stderr.matches("is not stored to its end").count(),
+        1,
+        "{}",
+        live.stderr
+    );
+    assert!(
+        live.stdout.contains("is not stored to its end"),
+        "{}",
+        live.stdout
+    );
+    assert_eq!(serve.count("requests"), 180);
+    let cut = run(&format!("report {dir}"));
+    assert!(
+        cut.stdout.contains("cut off"),
+        "{}{}",
+        cut.stdout,
+        cut.stderr
+    );
+}
+
+#[test]
+fn a_directory_that_is_removed_ends_the_storing_and_not_the_run() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!(
+        "http -q -r 200 -z 800ms --interval 100ms -o {dir} {}",
+        serve.url
+    );
+    let process = Process::start(&mut drumfire(words(&line)));
+    serve.await_requests(20);
+    fs::remove_dir_all(&dir).unwrap();
+    let live = process.finish(LIMIT);
+    assert_eq!(live.code, Some(0), "{}", live.stderr);
+    assert!(
+        live.stdout.contains("is not stored to its end"),
+        "{}",
+        live.stdout
+    );
+    assert_eq!(serve.count("requests"), 160);
+}
+
+#[test]
+fn directories_that_can_t_be_used_are_refused_before_the_run() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let url = &serve.url;
+    let dir = folder.at("run");
+    let first = Process::start(&mut drumfire(words(&format!(
+        "http -q -r 50 -z 1h -o {dir} {url}"
+    ))));
+    wait_until("a log", || {
+        Path::new(&format!("{dir}/intervals.log")).exists()
+    });
+    let refused = |line: &str, why: &str| {
+        let run = run(line);
+        assert_eq!(run.code, Some(2), "{line}: {}", run.stderr);
+        assert!(run.stderr.contains(why), "{line}: {}", run.stderr);
+    };
+    let line = format!("http -n 1 -o {dir} {url}");
+    refused(&line, "another run is being written to");
+    first.signal(Signal::INT);
+    first.finish(LIMIT);
+    refused(&line, "has a run already");
+    let other = folder.at("");
+    refused(
+        &format!("http -n 1 -o {other} {url}"),
+        "has other files in it",
+    );
+    refused(
+        &format!("http -n 1 -o out.json {url}"),
+        "the name of a file",
+    );
+    refused(&format!("report {other}"), "is no directory of a run");
+    refused(
+        "report nothing-of-this-name",
+        "neither a directory nor the id",
+    );
+    refused(
+        &format!("http -n 1 --show -o {dir} {url}"),
+        "cannot be used with",
+    );
+}
+
+#[test]
+fn runs_are_stored_below_the_user_s_state() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let at_home = |line: &str| {
+        let mut command = drumfire(words(line));
+        command.env("XDG_STATE_HOME", folder.path());
+        Process::start(&mut command).finish(LIMIT)
+    };
+    let stored = || {
+        let runs = fs::read_dir(folder.path().join("drumfire/runs"));
+        runs.map_or(0, Iterator::count)
+    };
+    assert_eq!(at_home("report last").code, Some(2));
+    at_home(&format!("http -n 3 --no-store {}", serve.url));
+    at_home(&format!("http -n 1 --show {}", serve.url));
+    at_home(&format!("go-wrk -c 1 -n 2 {}", serve.url));
+    assert_eq!(stored(), 0);
+    let live = at_home(&format!("http -q -n 3 {}", serve.url));
+    assert_eq!((stored(), live.stderr.as_str()), (1, ""));
+    let again = at_home("report last");
+    assert_eq!(again.stdout, live.stdout);
+    let last = at_home(&format!("http -q -n 4 {}", serve.url));
+    assert_eq!(at_home("report last").stdout, last.stdout);
+    assert_eq!(stored(), 2);
+}
+
+#[test]
+fn a_state_that_can_t_be_written_is_noted_and_the_run_goes_on() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let file = folder.write("file", "");
+    let mut command = drumfire(words(&format!("http -q -n 3 {}", serve.url)));
+    command.env("XDG_STATE_HOME", file);
+    let run = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the run is not stored"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stdout.contains("the run is not stored"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn no_secret_is_stored() {
+    let serve = Serve::new("--status 503:1");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let plan = folder.write(
+        "plan.yaml",
+        format!(
+            "drumfire: 1\nvars: {{ token: CANARY-1, sign: \"${{secret:env:SIGN}}\" }}\nstop: {{ requests: 8 }}\n\
+             defaults: {{ target: {} }}\npools:\n  main:\n    headers: {{ Authorization: Bearer CANARY-2, \
+             X-Sign: \"${{sign}}\" }}\n    requests: [{{ post: '/echo?token=CANARY-3', body: \
+             '{{\"password\":\"CANARY-4\",\"sign\":\"${{sign}}\"}}' }}]\n",
+            serve.url
+        ),
+    );
+    let mut command = drumfire(words(&format!("run -q -o {dir} {plan}")));
+    command.env("SIGN", "CANARY-5-long");
+    let live = Process::start(&mut command).finish(LIMIT);
+    assert!(
+        live.stdout.contains("503"),
+        "{}{}",
+        live.stdout,
+        live.stderr
+    );
+    for entry in fs::read_dir(&dir).unwrap() {
+        let path = entry.unwrap().path();
+        let content = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+        assert!(!content.contains("CANARY"), "{}: {content}", path.display());
+    }
+    let again = run(&format!("report {dir}"));
+    assert_eq!(again.stdout, live.stdout);
+}
+
+/// A program with a state folder of its own.
+fn at_home(folder: &Folder, line: &str) -> Run {
+    let mut command = drumfire(words(line));
+    command.env("XDG_STATE_HOME", folder.path());
+    Process::start(&mut command).finish(LIMIT)
+}
+
+#[test]
+fn runs_are_listed_tagged_and_pruned() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let home = |line: &str| at_home(&folder, line);
+    assert_eq!(home("runs").stderr, "no run is stored yet\n");
+    for n in 1..=3 {
+        home(&format!("http -q -n {n} {}", serve.url));
+    }
+    let ids = || -> Vec<String> {
+        let list = home("runs").stdout;
+        let lines = list.lines().skip(1);
+        lines
+            .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
+            .collect()
+    };
+    let all = ids();
+    assert_eq!(all.len(), 3, "{}", home("runs").stdout);
+    assert_eq!(
+        home(&format!("runs tag {} nightly v2", all[2])).code,
+        Some(0)
+    );
+    assert_eq!(
+        home(&format!("runs note {} 'before the upgrade'", all[2])).code,
+        Some(0)
+    );
+    assert_eq!(
+        home(&format!("runs tag {} v2 --remove", all[2])).code,
+        Some(0)
+    );
+    let list = home("runs").stdout;
+    let line = list.lines().last().unwrap();
+    assert!(line.ends_with("nightly (before the upgrade)"), "{list}");
+    assert!(list.contains(&serve.url) && list.contains("p99"), "{list}");
+    let dry = home("runs prune --keep 1");
+    assert_eq!(dry.stderr, "1 runs to be deleted with --yes\n");
+    assert!(dry.stdout.starts_with(&all[1]), "{}", dry.stdout);
+    assert_eq!(ids().len(), 3);
+    assert_eq!(
+        home("runs prune --older-than 1d --yes").stderr,
+        "0 runs deleted\n"
+    );
+    assert_eq!(
+        home("runs prune --older-than 0s --yes").stderr,
+        "2 runs deleted\n"
+    );
+    assert_eq!(ids(), all[2..]);
+    assert_eq!(home("runs prune").code, Some(2));
+    assert_eq!(home(&format!("runs rm {}", &all[2])).code, Some(0));
+    assert_eq!(ids().len(), 0);
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_with_the_rest() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!(
+        "http -q -r 200 -n 200 --interval 100ms -o {dir} {}",
+        serve.url
+    );
+    let process = Process::start(&mut drumfire(words(&line)));
+    serve.await_requests(60);
+    process.signal(Signal::KILL);
+    process.finish(LIMIT);
+    let before = serve.count("requests");
+    let json = folder.at("whole.json");
+    let rest = run(&format!("resume {dir} -q --json {json}"));
+    assert_eq!(rest.code, Some(0), "{}", rest.stderr);
+    let whole = Report::read(&json);
+    whole.balances_up_to_the_cut();
+    assert_eq!(whole.n("requests.sent"), 200);
+    assert!(
+        whole.notes().contains("was cut off after"),
+        "{}",
+        whole.notes()
+    );
+    // What was sent in the interval that the crash cost is sent again.
+    let all = serve.count("requests");
+    assert!((200..=300).contains(&all), "{before} and then {all}");
+    let read = |path: &str| fs::read_to_string(path).unwrap();
+    assert_eq!(read(&format!("{dir}/summary.json")), read(&json));
+    assert_eq!(run(&format!("report {dir}")).stdout, rest.stdout);
+    let again = run(&format!("resume {dir} -q"));
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("nothing is left"), "{}", again.stderr);
+}
+
+#[test]
+fn a_run_that_a_signal_ended_goes_on_in_its_time() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!(
+        "http -q -r 'const(100,500ms) const(300,500ms)' --interval 100ms -o {dir} {}",
+        serve.url
+    );
+    let process = Process::start(&mut drumfire(words(&line)));
+    serve.await_requests(20);
+    process.signal(Signal::INT);
+    process.finish(LIMIT);
+    let rest = run(&format!("resume {dir} -q"));
+    assert_eq!(rest.code, Some(0), "{}", rest.stderr);
+    let all = serve.count("requests");
+    assert!((180..=205).contains(&all), "{all}");
+    assert!(rest.stdout.contains("was resumed"), "{}", rest.stdout);
+}
+
+#[test]
+fn what_happened_is_a_line_each() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    run(&format!("http -q -n 3 -o {dir} {}", serve.url));
+    let events = fs::read_to_string(format!("{dir}/events.jsonl")).unwrap();
+    let names: Vec<String> = events
+        .lines()
+        .map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            event["event"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(names, ["started", "stopping", "finished"]);
+}

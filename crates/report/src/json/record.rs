@@ -1,0 +1,194 @@
+//! What stands beside a stored run: the facts of its beginning, and what happened in it.
+
+use super::escaped;
+use super::lowered::LoweredPlan;
+use crate::calendar::rfc3339;
+use crate::secret;
+use drumfire_measure::{RunEvent, RunInfo};
+use drumfire_plan::{Change, StopReason};
+use serde::Serialize;
+
+/// The facts of a run that are known when it begins.
+#[derive(Serialize)]
+struct Facts<'a> {
+    schema: &'static str,
+    id: &'a str,
+    started_at: String,
+    target: String,
+    seed: u64,
+    version: &'a str,
+    threads: u32,
+    interval_ns: u64,
+    pools: Vec<&'a str>,
+    plan: LoweredPlan<'a>,
+    notes: &'a [String],
+}
+
+/// The name and version of that form.
+const SCHEMA: &str = "drumfire.info.v1";
+
+/// The facts of a run that are known when it begins, as one JSON object, indented, with a line feed
+/// at its end.
+#[must_use]
+#[expect(
+    clippy::expect_used,
+    reason = "string keys only, and its own types never fail to serialize"
+)]
+pub fn facts(info: &RunInfo) -> Vec<u8> {
+    let facts = Facts {
+        schema: SCHEMA,
+        id: &info.id,
+        started_at: rfc3339(info.started_at_unix_ns),
+        target: secret::url(&info.target),
+        seed: info.seed,
+        version: &info.version,
+        threads: info.threads,
+        interval_ns: info.interval.0,
+        pools: info.pools.iter().map(|pool| pool.name.as_str()).collect(),
+        plan: LoweredPlan(&info.plan_text),
+        notes: &info.notes,
+    };
+    let text = serde_json::to_string_pretty(&facts).expect("string keys only");
+    escaped(&text).into_bytes()
+}
+
+/// A line about what happened.
+#[derive(Serialize)]
+struct Line<'a> {
+    time: String,
+    #[serde(flatten)]
+    event: Event<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum Event<'a> {
+    Started {
+        id: &'a str,
+    },
+    Changed {
+        at_ns: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pool: Option<u16>,
+        #[serde(flatten)]
+        change: Changed<'a>,
+    },
+    Stopping {
+        reason: &'static str,
+    },
+    Finished,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+enum Changed<'a> {
+    Rate { law: String },
+    Users { law: Vec<UsersFrom> },
+    Pause,
+    Resume,
+    Mark { text: &'a str },
+    Stop { reason: &'static str },
+}
+
+#[derive(Serialize)]
+struct UsersFrom {
+    from_ns: u64,
+    users: u32,
+}
+
+/// An event of a run at this time (nanoseconds since 1970) as a line of JSON; `None` for those
+/// whose content is stored elsewhere.
+#[must_use]
+#[expect(
+    clippy::expect_used,
+    reason = "string keys only, and its own types never fail to serialize"
+)]
+pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
+    let event = match event {
+        RunEvent::Started(info) => Event::Started { id: &info.id },
+        RunEvent::Changed(command) => Event::Changed {
+            at_ns: command.at.0,
+            pool: command.pool,
+            change: changed(&command.change),
+        },
+        RunEvent::Stopping { reason } => Event::Stopping {
+            reason: name(*reason),
+        },
+        RunEvent::Finished(_) => Event::Finished,
+        RunEvent::IntervalClosed(_) | RunEvent::Kept(_) | RunEvent::Transcripts(_) => return None,
+    };
+    let line = Line {
+        time: rfc3339(unix_ns),
+        event,
+    };
+    let text = serde_json::to_string(&line).expect("string keys only");
+    Some(escaped(&text).into_bytes())
+}
+
+fn changed(change: &Change) -> Changed<'_> {
+    match change {
+        Change::Rate { law } => Changed::Rate {
+            law: law.to_string(),
+        },
+        Change::Users { law } => Changed::Users {
+            law: law
+                .changes()
+                .iter()
+                .map(|(from, users)| UsersFrom {
+                    from_ns: from.0,
+                    users: *users,
+                })
+                .collect(),
+        },
+        Change::Pause => Changed::Pause,
+        Change::Resume => Changed::Resume,
+        Change::Mark { text } => Changed::Mark { text },
+        Change::Stop { reason } => Changed::Stop {
+            reason: name(*reason),
+        },
+    }
+}
+
+/// The stable name of a reason.
+const fn name(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Signal => "signal",
+        StopReason::Duration => "duration",
+        StopReason::Counted => "counted",
+        StopReason::Threshold => "threshold",
+        StopReason::Command => "command",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_plan::Command;
+    use drumfire_units::Nanos;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_happens_is_a_line_each() {
+        let line = |of: &RunEvent| {
+            let line = event(of, 1_000_000_000).unwrap();
+            String::from_utf8(line).unwrap()
+        };
+        let stopping = RunEvent::Stopping {
+            reason: StopReason::Signal,
+        };
+        let time = "\"time\":\"1970-01-01T00:00:01.000000000Z\"";
+        let expected = format!("{{{time},\"event\":\"stopping\",\"reason\":\"signal\"}}\n");
+        assert_eq!(line(&stopping), expected);
+        let text = "deploy\n\u{1b}[2J".to_owned();
+        let mark = RunEvent::Changed(Arc::new(Command {
+            at: Nanos(7),
+            ..Command::soon(Change::Mark { text })
+        }));
+        let expected = format!(
+            "{{{time},\"event\":\"changed\",\"at_ns\":7,\"change\":\"mark\",\
+             \"text\":\"deploy\\n\\u001b[2J\"}}\n"
+        );
+        assert_eq!(line(&mark), expected);
+        assert_eq!(event(&RunEvent::Kept(Vec::new()), 0), None);
+    }
+}
