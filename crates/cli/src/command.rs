@@ -12,5 +12,6 @@ mod plan_file;
 pub(crate) mod report;
 mod results;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod serve;

@@ -46,6 +46,11 @@ pub(crate) enum Command {
     Run(Box<RunFlags>),
     /// Print the results of a stored run, whole or cut off, as the run itself did
     Report(ReportFlags),
+    /// List the stored runs, tag them, write notes on them, delete them
+    Runs {
+        #[command(subcommand)]
+        act: Option<RunsAct>,
+    },
     /// Say everything that is wrong with a plan, or draw the load that it makes
     Check(CheckFlags),
     /// Write a commented plan to begin with
@@ -233,6 +238,55 @@ pub(crate) struct ReportFlags {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,
+}
+
+/// What is done to stored runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsAct {
+    /// Give a run tags; one with a tag is not pruned
+    Tag {
+        /// The run: its directory, its id or the beginning of one, or last
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// The tags, a word each
+        #[arg(value_name = "TAG", required = true)]
+        tags: Vec<String>,
+        /// Take them away
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Write a note on a run, in the place of the one before
+    Note {
+        /// The run: its directory, its id or the beginning of one, or last
+        #[arg(value_name = "RUN")]
+        run: String,
+        /// The note
+        #[arg(value_name = "TEXT")]
+        text: String,
+    },
+    /// Delete runs
+    Rm {
+        /// The runs: their directories or ids
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+    },
+    /// Name the runs without a tag that a rule finds, or delete them
+    Prune(PruneFlags),
+}
+
+/// Flags of `runs prune`.
+#[derive(Args, Debug)]
+#[group(id = "rule", required = true, multiple = true, args = ["older_than", "keep"])]
+pub(crate) struct PruneFlags {
+    /// Those that began longer ago than this, such as 30d
+    #[arg(long, value_name = "TIME")]
+    pub(crate) older_than: Option<String>,
+    /// All but the newest N
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    pub(crate) keep: Option<u64>,
+    /// Delete them
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// A form that others read or write, with a JSON Schema.
