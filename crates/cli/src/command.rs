@@ -11,6 +11,7 @@ pub(crate) mod new;
 mod plan_file;
 pub(crate) mod report;
 mod results;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;

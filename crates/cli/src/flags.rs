@@ -51,6 +51,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         act: Option<RunsAct>,
     },
+    /// Go on with the rest of a stored run's plan, and print the results of the whole
+    Resume(ResumeFlags),
     /// Say everything that is wrong with a plan, or draw the load that it makes
     Check(CheckFlags),
     /// Write a commented plan to begin with
@@ -238,6 +240,23 @@ pub(crate) struct ReportFlags {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,
+}
+
+/// Flags of `resume`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "What is left is that of the duration and of the number of requests; a law goes on where it was.
+The results are those of all parts together, and the gap between them is noted."
+)]
+pub(crate) struct ResumeFlags {
+    #[command(flatten)]
+    pub(crate) report: ReportFlags,
+    /// No live display
+    #[arg(long)]
+    pub(crate) no_tui: bool,
+    /// Print nothing but the result
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
 }
 
 /// What is done to stored runs.

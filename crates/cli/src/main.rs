@@ -101,6 +101,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Run(flags) => command::run::run(&flags),
         Command::Report(flags) => command::report::run(&flags),
         Command::Runs { act } => command::runs::run(act.as_ref()),
+        Command::Resume(flags) => command::resume::run(&flags),
         Command::Check(flags) => command::check::run(&flags),
         Command::New(flags) => command::new::run(&flags),
         Command::Schema { contract } => command::schema::run(contract),

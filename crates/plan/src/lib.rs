@@ -25,6 +25,7 @@ mod random;
 mod reach;
 mod reference;
 mod response;
+mod rest;
 mod scan;
 pub mod secret;
 mod stage;
@@ -69,6 +70,7 @@ pub use reach::{
 };
 pub use reference::JoinError;
 pub use response::{Finding, Inspection, Mismatch, MismatchKind, Response, ResponseFields, Taken};
+pub use rest::{Done, NoRest, rest};
 pub use stage::Stage;
 pub use threshold::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 pub use trace::{TRACEPARENT, Traced};

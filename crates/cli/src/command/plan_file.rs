@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::host::{Machine, folder_of};
-use crate::{input, output, terminal};
+use crate::{input, output, storing, terminal};
 use drumfire_compile::form::{self, Draft, Setting, Source, Syntax};
 use drumfire_compile::{Diagnostic, Host};
 use drumfire_plan::document::Place;
@@ -19,7 +19,7 @@ pub(crate) struct PlanFile {
     /// Its name in messages.
     pub(crate) name: String,
     /// Where its paths lead from.
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     text: String,
 }
 
@@ -43,6 +43,14 @@ impl PlanFile {
             },
             text,
         })
+    }
+
+    /// The plan of a stored run, whose paths lead from where those of the original did.
+    pub(crate) fn of_stored(run: &Path) -> Result<Self, Failure> {
+        let path = run.join(drumfire_store::PLAN);
+        let mut file = Self::read(&path.to_string_lossy())?;
+        file.folder = storing::folder_of(&file.text);
+        Ok(file)
     }
 
     /// The machine, as seen from the file.

@@ -1,0 +1,375 @@
+//! What is left of a plan whose run ended before the plan did.
+
+use crate::{Law, Load, Plan, PlanParts, Pool, Sequence, Stop, Users};
+use drumfire_units::{Nanos, Rate};
+use std::fmt;
+
+/// How far a pool has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Requests that were sent.
+    pub requests: u64,
+    /// Iterations that were started; without steps, the requests.
+    pub iterations: u64,
+}
+
+/// Why a plan can't be gone on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoRest {
+    /// Everything was done.
+    Nothing,
+    /// A pool has come to its end and others have not: what is left is another plan.
+    Uneven {
+        /// The pool's name.
+        pool: String,
+    },
+    /// A law has no text for what is left of it.
+    Law {
+        /// The pool's name.
+        pool: String,
+        /// The law's name.
+        law: &'static str,
+    },
+    /// The rest is no plan: its flaws.
+    Flaws(Vec<String>),
+}
+
+impl fmt::Display for NoRest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("the run came to its plan's end: nothing is left of it"),
+            Self::Uneven { pool } => write!(
+                f,
+                "the pool {pool} came to its end and others did not, and a run goes on with all of \
+                 its pools"
+            ),
+            Self::Law { pool, law } => write!(
+                f,
+                "the pool {pool} has the law {law}, which can't begin in its middle"
+            ),
+            Self::Flaws(flaws) => write!(f, "what is left is no plan: {}", flaws.join("; ")),
+        }
+    }
+}
+
+impl std::error::Error for NoRest {}
+
+/// What is left of a plan after a run of this length, in which its pools came so far, in their
+/// order. `part` is the number of the run's next part: random values are others then.
+///
+/// # Errors
+/// When nothing is left, or it can't be said as a plan.
+pub fn rest(plan: Plan, elapsed: Nanos, done: &[Done], part: u64) -> Result<Plan, NoRest> {
+    let PlanParts {
+        pools,
+        mut generator,
+        thresholds,
+    } = plan.into_parts();
+    let mut rest = Vec::with_capacity(pools.len());
+    let mut ended = None;
+    let nothing = Done::default();
+    for (index, pool) in pools.into_iter().enumerate() {
+        let done = done.get(index).unwrap_or(&nothing);
+        let name = pool.name.clone();
+        match rest_of(pool, elapsed, *done)? {
+            Some(pool) => rest.push(pool),
+            None => ended = ended.or(Some(name)),
+        }
+    }
+    match ended {
+        Some(_) if rest.is_empty() => return Err(NoRest::Nothing),
+        Some(pool) => return Err(NoRest::Uneven { pool }),
+        None => {}
+    }
+    generator.seed = generator.seed.wrapping_add(part);
+    let parts = PlanParts {
+        pools: rest,
+        generator,
+        thresholds,
+    };
+    Plan::new(parts).map_err(|flaws| NoRest::Flaws(flaws.iter().map(ToString::to_string).collect()))
+}
+
+/// What is left of a pool; `None` is nothing.
+fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, NoRest> {
+    let Stop {
+        duration,
+        requests,
+        iterations,
+        drain,
+    } = pool.stop;
+    let round = pool.program.round(pool.requests.len());
+    // A list that was left in its middle is gone through by number from there on.
+    let (requests, iterations) = match (requests, iterations) {
+        (None, Some(count)) if !pool.program.has_steps() => {
+            (Some(count.saturating_mul(round)), None)
+        }
+        other => other,
+    };
+    let stop = Stop {
+        duration: duration.map(|duration| duration - elapsed),
+        requests: requests.map(|count| count.saturating_sub(done.requests)),
+        iterations: iterations.map(|count| count.saturating_sub(done.iterations)),
+        drain,
+    };
+    if stop.duration == Some(Nanos::ZERO) || stop.requests == Some(0) || stop.iterations == Some(0)
+    {
+        return Ok(None);
+    }
+    pool.stop = stop;
+    pool.users = pool.users.map(|users| rest_of_users(&users, elapsed));
+    let law = match &mut pool.load {
+        Load::Open { rate, .. } | Load::PerUser { rate, .. } => rate,
+        Load::Closed { .. } => return Ok(Some(pool)),
+    };
+    match rest_of_law(law, elapsed) {
+        Ok(Some(rest)) => *law = rest,
+        Ok(None) => return Ok(None),
+        Err(law) => {
+            return Err(NoRest::Law {
+                pool: pool.name,
+                law,
+            });
+        }
+    }
+    Ok(Some(pool))
+}
+
+/// The number of users from a time on.
+fn rest_of_users(users: &Users, elapsed: Nanos) -> Users {
+    let now = users.changes().iter().rfind(|(at, _)| *at <= elapsed);
+    let now = now.map_or(0, |(_, count)| *count);
+    let later = users.changes().iter().filter(|(at, _)| *at > elapsed);
+    let later = later.map(|(at, count)| (*at - elapsed, *count));
+    let changes = std::iter::once((Nanos::ZERO, now)).chain(later).collect();
+    Users::changing(changes).unwrap_or_else(|| Users::constant(now))
+}
+
+/// A law from a time on; `None` when it has ended by then. The error is the name of a law that
+/// can't begin in its middle.
+fn rest_of_law(law: &Sequence, elapsed: Nanos) -> Result<Option<Sequence>, &'static str> {
+    let mut rest = Vec::new();
+    let mut start = Nanos::ZERO;
+    for piece in &law.0 {
+        let into = elapsed - start;
+        rest.extend(piece_after(piece, into, start >= elapsed)?);
+        start += length(piece);
+    }
+    Ok((!rest.is_empty()).then_some(Sequence(rest)))
+}
+
+/// How long a piece lasts.
+fn length(piece: &Law) -> Nanos {
+    match piece {
+        Law::Const { duration, .. }
+        | Law::Line { duration, .. }
+        | Law::Unlimited { duration }
+        | Law::Sine { duration, .. } => *duration,
+        Law::Step {
+            from,
+            to,
+            by,
+            duration,
+        } => {
+            let pieces = steps(*from, *to, *by).len() as u64;
+            Nanos(duration.0.saturating_mul(pieces))
+        }
+        Law::Once { .. } => Nanos::ZERO,
+        Law::Trace { times } => times.last().copied().unwrap_or_default(),
+        Law::Stairs { steps } => steps
+            .iter()
+            .fold(Nanos::ZERO, |sum, (_, length)| sum + *length),
+    }
+}
+
+/// The rates of a `step`, one after the other: they have one `per`, as the law's text gives them.
+fn steps(from: Rate, to: Rate, by: Rate) -> Vec<Rate> {
+    let common = u128::from(from.per.0) * u128::from(to.per.0) * u128::from(by.per.0);
+    let of = |rate: Rate| u128::from(rate.events) * (common / u128::from(rate.per.0));
+    let (mut now, end, step) = (of(from), of(to), of(by).max(1));
+    let mut rates = Vec::new();
+    loop {
+        rates.push(ratio(now, common));
+        if now == end {
+            return rates;
+        }
+        now = match now < end {
+            true if end - now >= step => now + step,
+            false if now - end >= step => now - step,
+            _ => return rates,
+        };
+    }
+}
+
+/// The rate of `events` in `nanos`: per second where that is whole, else in lowest terms, exact
+/// where it fits 64 bits.
+fn ratio(events: u128, nanos: u128) -> Rate {
+    let second = u128::from(Nanos::from_secs(1).0);
+    if let Some(product) = events.checked_mul(second)
+        && product.is_multiple_of(nanos.max(1))
+        && let Ok(events) = u64::try_from(product / nanos.max(1))
+    {
+        return Rate {
+            events,
+            per: Nanos::from_secs(1),
+        };
+    }
+    let (mut a, mut b) = (events, nanos);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    let (mut events, mut nanos) = (events / a.max(1), nanos / a.max(1));
+    while u64::try_from(events).is_err() || u64::try_from(nanos).is_err() {
+        (events, nanos) = (events / 2, nanos / 2);
+    }
+    Rate {
+        events: events as u64,
+        per: Nanos((nanos as u64).max(1)),
+    }
+}
+
+/// What is left of a piece after a time in it. One that lies wholly ahead stays as it is.
+fn piece_after(piece: &Law, into: Nanos, is_ahead: bool) -> Result<Vec<Law>, &'static str> {
+    if is_ahead {
+        return Ok(vec![piece.clone()]);
+    }
+    let left = |duration: Nanos| match duration {
+        Nanos::MAX => Nanos::MAX,
+        duration => duration - into,
+    };
+    if left(length(piece)) == Nanos::ZERO {
+        return Ok(Vec::new());
+    }
+    Ok(match piece {
+        Law::Const { rate, duration } => vec![Law::Const {
+            rate: *rate,
+            duration: left(*duration),
+        }],
+        Law::Unlimited { duration } => vec![Law::Unlimited {
+            duration: left(*duration),
+        }],
+        Law::Line { from, to, duration } => vec![Law::Line {
+            from: between(*from, *to, into, *duration),
+            to: *to,
+            duration: left(*duration),
+        }],
+        Law::Step {
+            from,
+            to,
+            by,
+            duration,
+        } => pieces_after(
+            steps(*from, *to, *by)
+                .into_iter()
+                .map(|rate| (rate, *duration)),
+            into,
+        )
+        .map(|(rate, duration)| Law::Const { rate, duration })
+        .collect(),
+        Law::Stairs { steps } => vec![Law::Stairs {
+            steps: pieces_after(steps.iter().copied(), into).collect(),
+        }],
+        Law::Trace { times } => vec![Law::Trace {
+            times: times
+                .iter()
+                .filter(|time| **time > into)
+                .map(|time| *time - into)
+                .collect(),
+        }],
+        Law::Sine { period, .. } if into.0.is_multiple_of(period.0.max(1)) => {
+            let mut whole = piece.clone();
+            if let Law::Sine { duration, .. } = &mut whole {
+                *duration = left(*duration);
+            }
+            vec![whole]
+        }
+        Law::Sine { .. } => return Err("sine"),
+        Law::Once { .. } => Vec::new(),
+    })
+}
+
+/// Constant rates one after the other, from a time on.
+fn pieces_after(
+    pieces: impl Iterator<Item = (Rate, Nanos)>,
+    into: Nanos,
+) -> impl Iterator<Item = (Rate, Nanos)> {
+    let mut start = Nanos::ZERO;
+    pieces.filter_map(move |(rate, duration)| {
+        let past = into - start;
+        start += duration;
+        match duration {
+            Nanos::MAX => Some((rate, duration)),
+            _ => (duration > past).then(|| (rate, duration - past)),
+        }
+    })
+}
+
+/// The rate of a line at a time in it.
+fn between(from: Rate, to: Rate, into: Nanos, duration: Nanos) -> Rate {
+    // In events of a million seconds, so that every product fits.
+    const PER: u128 = 1_000_000_000_000_000;
+    let of = |rate: Rate| u128::from(rate.events).saturating_mul(PER) / u128::from(rate.per.0);
+    let (from, to) = (of(from), of(to));
+    let (into, duration) = (u128::from(into.0), u128::from(duration.0.max(1)));
+    let part = |difference: u128| difference.saturating_mul(into) / duration;
+    let now = match from <= to {
+        true => from + part(to - from),
+        false => from - part(from - to),
+    };
+    ratio(now, PER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rest of a law's text after so many seconds, as a text.
+    fn rest(law: &str, seconds: u64) -> Result<String, &'static str> {
+        let law: Sequence = law.parse().unwrap();
+        let rest = rest_of_law(&law, Nanos::from_secs(seconds))?;
+        Ok(rest.map_or_else(|| "nothing".to_owned(), |law| law.to_string()))
+    }
+
+    #[test]
+    fn a_law_goes_on_where_it_was() {
+        for (law, seconds, expected) in [
+            ("500/s", 30, "500/s"),
+            ("const(500,60s)", 30, "const(500/s,30s)"),
+            ("const(500,60s)", 60, "nothing"),
+            ("const(500,60s)", 90, "nothing"),
+            ("const(5,60s) const(7,1m)", 70, "const(7/s,50s)"),
+            ("const(5,60s) const(7,1m)", 60, "const(7/s,1m)"),
+            ("line(0,100,100s)", 25, "line(25/s,100/s,75s)"),
+            (
+                "line(100,0,100s) const(9,1m)",
+                25,
+                "line(75/s,0/s,75s) const(9/s,1m)",
+            ),
+            ("step(10,30,10,20s)", 30, "const(20/s,10s) const(30/s,20s)"),
+            ("once(5) const(2,10s)", 0, "once(5) const(2/s,10s)"),
+            ("once(5) const(2,10s)", 4, "const(2/s,6s)"),
+        ] {
+            let expected: Result<Sequence, _> = match expected {
+                "nothing" => {
+                    assert_eq!(rest(law, seconds), Ok("nothing".to_owned()), "{law}");
+                    continue;
+                }
+                text => text.parse(),
+            };
+            let expected = expected.unwrap().to_string();
+            assert_eq!(rest(law, seconds), Ok(expected), "{law} after {seconds} s");
+        }
+        assert_eq!(rest("sine(10,5,60s,10m)", 61), Err("sine"));
+        assert!(rest("sine(10,5,60s,10m)", 120).is_ok());
+    }
+
+    #[test]
+    fn users_go_on_as_many_as_they_were() {
+        let secs = Nanos::from_secs;
+        let users = Users::changing(vec![(secs(0), 1), (secs(10), 5), (secs(20), 9)]).unwrap();
+        let rest = rest_of_users(&users, secs(15));
+        assert_eq!(rest.changes(), [(secs(0), 5), (secs(5), 9)]);
+        let rest = rest_of_users(&users, secs(20));
+        assert_eq!(rest.changes(), [(secs(0), 9)]);
+    }
+}
