@@ -1,6 +1,7 @@
 //! One file for each subcommand.
 
 pub(crate) mod check;
+pub(crate) mod ctl;
 pub(crate) mod demo;
 pub(crate) mod dialect;
 pub(crate) mod grpc;

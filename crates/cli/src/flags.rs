@@ -35,6 +35,57 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The arguments of `drumfire ctl`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  drumfire ctl                        the runs that go on
+  drumfire ctl last rate 500/s        another rate for the one that began last
+  drumfire ctl last mark 'deployed'   a note in its report")]
+pub(crate) struct CtlFlags {
+    /// The run: its name or the beginning of it, or `last`; without it, all are listed
+    pub(crate) run: Option<String>,
+    /// What to do: rate LAW, users LAW, pause, resume, mark TEXT or stop
+    #[arg(hide_possible_values = true)]
+    pub(crate) act: Option<Act>,
+    /// The rate or the number of users, a law of either, or the text of a mark
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) argument: Option<String>,
+    /// The pool that changes, in place of all
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pool: Option<String>,
+}
+
+/// What `drumfire ctl` does to a run.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Act {
+    /// The load follows another rate.
+    Rate,
+    /// Another number of users.
+    Users,
+    /// Nothing becomes due.
+    Pause,
+    /// The load goes on where it stood.
+    Resume,
+    /// A note in the report.
+    Mark,
+    /// The load ends.
+    Stop,
+}
+
+impl Act {
+    /// The word for it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Users => "users",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Mark => "mark",
+            Self::Stop => "stop",
+        }
+    }
+}
+
 /// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -44,6 +95,8 @@ pub(crate) enum Command {
     Grpc(Box<GrpcFlags>),
     /// Run a plan that was written down, by a person or by --print-plan
     Run(Box<RunFlags>),
+    /// Change a run that goes on: its rate, its users, a pause, a mark, its end
+    Ctl(CtlFlags),
     /// Print the results of a stored run, whole or cut off, as the run itself did
     Report(ReportFlags),
     /// List the stored runs, tag them, write notes on them, delete them

@@ -99,6 +99,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Http(flags) => command::http::run(&flags),
         Command::Grpc(flags) => command::grpc::run(&flags),
         Command::Run(flags) => command::run::run(&flags),
+        Command::Ctl(flags) => command::ctl::run(&flags),
         Command::Report(flags) => command::report::run(&flags),
         Command::Runs { act } => command::runs::run(act.as_ref()),
         Command::Resume(flags) => command::resume::run(&flags),

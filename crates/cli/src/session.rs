@@ -1,6 +1,7 @@
 //! One run from a plan to its summary: limits of the machine, signals, and the live display.
 
 mod describe;
+pub(crate) mod remote;
 mod signals;
 mod watch;
 
@@ -17,6 +18,7 @@ use drumfire_net::raise_descriptor_limit;
 use drumfire_plan::{Growth, Plan, StopReason};
 use drumfire_store::Recording;
 use drumfire_units::rounded;
+use remote::Remote;
 use signals::Signals;
 use std::sync::Arc;
 
@@ -31,6 +33,9 @@ pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:
 
 /// A report's note on a run that a signal ended.
 const INTERRUPTED: &str = "a signal ended the run before its plan did";
+
+/// A report's note on a run that a command ended.
+const COMMANDED: &str = "a command ended the run before its plan did";
 
 /// A report's note on a run that a threshold ended.
 const ABORTED: &str = "a threshold ended the run before its plan did";
@@ -86,17 +91,28 @@ pub(crate) fn execute_beside(
     let info = Arc::new(info);
     begun(&info);
     let shares = Shares::all(&prepared.plan);
-    let mut changes = Vec::new();
+    let (facts, mut changes) = (Arc::clone(&info), Vec::new());
     let run = Run::start(prepared, info, shares).map_err(failure)?;
     // The first observer misses nothing, however late it comes.
     let keeper = recording.map(|recording| Keeper::start(recording, run.events()));
     let keeper = keeper.transpose()?;
     let control = run.control();
     signals.end(control.clone());
+    let _remote = match Remote::open(Arc::clone(&facts), control.clone()) {
+        Ok(remote) => Some(remote),
+        Err(error) => {
+            changes.push(format!("drumfire ctl could not reach this run: {error}"));
+            None
+        }
+    };
     let mut stopped = None;
     for event in run.events() {
-        if let RunEvent::Stopping { reason } = event {
-            stopped.get_or_insert(reason);
+        match &event {
+            RunEvent::Stopping { reason } => {
+                stopped.get_or_insert(*reason);
+            }
+            RunEvent::Changed(command) => changes.push(remote::note(command, &facts)),
+            _ => {}
         }
         observe(&event, &control);
     }
@@ -105,6 +121,7 @@ pub(crate) fn execute_beside(
     changes.extend(match stopped {
         Some(StopReason::Signal) => Some(INTERRUPTED.to_owned()),
         Some(StopReason::Threshold) => Some(ABORTED.to_owned()),
+        Some(StopReason::Command) => Some(COMMANDED.to_owned()),
         _ => None,
     });
     let summary = noted(summary, changes);

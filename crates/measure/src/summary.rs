@@ -8,7 +8,7 @@ use crate::{
     LoadAnswer, Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling, Slowest,
     Step, TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
 };
-use drumfire_plan::{Stage, Threshold, Warmup};
+use drumfire_plan::{Change, Command, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -126,6 +126,25 @@ impl Summary {
             failed_bodies: FailedBodies::default(),
             slowest: Slowest::default(),
             ended_by: None,
+        }
+    }
+
+    /// A command changed the load: where it changed a rate, or stood still for a while, the plan's
+    /// rate is no longer the one that was asked for.
+    pub fn note_change(&mut self, command: &Command) {
+        let is_rate = matches!(command.change, Change::Rate { .. } | Change::Pause);
+        if !is_rate && !matches!(command.change, Change::Users { .. }) {
+            return;
+        }
+        let pools = &mut Arc::make_mut(&mut self.info).pools;
+        for (index, pool) in (0..).zip(pools) {
+            if command.pool.is_none_or(|only| only == index) {
+                // The stages that were to come come later, or never.
+                pool.stages.clear();
+                if is_rate {
+                    pool.intended_rate = None;
+                }
+            }
         }
     }
 

@@ -369,9 +369,26 @@ fn every_command_line_runs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// Commands beside those that have pages of their own.
+const COMMANDS: [&str; 12] = [
+    "demo",
+    "run",
+    "check",
+    "new",
+    "import",
+    "ctl",
+    "report",
+    "resume",
+    "runs tag",
+    "runs note",
+    "runs rm",
+    "runs prune",
+];
+
 /// The long flags that a command's help explains.
 fn flags(subcommand: &str) -> BTreeSet<String> {
-    let run = Process::start(&mut drumfire([subcommand, "--help"])).finish(LIMIT);
+    let args = subcommand.split(' ').chain(["--help"]);
+    let run = Process::start(&mut drumfire(args)).finish(LIMIT);
     let lines = run.stdout.lines().map(str::trim_start);
     let found = lines
         .filter(|line| line.starts_with('-'))
@@ -438,7 +455,7 @@ fn every_flag_is_in_the_manual_and_no_other() {
     );
     let known: BTreeSet<String> = [http, grpc, serve]
         .into_iter()
-        .chain(["demo", "run", "check", "new", "import"].map(flags))
+        .chain(COMMANDS.map(flags))
         .flatten()
         .collect();
     let unknown: Vec<&String> = on_manual.difference(&known).collect();

@@ -17,6 +17,7 @@ mod answers;
 mod c_core;
 mod check;
 mod conservation_and_arrivals;
+mod ctl;
 mod docs;
 mod examples;
 mod expectations;

@@ -179,7 +179,10 @@ impl Collector {
                 }
                 return;
             }
-            Message::Changed(command) => return observer(RunEvent::Changed(command)),
+            Message::Changed(command) => {
+                self.summary.note_change(&command);
+                return observer(RunEvent::Changed(command));
+            }
             Message::Stopping { pool, stop } => {
                 worker.parts[pool.index()] = Part::Stopped(stop);
                 if let Some(stop) = self.stop() {

@@ -1,0 +1,180 @@
+//! Commands from other processes (`drumfire ctl`), over a socket that only its owner can open.
+//!
+//! A message is a line: the act, the pool or nothing, and the argument, with tabs between them. The
+//! answer is `ok` and the time of the run in nanoseconds from which the act holds, or `error` and
+//! why not; for `about`, what the run is.
+
+use drumfire_engine::Control;
+use drumfire_measure::RunInfo;
+use drumfire_plan::{Change, Command, Sequence, StopReason, Users};
+use drumfire_units::Nanos;
+use std::fs::{self, DirBuilder};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// A longer message is none, in bytes.
+const MESSAGE_MAX: u64 = 16_384;
+/// How long a client may take for its message.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The end of a socket's name, behind that of its run.
+pub(crate) const ENDING: &str = "sock";
+
+/// A run's socket, as long as the run lasts.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    path: PathBuf,
+}
+
+impl Remote {
+    /// Opens a run's socket.
+    ///
+    /// # Errors
+    /// When there is no folder for it that is the user's alone, or the system refuses.
+    pub(crate) fn open(info: Arc<RunInfo>, control: Control) -> io::Result<Self> {
+        let path = folder()?.join(&info.id).with_extension(ENDING);
+        let listener = UnixListener::bind(&path)?;
+        let remote = Self { path };
+        let body = move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                // A client that is gone or says nothing concerns nobody else.
+                let _gone = serve(stream, &info, &control);
+            }
+        };
+        // It ends with the process.
+        thread::Builder::new()
+            .name("remote".to_owned())
+            .spawn(body)?;
+        Ok(remote)
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // Whoever looks for runs removes sockets that nobody listens at.
+        let _left_behind = fs::remove_file(&self.path);
+    }
+}
+
+/// The folder of the sockets: the user's own.
+///
+/// # Errors
+/// When there is none and it can't be made, or others could write into it.
+pub(crate) fn folder() -> io::Result<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let folder = match runtime.filter(|runtime| runtime.is_absolute() && runtime.is_dir()) {
+        Some(runtime) => runtime.join("drumfire"),
+        None => std::env::temp_dir().join(format!("drumfire-{user}")),
+    };
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let facts = fs::symlink_metadata(&folder)?;
+    match facts.is_dir() && facts.uid() == user && facts.mode() & 0o077 == 0 {
+        true => Ok(folder),
+        false => Err(io::Error::other(format!(
+            "{} is not a folder of this user's alone",
+            folder.display()
+        ))),
+    }
+}
+
+/// Answers one message.
+fn serve(mut stream: UnixStream, info: &RunInfo, control: &Control) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut message = String::new();
+    BufReader::new((&stream).take(MESSAGE_MAX)).read_line(&mut message)?;
+    let answer = match message.trim_end_matches('\n') {
+        "about" => format!("{}\t{}", info.started_at_unix_ns, info.target),
+        message => match obey(message, info, control) {
+            Ok(at) => format!("ok\t{}", at.0),
+            Err(why) => format!("error\t{}", why.replace('\n', " ")),
+        },
+    };
+    stream.write_all(format!("{answer}\n").as_bytes())
+}
+
+/// Does what a message says; from when it holds.
+fn obey(message: &str, info: &RunInfo, control: &Control) -> Result<Nanos, String> {
+    let mut parts = message.splitn(3, '\t');
+    let mut next = || parts.next().unwrap_or_default();
+    let (act, pool, argument) = (next(), next(), next());
+    let pool = match pool {
+        "" => None,
+        name => Some(pool_of(name, info)?),
+    };
+    let command = Command {
+        pool,
+        ..Command::soon(change(act, argument)?)
+    };
+    control.send(command).map_err(|error| error.to_string())
+}
+
+fn pool_of(name: &str, info: &RunInfo) -> Result<u16, String> {
+    let found = info.pools.iter().position(|pool| pool.name == name);
+    found.map(|at| at as u16).ok_or_else(|| {
+        let names: Vec<&str> = info.pools.iter().map(|pool| pool.name.as_str()).collect();
+        format!(
+            "the run has no pool `{name}`; its pools are {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// The change that an act makes.
+fn change(act: &str, argument: &str) -> Result<Change, String> {
+    let law = || {
+        argument
+            .parse::<Sequence>()
+            .map_err(|error| error.to_string())
+    };
+    Ok(match act {
+        "rate" => Change::Rate { law: law()? },
+        "users" => Change::Users {
+            law: match argument.parse() {
+                Ok(count) => Users::constant(count),
+                Err(_) => Users::of_law(&law()?)?.0,
+            },
+        },
+        "pause" => Change::Pause,
+        "resume" => Change::Resume,
+        "mark" => Change::Mark {
+            text: argument.chars().filter(|c| !c.is_control()).collect(),
+        },
+        "stop" => Change::Stop {
+            reason: StopReason::Command,
+        },
+        other => return Err(format!("there is no act `{other}`")),
+    })
+}
+
+/// A report's note on a command.
+pub(crate) fn note(command: &Command, info: &RunInfo) -> String {
+    let at = command.at;
+    let pool = command
+        .pool
+        .and_then(|pool| info.pools.get(usize::from(pool)));
+    let of = match pool {
+        Some(pool) if info.pools.len() > 1 => format!(" of {}", pool.name),
+        _ => String::new(),
+    };
+    let seconds = at.as_secs_f64();
+    match &command.change {
+        Change::Rate { law } => format!("at {seconds:.1} s the rate{of} became {law}"),
+        Change::Users { law } => match law.changes() {
+            [(_, count)] => format!("at {seconds:.1} s the users{of} became {count}"),
+            _ => format!("at {seconds:.1} s the users{of} took another law"),
+        },
+        Change::Pause => format!("at {seconds:.1} s the load{of} was paused"),
+        Change::Resume => format!("at {seconds:.1} s the load{of} went on"),
+        Change::Mark { text } => format!("at {seconds:.1} s: {text}"),
+        Change::Stop { .. } => format!("at {seconds:.1} s the load{of} was ended by a command"),
+    }
+}

@@ -1,0 +1,100 @@
+//! `drumfire ctl`: another process changes a run that goes on.
+
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Report, Run, Serve, drumfire, wait_until};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+/// A program whose runs are in a folder of the test's own.
+fn at(folder: &Folder, args: &[&str]) -> Command {
+    let mut command = drumfire(args);
+    command.env("XDG_RUNTIME_DIR", folder.path());
+    command
+}
+
+fn ctl(folder: &Folder, args: &[&str]) -> Run {
+    let args: Vec<&str> = ["ctl"].iter().chain(args).copied().collect();
+    Process::start(&mut at(folder, &args)).finish(LIMIT)
+}
+
+/// Each act holds from a stated time and stands in the report, and a refusal says why.
+#[test]
+fn a_run_is_changed_marked_and_ended() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let args = ["http", "-r", "20", "-z", "1h", "--json", "-", &serve.url];
+    let run = Process::start(&mut at(&folder, &args));
+    serve.await_requests(2);
+    let listed = ctl(&folder, &[]).stdout;
+    let id = listed.split(' ').next().expect("a name").to_owned();
+    assert!(listed.contains(&serve.url), "{listed}");
+
+    let changed = ctl(&folder, &["last", "rate", "400/s"]);
+    assert_eq!(changed.code, Some(0), "{}", changed.stderr);
+    assert!(
+        changed.stdout.starts_with("holds from "),
+        "{}",
+        changed.stdout
+    );
+    let before = serve.count("requests");
+    serve.await_requests(before + 100);
+    for (args, words) in [
+        (&[&*id, "users", "5"][..], "requests start at a rate"),
+        (&[&*id, "rate", "much"], "neither a rate nor a law"),
+        (&[&*id, "rate"], "write the rate"),
+        (&[&*id, "pause", "now"], "takes nothing behind it"),
+        (&[&*id], "say what to do"),
+        (&["nix", "pause"], "no run `nix` goes on"),
+        (&[&*id, "pause", "--pool", "b"], "no pool `b`"),
+    ] {
+        let refused = ctl(&folder, args);
+        assert_eq!(refused.code, Some(2), "{args:?}");
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+    assert_eq!(
+        ctl(&folder, &[&id[..4], "mark", "deployed \u{1b}[31m"]).code,
+        Some(0)
+    );
+    assert_eq!(ctl(&folder, &["last", "stop"]).code, Some(0));
+    let report = Report::of(run.finish(LIMIT));
+    assert_eq!(report.code, Some(0));
+    report.balances();
+    let notes = report.notes();
+    for words in ["the rate became", "deployed", "a command ended the run"] {
+        assert!(notes.contains(words), "{notes}");
+    }
+    assert!(!notes.contains('\u{1b}'), "{notes}");
+    // What was asked for is what became due, and no longer the plan's 20.
+    assert!(report.number("rate.intended_per_s") > 25.0);
+    assert_eq!(ctl(&folder, &[]).stdout, "no run goes on\n");
+}
+
+/// The folder is the user's alone, and the socket of a run that was killed is removed.
+#[test]
+fn sockets_are_their_owners_and_dead_ones_go() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let args = ["http", "-r", "20", "-z", "1h", &serve.url];
+    let run = Process::start(&mut at(&folder, &args));
+    serve.await_requests(1);
+    let sockets = folder.path().join("drumfire");
+    let count = || std::fs::read_dir(&sockets).map_or(0, Iterator::count);
+    wait_until("the socket", || count() == 1);
+    let mode = std::fs::metadata(&sockets)
+        .expect("a folder")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+    drop(run);
+    wait_until("the end", || ctl(&folder, &[]).stdout == "no run goes on\n");
+    assert_eq!(count(), 0);
+
+    std::fs::set_permissions(&sockets, PermissionsExt::from_mode(0o777)).expect("its owner");
+    let refused = ctl(&folder, &[]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("not a folder of this user's alone"),
+        "{}",
+        refused.stderr
+    );
+}
