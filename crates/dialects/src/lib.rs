@@ -17,7 +17,7 @@ mod stream;
 mod written;
 
 pub use outcome::{Outcome, Run};
-pub use presentation::Presentation;
+pub use presentation::{CountersPage, Presentation};
 pub use spool::Spool;
 pub use stream::{Stream, StreamPlace};
 

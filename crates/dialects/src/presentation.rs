@@ -17,6 +17,17 @@ enum Of {
     Pandora(Box<pandora::Presentation>),
 }
 
+/// A page that changes while the run goes on, and where it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountersPage {
+    /// `HOST:PORT`; without a host every address of this machine.
+    pub address: String,
+    /// The path.
+    pub path: &'static str,
+    /// The type of its content.
+    pub media_type: &'static str,
+}
+
 impl From<go_wrk::Presentation> for Presentation {
     fn from(shape: go_wrk::Presentation) -> Self {
         Self(Of::GoWrk(shape))
@@ -105,17 +116,20 @@ impl Presentation {
         }
     }
 
-    /// The port of this machine on which [`Presentation::counters`] are asked for while the run
-    /// goes on.
+    /// The page of counters that is asked for while the run goes on.
     #[must_use]
-    pub const fn counters_port(&self) -> Option<u16> {
+    pub fn counters_page(&self) -> Option<CountersPage> {
         match &self.0 {
             Of::GoWrk(_) | Of::Ghz(_) => None,
-            Of::Pandora(shape) => shape.expvar(),
+            Of::Pandora(shape) => shape.expvar().map(|port| CountersPage {
+                address: format!("localhost:{port}"),
+                path: "/debug/vars",
+                media_type: "application/json; charset=utf-8",
+            }),
         }
     }
 
-    /// What was counted up to now, as JSON.
+    /// The page as it is now.
     #[must_use]
     pub fn counters(&self) -> String {
         match &self.0 {

@@ -8,6 +8,7 @@ mod dns;
 mod error;
 mod io;
 mod native;
+mod page_server;
 mod poller;
 mod process;
 mod resolve;
@@ -20,9 +21,10 @@ pub use clock::Clock;
 pub use dns::{NameServers, in_hosts};
 pub use io::{Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
 pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
+pub use page_server::{Page, PageRequest, PageServer, Pages};
 pub use process::{
     StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, resident_memory,
-    steal_times,
+    steal_times, yield_to_others,
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;

@@ -18,9 +18,6 @@ use std::sync::Arc;
 /// The flag of our own that every dialect has.
 const PRINT_PLAN: &str = "--print-plan";
 
-/// Where counters are asked for while a run goes on.
-const COUNTERS_PATH: &str = "/debug/vars";
-
 /// Runs a dialect's command line, or prints the plan that it comes to.
 pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
     let seed = Clock::unix_time() ^ u64::from(std::process::id());
@@ -103,11 +100,12 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
 
 /// Runs the plan while the presentation shows it.
 fn run_shown(plan: Plan, presentation: &mut Presentation) -> Result<Arc<Summary>, Failure> {
-    let counters = match presentation.counters_port() {
+    let counters = match presentation.counters_page() {
         None => None,
-        Some(port) => {
-            let server = TextServer::start(port, COUNTERS_PATH);
-            let wrong = |error| Failure::failed(format!("can't listen on port {port}: {error}"));
+        Some(page) => {
+            let server = TextServer::start(&page.address, page.path, page.media_type);
+            let address = page.address;
+            let wrong = |error| Failure::failed(format!("can't listen on {address}: {error}"));
             Some(server.map_err(wrong)?)
         }
     };
