@@ -1,0 +1,334 @@
+//! The sums of a run so far, from which its metrics are read.
+
+use crate::catalogue::{
+    OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
+};
+use crate::{Distribution, Family, Kind, Label, Point, Snapshot, Unit, Value};
+use drumfire_measure::{
+    Closing, Figures, Histogram, Interval, Iterations, Model, Outcome, RunEvent, RunInfo,
+    WorkerHealth, status_name,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// The sums of a run so far.
+#[derive(Clone, Debug)]
+pub struct Books {
+    info: Arc<RunInfo>,
+    pools: Vec<PoolBooks>,
+    health: WorkerHealth,
+    /// The busiest worker's share of its time in the last interval.
+    busiest: f64,
+    elapsed: Nanos,
+    is_over: bool,
+}
+
+/// The sums of a pool.
+#[derive(Clone, Debug)]
+struct PoolBooks {
+    label: Label,
+    is_open: bool,
+    figures: Figures,
+    /// What became due in the last interval, per second.
+    rate: f64,
+}
+
+impl Books {
+    /// The books of a run that begins. Its facts hold no secrets.
+    #[must_use]
+    pub fn new(info: Arc<RunInfo>) -> Self {
+        let pools = info.pools.iter().map(|pool| PoolBooks {
+            label: Label::new("pool", &pool.name),
+            is_open: pool.model == Model::Open,
+            figures: Figures::of_sums(pool),
+            rate: 0.0,
+        });
+        Self {
+            pools: pools.collect(),
+            info,
+            health: WorkerHealth::default(),
+            busiest: 0.0,
+            elapsed: Nanos::ZERO,
+            is_over: false,
+        }
+    }
+
+    /// Takes note of an event of the run.
+    pub fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::IntervalClosed(interval) => self.add(interval),
+            RunEvent::Finished(_) => self.end(),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, interval: &Interval) {
+        for (mine, theirs) in self.pools.iter_mut().zip(interval.pools()) {
+            mine.figures.merge_sums(theirs);
+            mine.rate = rate(interval, theirs);
+        }
+        self.health.merge(&interval.health);
+        self.busiest = f64::from(interval.health.busiest_share_ppm) / 1e6;
+        self.elapsed = self.elapsed.max(interval.end);
+    }
+
+    /// Nothing is asked for any longer.
+    fn end(&mut self) {
+        self.is_over = true;
+        self.busiest = 0.0;
+        for pool in &mut self.pools {
+            pool.rate = 0.0;
+        }
+    }
+
+    /// All metrics as they are now, which is `at` in nanoseconds since 1970-01-01 00:00 UTC.
+    #[must_use]
+    pub fn snapshot(&self, at: u64) -> Snapshot {
+        let mut families = vec![self.info_family()];
+        families.extend(self.run_families());
+        families.push(self.outcomes());
+        families.push(self.statuses());
+        families.extend(POOL_COUNTS.iter().map(|count| self.count(count)));
+        families.push(self.closings());
+        families.push(self.target_rate());
+        families.extend(POOL_LEVELS.iter().map(|level| {
+            let value = |pool: &Figures| Value::Count((level.of)(pool));
+            self.each(level.name, level.help, Kind::Gauge, value)
+        }));
+        families.extend(POOL_TIMES.iter().map(|times| {
+            let value = |pool: &Figures| distribution((times.of)(pool));
+            let family = self.each(times.name, times.help, Kind::Histogram, value);
+            family.of(Unit::Seconds)
+        }));
+        families.extend(self.iteration_families());
+        families.extend(self.own_families());
+        // A metric without a value is none yet.
+        families.retain(|family| !family.points.is_empty());
+        Snapshot {
+            at_unix_ns: at,
+            started_at_unix_ns: self.info.started_at_unix_ns,
+            run: self.info.id.clone(),
+            families,
+        }
+    }
+
+    /// A metric with one value for each pool.
+    fn each(
+        &self,
+        name: &'static str,
+        help: &'static str,
+        kind: Kind,
+        value: impl Fn(&Figures) -> Value,
+    ) -> Family {
+        let point = |pool: &PoolBooks| pool.point(&[], value(&pool.figures));
+        let points = self.pools.iter().map(point).collect();
+        Family::new(name, help, kind, points)
+    }
+
+    fn count(&self, count: &PoolCount) -> Family {
+        let value = |pool: &Figures| Value::Count((count.of)(pool));
+        let family = self.each(count.name, count.help, Kind::Counter, value);
+        Family {
+            unit: count.unit,
+            ..family
+        }
+    }
+
+    fn info_family(&self) -> Family {
+        let info = &self.info;
+        let labels = [
+            ("run", &*info.id),
+            ("target", &*info.target),
+            ("version", &*info.version),
+        ];
+        let point = Point {
+            labels: labels.map(|(name, value)| Label::new(name, value)).into(),
+            value: Value::Count(1),
+        };
+        let help = "The run that these metrics are of.";
+        Family::new("drumfire_run", help, Kind::Info, vec![point])
+    }
+
+    fn run_families(&self) -> Vec<Family> {
+        let started = self.info.started_at_unix_ns as f64 / 1e9;
+        let is_over = f64::from(u8::from(self.is_over));
+        vec![
+            Family::alone(
+                "drumfire_run_start_time_seconds",
+                "When the run started, since 1970-01-01 00:00 UTC.",
+                Kind::Gauge,
+                Value::Number(started),
+            )
+            .of(Unit::Seconds),
+            Family::alone(
+                "drumfire_run_elapsed_seconds",
+                "How far the run is: the end of the last interval in these metrics.",
+                Kind::Gauge,
+                Value::Number(self.elapsed.as_secs_f64()),
+            )
+            .of(Unit::Seconds),
+            Family::alone(
+                "drumfire_run_finished",
+                "Whether the run is over: 1, and these metrics are its last, or 0.",
+                Kind::Gauge,
+                Value::Number(is_over),
+            ),
+        ]
+    }
+
+    /// Exchanges that ended, by how.
+    fn outcomes(&self) -> Family {
+        let of_pool = |pool: &PoolBooks| {
+            let outcomes = pool.figures.outcomes();
+            // The count of those that were ok is there from the start, so that a share of failures
+            // has what it is a share of.
+            let ok = std::iter::once((Outcome::Ok, outcomes.get(Outcome::Ok)));
+            let all = ok.chain(outcomes.failures());
+            let points = all.map(|(outcome, count)| {
+                let label = Label::new("outcome", outcome.name());
+                pool.point(&[label], Value::Count(count))
+            });
+            points.collect::<Vec<_>>()
+        };
+        Family::new(
+            "drumfire_requests",
+            "Requests that have ended, by outcome.",
+            Kind::Counter,
+            self.pools.iter().flat_map(of_pool).collect(),
+        )
+    }
+
+    /// Responses by status.
+    fn statuses(&self) -> Family {
+        let of_pool = |pool: &PoolBooks| {
+            let points = pool.figures.status().map(|(status, count)| {
+                let label = Label::new("status", &status_name(status));
+                pool.point(&[label], Value::Count(count))
+            });
+            points.collect::<Vec<_>>()
+        };
+        Family::new(
+            "drumfire_responses",
+            "Responses, by status: of HTTP, or a call's.",
+            Kind::Counter,
+            self.pools.iter().flat_map(of_pool).collect(),
+        )
+    }
+
+    /// Connections that were closed, by reason.
+    fn closings(&self) -> Family {
+        let of_pool = |pool: &PoolBooks| {
+            let closings = Closing::ALL.iter();
+            let closed = closings.map(|why| (why, pool.figures.connections.closed_by(*why)));
+            let points = closed.filter(|(_, count)| *count > 0);
+            let points = points.map(|(why, count)| {
+                pool.point(&[Label::new("reason", why.name())], Value::Count(count))
+            });
+            points.collect::<Vec<_>>()
+        };
+        Family::new(
+            "drumfire_connections_closed",
+            "Connections that were closed, by reason.",
+            Kind::Counter,
+            self.pools.iter().flat_map(of_pool).collect(),
+        )
+    }
+
+    /// The rate that the load asked for in the last interval; users ask for none.
+    fn target_rate(&self) -> Family {
+        let open = self.pools.iter().filter(|pool| pool.is_open);
+        Family::new(
+            "drumfire_target_rate",
+            "Requests or iterations that became due in the last interval, per second.",
+            Kind::Gauge,
+            open.map(|pool| pool.point(&[], Value::Number(pool.rate)))
+                .collect(),
+        )
+    }
+
+    /// The metrics of iterations, of pools in which one is more than a request.
+    fn iteration_families(&self) -> Vec<Family> {
+        let with = |values: &dyn Fn(&PoolBooks, &Iterations) -> Vec<Point>| {
+            let pools = self.pools.iter();
+            let pools = pools.filter_map(|pool| Some((pool, pool.figures.iterations.as_ref()?)));
+            pools
+                .flat_map(|(pool, iterations)| values(pool, iterations))
+                .collect::<Vec<_>>()
+        };
+        let ended = with(&|pool, iterations| {
+            let counts = &iterations.counts;
+            let results = [("ok", counts.ok), ("failed", counts.failed)];
+            let point = |(name, count)| {
+                let label = Label::new("result", name);
+                pool.point(&[label], Value::Count(count))
+            };
+            results.map(point).into()
+        });
+        let dropped = with(&|pool, iterations| {
+            vec![pool.point(&[], Value::Count(iterations.counts.dropped))]
+        });
+        let times = with(&|pool, iterations| vec![pool.point(&[], distribution(&iterations.time))]);
+        vec![
+            Family::new(
+                "drumfire_iterations",
+                "Iterations that have ended, by result: ok or failed.",
+                Kind::Counter,
+                ended,
+            ),
+            Family::new(
+                "drumfire_iterations_dropped",
+                "Iterations that were due and never started, by the late policy.",
+                Kind::Counter,
+                dropped,
+            ),
+            Family::new(
+                "drumfire_iteration_seconds",
+                "Time from when an iteration was due to its end, of those that completed.",
+                Kind::Histogram,
+                times,
+            )
+            .of(Unit::Seconds),
+        ]
+    }
+
+    /// The generator's own health.
+    fn own_families(&self) -> Vec<Family> {
+        let mut families = vec![
+            Family::alone(
+                "drumfire_generator_threads",
+                "Worker threads.",
+                Kind::Gauge,
+                Value::Count(u64::from(self.info.threads)),
+            ),
+            Family::alone(
+                "drumfire_generator_busiest_thread_ratio",
+                "The greatest CPU share of a worker thread in the last interval, from 0 to 1.",
+                Kind::Gauge,
+                Value::Number(self.busiest),
+            )
+            .of(Unit::Ratio),
+        ];
+        families.extend(OWN_TIMES.iter().map(|own| {
+            let value = Value::Number((own.of)(&self.health));
+            Family::alone(own.name, own.help, Kind::Counter, value).of(Unit::Seconds)
+        }));
+        families.extend(OWN_DISTRIBUTIONS.iter().map(|own| {
+            let value = distribution((own.of)(&self.health));
+            Family::alone(own.name, own.help, Kind::Histogram, value).of(Unit::Seconds)
+        }));
+        families
+    }
+}
+
+impl PoolBooks {
+    /// A value of the pool, with these labels beside its name.
+    fn point(&self, labels: &[Label], value: Value) -> Point {
+        let mut all = vec![self.label.clone()];
+        all.extend_from_slice(labels);
+        Point { labels: all, value }
+    }
+}
+
+fn distribution(times: &Histogram) -> Value {
+    Value::Distribution(Box::new(Distribution::of(times)))
+}

@@ -1,0 +1,205 @@
+//! The names of the metrics, and the figure that each one tells.
+
+use crate::Unit;
+use drumfire_measure::{Figures, Histogram, Interval, WorkerHealth};
+
+/// A count of a pool that only grows.
+pub(crate) struct PoolCount {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) unit: Option<Unit>,
+    pub(crate) of: fn(&Figures) -> u64,
+}
+
+pub(crate) const POOL_COUNTS: &[PoolCount] = &[
+    PoolCount {
+        name: "drumfire_requests_intended",
+        help: "Requests that became due by the load's law.",
+        unit: None,
+        of: |pool| pool.counts.intended,
+    },
+    PoolCount {
+        name: "drumfire_requests_dropped",
+        help: "Requests that were due and never sent, by the late policy.",
+        unit: None,
+        of: |pool| pool.counts.dropped,
+    },
+    PoolCount {
+        name: "drumfire_requests_retried",
+        help: "Requests that were sent once more, since their connection turned out to be closed.",
+        unit: None,
+        of: |pool| pool.retried,
+    },
+    PoolCount {
+        name: "drumfire_requests_warmup",
+        help: "Requests that the warm-up left out of every other metric, when they ended.",
+        unit: None,
+        of: |pool| pool.warmup.finished(),
+    },
+    PoolCount {
+        name: "drumfire_connections_opened",
+        help: "Connections that were opened.",
+        unit: None,
+        of: |pool| pool.connections.opened,
+    },
+    PoolCount {
+        name: "drumfire_sent_bytes",
+        help: "Bytes that were written to connections, within TLS.",
+        unit: Some(Unit::Bytes),
+        of: |pool| pool.bytes.sent,
+    },
+    PoolCount {
+        name: "drumfire_received_bytes",
+        help: "Bytes that were read from connections, within TLS.",
+        unit: Some(Unit::Bytes),
+        of: |pool| pool.bytes.received,
+    },
+];
+
+/// A number of a pool that goes up and down.
+pub(crate) struct PoolLevel {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) of: fn(&Figures) -> u64,
+}
+
+pub(crate) const POOL_LEVELS: &[PoolLevel] = &[
+    PoolLevel {
+        name: "drumfire_requests_in_flight",
+        help: "Requests that were sent and have not ended.",
+        of: in_flight,
+    },
+    PoolLevel {
+        name: "drumfire_requests_waiting",
+        help: "Requests that are due and wait for a connection or a user.",
+        of: waiting,
+    },
+    PoolLevel {
+        name: "drumfire_connections_open",
+        help: "Connections that are open.",
+        of: |pool| {
+            let closed = pool.connections.closed.iter().sum();
+            pool.connections.opened.saturating_sub(closed)
+        },
+    },
+];
+
+fn in_flight(pool: &Figures) -> u64 {
+    u64::try_from(pool.under_way).unwrap_or(0)
+}
+
+/// Requests count as sent when they end, so those in flight are neither waiting nor counted. Where
+/// iterations are programs, how many requests are due follows from them one by one.
+fn waiting(pool: &Figures) -> u64 {
+    let counts = &pool.counts;
+    let accounted = counts.sent.saturating_add(counts.dropped);
+    let accounted = accounted.saturating_add(counts.pending);
+    let left = counts.intended.saturating_sub(accounted);
+    left.saturating_sub(in_flight(pool))
+}
+
+/// A distribution of times of a pool.
+pub(crate) struct PoolTimes {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) of: fn(&Figures) -> &Histogram,
+}
+
+pub(crate) const POOL_TIMES: &[PoolTimes] = &[
+    PoolTimes {
+        name: "drumfire_response_time_seconds",
+        help: "Time from when a request was due to the end of its response, of requests that were \
+               ok, and as at least this long of those whose end was not seen.",
+        of: |pool| &pool.latency.response_time,
+    },
+    PoolTimes {
+        name: "drumfire_service_time_seconds",
+        help: "Time from when a request was sent to the end of its response, of the same requests.",
+        of: |pool| &pool.latency.service_time,
+    },
+    PoolTimes {
+        name: "drumfire_first_byte_seconds",
+        help: "Time from when a request was sent to the first byte of its response, of requests \
+               that were ok.",
+        of: |pool| &pool.latency.first_byte,
+    },
+    PoolTimes {
+        name: "drumfire_failed_time_seconds",
+        help: "Time from when a request was due to its failure, of those that failed.",
+        of: |pool| &pool.latency.failed,
+    },
+    PoolTimes {
+        name: "drumfire_waiting_seconds",
+        help: "Time for which a request that was due waited for a free connection.",
+        of: |pool| &pool.latency.waiting,
+    },
+    PoolTimes {
+        name: "drumfire_lag_seconds",
+        help: "The generator's own lateness: from when a request could be sent until it was.",
+        of: |pool| &pool.latency.lag,
+    },
+    PoolTimes {
+        name: "drumfire_connect_seconds",
+        help: "Time to open a connection.",
+        of: |pool| &pool.connections.connect,
+    },
+    PoolTimes {
+        name: "drumfire_tls_handshake_seconds",
+        help: "Time for a TLS handshake.",
+        of: |pool| &pool.connections.tls_handshake,
+    },
+];
+
+/// A sum of the generator's own time that only grows, in seconds.
+pub(crate) struct OwnTime {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) of: fn(&WorkerHealth) -> f64,
+}
+
+pub(crate) const OWN_TIMES: &[OwnTime] = &[
+    OwnTime {
+        name: "drumfire_generator_cpu_seconds",
+        help: "CPU time that the worker threads have used.",
+        of: |health| health.cpu.as_secs_f64(),
+    },
+    OwnTime {
+        name: "drumfire_generator_run_queue_seconds",
+        help: "Time for which worker threads were ready to run and did not.",
+        of: |health| health.run_queue_delay.as_secs_f64(),
+    },
+];
+
+/// A distribution of the generator's own times.
+pub(crate) struct OwnTimes {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) of: fn(&WorkerHealth) -> &Histogram,
+}
+
+pub(crate) const OWN_DISTRIBUTIONS: &[OwnTimes] = &[
+    OwnTimes {
+        name: "drumfire_generator_loop_turn_seconds",
+        help: "Time from one wait of a worker's event loop to the next.",
+        of: |health| &health.loop_turn,
+    },
+    OwnTimes {
+        name: "drumfire_generator_wake_lateness_seconds",
+        help: "How much later than asked for a worker's wait returned.",
+        of: |health| &health.wake_lateness,
+    },
+];
+
+/// The rate at which requests or iterations became due in an interval, per second.
+pub(crate) fn rate(interval: &Interval, pool: &Figures) -> f64 {
+    let due = match &pool.iterations {
+        Some(iterations) => iterations.counts.intended,
+        None => pool.counts.intended.saturating_add(pool.warmup.intended),
+    };
+    let seconds = (interval.end - interval.start).as_secs_f64();
+    if seconds > 0.0 {
+        due as f64 / seconds
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,14 @@
+//! The figures of a run as metrics, in the forms that monitoring systems take.
+//!
+//! Knows the names of the metrics and each form's rules. Must not know sockets or clocks: bytes are
+//! given back, and the time is an argument. Start reading at [`Books`], then [`Snapshot`].
+
+mod books;
+mod catalogue;
+mod distribution;
+mod scalar;
+mod snapshot;
+
+pub use books::Books;
+pub use distribution::{BOUNDS, Bound, Distribution, Exponential, ExponentialBucket};
+pub use snapshot::{Family, Kind, Label, Point, Snapshot, Unit, Value};

@@ -1,0 +1,166 @@
+//! All metrics of a run at one moment.
+
+use crate::Distribution;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// All metrics of a run at one moment. Counters and distributions count from its start, so that
+/// whoever misses a snapshot has lost none of the figures with the next one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// When it was taken, in nanoseconds since 1970-01-01 00:00 UTC.
+    pub at_unix_ns: u64,
+    /// When the run started, likewise.
+    pub started_at_unix_ns: u64,
+    /// The name of the run.
+    pub run: String,
+    /// The metrics, each with all its points.
+    pub families: Vec<Family>,
+}
+
+/// A metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family {
+    /// Its name, without `_total` and `_info`.
+    pub name: &'static str,
+    /// What it says, in a sentence.
+    pub help: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// The unit with which its name ends, if there is one.
+    pub unit: Option<Unit>,
+    /// Its values, each with other labels.
+    pub points: Vec<Point>,
+}
+
+/// The kind of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number that only grows.
+    Counter,
+    /// A number that goes up and down.
+    Gauge,
+    /// A distribution that only grows.
+    Histogram,
+    /// Facts in labels; its value is 1.
+    Info,
+}
+
+/// The unit of a metric, which stands in its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+    /// A share from 0 to 1.
+    Ratio,
+}
+
+impl Unit {
+    /// As it stands in a metric's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Bytes => "bytes",
+            Self::Ratio => "ratio",
+        }
+    }
+}
+
+/// One value of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What distinguishes it from the others, in the same order for all of a metric.
+    pub labels: Vec<Label>,
+    /// The value.
+    pub value: Value,
+}
+
+/// One label of a point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value: any text.
+    pub value: Arc<str>,
+}
+
+impl Label {
+    /// A label with this value.
+    #[must_use]
+    pub fn new(name: &'static str, value: &str) -> Self {
+        Self {
+            name,
+            value: Arc::from(value),
+        }
+    }
+}
+
+/// A value of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Count(u64),
+    /// Any number.
+    Number(f64),
+    /// A distribution; boxed, since most values are numbers.
+    Distribution(Box<Distribution>),
+}
+
+impl Value {
+    /// As one number; a distribution's is how many times it has.
+    #[must_use]
+    pub fn number(&self) -> f64 {
+        match self {
+            Self::Count(count) => *count as f64,
+            Self::Number(number) => *number,
+            Self::Distribution(distribution) => distribution.count as f64,
+        }
+    }
+}
+
+impl Family {
+    /// A metric without a unit.
+    pub(crate) const fn new(
+        name: &'static str,
+        help: &'static str,
+        kind: Kind,
+        points: Vec<Point>,
+    ) -> Self {
+        Self {
+            name,
+            help,
+            kind,
+            unit: None,
+            points,
+        }
+    }
+
+    /// A metric with one value, and without labels.
+    pub(crate) fn alone(name: &'static str, help: &'static str, kind: Kind, value: Value) -> Self {
+        let labels = Vec::new();
+        Self::new(name, help, kind, vec![Point { labels, value }])
+    }
+
+    /// The same with this unit, with which its name ends.
+    pub(crate) fn of(self, unit: Unit) -> Self {
+        debug_assert!(self.name.ends_with(unit.name()), "{}", self.name);
+        Self {
+            unit: Some(unit),
+            ..self
+        }
+    }
+
+    /// Its name as that of a sample of Prometheus, whose counters end with `_total`.
+    #[must_use]
+    pub fn sample_name(&self) -> Cow<'static, str> {
+        let suffix = match self.kind {
+            Kind::Counter => "_total",
+            Kind::Info => "_info",
+            Kind::Gauge | Kind::Histogram => return Cow::Borrowed(self.name),
+        };
+        Cow::Owned(format!("{}{suffix}", self.name))
+    }
+}
