@@ -3,12 +3,14 @@
 mod data;
 mod grpc;
 mod http;
+mod metering;
 mod number;
 mod serve;
 
 pub(crate) use data::DataFlags;
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
+pub(crate) use metering::MeteringFlags;
 pub(crate) use serve::ServeFlags;
 
 use clap::{Arg, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};

@@ -12,6 +12,7 @@ mod habits;
 mod host;
 mod input;
 mod intervals;
+mod metering;
 mod names;
 mod output;
 mod reflect;

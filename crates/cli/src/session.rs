@@ -9,6 +9,7 @@ pub(crate) use signals::ignores_hangup;
 pub(crate) use watch::{Shown, Watch};
 
 use crate::exit::{Exit, Failure};
+use crate::metering::Metering;
 use crate::names;
 use crate::output;
 use crate::storing::{self, Keeper, Storing};
@@ -56,6 +57,8 @@ pub(crate) fn execute(
 pub(crate) struct Beside {
     /// Where it is stored.
     pub(crate) storing: Option<Storing>,
+    /// Where its metrics go.
+    pub(crate) metering: Option<Metering>,
 }
 
 /// The same of a run with something beside it.
@@ -96,6 +99,9 @@ pub(crate) fn execute_beside(
     // The first observer misses nothing, however late it comes.
     let keeper = recording.map(|recording| Keeper::start(recording, run.events()));
     let keeper = keeper.transpose()?;
+    let metering = beside.metering;
+    let meter = metering.map(|metering| metering.start(&facts, run.events()));
+    let meter = meter.transpose()?;
     let control = run.control();
     signals.end(control.clone());
     let _remote = match Remote::open(Arc::clone(&facts), control.clone()) {
@@ -124,6 +130,10 @@ pub(crate) fn execute_beside(
         Some(StopReason::Command) => Some(COMMANDED.to_owned()),
         _ => None,
     });
+    if let Some(meter) = meter {
+        let before = signals.count();
+        changes.extend(meter.finish(&|| signals.count() > before));
+    }
     let summary = noted(summary, changes);
     match keeper.map(|keeper| keeper.finish(&summary, limit)) {
         Some(Err(error)) => Ok(noted(summary, vec![storing::note(&error)])),

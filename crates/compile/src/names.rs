@@ -57,6 +57,8 @@ const FLAGS: &[(&str, &str)] = &[
     ("max_send", "--max-send"),
     ("metadata", "-H"),
     ("method", "-X"),
+    ("metrics", "--metrics"),
+    ("metrics_linger", "--metrics-linger"),
     ("name_server", "--name-server"),
     ("order", "--order"),
     ("ping", "--ping"),

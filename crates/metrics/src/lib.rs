@@ -6,9 +6,11 @@
 mod books;
 mod catalogue;
 mod distribution;
+mod exposition;
 mod scalar;
 mod snapshot;
 
 pub use books::Books;
 pub use distribution::{BOUNDS, Bound, Distribution, Exponential, ExponentialBucket};
+pub use exposition::{Exposition, negotiate};
 pub use snapshot::{Family, Kind, Label, Point, Snapshot, Unit, Value};

@@ -130,6 +130,10 @@ pub struct Outputs {
     pub json_lines: Option<Text>,
     /// A row of CSV for each interval.
     pub csv_intervals: Option<Text>,
+    /// Where the figures so far are served to monitoring.
+    pub metrics: Option<Text>,
+    /// How long they stay there after the end.
+    pub metrics_linger: Option<Text>,
     /// Whether each part of the summary is explained.
     pub explain: Option<Switch>,
     /// Whether there is a live line.

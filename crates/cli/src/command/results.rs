@@ -4,6 +4,7 @@ use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
 use crate::intervals::{self, IntervalOutputs};
+use crate::metering::Metering;
 use crate::output::{self, Destination};
 use crate::session::{self, Beside, Shown, Watch};
 use crate::storing::Storing;
@@ -52,6 +53,7 @@ pub(crate) fn of_plan(
     let mut watch = Watch::new(&plan, shown(outputs), color).naming(written.naming);
     let mut intervals = IntervalOutputs::open(outputs)?;
     let beside = Beside {
+        metering: Metering::open(outputs)?,
         storing: Storing::of(flags, written)?,
     };
     let mut observe = |event: &RunEvent, control: &Control| {

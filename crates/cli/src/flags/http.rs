@@ -2,6 +2,7 @@
 
 use super::ColorChoice;
 use super::DataFlags;
+use super::MeteringFlags;
 use super::number::{count, small_count};
 use crate::intervals::STDERR;
 use clap::{ArgAction, Args};
@@ -291,6 +292,8 @@ pub(crate) struct OutputFlags {
     /// Write each interval as a row of CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) csv_intervals: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) metering: MeteringFlags,
     /// Store the run in this directory [default: one of its own, which `drumfire runs` lists]
     #[arg(
         short = 'o',

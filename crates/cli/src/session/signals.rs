@@ -64,6 +64,13 @@ impl Signals {
     }
 }
 
+impl Signals {
+    /// How many signals have asked for an end.
+    pub(crate) fn count(&self) -> u32 {
+        lock(&self.state).count
+    }
+}
+
 impl State {
     fn take(&mut self, signal: i32) {
         if signal == SIGHUP {

@@ -38,6 +38,7 @@ mod import;
 mod intervals;
 mod library;
 mod many;
+mod metrics;
 mod mistakes;
 mod names;
 mod output;

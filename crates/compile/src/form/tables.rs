@@ -40,6 +40,10 @@ fields!(Outputs {
         "The file to which each interval is written as a line of JSON; - is standard output",
     "csv_intervals" => csv_intervals:
         "The file to which each interval is written as a row of CSV; - is standard output",
+    "metrics" => metrics:
+        "Where the figures so far are served to Prometheus, as HOST:PORT or :PORT",
+    "metrics_linger" => metrics_linger:
+        "How long they stay there after the end for a last scrape, such as 20s",
     "explain" => explain:
         "Whether the report explains its parts and shows the first body of each kind of failure",
     "live" => live: "Whether figures are shown while the run lasts",
