@@ -167,7 +167,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
 }
 
 /// The parts of a document that every kind of load has beside its pool.
-fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
+fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Result<Document, Failure> {
     let document = Document {
         pools: vec![Pool {
             name: Placed::new(POOL.to_owned(), Place::Nowhere),
@@ -180,14 +180,14 @@ fn document(pool: Pool, load: &LoadFlags, output: &OutputFlags) -> Document {
             ..load::stop(load)
         },
         thresholds: texts("thresholds", &output.threshold),
-        outputs: outputs(output),
+        outputs: outputs(output)?,
         generator: generator(load, output.interval.as_ref()),
         ..Document::default()
     };
-    match output.show {
+    Ok(match output.show {
         true => once(document),
         false => document,
-    }
+    })
 }
 
 /// The program that sends.
@@ -203,11 +203,9 @@ fn generator(load: &LoadFlags, interval: Option<&String>) -> Generator {
 }
 
 /// Where results go.
-fn outputs(flags: &OutputFlags) -> Outputs {
-    let path = |key, path: &Option<std::path::PathBuf>| {
-        path.as_ref().map(|path| text(key, &path.display()))
-    };
-    Outputs {
+fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
+    let path = |key, path: &Option<PathBuf>| path.as_ref().map(|path| text(key, &path.display()));
+    Ok(Outputs {
         json: path("json", &flags.json),
         csv: path("csv", &flags.csv),
         lines: some("lines", flags.lines.as_ref()),
@@ -215,11 +213,15 @@ fn outputs(flags: &OutputFlags) -> Outputs {
         csv_intervals: path("csv_intervals", &flags.csv_intervals),
         metrics: some("metrics", flags.metering.metrics.as_ref()),
         metrics_linger: some("metrics_linger", flags.metering.metrics_linger.as_ref()),
+        remote_write: some("remote_write", flags.metering.remote_write.as_ref()),
+        influx: some("influx", flags.metering.influx.as_ref()),
+        otlp: some("otlp", flags.metering.otlp.as_ref()),
+        push_headers: fields("push_headers", &flags.metering.push_header)?,
         explain: switch("explain", flags.explain, true),
         live: switch("live", flags.no_tui, false),
         quiet: switch("quiet", flags.quiet, true),
         strict: switch("strict", flags.strict, true),
-    }
+    })
 }
 
 /// Where the results of a stored run go.
@@ -258,7 +260,10 @@ pub(crate) fn set_speed(document: &mut Document, speed: &str) -> Result<(), Fail
 }
 
 /// A document with the outputs and thresholds of `drumfire run`'s flags added to its own.
-pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Document {
+pub(crate) fn with_outputs(
+    mut document: Document,
+    flags: &OutputFlags,
+) -> Result<Document, Failure> {
     let Outputs {
         json,
         csv,
@@ -267,11 +272,15 @@ pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Docum
         csv_intervals,
         metrics,
         metrics_linger,
+        remote_write,
+        influx,
+        otlp,
+        push_headers,
         explain,
         live,
         quiet,
         strict,
-    } = outputs(flags);
+    } = outputs(flags)?;
     let own = document.outputs;
     document.outputs = Outputs {
         json: json.or(own.json),
@@ -281,6 +290,10 @@ pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Docum
         csv_intervals: csv_intervals.or(own.csv_intervals),
         metrics: metrics.or(own.metrics),
         metrics_linger: metrics_linger.or(own.metrics_linger),
+        remote_write: remote_write.or(own.remote_write),
+        influx: influx.or(own.influx),
+        otlp: otlp.or(own.otlp),
+        push_headers: [own.push_headers, push_headers].concat(),
         explain: explain.or(own.explain),
         live: live.or(own.live),
         quiet: quiet.or(own.quiet),
@@ -295,5 +308,5 @@ pub(crate) fn with_outputs(mut document: Document, flags: &OutputFlags) -> Docum
     document.stop.abort.extend(conditions);
     let most = count("max_errors", flags.max_errors);
     document.stop.max_errors = most.or(document.stop.max_errors);
-    document
+    Ok(document)
 }

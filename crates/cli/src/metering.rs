@@ -1,15 +1,18 @@
-//! The metrics of a run while it goes on: an observer with a thread of its own sums them up, and the
-//! page of a server has them whenever a scraper comes.
+//! The metrics of a run while it goes on: an observer with a thread of its own sums them up, the
+//! page of a server has them whenever a scraper comes, and receivers are sent them.
+
+mod pusher;
 
 use crate::exit::Failure;
 use crate::output;
 use crate::storing::without_secrets;
 use drumfire_engine::Events;
 use drumfire_measure::{RunEvent, RunInfo};
-use drumfire_metrics::{Books, Snapshot, negotiate};
+use drumfire_metrics::{Books, Push, Snapshot, negotiate};
 use drumfire_net::{Clock, Page, PageRequest, PageServer, yield_to_others};
 use drumfire_plan::document::{Outputs, Text};
 use drumfire_units::Nanos;
+use pusher::{Pusher, Queue, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -25,6 +28,7 @@ pub(crate) struct Metering {
     latest: Arc<Latest>,
     /// How long the page stays for a last scrape.
     linger: Nanos,
+    receivers: Vec<Receiver>,
 }
 
 /// The same while the run goes on.
@@ -32,6 +36,7 @@ pub(crate) struct Meter {
     latest: Arc<Latest>,
     linger: Nanos,
     thread: JoinHandle<()>,
+    pushers: Vec<Pusher>,
 }
 
 /// The last snapshot, between the thread that takes it and those that serve it.
@@ -48,23 +53,33 @@ struct State {
 }
 
 impl Metering {
-    /// Listens where the outputs say so; `None` where they don't.
+    /// Listens where the outputs say so, and finds the receivers that they name; `None` where they
+    /// want nothing of it.
     pub(crate) fn open(outputs: &Outputs) -> Result<Option<Self>, Failure> {
         let linger = linger(outputs)?;
+        let receivers = receivers(outputs)?;
         let latest = Arc::new(Latest::default());
         match &outputs.metrics {
             Some(address) => serve(address, &latest, is_quiet(outputs))?,
-            None => return Ok(None),
+            None if receivers.is_empty() => return Ok(None),
+            None => {}
         }
-        Ok(Some(Self { latest, linger }))
+        Ok(Some(Self {
+            latest,
+            linger,
+            receivers,
+        }))
     }
 
     /// Tells of what happens in a run from now on.
     pub(crate) fn start(self, info: &RunInfo, events: Events) -> Result<Meter, Failure> {
         let wrong = |error| Failure::failed(format!("a thread can't be started: {error}"));
+        let pushers = self.receivers.into_iter().map(Pusher::start);
+        let pushers: Vec<Pusher> = pushers.collect::<Result<_, _>>().map_err(wrong)?;
         let books = Books::new(Arc::new(without_secrets(info)));
         let outlets = Outlets {
             latest: Arc::clone(&self.latest),
+            queues: pushers.iter().map(Pusher::queue).collect(),
         };
         let thread = thread::Builder::new().name("metrics".to_owned());
         let body = move || outlets.keep(books, events);
@@ -72,6 +87,7 @@ impl Metering {
             latest: self.latest,
             linger: self.linger,
             thread: thread.spawn(body).map_err(wrong)?,
+            pushers,
         })
     }
 }
@@ -94,6 +110,28 @@ fn serve(address: &Text, latest: &Arc<Latest>, is_quiet: bool) -> Result<(), Fai
     Ok(())
 }
 
+/// The receivers that the outputs name.
+fn receivers(outputs: &Outputs) -> Result<Vec<Receiver>, Failure> {
+    let named = [
+        (Push::RemoteWrite, &outputs.remote_write),
+        (Push::Influx, &outputs.influx),
+        (Push::Otlp, &outputs.otlp),
+    ];
+    let fields = &outputs.push_headers;
+    let named = named.into_iter();
+    let named = named.filter_map(|(push, url)| Some((push, url.as_ref()?)));
+    let receivers: Vec<Receiver> = named
+        .map(|(push, url)| Receiver::new(push, url, fields, is_quiet(outputs)))
+        .collect::<Result<_, _>>()?;
+    match fields.first() {
+        Some(field) if receivers.is_empty() => Err(Failure::usage(format!(
+            "{}: there is no receiver; add --remote-write, --influx or --otlp",
+            field.name.place
+        ))),
+        _ => Ok(receivers),
+    }
+}
+
 /// How long the page stays.
 fn linger(outputs: &Outputs) -> Result<Nanos, Failure> {
     let Some(Text { value, place, .. }) = &outputs.metrics_linger else {
@@ -112,6 +150,7 @@ fn linger(outputs: &Outputs) -> Result<Nanos, Failure> {
 /// Where snapshots go.
 struct Outlets {
     latest: Arc<Latest>,
+    queues: Vec<Queue>,
 }
 
 impl Outlets {
@@ -133,6 +172,9 @@ impl Outlets {
 
     fn put(&self, snapshot: Snapshot, is_last: bool) {
         let snapshot = Arc::new(snapshot);
+        for queue in &self.queues {
+            queue.give(&snapshot, is_last);
+        }
         self.latest.set(snapshot, is_last);
     }
 }
@@ -148,7 +190,11 @@ impl Meter {
         while clock.now() < self.linger && !self.latest.is_taken() && !is_given_up() {
             thread::sleep(LOOK_EVERY);
         }
-        Vec::new()
+        let since = Clock::start();
+        let pushers = self.pushers.into_iter();
+        pushers
+            .filter_map(|pusher| pusher.finish(&since, is_given_up))
+            .collect()
     }
 }
 

@@ -7,10 +7,12 @@ mod books;
 mod catalogue;
 mod distribution;
 mod exposition;
+mod push;
 mod scalar;
 mod snapshot;
 
 pub use books::Books;
 pub use distribution::{BOUNDS, Bound, Distribution, Exponential, ExponentialBucket};
 pub use exposition::{Exposition, negotiate};
+pub use push::Push;
 pub use snapshot::{Family, Kind, Label, Point, Snapshot, Unit, Value};

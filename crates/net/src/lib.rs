@@ -10,6 +10,7 @@ mod io;
 mod native;
 mod page_server;
 mod poller;
+mod post;
 mod process;
 mod resolve;
 mod socket;
@@ -22,6 +23,7 @@ pub use dns::{NameServers, in_hosts};
 pub use io::{Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
 pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
 pub use page_server::{Page, PageRequest, PageServer, Pages};
+pub use post::{PostAnswer, PostTarget};
 pub use process::{
     StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, resident_memory,
     steal_times, yield_to_others,

@@ -134,6 +134,14 @@ pub struct Outputs {
     pub metrics: Option<Text>,
     /// How long they stay there after the end.
     pub metrics_linger: Option<Text>,
+    /// The receiver of the figures so far by Prometheus' remote write.
+    pub remote_write: Option<Text>,
+    /// The same by InfluxDB's line protocol.
+    pub influx: Option<Text>,
+    /// The same by OpenTelemetry's protocol.
+    pub otlp: Option<Text>,
+    /// Header fields of what is sent to these.
+    pub push_headers: Vec<Field>,
     /// Whether each part of the summary is explained.
     pub explain: Option<Switch>,
     /// Whether there is a live line.

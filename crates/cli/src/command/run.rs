@@ -13,7 +13,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
     let host = file.host();
     let mut draft = file.draft(&flags.settings, &host);
-    draft.document = document::with_outputs(draft.document, &flags.output);
+    draft.document = document::with_outputs(draft.document, &flags.output)?;
     document::put_load(&mut draft.document, &flags.load)?;
     if let Some(speed) = &flags.speed {
         document::set_speed(&mut draft.document, speed)?;

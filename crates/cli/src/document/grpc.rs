@@ -39,7 +39,7 @@ pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
     };
     Ok(Document {
         feeds: feeds(&flags.varying)?,
-        ..document(pool, &flags.load, &flags.output)
+        ..document(pool, &flags.load, &flags.output)?
     })
 }
 

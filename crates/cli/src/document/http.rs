@@ -55,7 +55,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
     Ok(Written {
         document: Document {
             feeds: feeds(&flags.varying)?,
-            ..document(pool, &flags.load, &flags.output)
+            ..document(pool, &flags.load, &flags.output)?
         },
         notes,
         naming: Naming::Flags,

@@ -12,4 +12,16 @@ pub(crate) struct MeteringFlags {
     /// Keep them there after the end until they were scraped, for this time at most
     #[arg(long, value_name = "TIME")]
     pub(crate) metrics_linger: Option<String>,
+    /// Send the figures so far to this URL by Prometheus' remote write
+    #[arg(long, value_name = "URL")]
+    pub(crate) remote_write: Option<String>,
+    /// The same by InfluxDB's line protocol, such as http://HOST:8086/DATABASE
+    #[arg(long, value_name = "URL")]
+    pub(crate) influx: Option<String>,
+    /// The same by OpenTelemetry's protocol over HTTP, such as http://HOST:4318
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<String>,
+    /// A header field of what is sent to these; may be given several times
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub(crate) push_header: Vec<String>,
 }

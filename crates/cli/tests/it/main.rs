@@ -48,6 +48,7 @@ mod plans;
 mod proxies;
 mod references;
 
+mod pushes;
 mod reflection;
 mod scenarios;
 mod scripts;

@@ -44,6 +44,11 @@ fields!(Outputs {
         "Where the figures so far are served to Prometheus, as HOST:PORT or :PORT",
     "metrics_linger" => metrics_linger:
         "How long they stay there after the end for a last scrape, such as 20s",
+    "remote_write" => remote_write:
+        "The URL to which the figures so far are sent by Prometheus' remote write",
+    "influx" => influx: "The URL to which they are sent by InfluxDB's line protocol",
+    "otlp" => otlp: "The URL to which they are sent by OpenTelemetry's protocol",
+    "push_headers" => push_headers: "Header fields of what is sent to these receivers",
     "explain" => explain:
         "Whether the report explains its parts and shows the first body of each kind of failure",
     "live" => live: "Whether figures are shown while the run lasts",

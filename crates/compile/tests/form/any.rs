@@ -86,9 +86,15 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn outputs()(json in some(), csv in some(), explain in switch(), live in switch(),
+    fn outputs()(json in some(), csv in some(), lines in some(), json_lines in some(),
+                 csv_intervals in some(), metrics in some(),
+                 metrics_linger in some(), remote_write in some(), influx in some(),
+                 otlp in some(), push_headers in listed(), explain in switch(), live in switch(),
                  quiet in switch(), strict in switch())
-        -> Outputs { Outputs { json, csv, explain, live, quiet, strict } }
+        -> Outputs {
+        Outputs { json, csv, lines, json_lines, csv_intervals, metrics, metrics_linger, remote_write, influx, otlp, push_headers,
+                  explain, live, quiet, strict }
+    }
 }
 
 prop_compose! {

@@ -1,0 +1,300 @@
+//! OpenTelemetry's protocol (opentelemetry-proto, metrics/v1): the messages of it that are needed.
+//!
+//! Names follow its conventions: dots, and the unit beside the name. A receiver that makes names of
+//! Prometheus of them gets those of our page.
+
+use crate::{BOUNDS, Distribution, Family, Kind, Label, Snapshot, Unit, Value};
+use prost::{Message, Oneof};
+
+/// opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest.
+#[derive(Clone, PartialEq, Message)]
+struct Request {
+    #[prost(message, repeated, tag = "1")]
+    resource_metrics: Vec<ResourceMetrics>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ResourceMetrics {
+    #[prost(message, optional, tag = "1")]
+    resource: Option<Resource>,
+    #[prost(message, repeated, tag = "2")]
+    scope_metrics: Vec<ScopeMetrics>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Resource {
+    #[prost(message, repeated, tag = "1")]
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Attribute {
+    #[prost(string, tag = "1")]
+    key: String,
+    #[prost(message, optional, tag = "2")]
+    value: Option<AnyValue>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct AnyValue {
+    #[prost(oneof = "AnyKind", tags = "1")]
+    value: Option<AnyKind>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+enum AnyKind {
+    #[prost(string, tag = "1")]
+    Text(String),
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ScopeMetrics {
+    #[prost(message, optional, tag = "1")]
+    scope: Option<Scope>,
+    #[prost(message, repeated, tag = "2")]
+    metrics: Vec<Metric>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Scope {
+    #[prost(string, tag = "1")]
+    name: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Metric {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "2")]
+    description: String,
+    #[prost(string, tag = "3")]
+    unit: String,
+    #[prost(oneof = "Data", tags = "5, 7, 9")]
+    data: Option<Data>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+enum Data {
+    #[prost(message, tag = "5")]
+    Gauge(Gauge),
+    #[prost(message, tag = "7")]
+    Sum(Sum),
+    #[prost(message, tag = "9")]
+    Histogram(Buckets),
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Gauge {
+    #[prost(message, repeated, tag = "1")]
+    data_points: Vec<NumberPoint>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Sum {
+    #[prost(message, repeated, tag = "1")]
+    data_points: Vec<NumberPoint>,
+    #[prost(int32, tag = "2")]
+    aggregation_temporality: i32,
+    #[prost(bool, tag = "3")]
+    is_monotonic: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Buckets {
+    #[prost(message, repeated, tag = "1")]
+    data_points: Vec<BucketsPoint>,
+    #[prost(int32, tag = "2")]
+    aggregation_temporality: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct NumberPoint {
+    #[prost(fixed64, tag = "2")]
+    start_time_unix_nano: u64,
+    #[prost(fixed64, tag = "3")]
+    time_unix_nano: u64,
+    #[prost(message, repeated, tag = "7")]
+    attributes: Vec<Attribute>,
+    #[prost(oneof = "Number", tags = "4, 6")]
+    value: Option<Number>,
+}
+
+#[derive(Clone, Copy, PartialEq, Oneof)]
+enum Number {
+    #[prost(double, tag = "4")]
+    Double(f64),
+    #[prost(sfixed64, tag = "6")]
+    Int(i64),
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct BucketsPoint {
+    #[prost(fixed64, tag = "2")]
+    start_time_unix_nano: u64,
+    #[prost(fixed64, tag = "3")]
+    time_unix_nano: u64,
+    #[prost(fixed64, tag = "4")]
+    count: u64,
+    #[prost(double, optional, tag = "5")]
+    sum: Option<f64>,
+    #[prost(fixed64, repeated, tag = "6")]
+    bucket_counts: Vec<u64>,
+    #[prost(double, repeated, tag = "7")]
+    explicit_bounds: Vec<f64>,
+    #[prost(message, repeated, tag = "9")]
+    attributes: Vec<Attribute>,
+}
+
+/// AGGREGATION_TEMPORALITY_CUMULATIVE: counted from the start.
+const CUMULATIVE: i32 = 2;
+
+/// The snapshots as one request: a metric stands in it once, with its points of all of them.
+pub(super) fn request(snapshots: &[&Snapshot]) -> Vec<u8> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    for snapshot in snapshots {
+        for family in &snapshot.families {
+            let own = metric(family, snapshot);
+            match metrics.iter_mut().find(|metric| metric.name == own.name) {
+                Some(metric) => metric.append(own),
+                None => metrics.push(own),
+            }
+        }
+    }
+    let run = snapshots.last().map_or("", |last| &*last.run);
+    let resource = Resource {
+        attributes: vec![
+            attribute("service.name", super::JOB),
+            attribute("service.instance.id", run),
+            attribute("run", run),
+        ],
+    };
+    let scope = Scope {
+        name: super::JOB.to_owned(),
+    };
+    Request {
+        resource_metrics: vec![ResourceMetrics {
+            resource: Some(resource),
+            scope_metrics: vec![ScopeMetrics {
+                scope: Some(scope),
+                metrics,
+            }],
+        }],
+    }
+    .encode_to_vec()
+}
+
+fn attribute(key: &str, value: &str) -> Attribute {
+    Attribute {
+        key: key.to_owned(),
+        value: Some(AnyValue {
+            value: Some(AnyKind::Text(value.to_owned())),
+        }),
+    }
+}
+
+fn attributes(labels: &[Label]) -> Vec<Attribute> {
+    let labels = labels.iter();
+    labels
+        .map(|label| attribute(label.name, &label.value))
+        .collect()
+}
+
+impl Metric {
+    /// Adds the points of a later snapshot.
+    fn append(&mut self, later: Self) {
+        match (&mut self.data, later.data) {
+            (Some(Data::Gauge(mine)), Some(Data::Gauge(theirs))) => {
+                mine.data_points.extend(theirs.data_points);
+            }
+            (Some(Data::Sum(mine)), Some(Data::Sum(theirs))) => {
+                mine.data_points.extend(theirs.data_points);
+            }
+            (Some(Data::Histogram(mine)), Some(Data::Histogram(theirs))) => {
+                mine.data_points.extend(theirs.data_points);
+            }
+            _ => debug_assert!(false, "a metric is of one kind"),
+        }
+    }
+}
+
+/// A metric with its points in one snapshot.
+fn metric(family: &Family, snapshot: &Snapshot) -> Metric {
+    let numbers = || {
+        let points = family.points.iter().map(|point| NumberPoint {
+            start_time_unix_nano: snapshot.started_at_unix_ns,
+            time_unix_nano: snapshot.at_unix_ns,
+            attributes: attributes(&point.labels),
+            value: Some(match &point.value {
+                Value::Count(count) => Number::Int(i64::try_from(*count).unwrap_or(i64::MAX)),
+                value => Number::Double(value.number()),
+            }),
+        });
+        points.collect()
+    };
+    let data = match family.kind {
+        Kind::Gauge | Kind::Info => Data::Gauge(Gauge {
+            data_points: numbers(),
+        }),
+        Kind::Counter => Data::Sum(Sum {
+            data_points: numbers(),
+            aggregation_temporality: CUMULATIVE,
+            is_monotonic: true,
+        }),
+        Kind::Histogram => Data::Histogram(Buckets {
+            data_points: distributions(family, snapshot),
+            aggregation_temporality: CUMULATIVE,
+        }),
+    };
+    let (name, unit) = name_and_unit(family);
+    Metric {
+        name,
+        description: family.help.to_owned(),
+        unit: unit.to_owned(),
+        data: Some(data),
+    }
+}
+
+/// The points of a distribution.
+fn distributions(family: &Family, snapshot: &Snapshot) -> Vec<BucketsPoint> {
+    let points = family.points.iter();
+    let times = points.filter_map(|point| match &point.value {
+        Value::Distribution(times) => Some((point, times)),
+        Value::Count(_) | Value::Number(_) => None,
+    });
+    times
+        .map(|(point, times)| BucketsPoint {
+            start_time_unix_nano: snapshot.started_at_unix_ns,
+            time_unix_nano: snapshot.at_unix_ns,
+            count: times.count,
+            sum: Some(times.sum),
+            bucket_counts: each_alone(times),
+            explicit_bounds: BOUNDS.map(|bound| bound.ns as f64 / 1e9).to_vec(),
+            attributes: attributes(&point.labels),
+        })
+        .collect()
+}
+
+/// The counts of the buckets, without those before.
+fn each_alone(times: &Distribution) -> Vec<u64> {
+    let ends = times.within.iter().chain(std::iter::once(&times.count));
+    let mut before = 0;
+    ends.map(|end| end - std::mem::replace(&mut before, *end))
+        .collect()
+}
+
+/// `drumfire_sent_bytes` is `drumfire.sent` in `By`.
+fn name_and_unit(family: &Family) -> (String, &'static str) {
+    let unit = match family.unit {
+        Some(Unit::Seconds) => "s",
+        Some(Unit::Bytes) => "By",
+        Some(Unit::Ratio) => "1",
+        None => "",
+    };
+    let suffix = family.unit.map_or("", Unit::name);
+    let name = match family.kind {
+        Kind::Info => family.sample_name().into_owned(),
+        _ => family.name.trim_end_matches(suffix).to_owned(),
+    };
+    let name = name.trim_end_matches('_');
+    (name.replacen('_', ".", 1), unit)
+}

@@ -1,0 +1,161 @@
+//! Prometheus' remote write, version 1 (prometheus.io/docs/specs/prw/remote_write_spec): a protobuf
+//! message in Snappy's block format.
+
+use super::{JOB, run_label};
+use crate::scalar::each;
+use crate::{Kind, Snapshot, Unit};
+use prost::Message;
+use std::collections::BTreeMap;
+
+/// prometheus.WriteRequest.
+#[derive(Clone, PartialEq, Message)]
+struct WriteRequest {
+    #[prost(message, repeated, tag = "1")]
+    timeseries: Vec<TimeSeries>,
+    #[prost(message, repeated, tag = "3")]
+    metadata: Vec<Metadata>,
+}
+
+/// prometheus.TimeSeries.
+#[derive(Clone, PartialEq, Message)]
+struct TimeSeries {
+    #[prost(message, repeated, tag = "1")]
+    labels: Vec<Pair>,
+    #[prost(message, repeated, tag = "2")]
+    samples: Vec<TimedValue>,
+}
+
+/// prometheus.Label.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Message)]
+struct Pair {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "2")]
+    value: String,
+}
+
+/// prometheus.Sample, with its time in milliseconds since 1970.
+#[derive(Clone, Copy, PartialEq, Message)]
+struct TimedValue {
+    #[prost(double, tag = "1")]
+    value: f64,
+    #[prost(int64, tag = "2")]
+    timestamp: i64,
+}
+
+/// prometheus.MetricMetadata.
+#[derive(Clone, PartialEq, Message)]
+struct Metadata {
+    /// COUNTER = 1, GAUGE = 2, HISTOGRAM = 3, INFO = 6.
+    #[prost(int32, tag = "1")]
+    kind: i32,
+    #[prost(string, tag = "2")]
+    family: String,
+    #[prost(string, tag = "4")]
+    help: String,
+    #[prost(string, tag = "5")]
+    unit: String,
+}
+
+fn pair(name: &str, value: &str) -> Pair {
+    Pair {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+/// The snapshots as one request; each series has its samples in the order of time, as the protocol
+/// demands, and its labels in that of their names.
+pub(super) fn request(snapshots: &[&Snapshot]) -> Result<Vec<u8>, String> {
+    let message = message(snapshots).encode_to_vec();
+    let mut encoder = snap::raw::Encoder::new();
+    encoder
+        .compress_vec(&message)
+        .map_err(|error| error.to_string())
+}
+
+fn message(snapshots: &[&Snapshot]) -> WriteRequest {
+    let mut all: BTreeMap<Vec<Pair>, Vec<TimedValue>> = BTreeMap::new();
+    for snapshot in snapshots {
+        let run = run_label(snapshot);
+        let timestamp = i64::try_from(snapshot.at_unix_ns / 1_000_000).unwrap_or(i64::MAX);
+        for family in &snapshot.families {
+            each(family, &mut |scalar| {
+                let mut labels = vec![
+                    pair("__name__", scalar.name),
+                    pair("job", JOB),
+                    pair(run.name, &run.value),
+                ];
+                let own = scalar.labels.iter().filter(|label| label.name != run.name);
+                labels.extend(own.map(|label| pair(label.name, &label.value)));
+                labels.extend(scalar.le.map(|le| pair("le", le)));
+                labels.sort();
+                let value = scalar.value.number();
+                all.entry(labels)
+                    .or_default()
+                    .push(TimedValue { value, timestamp });
+            });
+        }
+    }
+    let series = |(labels, samples)| TimeSeries { labels, samples };
+    WriteRequest {
+        timeseries: all.into_iter().map(series).collect(),
+        metadata: snapshots
+            .last()
+            .map_or_else(Vec::new, |last| metadata(last)),
+    }
+}
+
+fn metadata(snapshot: &Snapshot) -> Vec<Metadata> {
+    let families = snapshot.families.iter();
+    families
+        .map(|family| Metadata {
+            kind: match family.kind {
+                Kind::Counter => 1,
+                Kind::Gauge => 2,
+                Kind::Histogram => 3,
+                Kind::Info => 6,
+            },
+            family: family.sample_name().into_owned(),
+            help: family.help.to_owned(),
+            unit: family.unit.map_or("", Unit::name).to_owned(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::snapshot;
+    use super::*;
+
+    #[test]
+    fn a_series_has_its_samples_in_order() {
+        let bytes = request(&[&snapshot(7, 2), &snapshot(8, 3)]).unwrap();
+        let bytes = snap::raw::Decoder::new().decompress_vec(&bytes).unwrap();
+        let message = WriteRequest::decode(&*bytes).unwrap();
+        let labels = |series: &TimeSeries| {
+            let labels = series.labels.iter();
+            labels
+                .map(|pair| format!("{}={}", pair.name, pair.value))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let requests = message.timeseries.iter().find(|series| {
+            labels(series)
+                == "__name__=drumfire_requests_total job=drumfire pool=a b,c=\"d\"\\ run=r1"
+        });
+        let samples = &requests.expect("the requests").samples;
+        let samples: Vec<(i64, f64)> = samples.iter().map(|s| (s.timestamp, s.value)).collect();
+        assert_eq!(samples, [(7_000, 2.0), (8_000, 3.0)]);
+        for series in &message.timeseries {
+            assert!(
+                series
+                    .labels
+                    .windows(2)
+                    .all(|two| two[0].name < two[1].name)
+            );
+        }
+        assert_eq!(message.metadata.len(), 4);
+        assert_eq!(message.metadata[0].family, "drumfire_requests_total");
+    }
+}
