@@ -374,3 +374,34 @@ fn prometheus_has_native_histograms_where_it_asks_for_them() {
     let ratio = median.unwrap() / exact;
     assert!((0.95..1.05).contains(&ratio), "{median:?} and {exact}");
 }
+
+#[test]
+fn the_dashboard_asks_for_metrics_that_are_there() {
+    let text = |path: &str| fs::read_to_string(lab::repository().join(path)).unwrap();
+    let manual = text("docs/manual/metrics.md");
+    let dashboard = text("contrib/grafana/drumfire.json");
+    let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    let mut asked = BTreeSet::new();
+    let mut all = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().unwrap())
+        .map(|target| target["expr"].as_str().unwrap())
+        .collect::<Vec<_>>();
+    assert!(all.len() > 20);
+    for variable in dashboard["templating"]["list"].as_array().unwrap() {
+        all.extend(variable["query"]["query"].as_str());
+    }
+    for expression in all {
+        for (at, _) in expression.match_indices("drumfire_") {
+            let rest = &expression[at..];
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            asked.insert(rest[..end.unwrap_or(rest.len())].trim_end_matches("_bucket"));
+        }
+    }
+    assert!(asked.len() > 15, "{asked:?}");
+    for name in asked {
+        let is_there = [format!("`{name}`"), format!("`{name}{{")];
+        assert!(is_there.iter().any(|row| manual.contains(row)), "{name}");
+    }
+}
