@@ -15,7 +15,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora
 
-.PHONY: demo install test peers suites platforms format lint unit dialects bench fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites receivers platforms format lint unit dialects bench fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile builds in half
 # the time of a release, which measures no better at this rate.
@@ -56,13 +56,19 @@ advisories:
 platforms:
 	tools/check-platforms.sh
 
-# Real servers for the tests that speak to them: nginx, haproxy, h2o, Apache httpd.
+# Real servers for the tests that speak to them: nginx, haproxy, h2o, Apache httpd, Prometheus.
 peers:
 	tools/install-peers.sh
 
 # Conformance suites that others have written, and a gRPC server, from Go's module proxy.
 suites:
 	tools/install-suites.sh
+
+# Receivers of metrics that take minutes to build: VictoriaMetrics, which takes remote write, the lines
+# of InfluxDB and OTLP.
+receivers:
+	tools/install-suites.sh victoria-metrics
+	VICTORIA_METRICS=$${DRUMFIRE_SUITES:-$(abspath target/suites)}/victoria-metrics cargo test --package drumfire --locked --test it -- --ignored victoria_metrics
 
 unit:
 	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast

@@ -7,6 +7,7 @@
 #   connectconformance   gRPC, client side                   connectrpc.com/conformance
 #   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
 #   ghz                  gRPC load, for bench and a test     github.com/bojand/ghz
+#   victoria-metrics     a receiver of metrics, when it is named as an argument (`make receivers`)
 #
 # They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
 # there in the right version stays. Nothing is started: the tests start what they need.
@@ -23,6 +24,8 @@ connectconformance="connectrpc.com/conformance/cmd/connectconformance connectrpc
 grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grpc@v1.80.0"
 # Pinned to this one since what the proxy calls the latest, 0.93.0, can't switch templates off.
 ghz="github.com/bojand/ghz/cmd/ghz github.com/bojand/ghz@v0.120.0"
+
+victoria_metrics="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics@v1.102.1"
 
 # Debian's Go, and Go's own installer, stand where a script's PATH does not always look.
 PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
@@ -59,8 +62,10 @@ install_suite() {
   echo "$pinned" >"$suites/$name.version"
 }
 
+wanted=("$@")
+[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz)
 missing=()
-for name in h2specd connectconformance grpc-interop-server ghz; do
+for name in "${wanted[@]}"; do
   pinned=${name//-/_}
   is_there "$name" "${!pinned}" || missing+=("$name")
 done
