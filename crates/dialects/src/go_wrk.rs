@@ -4,7 +4,6 @@
 //! differences from the original, with reasons, are in `docs/dialects/go-wrk.md`.
 
 mod args;
-mod error_text;
 mod errors;
 mod lower;
 mod render;

@@ -5,7 +5,10 @@
 //! through [`Host`]. Start reading at [`parse`], then at a dialect's own folder.
 
 mod ghz;
+mod go_error_text;
+mod go_http;
 mod go_text;
+mod go_time;
 mod go_wrk;
 mod grammar;
 mod grpc_code;

@@ -1,7 +1,7 @@
 //! go-wrk's error counts: how many failures had which text.
 
 use super::EXPECT;
-use super::error_text::error_text;
+use crate::go_error_text::error_text;
 use drumfire_measure::{Figures, Outcome};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

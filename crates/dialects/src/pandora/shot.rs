@@ -3,6 +3,7 @@
 use super::ammo::{Ammo, Date, Format, Source};
 use super::gun::{HttpGun, Way};
 use super::lower::TOOL;
+use crate::go_http::{canonical, untemplated};
 use drumfire_compile::Host;
 use drumfire_data::{
     Ammo as Entries, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Precedence,
@@ -53,7 +54,7 @@ pub(super) fn requests(
     let varies = !ammo.dates.is_empty();
     for (name, value) in planned(ammo) {
         let value = match varies {
-            true => literal(&value),
+            true => untemplated(&value),
             false => value,
         };
         fields.push(TOOL.field("headers", &canonical(&name), &value));
@@ -190,20 +191,6 @@ fn planned(ammo: &Ammo) -> Vec<(String, String)> {
     headers
 }
 
-/// A text in which nothing is a template.
-fn literal(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('{') {
-        let (before, tag) = rest.split_at(at);
-        out.push_str(before);
-        let is_tag = ["{{", "{%", "{#"].iter().any(|open| tag.starts_with(open));
-        out.push_str(if is_tag { "{{ \"{\" }}" } else { "{" });
-        rest = &tag[1..];
-    }
-    out + rest
-}
-
 /// The time in a zone, as a template.
 fn dated(date: &Date, host: &dyn Host) -> Result<String, String> {
     if date.location == "UTC" {
@@ -303,20 +290,6 @@ fn through_tunnel(entries: &Arc<Entries>, row: u64, gun: &HttpGun) -> Result<Req
     Ok(request)
 }
 
-/// A field's name as Go's client spells it: `Content-Type`.
-pub(super) fn canonical(name: &str) -> String {
-    let mut first = true;
-    let spelled = name.chars().map(|c| {
-        let spelled = match first {
-            true => c.to_ascii_uppercase(),
-            false => c.to_ascii_lowercase(),
-        };
-        first = c == '-';
-        spelled
-    });
-    spelled.collect()
-}
-
 /// Adds the fields that Go's client sends where they are not given.
 pub(super) fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
     let lacks = |headers: &[(String, String)], name: &str| {
@@ -371,17 +344,6 @@ impl<'a> Uri<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_no_template_stays_as_it_is() {
-        for (text, wanted) in [
-            ("plain {x}", "plain {x}"),
-            ("{{ a }}", "{{ \"{\" }}{ a }}"),
-            ("{% a %}{", "{{ \"{\" }}% a %}{"),
-        ] {
-            assert_eq!(literal(text), wanted);
-        }
-    }
 
     #[test]
     fn a_uri_names_a_host_or_a_path() {

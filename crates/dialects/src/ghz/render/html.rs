@@ -2,7 +2,8 @@
 
 use super::super::report::Report;
 use super::super::result::CallResult;
-use super::super::time_text::{nanos, seconds, span};
+use super::super::time_text::span;
+use crate::go_time::{nanos, seconds};
 use crate::grammar::go_json::Indent;
 use drumfire_report::untrusted::Untrusted;
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 use super::super::report::Report;
 use super::super::result::CallResult;
 use super::super::settings::push_texts;
-use super::super::time_text;
+use crate::go_time;
 use crate::grammar::go_json::{push_float, push_string};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// Everything before the details.
 pub(super) fn head(report: &Report) -> String {
     let mut out = String::from("{\"date\":");
-    push_string(&mut out, &time_text::seconds(&*report.machine, report.date));
+    push_string(&mut out, &go_time::seconds(&*report.machine, report.date));
     if !report.name.is_empty() {
         out.push_str(",\"name\":");
         push_string(&mut out, &report.name);
@@ -54,7 +54,7 @@ pub(super) fn detail(report: &Report, result: &CallResult) -> String {
     let mut out = String::from("{\"timestamp\":");
     push_string(
         &mut out,
-        &time_text::nanos(&*report.machine, report.started + result.end.0),
+        &go_time::nanos(&*report.machine, report.started + result.end.0),
     );
     let _ = write!(out, ",\"latency\":{},\"error\":", result.latency.0);
     push_string(&mut out, &result.error);

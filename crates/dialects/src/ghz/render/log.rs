@@ -3,7 +3,7 @@
 
 use super::super::report::{End, Report};
 use super::super::result::CallResult;
-use super::super::time_text;
+use crate::go_time;
 use crate::grammar::go_json::{push_float, push_string};
 
 /// How the run was set up.
@@ -20,7 +20,7 @@ pub(super) fn line(report: &Report, result: &CallResult) -> String {
         push_string(&mut out, text);
         out
     };
-    let time = |at: u64| text(&time_text::nanos(&*report.machine, at));
+    let time = |at: u64| text(&go_time::nanos(&*report.machine, at));
     let error = match result.is_ok() {
         true => "null".to_owned(),
         false => text(&result.error),
@@ -54,7 +54,7 @@ pub(super) fn tail(report: &Report) -> String {
 /// One line; the fields are JSON.
 fn entry(report: &Report, at: u64, message: &str, fields: &[(&str, String)]) -> String {
     let mut out = String::from("{\"level\":\"debug\",\"time\":");
-    push_string(&mut out, &time_text::nanos(&*report.machine, at));
+    push_string(&mut out, &go_time::nanos(&*report.machine, at));
     out.push_str(",\"message\":");
     push_string(&mut out, message);
     for (key, json) in fields {

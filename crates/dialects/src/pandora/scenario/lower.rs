@@ -5,9 +5,10 @@ use super::known::{Count, Form, Known, identifier};
 use super::scope::Scope;
 use super::template::{translated, translated_path};
 use super::{After, Assert, File, Request, Scenario};
+use crate::go_http::canonical;
 use crate::pandora::gun::HttpGun;
 use crate::pandora::lower::TOOL;
-use crate::pandora::shot::{Uri, canonical, complete};
+use crate::pandora::shot::{Uri, complete};
 use drumfire_compile::Host;
 use drumfire_plan::document::{
     Ask, Expect, Feed, Field, Fields, Payload, Request as Written, RequestStep,

@@ -1,4 +1,4 @@
-//! The error texts of Go's HTTP client: the keys of go-wrk's error counts.
+//! The error texts of Go's HTTP client, by outcome.
 
 use drumfire_measure::Outcome;
 
@@ -7,7 +7,7 @@ use drumfire_measure::Outcome;
 ///
 /// Go adds particulars in places (the resolver's address, the certificate's dates, bytes of the
 /// server's); a key without them counts equal failures together.
-pub(super) fn error_text(outcome: Outcome, host: Option<&str>) -> String {
+pub(crate) fn error_text(outcome: Outcome, host: Option<&str>) -> String {
     if let Some(text) = name_text(outcome, host) {
         return text;
     }
