@@ -17,6 +17,7 @@ mod section;
 mod shot;
 mod show;
 mod value;
+mod zone;
 
 pub(crate) use show::Presentation;
 

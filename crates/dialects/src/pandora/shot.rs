@@ -1,8 +1,9 @@
 //! Ammo as files of requests, and the fields that Go's client adds.
 
-use super::ammo::{Ammo, Date, Format, Source};
+use super::ammo::{Ammo, Format, Source};
 use super::gun::{HttpGun, Way};
 use super::lower::TOOL;
+use super::zone;
 use crate::go_http::{canonical, untemplated};
 use drumfire_compile::Host;
 use drumfire_data::{
@@ -60,7 +61,9 @@ pub(super) fn requests(
         fields.push(TOOL.field("headers", &canonical(&name), &value));
     }
     for date in &ammo.dates {
-        fields.push(TOOL.field("middlewares", &canonical(&date.name), &dated(date, host)?));
+        let value = zone::dated(&date.location, host);
+        let value = value.ok_or_else(|| format!("unknown time zone {}", date.location))?;
+        fields.push(TOOL.field("middlewares", &canonical(&date.name), &value));
     }
     request.fields = Fields::Listed(fields);
     request.data.templates = varies.then(|| TOOL.text("middlewares", &"jinja"));
@@ -189,17 +192,6 @@ fn planned(ammo: &Ammo) -> Vec<(String, String)> {
             && !name.eq_ignore_ascii_case("transfer-encoding")
     });
     headers
-}
-
-/// The time in a zone, as a template.
-fn dated(date: &Date, host: &dyn Host) -> Result<String, String> {
-    if date.location == "UTC" {
-        return Ok("{{ unix | http_date }}".to_owned());
-    }
-    let zone = host.zone(&date.location, host.unix_seconds());
-    let zone = zone.ok_or_else(|| format!("unknown time zone {}", date.location))?;
-    let (offset, name) = (zone.offset_seconds, zone.abbreviation);
-    Ok(format!("{{{{ unix | http_date({offset}, \"{name}\") }}}}"))
 }
 
 /// Requests through tunnels, each to the host that it names.
