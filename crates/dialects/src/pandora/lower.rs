@@ -11,8 +11,8 @@ use crate::written::Tool;
 use drumfire_compile::{Diagnostic, Host, compile};
 use drumfire_plan::Transcripts;
 use drumfire_plan::document::{
-    CallOptions, Connections, Document, Feed, Generator, Http, Load, Placed, Pool, Reach,
-    Reflection, Schema, Settings, Stop, Timeouts, Tls,
+    CallOptions, CommonFields, Connections, Document, Feed, Generator, Http, Load, Placed, Pool,
+    Reach, Reflection, Schema, Settings, Stop, Timeouts, Tls,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -31,6 +31,9 @@ const EXCHANGE_MAX: Nanos = Nanos::from_secs(120);
 
 /// Go's client stops at the tenth redirect.
 const REDIRECTS: u32 = 9;
+
+/// The name by which its client of gRPC calls itself.
+const GRPC_USER_AGENT: &str = "load test, pandora universal grpc shooter grpc-go/1.62.0";
 
 /// The most that one compressed body may decode to.
 const DECODED_MAX: &str = "1GiB";
@@ -329,7 +332,12 @@ fn grpc_settings(configured: &Configured, gun: &GrpcGun) -> Settings {
             },
             ..Schema::default()
         },
+        fields: CommonFields {
+            metadata: vec![TOOL.field("type", "user-agent", GRPC_USER_AGENT)],
+            ..CommonFields::default()
+        },
         options: CallOptions {
+            compress: Some(TOOL.text("type", &"identity")),
             authority: gun
                 .authority
                 .as_ref()

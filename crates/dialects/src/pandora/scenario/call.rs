@@ -7,8 +7,21 @@ use super::{Call, Scenario};
 use crate::pandora::lower::TOOL;
 use drumfire_plan::document::{Ask, Fields, Payload, Request, RequestStep, Step};
 
-/// The status of HTTP that stands for a call that is ok.
-const OK: u64 = 200;
+/// The statuses of calls, by HTTP's in their place.
+const STATUSES: [(u64, &str); 12] = [
+    (200, "OK"),
+    (400, "INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE"),
+    (401, "UNAUTHENTICATED"),
+    (403, "PERMISSION_DENIED"),
+    (404, "NOT_FOUND"),
+    (409, "ALREADY_EXISTS, ABORTED"),
+    (429, "RESOURCE_EXHAUSTED"),
+    (499, "CANCELLED"),
+    (500, "UNKNOWN, INTERNAL, DATA_LOSS"),
+    (501, "UNIMPLEMENTED"),
+    (503, "UNAVAILABLE"),
+    (504, "DEADLINE_EXCEEDED"),
+];
 
 /// Adds a call's steps: what it reads, and the call.
 pub(super) fn add(
@@ -30,21 +43,25 @@ pub(super) fn add(
     written.data.payload = Some(Payload::Text(TOOL.text("payload", &payload)));
     let name = format!("{}.{}", scenario.name, call.tag);
     written.name = Some(TOOL.text("tag", &name));
-    for check in &call.checks {
-        for text in &check.payload {
-            let contains = format!("contains {text}");
-            written.expect.body.push(TOOL.text("payload", &contains));
-        }
-        if ![0, OK].contains(&check.status) {
-            let status = check.status;
+    let mut statuses: Vec<u64> = call.checks.iter().map(|check| check.status).collect();
+    for text in call.checks.iter().flat_map(|check| &check.payload) {
+        let contains = format!("contains {text}");
+        written.expect.body.push(TOOL.text("payload", &contains));
+    }
+    statuses.retain(|status| *status > 0);
+    statuses.dedup();
+    written.expect.status = match &statuses[..] {
+        [] => None,
+        [status] => Some(TOOL.text("status_code", &expected(*status)?)),
+        [one, other, ..] => {
             return Err(format!(
-                "status_code: a call whose status is to be {status} has failed here; 200 can be \
-                 checked"
+                "status_code: a call has one status, not {one} and {other}"
             ));
         }
-    }
+    };
     // Without a check, a call that has failed is as good as another.
-    let on_fail = match call.checks.is_empty() {
+    let is_unchecked = written.expect.body.is_empty() && written.expect.status.is_none();
+    let on_fail = match is_unchecked {
         true => "continue",
         false => "end_iteration",
     };
@@ -54,6 +71,17 @@ pub(super) fn add(
         on_fail: Some(TOOL.text("postprocessors", &on_fail)),
     })));
     Ok(())
+}
+
+/// The statuses that one of HTTP stands for.
+fn expected(status: u64) -> Result<&'static str, String> {
+    let known = STATUSES.iter().find(|(known, _)| *known == status);
+    known.map(|(_, names)| *names).ok_or_else(|| {
+        let known = STATUSES.iter().map(|(known, _)| known.to_string());
+        let known: Vec<String> = known.collect();
+        let known = known.join(", ");
+        format!("status_code: {status} stands for no status of a call; {known} do")
+    })
 }
 
 /// `package.Service.Method` as `package.Service/Method`.
