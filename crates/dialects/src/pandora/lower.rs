@@ -60,17 +60,7 @@ pub(super) fn lower(
             continue;
         }
         let made = pool(configured, law, pools.len(), &**host, seed).map_err(wrong)?;
-        for feed in made.feeds {
-            let same = |known: &Feed| known.name == feed.name;
-            match feeds.iter().find(|known| same(known)) {
-                None => feeds.push(feed),
-                Some(known) if *known == feed => {}
-                Some(_) => {
-                    let name = &feed.name.value;
-                    return Err(wrong(format!("another pool has another source `{name}`")));
-                }
-            }
-        }
+        feeds.extend(made.feeds);
         shown.push(Shown::of(configured));
         pools.push(made.pool);
     }
@@ -131,7 +121,7 @@ fn pool(
     let settings = match (&configured.gun, ammo.format, loaded) {
         (Gun::Http(_), Format::HttpScenario, Loaded::Scenarios)
         | (Gun::Grpc(_), Format::GrpcScenario, Loaded::Scenarios) => {
-            let lowered = scenarios_of(configured, host, seed)?;
+            let lowered = scenarios_of(configured, index, host, seed)?;
             stop = stop_scenarios(ammo, lowered.per_pass);
             (scenarios, feeds) = (lowered.scenarios, lowered.feeds);
             let settings = match &configured.gun {
@@ -188,6 +178,7 @@ fn pool(
 /// The scenarios of a file.
 fn scenarios_of(
     configured: &Configured,
+    index: usize,
     host: &dyn Host,
     seed: u64,
 ) -> Result<scenario::Lowered, String> {
@@ -198,7 +189,7 @@ fn scenarios_of(
     match &configured.ammo.source {
         Source::File(path) => {
             let file = scenario::read(path, host)?;
-            scenario::lower(&file, gun, host, seed).map_err(|why| format!("{path}: {why}"))
+            scenario::lower(&file, gun, index, host, seed).map_err(|why| format!("{path}: {why}"))
         }
         Source::Lines(_) => Err("scenarios are in a file".to_owned()),
     }

@@ -9,6 +9,7 @@ mod lower;
 mod scope;
 mod table;
 mod template;
+mod turns;
 
 pub(super) use lower::{Lowered, lower};
 
@@ -16,6 +17,7 @@ use super::mistakes::Mistakes;
 use super::section::Section;
 use super::value::{self, Format, Value};
 use drumfire_compile::Host;
+use lower::Named;
 use table::Table;
 
 /// A file of scenarios.

@@ -2,6 +2,9 @@
 
 use serde_json::Value as Json;
 
+/// Go's words for a value that is absent.
+pub(super) const NO_VALUE: &str = "<no value>";
+
 /// A value: an expression, and the form that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
@@ -18,28 +21,19 @@ pub(super) enum Form {
     Json,
     /// A row of a feed with these columns.
     Row(Vec<String>),
-    /// What a step has taken from its response.
-    Taken {
+    /// A text whose value with its type is another expression.
+    Typed(String),
+    /// The texts of nodes: a JSON array in this variable, where a single one stands for itself.
+    Nodes(String),
+    /// A value that a step has taken from a JSON body.
+    One {
         /// The step.
         step: usize,
-        /// How, without the path: `json` or `html`.
-        how: &'static str,
         /// The path.
         path: String,
-        /// Whether there is one value, or a list of them.
-        count: Count,
     },
-}
-
-/// How many values a path leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Count {
-    /// One.
-    One,
-    /// A list of any length; the expression is a JSON array.
+    /// A JSON array of what a step has taken, of any length.
     Many,
-    /// One stands for itself, and several are a list; the expression is the first.
-    OneOrMany,
 }
 
 impl Known {
@@ -66,15 +60,46 @@ impl Known {
         self.is.contains(['(', '|'])
     }
 
+    /// The value of a header field; the variable is an empty text where there is none.
+    pub(super) fn optional(variable: &str, piped: &str) -> Self {
+        let none = quoted(NO_VALUE);
+        Self {
+            is: format!("({piped} if {variable} else {none})"),
+            form: Form::Typed(format!("({piped} if {variable} else none)")),
+        }
+    }
+
+    /// The texts of nodes, of which the variable is a JSON array.
+    pub(super) fn nodes(variable: &str) -> Self {
+        Self {
+            is: single_or(
+                variable,
+                &format!("(\"{{{{.}}}}\" | go({variable} | fromjson))"),
+            ),
+            form: Form::Nodes(variable.to_owned()),
+        }
+    }
+
+    /// The same where a value must be: an absent one fails.
+    pub(super) fn needed(self) -> Self {
+        let absent = format!(" else {})", quoted(NO_VALUE));
+        match self.is.strip_suffix(&absent) {
+            Some(there) => Self::text(format!("{there} else (\"[]\" | item(0)))")),
+            None => self,
+        }
+    }
+
+    /// The value as a JSON array, as far as it is a list.
+    pub(super) fn into_list(self) -> Self {
+        match self.form {
+            Form::Nodes(list) => Self::json(list),
+            _ => self,
+        }
+    }
+
     /// Whether it is a list, whatever its length.
     pub(super) const fn is_list(&self) -> bool {
-        matches!(
-            self.form,
-            Form::Taken {
-                count: Count::Many,
-                ..
-            }
-        )
+        matches!(self.form, Form::Many)
     }
 
     /// The member of this name.
@@ -89,6 +114,12 @@ impl Known {
     pub(super) fn element(self, place: &str) -> Self {
         Self::json(format!("({} | item({place}))", self.is))
     }
+}
+
+/// The only text of a JSON array, or what stands for the array where it has not one.
+pub(super) fn single_or(variable: &str, array: &str) -> String {
+    let list = format!("({variable} | fromjson)");
+    format!("({list}[0] if {list} is sequence and ({list} | length) == 1 else {array})")
 }
 
 /// A text as a literal of templates.

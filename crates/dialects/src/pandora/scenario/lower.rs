@@ -1,9 +1,10 @@
 //! A scenario to the steps of an iteration.
 
 use super::call;
-use super::known::{Count, Form, Known, identifier};
+use super::known::{Form, Known, identifier};
 use super::scope::Scope;
 use super::template::{translated, translated_path};
+use super::turns::Turns;
 use super::{After, Assert, File, Request, Scenario};
 use crate::go_http::canonical;
 use crate::pandora::gun::HttpGun;
@@ -17,6 +18,9 @@ use drumfire_plan::document::{
 
 /// An iteration has at most this many steps.
 const STEPS_MAX: usize = 10_000;
+
+/// The stage of what a response gives.
+const AFTER: &str = "postprocessor";
 
 /// Any status is as good as another, unless a check says otherwise.
 const ANY_STATUS: &str = "100-599";
@@ -37,6 +41,7 @@ pub(in crate::pandora) struct Lowered {
 pub(in crate::pandora) fn lower(
     file: &File,
     gun: Option<&HttpGun>,
+    pool: usize,
     host: &dyn Host,
     seed: u64,
 ) -> Result<Lowered, String> {
@@ -46,9 +51,11 @@ pub(in crate::pandora) fn lower(
     let requests = file.requests.iter().map(|request| &request.name);
     let calls = file.calls.iter().map(|call| &call.name);
     let scope = Scope::new(&file.sources, host, seed);
+    let scope = scope.with_turns(Turns::of_pool(pool).with_owners(file));
     let mut scope = scope.with_names(requests.chain(calls));
     let mut scenarios = Vec::with_capacity(file.scenarios.len());
-    for scenario in &file.scenarios {
+    for (number, scenario) in file.scenarios.iter().enumerate() {
+        scope.turns.enter_scenario(number);
         let mut steps = steps(scenario, file, gun, &mut scope)
             .map_err(|why| format!("scenario {}: {why}", scenario.name))?;
         for (step, field) in scope.forget() {
@@ -62,17 +69,21 @@ pub(in crate::pandora) fn lower(
             steps,
         });
     }
-    let weights = file.scenarios.iter().map(|scenario| scenario.weight);
-    let sum: u64 = weights.clone().fold(0, u64::saturating_add);
-    let divisor = weights.fold(0, greatest_common_divisor);
+    let shares = shares(&file.scenarios);
     Ok(Lowered {
         scenarios,
-        feeds: scope.into_feeds(),
-        per_pass: match file.scenarios.len() {
-            1 => 1,
-            _ => sum.checked_div(divisor).unwrap_or(1),
-        },
+        per_pass: shares
+            .iter()
+            .fold(0, |sum, share| sum.saturating_add(*share)),
+        feeds: scope.turns.into_feeds(&shares),
     })
+}
+
+/// How many of each scenario one pass has.
+pub(super) fn shares(scenarios: &[Scenario]) -> Vec<u64> {
+    let weights = scenarios.iter().map(|scenario| scenario.weight);
+    let divisor = weights.clone().fold(0, greatest_common_divisor).max(1);
+    weights.map(|weight| weight / divisor).collect()
 }
 
 const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
@@ -191,37 +202,27 @@ fn add(
         match after {
             After::JsonPath(mapping) => {
                 for (name, path) in mapping {
-                    let path = normal(path);
-                    let count = match is_list(&path) {
-                        true => Count::Many,
-                        false => Count::One,
+                    let (how, form) = match normal(path) {
+                        path if is_list(&path) => (format!("json#all {path}"), Form::Many),
+                        path => (format!("json {path}"), Form::One { step, path }),
                     };
-                    take(
-                        request,
-                        name,
-                        ("json", path, count),
-                        step,
-                        &mut written,
-                        scope,
-                    );
+                    let is = take(request, name, &how, &mut written);
+                    scope.learn(&request.name, AFTER, name, Known { is, form });
                 }
             }
             After::XPath(mapping) => {
                 for (name, path) in mapping {
-                    let taken = ("html", path.clone(), Count::OneOrMany);
-                    take(request, name, taken, step, &mut written, scope);
+                    let taken = take(request, name, &format!("html#all {path}"), &mut written);
+                    scope.learn(&request.name, AFTER, name, Known::nodes(&taken));
                 }
             }
             After::Header(mapping) => {
                 for (name, text) in mapping {
                     let (header, pipes) = text.split_once('|').unwrap_or((text, ""));
-                    let variable = variable(&request.name, "post", name);
-                    let header = header.trim();
-                    written
-                        .take
-                        .push(field(&variable, &format!("header {header}")));
-                    let known = Known::text(piped(variable, pipes)?);
-                    scope.learn(&request.name, "postprocessor", name, known);
+                    let how = format!("header#maybe {}", header.trim());
+                    let taken = take(request, name, &how, &mut written);
+                    let known = Known::optional(&taken, &piped(taken.clone(), pipes)?);
+                    scope.learn(&request.name, AFTER, name, known);
                 }
             }
             After::Assert(assert) => expect(assert, &mut written.expect),
@@ -243,6 +244,7 @@ pub(super) fn prepare(
     steps: &mut Vec<Step>,
 ) -> Result<(), String> {
     let mut set = Vec::new();
+    scope.turns.enter_request(request);
     for (name, value) in mapping {
         let mut known = scope.mapped(value, round)?;
         // What a function or a list gives is computed once.
@@ -259,33 +261,11 @@ pub(super) fn prepare(
     Ok(())
 }
 
-/// Lets a request take a variable from its response's body: how, by which path, and how many values
-/// that leads to.
-fn take(
-    request: &Request,
-    name: &str,
-    (how, path, count): (&'static str, String, Count),
-    step: usize,
-    written: &mut Written,
-    scope: &mut Scope<'_>,
-) {
+/// Lets a request take a variable from its response; gives its name.
+fn take(request: &Request, name: &str, how: &str, written: &mut Written) -> String {
     let variable = variable(&request.name, "post", name);
-    let all = match count {
-        Count::Many => "#all",
-        Count::One | Count::OneOrMany => "",
-    };
-    let what = format!("{how}{all} {path}");
-    written.take.push(field(&variable, &what));
-    let known = Known {
-        is: variable,
-        form: Form::Taken {
-            step,
-            how,
-            path,
-            count,
-        },
-    };
-    scope.learn(&request.name, "postprocessor", name, known);
+    written.take.push(field(&variable, how));
+    variable
 }
 
 /// A JSON path with the root that it may lack.

@@ -1,8 +1,9 @@
 //! Where values come from: paths into sources and into what steps have left, and functions.
 
 use super::function;
-use super::known::{Count, Form, Known, column, identifier, literal, quoted};
+use super::known::{Form, Known, NO_VALUE, column, identifier, literal, quoted, single_or};
 use super::table::Table;
+use super::turns::Turns;
 use super::{Source, SourceKind};
 use crate::pandora::lower::TOOL;
 use drumfire_compile::Host;
@@ -17,8 +18,8 @@ const STAGES: [&str; 2] = ["preprocessor", "postprocessor"];
 pub(super) struct Scope<'a> {
     sources: Vec<Source>,
     host: &'a dyn Host,
-    /// The feeds that are read, by name.
-    feeds: BTreeMap<String, Feed>,
+    /// The rows that are taken.
+    pub(super) turns: Turns,
     /// What steps have left, by request, stage and variable.
     known: BTreeMap<(String, &'static str, String), Known>,
     /// The step of each call whose reply may be read.
@@ -50,13 +51,18 @@ impl<'a> Scope<'a> {
         Self {
             sources,
             host,
-            feeds: BTreeMap::new(),
+            turns: Turns::of_pool(0),
             known: BTreeMap::new(),
             replies: BTreeMap::new(),
             asked: Vec::new(),
             escapes: false,
             names: Vec::new(),
         }
+    }
+
+    /// With these rows of sources.
+    pub(super) fn with_turns(self, turns: Turns) -> Self {
+        Self { turns, ..self }
     }
 
     /// With the names of requests and calls.
@@ -74,7 +80,7 @@ impl<'a> Scope<'a> {
         let name = parts.next().unwrap_or_default();
         let is_named = is_request && self.names.iter().any(|known| known == name);
         match found {
-            Err(_) if is_named && self.is_unmade(name) => Ok(Known::text(quoted("<no value>"))),
+            Err(_) if is_named && self.is_unmade(name) => Ok(Known::text(quoted(NO_VALUE))),
             found => found,
         }
     }
@@ -87,10 +93,6 @@ impl<'a> Scope<'a> {
                 .known
                 .keys()
                 .any(|(request, known, _)| request == name && *known == stage)
-    }
-
-    pub(super) fn into_feeds(self) -> Vec<Feed> {
-        self.feeds.into_values().collect()
     }
 
     /// Another scenario begins, and no step has left anything. Returns what the steps of the one
@@ -123,7 +125,7 @@ impl<'a> Scope<'a> {
     /// The value of a mapping: a function, or a path. `round` numbers the repetitions of the step.
     pub(super) fn mapped(&mut self, text: &str, round: u64) -> Result<Known, String> {
         let Some((name, args)) = function::call(text) else {
-            return self.path(text, round);
+            return Ok(self.path(text, round)?.needed());
         };
         if !function::is_known(name) {
             return Err(function::unknown(name));
@@ -181,7 +183,7 @@ impl<'a> Scope<'a> {
 
     /// What a step before has left.
     fn left(
-        &mut self,
+        &self,
         text: &str,
         request: &Part<'_>,
         stage: &'static str,
@@ -197,28 +199,10 @@ impl<'a> Scope<'a> {
             return Err(format!("`{text}` is nothing that a step before has left"));
         };
         let known = match variable.index {
-            Some(index) => self.list(known).element(&place(index, round)?),
+            Some(index) => known.into_list().element(&place(index, round)?),
             None => known,
         };
         follow(known, rest, round)
-    }
-
-    /// The value as the list that it may be.
-    fn list(&mut self, known: Known) -> Known {
-        match &known.form {
-            Form::Taken {
-                step,
-                how,
-                path,
-                count: Count::OneOrMany,
-            } => {
-                let all = format!("{}_all", known.is);
-                let (step, what) = (*step, format!("{how}#all {path}"));
-                self.ask(step, &all, &what);
-                Known::json(all)
-            }
-            _ => known,
-        }
     }
 
     /// A part of a call's reply, which its step then takes.
@@ -263,25 +247,26 @@ impl<'a> Scope<'a> {
             };
             return self.json(&value, source, rest, round);
         };
-        let order = match source.index.map(str::trim) {
-            Some(index) if index.eq_ignore_ascii_case("next") => "in_order",
-            Some(index) if index.eq_ignore_ascii_case("rand") => "random",
-            None => {
-                return Err(format!(
-                    "`{}` is a table; write which row, [next]",
-                    source.name
-                ));
-            }
-            Some(_) => {
-                let rows = Json::Array(table.rows(self.host)?);
-                return self.json(&rows, source, rest, round);
-            }
+        let Some(index) = source.index else {
+            let name = source.name;
+            return Err(format!("`{name}` is a table; write which row, [next]"));
         };
-        let name = feed_name(&[source.name], order);
-        let feed = table.feed(&name, order, self.host)?;
-        self.feeds.entry(name.clone()).or_insert(feed);
+        let Some(order) = Order::read(index) else {
+            let rows = Json::Array(table.rows(self.host)?);
+            return self.json(&rows, source, rest, round);
+        };
+        let feed = table.feed(self.host)?;
+        let is = self.taken(order, source.name, feed);
         let form = Form::Row(table.columns(self.host)?);
-        follow(Known { is: name, form }, rest, round)
+        follow(Known { is, form }, rest, round)
+    }
+
+    /// The name of the feed of a row.
+    fn taken(&mut self, order: Order, path: &str, feed: Feed) -> String {
+        match order {
+            Order::Next => self.turns.next(path, feed),
+            Order::Any => self.turns.any(path, feed),
+        }
     }
 
     /// A value of JSON, or the rows of one of its lists.
@@ -316,25 +301,19 @@ impl<'a> Scope<'a> {
 
     /// The rows of a list.
     fn rows(&mut self, list: &[Json], path: &[&str], index: &str) -> Result<Known, String> {
-        let order = match index.trim().to_ascii_lowercase().as_str() {
-            "next" => "in_order",
-            "rand" => "random",
-            _ => {
-                let (path, index) = (path.join("."), index.escape_debug());
-                return Err(format!(
-                    "index should be integer or one of [next, rand, last], but got `{index}` in \
-                     `{path}`"
-                ));
-            }
+        let path = path.join(".");
+        let Some(order) = Order::read(index) else {
+            let index = index.escape_debug();
+            return Err(format!(
+                "index should be integer or one of [next, rand, last], but got `{index}` in \
+                 `{path}`"
+            ));
         };
-        let name = feed_name(path, order);
         let feed = Feed {
-            name: TOOL.text("source", &name),
             rows: FeedRows::Inline(TOOL.text("source", &Json::from(list))),
-            order: Some(TOOL.text("source", &order)),
             ..Feed::default()
         };
-        self.feeds.insert(name.clone(), feed);
+        let name = self.taken(order, &path, feed);
         let mut columns: Vec<String> = Vec::new();
         for row in list.iter().filter_map(Json::as_object) {
             let new = row.keys().filter(|name| !columns.contains(name));
@@ -418,26 +397,14 @@ impl<'a> Scope<'a> {
                     .collect();
                 format!("{{{}}}", columns.join(", "))
             }
-            Form::Taken {
-                step,
-                how,
-                path,
-                count,
-            } => {
+            Form::Typed(is) => is.clone(),
+            Form::Nodes(list) => single_or(list, &format!("({list} | fromjson)")),
+            Form::One { step, path } => {
                 let all = format!("{is}_all");
-                let many = format!("{is}_count");
-                if *count != Count::Many {
-                    self.ask(*step, &all, &format!("{how}#all {path}"));
-                }
-                match count {
-                    Count::One => format!("({all} | fromjson(0))"),
-                    Count::Many => format!("({is} | fromjson)"),
-                    Count::OneOrMany => {
-                        self.ask(*step, &many, &format!("{how}#count {path}"));
-                        format!("(({all} | fromjson) if ({many} ~ \"\") != \"1\" else {is})")
-                    }
-                }
+                self.ask(*step, &all, &format!("json#all {path}"));
+                format!("({all} | fromjson(0))")
             }
+            Form::Many => format!("({is} | fromjson)"),
         }
     }
 }
@@ -478,12 +445,22 @@ fn parts(text: &str) -> Result<Vec<Part<'_>>, String> {
     Ok(found)
 }
 
-/// The name of the feed of a list, by its order.
-fn feed_name(path: &[&str], order: &str) -> String {
-    let name = format!("src_{}", identifier(&path.join("_")));
-    match order {
-        "random" => format!("{name}_rand"),
-        _ => name,
+/// The row of a list that is not the same for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// The next.
+    Next,
+    /// Any.
+    Any,
+}
+
+impl Order {
+    fn read(index: &str) -> Option<Self> {
+        match index.trim().to_ascii_lowercase().as_str() {
+            "next" => Some(Self::Next),
+            "rand" => Some(Self::Any),
+            _ => None,
+        }
     }
 }
 

@@ -69,15 +69,14 @@ impl Table {
         Ok(rows)
     }
 
-    /// The feed of its rows.
+    /// The feed of its rows, without a name.
     ///
     /// # Errors
     /// When the file is needed and can't be read.
-    pub(super) fn feed(&self, name: &str, order: &str, host: &dyn Host) -> Result<Feed, String> {
+    pub(super) fn feed(&self, host: &dyn Host) -> Result<Feed, String> {
         let columns = self.columns(host)?;
         let delimiter = self.delimiter.as_ref().and_then(|text| text.chars().next());
         Ok(Feed {
-            name: TOOL.text("variable_source", &name),
             rows: FeedRows::Csv(TOOL.text("file", &self.file)),
             header: self
                 .has_header()
@@ -90,7 +89,6 @@ impl Table {
                 '\t' => TOOL.text("delimiter", &"tab"),
                 c => TOOL.text("delimiter", &c),
             }),
-            order: Some(TOOL.text("variable_source", &order)),
             ..Feed::default()
         })
     }

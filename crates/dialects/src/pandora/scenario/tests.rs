@@ -5,7 +5,8 @@ use super::lower::{Named, piped};
 use super::scope::Scope;
 use super::table::Table;
 use super::template::{translated, translated_path};
-use super::{Source, SourceKind};
+use super::turns::Turns;
+use super::{File, Scenario, Source, SourceKind};
 use drumfire_compile::{Bare, Host};
 use serde_json::json;
 
@@ -191,7 +192,7 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
     );
     for (text, wanted) in [
         ("source.users[next].name", Some("src_users.name")),
-        (".source.users[next]", Some("src_users")),
+        (".source.users[next]", Some("src_users_2")),
         ("source.users[rand].name", Some("src_users_rand.name")),
         ("source.data.list[next].id", Some("src_data_list.id")),
         ("source.data.list[-1].id", Some("\"2\"")),
@@ -218,9 +219,17 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
         let seen = scope.mapped(text, 2).map(|known| known.is);
         assert_eq!(seen.ok().as_deref(), wanted, "{text}");
     }
-    let feeds = scope.into_feeds();
+    let feeds = scope.turns.into_feeds(&[1]);
     let names: Vec<&str> = feeds.iter().map(|feed| feed.name.value.as_str()).collect();
-    assert_eq!(names, ["src_data_list", "src_users", "src_users_rand"]);
+    assert_eq!(
+        names,
+        [
+            "src_data_list",
+            "src_users",
+            "src_users_2",
+            "src_users_rand"
+        ]
+    );
     let users = &feeds[1];
     let fields: Vec<&str> = users
         .fields
@@ -233,10 +242,113 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
         users.delimiter.as_ref().map(|text| text.value.as_str()),
         Some(";")
     );
-    assert_eq!(
-        feeds[2].order.as_ref().map(|text| text.value.as_str()),
-        Some("random")
-    );
+    let orders = feeds.iter().map(|feed| feed.order.as_ref().unwrap());
+    let orders: Vec<&str> = orders.map(|order| order.value.as_str()).collect();
+    let of_users = ["in_order(1, 2, 0, 0)", "in_order(1, 2, 0, 1)", "random"];
+    assert_eq!((orders[0], &orders[1..]), ("in_order", &of_users[..]));
+}
+
+/// The rows that the uses of `[next]` take in each scenario's runs, which come in blocks.
+#[test]
+fn scenarios_count_the_rows_that_they_take() {
+    let scenario = |weight, requests: &[&str]| Scenario {
+        weight,
+        requests: requests.iter().map(|&name| name.to_owned()).collect(),
+        ..Scenario::default()
+    };
+    for (scenarios, wanted) in [
+        // Each has its own requests: each counts its own runs.
+        (
+            vec![scenario(2, &["a"]), scenario(1, &["b"])],
+            vec!["in_order(3, 2, 1, 0)", "in_order(3, 1, 1, -2)"],
+        ),
+        // They share one: its uses are counted by the last that names it.
+        (
+            vec![scenario(1, &["a"]), scenario(1, &["a"])],
+            vec!["in_order", "in_order"],
+        ),
+        // A step that is repeated takes a row each time.
+        (
+            vec![scenario(5, &["a(2)", "b"])],
+            vec![
+                "in_order(1, 3, 0, 0)",
+                "in_order(1, 3, 0, 1)",
+                "in_order(1, 3, 0, 2)",
+            ],
+        ),
+        (
+            vec![scenario(1, &["a", "b"]), scenario(2, &["a"])],
+            vec!["in_order", "in_order(3, 1, 1, 0)", "in_order"],
+        ),
+    ] {
+        let sources = sources();
+        let file = File {
+            scenarios,
+            ..File::default()
+        };
+        let mut scope =
+            Scope::new(&sources, &Bare, 1).with_turns(Turns::of_pool(0).with_owners(&file));
+        let mut names = Vec::new();
+        for (number, scenario) in file.scenarios.iter().enumerate() {
+            scope.turns.enter_scenario(number);
+            for text in &scenario.requests {
+                let named = Named::read(text).unwrap();
+                for round in 0..named.count {
+                    scope.turns.enter_request(named.name);
+                    names.push(scope.mapped("source.users[next]", round).unwrap().is);
+                }
+            }
+        }
+        let feeds = scope
+            .turns
+            .into_feeds(&super::lower::shares(&file.scenarios));
+        let order = |name: &String| {
+            let feed = feeds.iter().find(|feed| feed.name.value == *name);
+            feed.and_then(|feed| feed.order.as_ref())
+                .unwrap()
+                .value
+                .clone()
+        };
+        let seen: Vec<String> = names.iter().map(order).collect();
+        assert_eq!(seen, wanted);
+    }
+}
+
+/// What a response may lack.
+#[test]
+fn absent_fields_and_nodes_are_printed_as_in_go() {
+    let mut scope = Scope::new(&[], &Bare, 1);
+    let learn = |scope: &mut Scope<'_>, name: &str, known| {
+        scope.learn("a", "postprocessor", name, known);
+    };
+    learn(&mut scope, "head", Known::optional("h", "(h | lower)"));
+    learn(&mut scope, "nodes", Known::nodes("n"));
+    for (text, wanted) in [
+        (
+            "{{.request.a.postprocessor.head}}",
+            r#"{{ ((h | lower) if h else "<no value>") }}"#,
+        ),
+        (
+            "{{.request.a.postprocessor.nodes}}",
+            r#"{{ ((n | fromjson)[0] if (n | fromjson) is sequence and ((n | fromjson) | length) == 1 else ("{{.}}" | go(n | fromjson))) }}"#,
+        ),
+    ] {
+        assert_eq!(
+            translated(text, &mut scope).as_deref(),
+            Ok(wanted),
+            "{text}"
+        );
+    }
+    for (text, wanted) in [
+        (
+            "request.a.postprocessor.head",
+            r#"((h | lower) if h else ("[]" | item(0)))"#,
+        ),
+        ("request.a.postprocessor.nodes[last]", "(n | item(-1))"),
+    ] {
+        let seen = scope.mapped(text, 0).map(|known| known.is);
+        assert_eq!(seen.as_deref(), Ok(wanted), "{text}");
+    }
 }
 
 #[test]
