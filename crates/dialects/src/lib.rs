@@ -15,6 +15,7 @@ mod grpc_code;
 mod outcome;
 mod pandora;
 mod presentation;
+mod slow_cooker;
 mod spool;
 mod stream;
 mod written;

@@ -1,6 +1,6 @@
 //! How a dialect shows a run and its result.
 
-use crate::{Spool, Stream, StreamPlace, ghz, go_wrk, pandora};
+use crate::{Spool, Stream, StreamPlace, ghz, go_wrk, pandora, slow_cooker};
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_report::style::Style;
 use std::io::{self, Write};
@@ -15,6 +15,7 @@ enum Of {
     GoWrk(go_wrk::Presentation),
     Ghz(Box<ghz::Presentation>),
     Pandora(Box<pandora::Presentation>),
+    SlowCooker(Box<slow_cooker::Presentation>),
 }
 
 /// A page that changes while the run goes on, and where it is asked for.
@@ -46,12 +47,19 @@ impl From<pandora::Presentation> for Presentation {
     }
 }
 
+impl From<slow_cooker::Presentation> for Presentation {
+    fn from(shape: slow_cooker::Presentation) -> Self {
+        Self(Of::SlowCooker(Box::new(shape)))
+    }
+}
+
 impl Presentation {
     /// The text for standard output when the run starts.
     #[must_use]
-    pub fn render_start(&self, _info: &RunInfo) -> String {
+    pub fn render_start(&self, info: &RunInfo) -> String {
         match &self.0 {
             Of::GoWrk(shape) => shape.banner(),
+            Of::SlowCooker(shape) => shape.head(info),
             Of::Ghz(_) | Of::Pandora(_) => String::new(),
         }
     }
@@ -61,7 +69,7 @@ impl Presentation {
     pub const fn render_interrupted(&self) -> &'static str {
         match &self.0 {
             Of::GoWrk(_) => go_wrk::STOPPING,
-            Of::Ghz(_) | Of::Pandora(_) => "",
+            Of::Ghz(_) | Of::Pandora(_) | Of::SlowCooker(_) => "",
         }
     }
 
@@ -70,7 +78,7 @@ impl Presentation {
     #[must_use]
     pub fn needs_spool(&self) -> bool {
         match &self.0 {
-            Of::GoWrk(_) | Of::Pandora(_) => false,
+            Of::GoWrk(_) | Of::Pandora(_) | Of::SlowCooker(_) => false,
             Of::Ghz(shape) => shape.needs_spool(),
         }
     }
@@ -88,6 +96,7 @@ impl Presentation {
             Of::GoWrk(_) => {}
             Of::Ghz(shape) => shape.observe(event),
             Of::Pandora(shape) => shape.observe(event),
+            Of::SlowCooker(shape) => shape.observe(event),
         }
     }
 
@@ -97,6 +106,7 @@ impl Presentation {
             Of::GoWrk(_) => {}
             Of::Ghz(shape) => shape.finish(summary),
             Of::Pandora(shape) => shape.finish(summary),
+            Of::SlowCooker(shape) => shape.finish(),
         }
     }
 
@@ -106,13 +116,16 @@ impl Presentation {
         match &self.0 {
             Of::GoWrk(_) | Of::Ghz(_) => Vec::new(),
             Of::Pandora(shape) => shape.streams(),
+            Of::SlowCooker(_) => slow_cooker::Presentation::streams().to_vec(),
         }
     }
 
     /// The writers of the places that [`Presentation::streams`] names, in their order.
     pub fn set_streams(&mut self, writers: Vec<Box<dyn Stream>>) {
-        if let Of::Pandora(shape) = &mut self.0 {
-            shape.set_streams(writers);
+        match &mut self.0 {
+            Of::Pandora(shape) => shape.set_streams(writers),
+            Of::SlowCooker(shape) => shape.set_streams(writers),
+            Of::GoWrk(_) | Of::Ghz(_) => {}
         }
     }
 
@@ -126,6 +139,11 @@ impl Presentation {
                 path: "/debug/vars",
                 media_type: "application/json; charset=utf-8",
             }),
+            Of::SlowCooker(shape) => shape.metrics_at().map(|address| CountersPage {
+                address: address.to_owned(),
+                path: "/metrics",
+                media_type: "text/plain; version=0.0.4; charset=utf-8",
+            }),
         }
     }
 
@@ -135,6 +153,7 @@ impl Presentation {
         match &self.0 {
             Of::GoWrk(_) | Of::Ghz(_) => String::new(),
             Of::Pandora(shape) => shape.counters(),
+            Of::SlowCooker(shape) => shape.metrics(),
         }
     }
 
@@ -144,6 +163,7 @@ impl Presentation {
         match &self.0 {
             Of::GoWrk(_) | Of::Ghz(_) => None,
             Of::Pandora(shape) => shape.fault(),
+            Of::SlowCooker(shape) => shape.fault(),
         }
     }
 
@@ -153,6 +173,7 @@ impl Presentation {
         match &self.0 {
             Of::GoWrk(_) | Of::Ghz(_) => String::new(),
             Of::Pandora(shape) => shape.epilogue(summary, style),
+            Of::SlowCooker(shape) => shape.epilogue(summary, style),
         }
     }
 
@@ -163,6 +184,7 @@ impl Presentation {
             Of::GoWrk(_) => vec![None],
             Of::Pandora(_) => Vec::new(),
             Of::Ghz(shape) => shape.places(),
+            Of::SlowCooker(shape) => shape.places(),
         }
     }
 
@@ -180,6 +202,7 @@ impl Presentation {
             Of::GoWrk(shape) => out.write_all(shape.report(summary).as_bytes()),
             Of::Ghz(shape) => shape.write(place, out),
             Of::Pandora(_) => Ok(()),
+            Of::SlowCooker(shape) => shape.write(place, out),
         }
     }
 
@@ -191,6 +214,7 @@ impl Presentation {
             Of::GoWrk(shape) => &shape.notes,
             Of::Ghz(shape) => &shape.notes,
             Of::Pandora(shape) => &shape.notes,
+            Of::SlowCooker(shape) => shape.notes(),
         }
     }
 
@@ -198,8 +222,8 @@ impl Presentation {
     #[must_use]
     pub fn exit_code(&self, summary: &Summary) -> u8 {
         match &self.0 {
-            // go-wrk exits with 0 regardless of the target's answers, and scripts rely on it.
-            Of::GoWrk(_) => 0,
+            // Both exit with 0 regardless of the target's answers, and scripts rely on it.
+            Of::GoWrk(_) | Of::SlowCooker(_) => 0,
             Of::Ghz(shape) => shape.exit_code(summary),
             Of::Pandora(shape) => shape.exit_code(),
         }

@@ -1,0 +1,54 @@
+//! What slow_cooker counts of a span.
+
+use drumfire_measure::{Histogram, Interval, Outcome};
+
+/// The statuses of good responses.
+const GOOD: std::ops::RangeInclusive<u16> = 200..=499;
+
+/// Responses and times of a span.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// Requests that were to be sent.
+    pub(super) intended: u64,
+    pub(super) good: u64,
+    pub(super) bad: u64,
+    pub(super) failed: u64,
+    pub(super) hash_failures: u64,
+    /// From when a request was sent to the first byte of its response.
+    pub(super) times: Histogram,
+}
+
+impl Tally {
+    /// Adds an interval of the run.
+    pub(super) fn add(&mut self, interval: &Interval) {
+        let figures = &interval.total;
+        self.intended += figures.counts.intended;
+        let hash_failures = figures.outcomes().get(Outcome::AssertBody);
+        // A status beyond 599 is that of a bad response, and so is 101.
+        let [odd, switched] = [Outcome::InvalidStatus, Outcome::ProtoUnexpected101]
+            .map(|outcome| figures.outcomes().get(outcome));
+        let responses = figures.counts.ok + hash_failures + odd;
+        let is_bad = |(status, _): &(u16, u64)| *status >= 200 && !GOOD.contains(status);
+        let bad: u64 = figures
+            .status()
+            .filter(is_bad)
+            .map(|(_, count)| count)
+            .sum();
+        // A response that broke off has a status, and has failed.
+        let bad = bad.min(responses);
+        self.bad += bad + switched;
+        self.good += responses - bad;
+        self.failed += figures
+            .counts
+            .failed
+            .saturating_sub(hash_failures + odd + switched);
+        self.hash_failures += hash_failures;
+        self.times.merge(&figures.latency.first_byte);
+        self.times.merge(&figures.latency.first_byte_bad);
+    }
+
+    /// Whether nothing was counted.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.good + self.bad + self.failed == 0
+    }
+}
