@@ -13,7 +13,7 @@ BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Where man(1) and the completion of bash look beside a program of BIN_DIR.
 SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
-DIALECTS = ghz go-wrk pandora
+DIALECTS = ghz go-wrk pandora slow_cooker
 
 .PHONY: demo install test peers suites receivers platforms format lint unit dialects bench fuzz docs tidy drawing deny advisories
 

@@ -157,6 +157,13 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Behave as slow_cooker, with its flags and its output
+    #[command(name = "slow_cooker", disable_help_flag = true)]
+    SlowCooker {
+        /// slow_cooker's own command line
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
 }
 
 /// When text carries colour.

@@ -427,7 +427,7 @@ const HABITS: &[Habit] = &[
 ];
 
 /// Other tools whose name may be typed as a command, and those whose command lines are understood.
-const TOOLS: [&str; 17] = [
+const TOOLS: [&str; 16] = [
     "ab",
     "attack",
     "autocannon",
@@ -441,7 +441,6 @@ const TOOLS: [&str; 17] = [
     "k6",
     "load",
     "oha",
-    "slow_cooker",
     "vegeta",
     "wrk",
     "wrk2",

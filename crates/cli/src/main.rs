@@ -115,6 +115,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Ghz { args } => dialect(drumfire_dialects::Dialect::Ghz, args),
         Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),
         Command::Pandora { args } => dialect(drumfire_dialects::Dialect::Pandora, args),
+        Command::SlowCooker { args } => dialect(drumfire_dialects::Dialect::SlowCooker, args),
     }
 }
 

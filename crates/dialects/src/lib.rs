@@ -37,11 +37,13 @@ pub enum Dialect {
     GoWrk,
     /// Pandora: pools of instances, by a configuration file.
     Pandora,
+    /// slow_cooker: a steady rate, with a line for each interval.
+    SlowCooker,
 }
 
 impl Dialect {
     /// Every dialect, in the order of their names.
-    pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk, Self::Pandora];
+    pub const ALL: &'static [Self] = &[Self::Ghz, Self::GoWrk, Self::Pandora, Self::SlowCooker];
 
     /// The code to exit with when a mistake is found before the run.
     #[must_use]
@@ -49,6 +51,7 @@ impl Dialect {
         match self {
             Self::Ghz | Self::Pandora => 1,
             Self::GoWrk => 2,
+            Self::SlowCooker => 64,
         }
     }
 
@@ -59,6 +62,7 @@ impl Dialect {
             Self::Ghz => "ghz",
             Self::GoWrk => "go-wrk",
             Self::Pandora => "pandora",
+            Self::SlowCooker => "slow_cooker",
         }
     }
 }
@@ -77,6 +81,7 @@ pub fn parse(dialect: Dialect, args: &[String], host: &Arc<dyn Host>, seed: u64)
         Dialect::Ghz => ghz::parse(args, host, seed),
         Dialect::GoWrk => go_wrk::parse(args, host),
         Dialect::Pandora => pandora::parse(args, host, seed),
+        Dialect::SlowCooker => slow_cooker::parse(args, host, seed),
     }
 }
 
@@ -89,6 +94,7 @@ mod tests {
         assert_eq!(for_program("go-wrk"), Some(Dialect::GoWrk));
         assert_eq!(for_program("ghz"), Some(Dialect::Ghz));
         assert_eq!(for_program("pandora"), Some(Dialect::Pandora));
+        assert_eq!(for_program("slow_cooker"), Some(Dialect::SlowCooker));
         for name in ["", "drumfire", "go-wrk2", "Go-Wrk", "wrk"] {
             assert_eq!(for_program(name), None, "{name}");
         }

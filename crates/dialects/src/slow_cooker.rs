@@ -4,10 +4,52 @@
 //! Knows slow_cooker's flags, its lines in both shapes, its summary, its CSV and its metrics. Its
 //! differences from the original, with reasons, are in `docs/dialects/slow_cooker.md`.
 
+mod args;
 mod failures;
+mod go_url;
+mod lower;
 mod metrics;
 mod render;
 mod table;
 mod tally;
+mod targets;
 
 pub(crate) use render::Presentation;
+
+use crate::Outcome;
+use crate::grammar::go_flag::Failure;
+use crate::outcome::LastWords;
+use drumfire_compile::Host;
+use std::sync::Arc;
+
+/// The program's name.
+const PROGRAM: &str = "slow_cooker";
+
+/// The code to exit with after a mistake in what the flags say.
+const USAGE_EXIT: u8 = 64;
+
+/// Turns slow_cooker's arguments into a run, or into what slow_cooker prints in place of one.
+pub(crate) fn parse(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Outcome {
+    let lowered = args::parse(args)
+        .map_err(refusal)
+        .and_then(|line| lower::lower(&line, host, seed));
+    match lowered {
+        Ok(run) => Outcome::Run(Box::new(run)),
+        Err(words) => words.into(),
+    }
+}
+
+/// slow_cooker's output when its flags can't be read.
+fn refusal(failure: Failure) -> LastWords {
+    let usage = args::usage();
+    match failure {
+        Failure::HelpWanted => LastWords::on_stderr(usage, 0),
+        Failure::Mistake(message) => LastWords::on_stderr(format!("{message}\n{usage}"), 2),
+    }
+}
+
+/// The last words on what the flags say.
+fn mistake(message: impl std::fmt::Display) -> LastWords {
+    let text = format!("{message}\nTry --help for help.\n");
+    LastWords::on_stderr(text, USAGE_EXIT)
+}

@@ -57,6 +57,7 @@ mod serve_http2;
 mod servers;
 mod show;
 mod signals;
+mod slow_cooker;
 mod stall;
 mod stops;
 mod store;

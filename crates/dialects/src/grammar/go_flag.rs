@@ -13,6 +13,12 @@ pub(crate) enum Kind {
     Bool,
     /// A whole number.
     Int,
+    /// A whole number without a sign.
+    Uint,
+    /// A floating number.
+    Float,
+    /// A span of time.
+    Span,
     /// Any text.
     Text,
     /// Text of a form of its own; may be repeated.
@@ -158,11 +164,19 @@ fn read_flag<'a, A>(
 
 /// The package's own usage text, which it prints after a mistake.
 pub(crate) fn usage<A>(program: &str, flags: &[Flag<A>]) -> String {
-    let mut out = format!("Usage of {program}:\n");
+    format!("Usage of {program}:\n{}", defaults(flags))
+}
+
+/// The package's list of flags and their defaults.
+pub(crate) fn defaults<A>(flags: &[Flag<A>]) -> String {
+    let mut out = String::new();
     for flag in flags.iter().filter(|flag| flag.listed == Listed::Yes) {
         let (type_name, zero) = match flag.kind {
             Kind::Bool => ("", "false"),
             Kind::Int => (" int", "0"),
+            Kind::Uint => (" uint", "0"),
+            Kind::Float => (" float", "0"),
+            Kind::Span => (" duration", "0s"),
             Kind::Text => (" string", ""),
             Kind::Value => (" value", ""),
         };

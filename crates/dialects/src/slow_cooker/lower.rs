@@ -1,0 +1,487 @@
+//! A slow_cooker command line to a document.
+//!
+//! Checks come in slow_cooker's order: help, the URLs, the numbers, the unit, the body.
+
+use super::args::{self, Args, Line};
+use super::render::{Presentation, Shape, Shown};
+use super::targets::Targets;
+use super::{PROGRAM, mistake};
+use crate::go_http::{canonical, untemplated};
+use crate::go_text::open_failed;
+use crate::outcome::{LastWords, Run};
+use crate::written::Tool;
+use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_plan::document::{
+    Ask, Connections, Document, Expect, Feed, FeedRows, Field, Fields, Generator, Http, Load,
+    Payload, Placed, Pool, Reach, Request, Settings, Stop, Timeouts, Tls,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// Where values of the document were written.
+const TOOL: Tool = Tool(PROGRAM);
+
+/// The name by which Go's client calls itself.
+const USER_AGENT: &str = "Go-http-client/1.1";
+
+/// The field that numbers requests, and the feed of its values.
+const REQUEST_ID: (&str, &str) = ("Sc-Req-Id", "sc_req_id");
+
+/// The feed of Host headers.
+const HOSTS: &str = "hosts";
+
+/// Go's client stops at the tenth redirect.
+const REDIRECTS: u32 = 9;
+
+/// Every response counts, and slow_cooker tells good from bad ones.
+const ANY_STATUS: &str = "100-599";
+
+/// The bound of dialing, and that of a TLS handshake.
+const DIAL_MAX: Nanos = Nanos::from_secs(5);
+
+/// The most that one compressed body may decode to.
+const DECODED_MAX: &str = "1GiB";
+
+/// How long a user waits at most before it dials a refusing target again: a part of the time from
+/// one of its requests to the next, so that it keeps its rate.
+const BACKOFF_PART: u64 = 4;
+const BACKOFF_MAX: Nanos = Nanos::from_millis(100);
+
+/// Failures are told at least this often where an interval can be cut so, and metrics counted.
+const PORTION: Nanos = Nanos::from_secs(1);
+const PORTION_COUNTED: Nanos = Nanos::from_millis(100);
+
+/// A run whose end nothing says: a hundred years.
+const ENDLESS: Nanos = Nanos::from_secs(100 * 365 * 86_400);
+
+/// The most users: no machine holds more connections to one target.
+const USERS_MAX: i64 = 1_000_000;
+
+/// The most requests a second that are left to one thread, where users can't be shared out evenly.
+const ONE_THREAD_MAX: f64 = 10_000.0;
+
+/// Shares of hashed responses are told apart to this part.
+const SHARES: f64 = 1_000.0;
+
+/// Makes the run, or the text that slow_cooker prints in place of one.
+pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run, LastWords> {
+    let args = &line.args;
+    if args.help {
+        return Err(LastWords::on_stderr(args::usage(), super::USAGE_EXIT));
+    }
+    let [argument] = &line.words[..] else {
+        return Err(mistake(
+            "Expecting one argument: the target url to test, e.g. http://localhost:4140/",
+        ));
+    };
+    let targets = Targets::find(argument, &**host)?;
+    let rate = Rate::of(args)?;
+    let unit = match args.latency_unit.as_str() {
+        "ms" => 1_000_000,
+        "us" => 1_000,
+        "ns" => 1,
+        _ => return Err(mistake("latency unit should be [ms | us | ns].")),
+    };
+    if args.interval == Nanos::ZERO {
+        return Err(mistake("interval must be above 0"));
+    }
+    let body = body(args, argument, &**host)?;
+    let document = document(args, &targets, &rate, body, &**host, seed);
+    let plan = compile(&document, host).map_err(|found| refused(&found))?;
+    let shown = Shown {
+        shape: match args.seed_format {
+            true => Shape::Seed,
+            false => Shape::Current,
+        },
+        banner: banner(args, &targets, &rate),
+        rate: rate.total(),
+        interval: args.interval,
+        iterations: args.iterations,
+        unit,
+        summary: !args.no_latency_summary,
+        csv: Some(args.report_latencies_csv.clone()).filter(|path| !path.is_empty()),
+        metrics_at: Some(args.metric_addr.clone()).filter(|address| !address.is_empty()),
+        host: targets.host(),
+        notes: notes(args, &targets),
+    };
+    Ok(Run {
+        document,
+        plan,
+        presentation: Presentation::new(shown, host).into(),
+    })
+}
+
+/// The rate of each user, and how many there are.
+struct Rate {
+    /// Of each user, a decimal number.
+    qps: f64,
+    users: u32,
+    /// Of each and of all, as decimal numbers.
+    each: String,
+    all: String,
+}
+
+impl Rate {
+    fn of(args: &Args) -> Result<Self, LastWords> {
+        let qps: f64 = args.qps.parse().unwrap_or_default();
+        if qps <= 0.0 {
+            return Err(mistake("qps must be at least 1"));
+        }
+        let users = u32::try_from(args.concurrency).ok();
+        let users = users.filter(|users| (1..=USERS_MAX).contains(&i64::from(*users)));
+        let users = users.ok_or_else(|| match args.concurrency < 1 {
+            true => mistake("concurrency must be at least 1"),
+            false => mistake(format!("concurrency must be at most {USERS_MAX}")),
+        })?;
+        let rate = |times| {
+            let rate = product(&args.qps, times);
+            rate.ok_or_else(|| mistake("qps has too many digits"))
+        };
+        Ok(Self {
+            qps,
+            users,
+            each: rate(1)?,
+            all: rate(users)?,
+        })
+    }
+
+    /// Requests a second.
+    fn total(&self) -> f64 {
+        self.qps * f64::from(self.users)
+    }
+
+    /// The time from one request of a user to its next.
+    fn period(&self) -> Nanos {
+        Nanos((1e9 / self.qps).ceil() as u64)
+    }
+}
+
+/// A decimal number this often, exactly.
+fn product(decimal: &str, times: u32) -> Option<String> {
+    let (whole, fraction) = decimal.split_once('.').unwrap_or((decimal, ""));
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let product = digits.checked_mul(u128::from(times))?.to_string();
+    let places = fraction.len();
+    let product = format!("{product:0>width$}", width = places + 1);
+    let (whole, fraction) = product.split_at(product.len() - places);
+    let fraction = fraction.trim_end_matches('0');
+    Some(match fraction {
+        "" => whole.to_owned(),
+        fraction => format!("{whole}.{fraction}"),
+    })
+}
+
+/// The first line.
+fn banner(args: &Args, targets: &Targets, rate: &Rate) -> String {
+    let to = match targets.urls.len() {
+        1 => format!("to {}", targets.title),
+        _ => format!("using url list {}", targets.title),
+    };
+    let (method, users) = (&args.method, rate.users);
+    format!(
+        "# sending {} {method} req/s with concurrency={users} {to} ...",
+        rate.all
+    )
+}
+
+/// The request's body; `None` where there is none. `urls` is the word that says where requests go.
+fn body(args: &Args, urls: &str, host: &dyn Host) -> Result<Option<Payload>, LastWords> {
+    let text = |text: &str| Payload::Text(TOOL.text("-data", &untemplated(text)));
+    // The list of URLs has read all of standard input.
+    let data = match (args.data.as_str(), urls) {
+        ("@-", "@-") => "",
+        (data, _) => data,
+    };
+    let Some(path) = data.strip_prefix('@') else {
+        // Methods that usually have a body announce an empty one, as Go's client does.
+        let announced = matches!(args.method.as_str(), "PATCH" | "POST" | "PUT");
+        let is_sent = !data.is_empty() || announced;
+        return Ok(is_sent.then(|| text(data)));
+    };
+    let place = if path == "-" { "/dev/stdin" } else { path };
+    let bytes = host
+        .read(place)
+        .map_err(|error| LastWords::on_stderr(format!("{}\n", open_failed(path, &error)), 1))?;
+    Ok(Some(match String::from_utf8(bytes) {
+        Ok(read) => text(&read),
+        Err(error) => TOOL.inline("-data", error.as_bytes()),
+    }))
+}
+
+/// The run as a document.
+fn document(
+    args: &Args,
+    targets: &Targets,
+    rate: &Rate,
+    body: Option<Payload>,
+    host: &dyn Host,
+    seed: u64,
+) -> Document {
+    let after = match (args.iterations, args.total_requests) {
+        (0, 0) => Some(TOOL.text("", &ENDLESS)),
+        (0, _) => None,
+        (count, _) => {
+            let lasts = Nanos(args.interval.0.saturating_mul(count));
+            Some(TOOL.text("-iterations", &lasts.min(ENDLESS)))
+        }
+    };
+    let hosts = hosts(args);
+    Document {
+        feeds: feeds(&hosts),
+        pools: vec![Pool {
+            name: TOOL.text("", &"main"),
+            load: Load {
+                rate: Some(TOOL.text("-qps", &format!("{}/s", rate.each))),
+                rate_per: Some(TOOL.text("-qps", &"user")),
+                // They come within the time from one request to the next, which spreads these.
+                start: Some(TOOL.text("-concurrency", &format!("{}/s", rate.all))),
+                users: Some(TOOL.text("-concurrency", &rate.users)),
+                // A user that is busy has one request that waits for it.
+                late: Some(TOOL.text("-qps", &"skip")),
+                ..Load::default()
+            },
+            settings: settings(args, targets, rate, &hosts, body),
+            requests: requests(args, targets),
+            ..Pool::default()
+        }],
+        stop: Stop {
+            after,
+            requests: (args.total_requests > 0)
+                .then(|| TOOL.count("-totalRequests", args.total_requests)),
+            ..Stop::default()
+        },
+        generator: Generator {
+            threads: Some(TOOL.count("-concurrency", threads(args, rate, host.cores()))),
+            seed: Some(Placed::new(seed, TOOL.at(""))),
+            interval: Some(TOOL.text("-interval", &portion(args))),
+            ..Generator::default()
+        },
+        ..Document::default()
+    }
+}
+
+/// How many threads send. Each numbers its own share of the requests, and of a bounded number has
+/// the same share as the others: where that matters, each has as many users.
+fn threads(args: &Args, rate: &Rate, cores: u32) -> u32 {
+    let most = cores.min(rate.users).max(1);
+    match args.total_requests == 0 && rate.total() > ONE_THREAD_MAX {
+        true => most,
+        false => (1..=most)
+            .rev()
+            .find(|threads| rate.users.is_multiple_of(*threads))
+            .unwrap_or(1),
+    }
+}
+
+/// How often the run is looked at: whole intervals are made of such portions.
+fn portion(args: &Args) -> Nanos {
+    let portion = match args.metric_addr.is_empty() {
+        true => PORTION,
+        false => PORTION_COUNTED,
+    };
+    match args.interval > portion && args.interval.0.is_multiple_of(portion.0) {
+        true => portion,
+        false => args.interval,
+    }
+}
+
+/// The Host headers.
+fn hosts(args: &Args) -> Vec<String> {
+    let hosts = args.host.split(',').map(str::trim);
+    let hosts = hosts.filter(|host| !host.is_empty());
+    hosts.map(str::to_owned).collect()
+}
+
+/// The numbers of requests, and Host headers where there are several.
+fn feeds(hosts: &[String]) -> Vec<Feed> {
+    let mut feeds = vec![Feed {
+        name: TOOL.text("", &REQUEST_ID.1),
+        rows: FeedRows::Range(TOOL.text("", &"1..9000000000000000000")),
+        ..Feed::default()
+    }];
+    if hosts.len() > 1 {
+        feeds.push(Feed {
+            name: TOOL.text("-host", &HOSTS),
+            rows: FeedRows::Inline(TOOL.text("-host", &serde_json::Value::from(hosts))),
+            order: Some(TOOL.text("-host", &"random")),
+            ..Feed::default()
+        });
+    }
+    feeds
+}
+
+/// How requests travel.
+fn settings(
+    args: &Args,
+    targets: &Targets,
+    rate: &Rate,
+    hosts: &[String],
+    body: Option<Payload>,
+) -> Settings {
+    let backoff = Nanos(rate.period().0 / BACKOFF_PART).min(BACKOFF_MAX);
+    let bound = match args.timeout {
+        Nanos::ZERO => Nanos::MAX,
+        timeout => timeout,
+    };
+    let at_most = |most: Nanos| Some(TOOL.bound("-timeout", bound.min(most)));
+    let is_secure = targets.urls.iter().any(|url| url.starts_with("https:"));
+    let mut settings = Settings {
+        reach: Reach {
+            // A name without an address is an error of each request.
+            unresolved: Some(TOOL.text("", &"fail")),
+            ..Reach::default()
+        },
+        http: Http {
+            compressed: is_compressed(args).then(|| TOOL.text("-compress", &"gzip")),
+            max_decoded: is_compressed(args).then(|| TOOL.text("-compress", &DECODED_MAX)),
+            redirects: Some(TOOL.text("", &REDIRECTS)),
+            redirect_style: Some(TOOL.text("", &"go")),
+            expect: Expect {
+                status: Some(TOOL.text("", &ANY_STATUS)),
+                ..Expect::default()
+            },
+            ..Http::default()
+        },
+        connections: Connections {
+            connections: Some(TOOL.text("-concurrency", &rate.users)),
+            keepalive: args.noreuse.then(|| TOOL.switch("-noreuse", false)),
+            // Go's client tries again where a kept connection was closed meanwhile.
+            retry_reused: Some(TOOL.switch("", true)),
+            connect_backoff: Some(TOOL.text("-qps", &backoff)),
+            ..Connections::default()
+        },
+        timeouts: Timeouts {
+            timeout: at_most(Nanos::MAX),
+            connect_timeout: at_most(DIAL_MAX),
+            tls_timeout: at_most(DIAL_MAX),
+            head_timeout: at_most(Nanos::MAX),
+        },
+        tls: Tls {
+            insecure: is_secure.then(|| TOOL.switch("", true)),
+            ..Tls::default()
+        },
+        ..Settings::default()
+    };
+    settings.fields.headers = fields(args, hosts);
+    settings.body.payload = body;
+    settings
+}
+
+/// Whether gzip is asked for: as in Go's client not where the user speaks of encodings or ranges,
+/// and not where no body comes back.
+fn is_compressed(args: &Args) -> bool {
+    let speaks_of = |wanted: &str| has_field(args, wanted);
+    args.compress && args.method != "HEAD" && !speaks_of("Accept-Encoding") && !speaks_of("Range")
+}
+
+fn has_field(args: &Args, wanted: &str) -> bool {
+    let mut names = args.headers.iter().map(|(name, _)| name);
+    names.any(|name| name.eq_ignore_ascii_case(wanted))
+}
+
+/// The fields of every request.
+fn fields(args: &Args, hosts: &[String]) -> Vec<Field> {
+    let own = |name: &str, value: &str| TOOL.field("-header", name, value);
+    let mut fields = vec![own(REQUEST_ID.0, &format!("{{{{ {} }}}}", REQUEST_ID.1))];
+    match hosts {
+        [] => {}
+        [host] => fields.push(TOOL.field("-host", "Host", &untemplated(host))),
+        _ => fields.push(TOOL.field("-host", "Host", &format!("{{{{ {HOSTS} }}}}"))),
+    }
+    if !has_field(args, "User-Agent") {
+        fields.push(own("User-Agent", USER_AGENT));
+    }
+    for (name, value) in &args.headers {
+        if !is_left_out(name) {
+            fields.push(own(&canonical(name), &untemplated(value)));
+        }
+    }
+    fields
+}
+
+/// Whether Go's client makes a field itself and leaves out the user's.
+fn is_left_out(name: &str) -> bool {
+    let made = ["Host", "Content-Length", "Trailer", "Transfer-Encoding"];
+    made.iter().any(|made| name.eq_ignore_ascii_case(made))
+}
+
+/// The requests, gone through in turn; each twice where some responses alone are hashed.
+fn requests(args: &Args, targets: &Targets) -> Vec<Request> {
+    let share = (args.hash_sample_rate * SHARES).round().clamp(0.0, SHARES) as u64;
+    let rest = SHARES as u64 - share;
+    let mut requests = Vec::new();
+    for url in &targets.urls {
+        for (is_hashed, weight) in [(true, share), (false, rest)] {
+            if weight == 0 {
+                continue;
+            }
+            let mut request = Request::new(Ask::Url {
+                method: TOOL.text("-method", &method(args)),
+                url: TOOL.text("", &untemplated(url)),
+            });
+            request.name = Some(TOOL.text("", &targets.title));
+            request.fields = Fields::Listed(Vec::new());
+            request.weight = (share > 0 && rest > 0).then(|| TOOL.count("-hashSampleRate", weight));
+            if is_hashed {
+                let hash = format!("fnv1a64 {:016x}", args.hash_value);
+                request.expect.body_hash = Some(TOOL.text("-hashValue", &hash));
+            }
+            requests.push(request);
+        }
+    }
+    requests
+}
+
+/// The method; Go's client takes none as GET.
+fn method(args: &Args) -> &str {
+    match args.method.as_str() {
+        "" => "GET",
+        method => method,
+    }
+}
+
+/// What keeps the document from being run.
+fn refused(found: &[Diagnostic]) -> LastWords {
+    let lines: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+    mistake(lines.join("\n"))
+}
+
+/// What slow_cooker's lines have no place for.
+fn notes(args: &Args, targets: &Targets) -> Vec<String> {
+    let mut notes = Vec::new();
+    if targets.urls.iter().any(|url| url.starts_with("https:")) {
+        notes.push("certificates are not verified, as slow_cooker never does it".to_owned());
+    }
+    for (name, _) in args.headers.iter().filter(|(name, _)| is_left_out(name)) {
+        let instead = match name.eq_ignore_ascii_case("Host") {
+            true => "; write -host",
+            false => ": it is made from the body",
+        };
+        notes.push(format!("-header: {name} is not sent as given{instead}"));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::product;
+
+    #[test]
+    fn rates_are_multiplied_exactly() {
+        for (decimal, times, wanted) in [
+            ("100", 10, "1000"),
+            ("0.5", 1, "0.5"),
+            ("0.5", 3, "1.5"),
+            ("0.1", 10, "1"),
+            (".25", 2, "0.5"),
+            ("2.", 4, "8"),
+            ("0.001", 7, "0.007"),
+        ] {
+            assert_eq!(
+                product(decimal, times).as_deref(),
+                Some(wanted),
+                "{decimal} {times}"
+            );
+        }
+    }
+}
