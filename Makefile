@@ -74,10 +74,12 @@ unit:
 	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast
 
 # drumfire beside the tools that it stands in for. ghz comes from Go's module proxy. GO_WRK is the
-# path of a go-wrk program, commit 806f06b, and PANDORA that of a pandora program, v0.5.29, built from
-# its repository: with them, the records of what these did are renewed.
+# path of a go-wrk program, commit 806f06b, PANDORA that of a pandora program, v0.5.29, built from its
+# repository, and SLOW_COOKER that of a slow_cooker program, commit bda352f: with them, the records of
+# what these did are renewed.
 dialects: suites
-	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) cargo test --package drumfire --locked --test it -- --nocapture ghz_ go_wrk pandora_beside
+	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
+	  cargo test --package drumfire --locked --test it -- --nocapture ghz_ go_wrk pandora_beside slow_cooker
 	git --no-pager diff --stat -- conformance/dialects
 
 # The laws of the code alone, with the advice that fails no test.

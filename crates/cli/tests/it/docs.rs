@@ -144,6 +144,11 @@ pub(crate) fn shortened(text: &str) -> String {
     if text.starts_with("drumfire go-wrk ") {
         return with_value(text, "-d", "1");
     }
+    if text.starts_with("drumfire slow_cooker ") {
+        // The last of two says how long an interval is.
+        let text = with_value(text, "-interval", "200ms");
+        return with_flags(&text, "-iterations 1 -interval 200ms");
+    }
     let is_load = |text: &str| !UNBOUNDED.iter().any(|command| text.starts_with(command));
     if is_counted(text) || !is_load(text) {
         return text.to_owned();

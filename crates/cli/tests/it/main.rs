@@ -58,6 +58,7 @@ mod servers;
 mod show;
 mod signals;
 mod slow_cooker;
+mod slow_cooker_beside;
 mod stall;
 mod stops;
 mod store;
