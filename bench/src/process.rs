@@ -45,7 +45,7 @@ impl Drop for Guarded {
 pub enum Watch {
     /// Nothing disturbs it.
     Nothing,
-    /// Its resident memory and the peak of it are read again and again.
+    /// Its resident memory, the peak of it and its open descriptors are read again and again.
     Memory,
 }
 
@@ -64,6 +64,8 @@ pub struct Finished {
     pub peak_bytes: u64,
     /// Resident memory in bytes, look by look; empty unless watched.
     pub resident_bytes: Vec<u64>,
+    /// Open descriptors, look by look; empty unless watched.
+    pub descriptors: Vec<u64>,
 }
 
 impl Finished {
@@ -92,6 +94,7 @@ pub fn run(command: &mut Command, limit: Nanos, watch: Watch) -> Result<Finished
         system,
         peak_bytes: member.peak_bytes,
         resident_bytes: member.resident_bytes,
+        descriptors: member.descriptors,
     })
 }
 
@@ -117,6 +120,8 @@ pub struct Member {
     pub peak_bytes: u64,
     /// Resident memory in bytes, look by look; empty unless watched.
     pub resident_bytes: Vec<u64>,
+    /// Open descriptors, look by look; empty unless watched.
+    pub descriptors: Vec<u64>,
 }
 
 /// A client that runs.
@@ -153,6 +158,7 @@ impl Running {
             let peak = memory(pid, "VmHWM:").unwrap_or(0);
             self.member.peak_bytes = self.member.peak_bytes.max(peak);
             self.member.resident_bytes.extend(memory(pid, "VmRSS:"));
+            self.member.descriptors.extend(descriptors(pid));
         }
         Ok(self.status.is_some())
     }
@@ -228,6 +234,12 @@ fn memory(pid: u32, field: &str) -> Option<u64> {
     let line = status.lines().find_map(|l| l.strip_prefix(field))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+/// How many descriptors a process has open.
+fn descriptors(pid: u32) -> Option<u64> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    Some(open.count() as u64)
 }
 
 /// CPU time of a living process so far, over its living threads.

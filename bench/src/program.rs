@@ -34,6 +34,12 @@ pub struct Flags {
 /// How many calls the run makes whose memory is watched, by default.
 pub const CALLS: u64 = 2_000_000;
 
+/// How long the long run is, by default.
+pub const MINUTES: u32 = 30;
+
+/// How many requests it sends a second, by default.
+pub const RATE: u64 = 20_000;
+
 impl Flags {
     /// The rows that these flags select.
     ///
@@ -45,6 +51,8 @@ impl Flags {
             rounds: self.rounds.max(1),
             seconds: self.seconds.max(1),
             calls: CALLS,
+            minutes: MINUTES,
+            rate: RATE,
         })
     }
 

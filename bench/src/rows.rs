@@ -7,6 +7,7 @@ mod idle;
 mod lag;
 mod memory;
 mod pandora;
+mod soak;
 mod start_up;
 mod system_calls;
 
@@ -25,6 +26,10 @@ pub struct Settings {
     pub seconds: u32,
     /// Calls of the run whose memory is watched.
     pub calls: u64,
+    /// Length of the long run.
+    pub minutes: u32,
+    /// Its requests a second.
+    pub rate: u64,
 }
 
 /// One row.
@@ -80,6 +85,12 @@ impl Row {
             Self::alone("unary", grpc::measure),
             Self::alone("memory", memory::measure),
         ]
+    }
+
+    /// The long run.
+    #[must_use]
+    pub fn soak() -> Vec<Self> {
+        vec![Self::alone("soak", soak::measure)]
     }
 
     /// All rows of Pandora's job, each beside the claim of its page on performance.

@@ -109,8 +109,19 @@ impl Simulation {
     ///
     /// # Panics
     /// As [`Self::run`].
-    #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
     pub fn try_run(&self) -> Result<Simulated, RunError> {
+        self.try_run_watched(&mut |_| {})
+    }
+
+    /// The same, with every event shown as it comes: for runs whose intervals are too many to keep.
+    ///
+    /// # Errors
+    /// When a driver fails.
+    ///
+    /// # Panics
+    /// As [`Self::run`].
+    #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
+    pub fn try_run_watched(&self, watch: &mut dyn FnMut(&RunEvent)) -> Result<Simulated, RunError> {
         let plan = self.checked_plan();
         let of = thread_count(&plan);
         let mut prepared = match prepare(plan, self.world.resolver()) {
@@ -136,12 +147,15 @@ impl Simulation {
         let info = Arc::new(info(&prepared));
         let mut intervals = Vec::new();
         let mut events = Vec::new();
-        let result = run_over(&prepared, &info, drivers, &mut |event| match event {
-            RunEvent::IntervalClosed(interval) if self.keeps => {
-                intervals.push(Arc::clone(interval));
+        let result = run_over(&prepared, &info, drivers, &mut |event| {
+            watch(event);
+            match event {
+                RunEvent::IntervalClosed(interval) if self.keeps => {
+                    intervals.push(Arc::clone(interval));
+                }
+                RunEvent::IntervalClosed(_) => {}
+                other => events.push(other.clone()),
             }
-            RunEvent::IntervalClosed(_) => {}
-            other => events.push(other.clone()),
         });
         let summary = result?;
         let mut log = Log::default();

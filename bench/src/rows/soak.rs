@@ -1,0 +1,193 @@
+//! A long run: does it take more and more memory or descriptors, and what does storing it cost?
+
+use super::Settings;
+use crate::claim;
+use crate::floor::Scheme;
+use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
+use crate::server::{Kind, Server};
+use crate::table::{Figure, Line, Spread, Target};
+use drumfire_units::Nanos;
+use std::io::{Error, Result};
+use std::path::Path;
+use std::process::Command;
+
+/// Connections that carry them.
+const CONNECTIONS: &str = "50";
+/// Where the memory of a run of half an hour must be what it stays.
+const SETTLED: f64 = 5.0 / 30.0;
+/// How many seconds the end of a run takes at most.
+const ENDING: u64 = 5;
+/// How far it may move from there on, in MB.
+const MOVES_MAX: f64 = 2.0;
+/// How much of the client's CPU time storing may cost, in percent.
+const STORING_MAX: f64 = 2.0;
+
+/// Whether a run is stored.
+#[derive(Clone, Copy)]
+enum Storing<'a> {
+    In(&'a Path),
+    Nowhere,
+}
+
+/// Measures the long run, and the short ones that are stored and not, alternately.
+pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
+    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let mut lines = long(&server, settings)?;
+    lines.extend(storing(&server, settings)?);
+    Ok(lines)
+}
+
+fn run(
+    server: &Server,
+    seconds: u64,
+    storing: Storing<'_>,
+    watch: Watch,
+    settings: &Settings,
+) -> Result<Finished> {
+    let mut command = client(settings, seconds);
+    match storing {
+        Storing::In(folder) => command.arg("-o").arg(folder),
+        Storing::Nowhere => command.arg("--no-store"),
+    };
+    command.arg(server.url("/"));
+    let finished = process::run(&mut command, Nanos::from_secs(seconds + 60), watch)?;
+    let claim = claim::drumfire(&finished.stdout)
+        .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+    let due = settings.rate * seconds;
+    match claim.requests * 100 >= due * 99 {
+        true => Ok(finished),
+        false => Err(Error::other(format!(
+            "{} requests of {due} were answered: the machine is too slow or too busy",
+            claim.requests
+        ))),
+    }
+}
+
+fn client(settings: &Settings, seconds: u64) -> Command {
+    let mut command = pinned(CLIENT_CORE, &settings.programs.drumfire);
+    command.args(["http", "--threads=1", "-q", "--json=-", "-c", CONNECTIONS]);
+    command.args([
+        "-r",
+        &settings.rate.to_string(),
+        "-z",
+        &format!("{seconds}s"),
+    ]);
+    command
+}
+
+/// Memory and descriptors from the time on at which they must be what they stay.
+fn long(server: &Server, settings: &Settings) -> Result<Vec<Line>> {
+    let minutes = u64::from(settings.minutes);
+    let folder = server.folder().join("long");
+    let finished = run(
+        server,
+        minutes * 60,
+        Storing::In(&folder),
+        Watch::Memory,
+        settings,
+    )?;
+    let memory = settled(&finished.resident_bytes, minutes)?;
+    let descriptors = settled(&finished.descriptors, minutes)?;
+    let rate = settings.rate;
+    let what = format!("{rate} requests/s for {minutes} min, stored");
+    let figure = |name: &str, value: f64, unit: &str, target| {
+        Line::Figure(Figure {
+            what: format!("{what}: {name}"),
+            value,
+            unit: unit.to_owned(),
+            target,
+        })
+    };
+    let flat = |most| Some(Target::AtMost(most));
+    Ok(vec![
+        figure("resident memory at the end", memory.last / 1e6, "MB", None),
+        figure(
+            "its range from a sixth of the run on",
+            memory.range / 1e6,
+            "MB",
+            flat(MOVES_MAX),
+        ),
+        figure(
+            "descriptors at the end",
+            descriptors.last,
+            "descriptors",
+            None,
+        ),
+        figure(
+            "their growth from a sixth of the run on",
+            descriptors.last - descriptors.first,
+            "descriptors",
+            flat(0.0),
+        ),
+        figure(
+            "CPU time per request",
+            finished.cpu().0 as f64 / 1e3 / (rate * minutes * 60) as f64,
+            "µs",
+            None,
+        ),
+    ])
+}
+
+/// What was looked at again and again, in the part of a run in which it must not move.
+struct Settled {
+    first: f64,
+    last: f64,
+    range: f64,
+}
+
+/// From a sixth of the looks on, without those of the last seconds, which have the end of the run:
+/// connections are closed, and the report is made.
+fn settled(looks: &[u64], minutes: u64) -> Result<Settled> {
+    let from = (looks.len() as f64 * SETTLED) as usize;
+    let end = looks.len() * ENDING as usize / (minutes * 60) as usize;
+    let looks = looks.get(from..looks.len() - end).unwrap_or_default();
+    let (Some(first), Some(last)) = (looks.first(), looks.last()) else {
+        return Err(Error::other("too short a run to look at"));
+    };
+    let spread = Spread::of(looks.iter().map(|look| *look as f64));
+    Ok(Settled {
+        first: *first as f64,
+        last: *last as f64,
+        range: spread.max - spread.min,
+    })
+}
+
+/// The client's CPU time of runs that are stored and of runs that are not.
+fn storing(server: &Server, settings: &Settings) -> Result<Vec<Line>> {
+    let seconds = u64::from(settings.seconds);
+    let (mut stored, mut ratios) = (Vec::new(), Vec::new());
+    for round in 0..settings.rounds {
+        let folder = server.folder().join(format!("short-{round}"));
+        let cpu = |storing| {
+            let finished = run(server, seconds, storing, Watch::Nothing, settings)?;
+            Ok::<f64, Error>(finished.cpu().0 as f64)
+        };
+        // Neither is always the first.
+        let (with, without) = if round % 2 == 0 {
+            let with = cpu(Storing::In(&folder))?;
+            (with, cpu(Storing::Nowhere)?)
+        } else {
+            let without = cpu(Storing::Nowhere)?;
+            (cpu(Storing::In(&folder))?, without)
+        };
+        stored.push(with / 1e6);
+        ratios.push((with / without - 1.0) * 100.0);
+    }
+    let (rate, rounds) = (settings.rate, settings.rounds);
+    let what = format!("{rate} requests/s for {seconds} s, {rounds} rounds");
+    let Spread { median, min, max } = Spread::of(ratios);
+    Ok(vec![
+        Line::Figure(Figure {
+            what: format!("{what}: CPU time when stored"),
+            value: Spread::of(stored).median,
+            unit: "ms".to_owned(),
+            target: None,
+        }),
+        Line::Figure(Figure {
+            what: format!("{what}: what storing adds ({min:.1} to {max:.1} %)"),
+            value: median,
+            unit: "%".to_owned(),
+            target: Some(Target::AtMost(STORING_MAX)),
+        }),
+    ])
+}

@@ -1,0 +1,167 @@
+//! A week in virtual time at 10,240 requests a second: is its memory flat, are its edges exact?
+//!
+//! The engine runs ten requests a second for seven days, in intervals of nearly a second: 604,800
+//! of them, each closed, collected and merged as in any run. Each is then doubled ten times, which
+//! is the interval of a run at 1,024 times the rate: counters are 64 bits wide whatever they count,
+//! and memory is taken by buckets, not by what is in them. A second summary, windows of thresholds
+//! and the rows of all outputs see that. In virtual time a worker is faster than the collector, as
+//! it never is in a real run: every ten seconds of the run it waits for it. Every eight hours of the run a line says what is resident.
+
+#![expect(clippy::print_stdout, reason = "it prints a table")]
+
+use drumfire_measure::{Interval, Rows, RunEvent, RunInfo, Summary, WindowedThresholds};
+use drumfire_net::resident_memory;
+use drumfire_plan::Threshold;
+use drumfire_testkit::{Law, Server, Simulation, World, open};
+use drumfire_units::Nanos;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+const HOUR: u64 = 3_600_000_000_000;
+const WEEK: u64 = 168 * HOUR;
+/// By how much an interval is shorter than whole seconds, so that edges which were added up would
+/// show.
+const ODD: u64 = 63;
+const DOUBLINGS: u32 = 10;
+const LINE_EACH: u64 = 8 * HOUR;
+const RESIDENT_MAX: u64 = 64 << 20;
+/// By how much more it may be after the first three days, when timelines have all their cells.
+const GROWTH_MAX: u64 = 8 << 20;
+const FILLED: u64 = 72 * HOUR;
+
+/// How often the worker waits for the collector to come as far as the time before.
+const WAIT_EACH: u64 = 10_000_000_000;
+
+/// What sees the run at its full rate.
+struct Watched {
+    summary: Summary,
+    windows: WindowedThresholds,
+    rows: Rows,
+    scaled: Interval,
+    half: Interval,
+    length: Nanos,
+    next: u64,
+    resident_first: u64,
+    resident_most: u64,
+    line: u64,
+}
+
+impl Watched {
+    fn of(info: &Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
+        Self {
+            summary: Summary::new(Arc::clone(info)),
+            windows: WindowedThresholds::new(thresholds, info),
+            rows: Rows::new(info),
+            scaled: Interval::of_pools(&info.pools),
+            half: Interval::of_pools(&info.pools),
+            length: info.interval,
+            next: 0,
+            resident_first: 0,
+            resident_most: 0,
+            line: HOUR,
+        }
+    }
+
+    fn see(&mut self, interval: &Interval) {
+        assert_eq!(
+            interval.start,
+            Nanos(self.next * self.length.0),
+            "edges are exact"
+        );
+        self.next += 1;
+        self.double(interval);
+        self.summary.absorb(&self.scaled);
+        self.windows.absorb(&self.scaled);
+        let _row = self.rows.next_row(&self.scaled);
+        if interval.end.0 >= FILLED && self.next.is_multiple_of(60) {
+            let resident = resident_memory().unwrap_or(0);
+            if self.resident_first == 0 {
+                self.resident_first = resident;
+            }
+            self.resident_most = self.resident_most.max(resident);
+        }
+        if interval.end.0 >= self.line {
+            self.print(interval.end);
+            self.line = (self.line / LINE_EACH + 1) * LINE_EACH;
+        }
+    }
+
+    /// Makes the interval of a run at the full rate, in memory that is used again.
+    fn double(&mut self, interval: &Interval) {
+        let Self { scaled, half, .. } = self;
+        scaled.reset(interval.index, interval.start);
+        scaled.merge(interval);
+        for _ in 0..DOUBLINGS {
+            half.reset(interval.index, interval.start);
+            half.merge(scaled);
+            scaled.merge(half);
+        }
+        scaled.sum_up();
+    }
+
+    fn print(&self, end: Nanos) {
+        println!(
+            "| {:.1} | {} | {} | {:.1} |",
+            end.0 as f64 / HOUR as f64,
+            self.next,
+            self.summary.total.counts.finished(),
+            resident_memory().unwrap_or(0) as f64 / f64::from(1 << 20),
+        );
+    }
+}
+
+fn main() -> ExitCode {
+    let Ok(threshold) = "p99<1s over 60s".parse::<Threshold>() else {
+        return ExitCode::FAILURE;
+    };
+    let thresholds = [threshold];
+    // `week 10` has intervals of ten seconds and takes a tenth of the time.
+    let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok());
+    let length = Nanos(seconds.unwrap_or(1).clamp(1, 600) * 1_000_000_000 - ODD);
+    let server = Server::new().takes(Law::Lognormal {
+        median: Nanos::from_millis(2),
+        sigma: 0.7,
+    });
+    let plan = open("const(10/s,168h)").connections(8).interval(length);
+    let seen = Arc::new(AtomicU64::new(0));
+    let mut world = World::of(server);
+    for number in 1..WEEK / WAIT_EACH {
+        let seen = Arc::clone(&seen);
+        world = world.at(Nanos(number * WAIT_EACH), move || {
+            while seen.load(Ordering::Acquire) + length.0 < (number - 1) * WAIT_EACH {
+                thread::yield_now();
+            }
+        });
+    }
+    let mut watched: Option<Watched> = None;
+    println!("| hours | intervals | exchanges | resident, MiB |\n|---|---|---|---|");
+    let run = Simulation::of(plan, world);
+    let result = run.try_run_watched(&mut |event| match event {
+        RunEvent::Started(info) => watched = Some(Watched::of(info, &thresholds)),
+        RunEvent::IntervalClosed(interval) => {
+            watched.iter_mut().for_each(|watched| watched.see(interval));
+            seen.store(interval.end.0, Ordering::Release);
+        }
+        _ => {}
+    });
+    let (Ok(_), Some(watched)) = (result, watched) else {
+        println!("the run did not come about");
+        return ExitCode::FAILURE;
+    };
+    watched.print(Nanos(WEEK));
+    let exchanges = watched.summary.total.counts.finished();
+    let grown = watched.resident_most.saturating_sub(watched.resident_first);
+    println!(
+        "\n{exchanges} exchanges; {:.1} MiB at most, {:.1} MiB more than after three days; all \
+         {} edges exact.",
+        watched.resident_most as f64 / f64::from(1 << 20),
+        grown as f64 / f64::from(1 << 20),
+        watched.next,
+    );
+    match watched.resident_most < RESIDENT_MAX && grown < GROWTH_MAX {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
