@@ -36,6 +36,7 @@ mod hostile_redirects;
 mod http2_servers;
 mod import;
 mod intervals;
+mod lasting;
 mod library;
 mod many;
 mod metrics;
