@@ -1,5 +1,5 @@
 //! Any bytes as a file of requests: each format gives the same requests in memory and streamed, or
-//! the same mistake.
+//! the same mistake. `DRUMFIRE_FUZZ_FORMAT=uri` tries that format alone.
 
 #![no_main]
 
@@ -9,7 +9,17 @@ use drumfire_data::{
 };
 use drumfire_plan::{Header, Method, Pick, RenderedFields, RequestContext, RequestData};
 use libfuzzer_sys::fuzz_target;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// The formats to try: all, or the one that the environment names.
+static FORMATS: LazyLock<Vec<AmmoFormat>> = LazyLock::new(|| {
+    let wanted = std::env::var("DRUMFIRE_FUZZ_FORMAT").ok();
+    let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted == name);
+    let named = AMMO_FORMATS.iter().filter(|(name, _)| is_wanted(name));
+    let formats: Vec<_> = named.map(|(_, format)| *format).collect();
+    assert!(!formats.is_empty(), "no ammo format is called {wanted:?}");
+    formats
+});
 
 /// A file that says that it is too large for memory.
 #[derive(Debug)]
@@ -54,7 +64,7 @@ struct Sent {
 }
 
 fn options(choice: u8) -> AmmoOptions {
-    let format = AMMO_FORMATS[usize::from(choice) % AMMO_FORMATS.len()].1;
+    let format = FORMATS[usize::from(choice) % FORMATS.len()];
     let is_odd = choice >= 128;
     AmmoOptions {
         format,

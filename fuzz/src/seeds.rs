@@ -35,6 +35,17 @@ const TEMPLATES: [&str; 9] = [
     "{{urlParse \"http://u:p@h:1/a%20b?c#d\"}} {{snakecase \"FooBar1x\"}} {{divf 1 3}} {{wrap 3 \"a b c\"}}",
 ];
 
+const EXPRESSIONS: [&str; 8] = [
+    "{{ a + 1 }} {{ c * 10 - -d / 4 }} {{ b ~ a }}",
+    "{% if a > 12 and b == '007' %}{{ a }}{% elif e in 'abc' %}{{ e | upper }}{% endif %}",
+    "{% for i in range(3) if i % 2 %}{{ i ** 2 // 1 }}{% endfor %}",
+    "{% set x = namespace(n=0) %}{% set x.n = x.n + a %}{{ x.n | round }}",
+    "{{ g | fromjson(0) }} {{ h | item('k') }} {{ [a, d] | sum | tojson }}",
+    "{{ 1 < a <= 13 }} {{ a is odd }} {{ people.age + people.age }} {{ people.name }}",
+    "a > 12.5 and not (b == 7 or e contains 'b') and c % 2 == 1",
+    "{\"n\": {{ a }}, \"s\": \"{{ h }}\", \"u\": \"{{ uuid }}\"}",
+];
+
 const EXTRACTORS: [&str; 12] = [
     "json $.token",
     "json#all $..book[?@.price < 10 && match(@.author, '[A-M].*')]['a',\"b\"]",
@@ -248,6 +259,7 @@ fn main() -> io::Result<()> {
         ("extractor", &EXTRACTORS[..]),
         ("gotemplate", &TEMPLATES[..]),
         ("sequence", &SEQUENCES[..]),
+        ("template", &EXPRESSIONS[..]),
         ("threshold", &THRESHOLDS[..]),
         ("url", &URLS[..]),
     ] {

@@ -1,0 +1,42 @@
+//! Any bytes as the log of a stored run, and any entries in frames that hold: nothing is read, or a
+//! summary that can be judged.
+
+#![no_main]
+
+use drumfire_measure::Ending;
+use drumfire_store::Record;
+use libfuzzer_sys::fuzz_target;
+
+/// A frame as the log has it.
+fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
+    let mut out = (payload.len() as u32).to_le_bytes().to_vec();
+    out.push(kind);
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&out);
+    hasher.update(payload);
+    out.extend(hasher.finalize().to_le_bytes());
+    out.extend(payload);
+    out
+}
+
+fn read(log: &[u8]) {
+    if let Some(record) = Record::from_log(log).expect("reading from memory") {
+        assert!(record.whole <= log.len() as u64);
+        assert!(!record.parts.is_empty());
+        let _steps = record.summary.steps();
+        let _rate = record.summary.achieved_per_s();
+    }
+}
+
+fuzz_target!(|input: (Vec<u8>, Vec<(u8, Vec<u8>)>)| {
+    let (bytes, entries) = input;
+    read(&bytes);
+    let mut log = b"drumlog\x01".to_vec();
+    for (kind, payload) in entries {
+        log.extend(frame(kind % 4, &payload));
+        if let Ok(ending) = Ending::decode(&payload) {
+            assert_eq!(ending.encode(), payload);
+        }
+    }
+    read(&log);
+});
