@@ -6,11 +6,12 @@ use crate::support::{Process, Run, Serve, Signal};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles a program, which is no part of this test's own build, and gives its path.
+/// Compiles a program, where the build of all tests has not, and gives its path.
 fn program(name: &str) -> PathBuf {
     // By its name, so that the toolchain is the one of the repository.
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "-p", "drumfire", "--example", name]);
+    // With the features that the whole workspace asks for, or half of it would be compiled anew.
+    cargo.args(["build", "--quiet", "--workspace", "--example", name]);
     let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status();
     assert!(built.unwrap().success(), "{name} does not compile");
     let tests = std::env::current_exe().unwrap();
