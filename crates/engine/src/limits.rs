@@ -25,6 +25,14 @@ pub const STREAMS_PER_TURN: u32 = 256;
 /// sends faster than we read must not keep the loop for itself.
 pub const RECEIVES_PER_TURN: u32 = 16;
 
+/// How long a connection may take to give a sign of life, after a stream on it was given up and
+/// nothing had come since it was sent: what gRPC's clients give a ping.
+pub const DOUBT_MAX: Nanos = Nanos::from_secs(20);
+
+/// A connection that gave one is not asked again for this reason before this has passed. Servers of
+/// gRPC take more frequent pings for abuse.
+pub const DOUBT_REST: Nanos = Nanos::from_secs(300);
+
 /// Connections being opened at the same time by one worker before the run's start, so that a
 /// server's queue of new connections does not overflow.
 pub const DIALS_AT_ONCE: usize = 128;

@@ -1,5 +1,4 @@
-//! Transport: exchanges on their way, and the connections that carry them. Everything below the
-//! exchange.
+//! Transport: exchanges on their way, and the connections that carry them.
 //!
 //! It knows lanes (the way to one origin), shares (one connection's worth of a lane, whichever
 //! connection serves it at the moment), connections with their wires, and exchanges by their ids.
@@ -18,8 +17,7 @@
 //! reads after the call. A seat ([`Seat`]) is the right to have one exchange on a share; it is taken
 //! from the connections, held by an exchange until that is over, and given back.
 //!
-//! It brings exchanges and connections together; its parts own their state: [`Connections`],
-//! [`Origins`] (where redirects lead), [`Agenda`] (slots with something to do).
+//! Its parts own their state: [`Connections`], [`Origins`] (of redirects), [`Agenda`] (busy slots).
 
 mod agenda;
 mod change;
@@ -311,6 +309,8 @@ impl Transport {
                 if let Wire::Http2(http2) = &mut self.connections.at_mut(carriage.slot).wire {
                     http2.reset(stream);
                     self.agenda.mark_output(carriage.slot, http2);
+                    self.connections
+                        .doubt(carriage.slot, cx.handler.sent_at(id), now);
                     self.after_stream(cx, carriage.slot, now);
                 }
             }

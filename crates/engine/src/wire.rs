@@ -359,6 +359,11 @@ pub(crate) trait Handler {
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), GivenUp>;
 
+    /// When its first byte was sent.
+    fn sent_at(&self, _id: ExchangeId) -> Nanos {
+        Nanos::ZERO
+    }
+
     /// Its request as HTTP/1.1 sends it; `None` where it has none in that form.
     fn message(&self, _id: ExchangeId) -> Option<&Rendered> {
         None

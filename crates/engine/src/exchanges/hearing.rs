@@ -25,6 +25,10 @@ pub(crate) struct Hearing<'a> {
 }
 
 impl Handler for Hearing<'_> {
+    fn sent_at(&self, id: ExchangeId) -> Nanos {
+        self.exchanges.get(id).times.sent
+    }
+
     #[inline(always)]
     fn begin(
         &mut self,

@@ -20,7 +20,7 @@ use super::share::{Seats, Share};
 use super::{Context, Lane, Lanes, Seat};
 use crate::blame::Failure;
 use crate::id::{LaneId, Shard, ShareId};
-use crate::limits::{BACKOFF_MIN, LOOK_UP, LOOK_UP_AGAIN, REDIALS_AT_START, SCAN_MIN};
+use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP, LOOK_UP_AGAIN, REDIALS_AT_START, SCAN_MIN};
 use crate::prepare::Lookup;
 use crate::timers::{Timers, Wake};
 use crate::wire::{Handler, Input, Port, Wire};
@@ -683,6 +683,21 @@ impl Connections {
             http2.watch(now);
         }
         self.set_deadline(slot, first.map_or(Nanos::MAX, |after| now + after));
+    }
+
+    /// A stream that was sent then was given up: where nothing has come since, the connection has to
+    /// give a sign of life, or is replaced.
+    pub(super) fn doubt(&mut self, slot: Slot, sent: Nanos, now: Nanos) {
+        let refused = self.pings_halved > 0;
+        let (connection, lane) = self.with_lane(slot);
+        let Wire::Http2(http2) = &mut connection.wire else {
+            return;
+        };
+        if refused || !http2.is_ready() || !http2.doubt(sent, now) {
+            return;
+        }
+        let ping = lane.ping(0);
+        self.set_deadline(slot, now + ping.map_or(DOUBT_MAX, |ping| ping.timeout));
     }
 
     /// All times count from the run's start from now on.

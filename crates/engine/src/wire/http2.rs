@@ -7,7 +7,7 @@ use super::{
 };
 use crate::blame::{Failure, http2_failure, stream_failure};
 use crate::id::ExchangeId;
-use crate::limits::BACKOFF_MIN;
+use crate::limits::{BACKOFF_MIN, DOUBT_REST};
 use drumfire_http2::{
     Connection as Machine, EndStream, ErrorCode, Event, OpenError, Settings as Http2Settings,
     StreamError, StreamRef,
@@ -65,6 +65,8 @@ struct SignsOfLife {
     last: Nanos,
     /// Whether it was pinged since then.
     pinged: bool,
+    /// When a stream that was given up may be a reason to ping next.
+    doubted_from: Nanos,
 }
 
 impl SignsOfLife {
@@ -72,7 +74,14 @@ impl SignsOfLife {
         Self {
             last: now,
             pinged: false,
+            doubted_from: Nanos::ZERO,
         }
+    }
+
+    /// Bytes came.
+    const fn renew(&mut self, now: Nanos) {
+        self.last = now;
+        self.pinged = false;
     }
 }
 
@@ -354,7 +363,7 @@ impl Http2 {
                     let now = port.now();
                     reading.now = now;
                     reading.heed.since.get_or_insert(now);
-                    self.signs = SignsOfLife::at(now);
+                    self.signs.renew(now);
                     self.feed(&input.buffer[..length], reading);
                     if reading.heed.closed.is_some() || drained && !peer_closed {
                         return;
@@ -626,6 +635,19 @@ impl Http2 {
         self.machine.ping(PAYLOAD);
         self.signs.pinged = true;
         Silence::Pinged(now + ping.timeout)
+    }
+
+    /// A stream that was sent then was given up: asks for a sign of life where none has come since.
+    /// Gives whether it did.
+    pub(crate) fn doubt(&mut self, sent: Nanos, now: Nanos) -> bool {
+        let signs = &mut self.signs;
+        if signs.pinged || signs.last > sent || now < signs.doubted_from {
+            return false;
+        }
+        signs.pinged = true;
+        signs.doubted_from = now + DOUBT_REST;
+        self.machine.ping(PAYLOAD);
+        true
     }
 
     /// Queues our GOAWAY, unless the server has sent its own.

@@ -1,7 +1,7 @@
 //! Asking silent connections for a sign of life.
 
 use crate::{failures, ms, run, secs};
-use drumfire_measure::Outcome;
+use drumfire_measure::{Closing, Outcome};
 use drumfire_plan::Ping;
 use drumfire_testkit::{Draft, Farewell, Http2, LastId, Law, Server, World, closed, open};
 use drumfire_units::Nanos;
@@ -79,4 +79,45 @@ fn a_server_that_has_enough_of_pings_gets_half_as_many() {
     // came at 25 s: 41, 57, 73, 89. The second one is refused its pings at 25 s as well: 16, then
     // each 32 s: 57, 89.
     assert_eq!((result.log.pings, result.log.connections), (7 + 3, 2));
+}
+
+/// A request each second, on one connection, and none waits longer than 3 s.
+fn impatient(law: &str) -> Draft {
+    open(law).http2(10).connections(1).with(|plan| {
+        plan.timeouts.total = secs(3);
+    })
+}
+
+#[test]
+fn a_connection_is_asked_when_a_request_on_it_was_waited_for_in_silence() {
+    let script = Http2::new().ignores_pings();
+    let result = run(impatient("const(1/s,40s)"), world(script, secs(600)));
+    // The request of 0 s is given up at 3 s. The connection gives no sign within 20 s, and carries
+    // those of 21 and 22 s then; the second one is asked at 26 s.
+    let dead = (Outcome::TimeoutPing, 2);
+    failures(&result.summary, &[(Outcome::TimeoutHead, 38), dead]);
+    assert_eq!((result.log.pings, result.log.connections), (2, 2));
+    let silent = result.summary.total.connections.closed_by(Closing::Silent);
+    assert_eq!(silent, 1);
+}
+
+#[test]
+fn a_server_that_is_slow_is_asked_once_in_five_minutes() {
+    let plan = impatient("const(1/s,599s)");
+    let result = run(plan, world(Http2::new(), secs(600)));
+    failures(&result.summary, &[(Outcome::TimeoutHead, 599)]);
+    assert_eq!((result.log.pings, result.log.connections), (2, 1));
+}
+
+#[test]
+fn a_server_that_answers_others_is_not_asked() {
+    // One in twenty takes longer than 3 s.
+    let takes = Law::Lognormal {
+        median: ms(100),
+        sigma: 2.0,
+    };
+    let plan = impatient("const(10/s,60s)");
+    let result = run(plan, World::of(Server::http2(Http2::new()).takes(takes)));
+    assert!(result.summary.total.counts.failed > 0);
+    assert_eq!((result.log.pings, result.log.connections), (0, 1));
 }
