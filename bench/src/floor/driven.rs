@@ -3,7 +3,7 @@
 use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
 use drumfire_net::{
     Address, Clock, Io, Native, NativeOptions, Progress, Readiness, Received, Slot, TlsConfig,
-    TlsOptions, TlsVerify, Waiting,
+    TlsIdentity, TlsMaterial, TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -194,8 +194,8 @@ fn trusting(errand: &Errand) -> Result<TlsConfig> {
     let name = errand.peer.ip().to_string();
     let options = TlsOptions {
         name: &name,
-        roots: None,
-        identity: None,
+        material: &TlsMaterial::default(),
+        identity: TlsIdentity::Withheld,
         verify: TlsVerify::No,
         alpn: &[],
         resumed_per_million: 1_000_000,

@@ -5,7 +5,7 @@ use crate::reflect;
 use crate::session;
 use crate::{input, names};
 use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
-use drumfire_net::{Clock, TlsConfig, TlsOptions, TlsSetupError, TlsVerify, is_own_address};
+use drumfire_net::{Clock, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -126,26 +126,7 @@ impl Host for Machine {
     }
 
     fn check_tls(&self, tls: &Tls) -> Result<(), TlsFault> {
-        let fault = |roots: Option<&[u8]>, identity| {
-            let options = TlsOptions {
-                name: "localhost",
-                roots,
-                identity,
-                verify: roots.map_or(TlsVerify::No, |_| TlsVerify::Yes),
-                alpn: &[],
-                resumed_per_million: 0,
-            };
-            TlsConfig::new(&options).err().map(|error| match error {
-                TlsSetupError::Roots(text) | TlsSetupError::Identity(text) => text,
-                other => other.to_string(),
-            })
-        };
-        if let Some(reason) = tls.ca_pem.as_ref().and_then(|pem| fault(Some(pem), None)) {
-            return Err(TlsFault::Roots(reason));
-        }
-        let identity = tls.identity_pem.as_ref();
-        let identity = identity.and_then(|(chain, key)| fault(None, Some((&**chain, &**key))));
-        identity.map_or(Ok(()), |reason| Err(TlsFault::Identity(reason)))
+        session::certificates::check(tls)
     }
 
     fn has_address(&self, address: IpAddr) -> bool {

@@ -1,5 +1,6 @@
 //! One run from a plan to its summary: limits of the machine, signals, and the live display.
 
+pub(crate) mod certificates;
 mod describe;
 pub(crate) mod remote;
 mod signals;
@@ -13,6 +14,7 @@ use crate::metering::Metering;
 use crate::names;
 use crate::output;
 use crate::storing::{self, Keeper, Storing};
+use certificates::Certificates;
 use drumfire_engine::{Control, PrepareError, Prepared, Run, RunError, Shares, prepare};
 use drumfire_measure::{Remedy, RunEvent, RunInfo, Summary, Validity};
 use drumfire_net::raise_descriptor_limit;
@@ -69,18 +71,7 @@ pub(crate) fn execute_beside(
     begun: &mut dyn FnMut(&Arc<RunInfo>),
     observe: &mut dyn FnMut(&RunEvent, &Control),
 ) -> Result<Arc<Summary>, Failure> {
-    let prepared = prepare(plan, Arc::new(names::resolve)).map_err(|error| match error {
-        PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
-        PrepareError::Guarded { ref host, .. } => Failure::usage(&error).with_remedy(format!(
-            "; if it is yours to load, add --i-own-this-target, or write `{}` into {}",
-            host.escape_default(),
-            names::allowed_file()
-                .map_or_else(|| "a list".to_owned(), |path| path.display().to_string())
-        )),
-        PrepareError::Source { .. } => Failure::usage(format!("--source-ip: {error}")),
-        PrepareError::Tls(reason) => Failure::usage(format!("{}: {reason}", reason.flag())),
-        _ => Failure::usage(error),
-    })?;
+    let prepared = prepare(plan, Arc::new(names::resolve)).map_err(unprepared)?;
     check_descriptors(&prepared)?;
     let prepared = Arc::new(prepared);
     let signals = Signals::watch()
@@ -95,7 +86,7 @@ pub(crate) fn execute_beside(
     begun(&info);
     let shares = Shares::all(&prepared.plan);
     let (facts, mut changes) = (Arc::clone(&info), Vec::new());
-    let run = Run::start(prepared, info, shares).map_err(failure)?;
+    let run = Run::start(Arc::clone(&prepared), info, shares).map_err(failure)?;
     // The first observer misses nothing, however late it comes.
     let keeper = recording.map(|recording| Keeper::start(recording, run.events()));
     let keeper = keeper.transpose()?;
@@ -111,6 +102,8 @@ pub(crate) fn execute_beside(
             None
         }
     };
+    let _certificates = Certificates::watch(&prepared, control.clone())
+        .map_err(|error| Failure::failed(format!("can't watch certificates: {error}")))?;
     let mut stopped = None;
     for event in run.events() {
         match &event {
@@ -153,6 +146,22 @@ fn recording(storing: Storing, info: &mut RunInfo) -> Result<Option<Recording>, 
             info.notes.push(note);
             Ok(None)
         }
+    }
+}
+
+/// Why a plan can't be run on this machine.
+fn unprepared(error: PrepareError) -> Failure {
+    match error {
+        PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
+        PrepareError::Guarded { ref host, .. } => Failure::usage(&error).with_remedy(format!(
+            "; if it is yours to load, add --i-own-this-target, or write `{}` into {}",
+            host.escape_default(),
+            names::allowed_file()
+                .map_or_else(|| "a list".to_owned(), |path| path.display().to_string())
+        )),
+        PrepareError::Source { .. } => Failure::usage(format!("--source-ip: {error}")),
+        PrepareError::Tls(reason) => Failure::usage(format!("{}: {reason}", reason.flag())),
+        _ => Failure::usage(error),
     }
 }
 

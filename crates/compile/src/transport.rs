@@ -10,7 +10,7 @@ use drumfire_plan::document::{
 };
 use drumfire_plan::{
     Affinity, Compressed, Connections, Cookies, ExpectContinue, HttpOptions, HttpVersion,
-    KeepAlive, KeepAliveHints, Life, Pause, Ping, Reach, RedirectStyle, Redirects, Renewal,
+    KeepAlive, KeepAliveHints, Life, Pause, Pem, Ping, Reach, RedirectStyle, Redirects, Renewal,
     Resolve, Resumption, ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
@@ -179,7 +179,12 @@ fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
 
 /// The settings for https targets, checked also where no target speaks TLS.
 fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
-    let mut pem = |path: Option<&Text>| path.and_then(|path| scope.file(path));
+    let mut pem = |path: Option<&Text>| {
+        let path = path?;
+        let text = scope.file(path)?;
+        let file = scope.host.locate(&path.value);
+        Some(Pem { text, file })
+    };
     let (ca_pem, cert, key) = (
         pem(written.cacert.as_ref()),
         pem(written.cert.as_ref()),

@@ -10,15 +10,14 @@ mod varying;
 pub(crate) use lookup::{Answer, LookedUp, Lookup, Sought};
 pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
-pub(crate) use route::{
-    Identity, Peers, Place, Route, Routes, Seals, place, route, routes_of, tls_config,
-};
+pub use route::certificates;
+pub(crate) use route::{Peers, Place, Route, Routes, Seals, place, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
 pub(crate) use varying::{Outline, Parts, VaryingRequest};
 
 use crate::id::{LaneId, PoolId};
 use drumfire_measure::Outcome;
-use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsSetupError};
+use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsMaterial, TlsSetupError};
 use drumfire_plan::{
     Cookies, Expect, Generator, HttpRequest, HttpVersion, Inspection, MODEST_COUNT, MODEST_RATE,
     Origin, Plan, Pool, Reach, RequestData, TRACEPARENT,
@@ -59,6 +58,8 @@ pub struct PreparedPool {
     pub(crate) routes: Vec<Route>,
     /// TLS settings of the pool's proxy, by index, where it is spoken with over TLS.
     proxy_tls: Option<usize>,
+    /// Its certificates, which may be renewed while it runs.
+    pub material: TlsMaterial,
     pub(crate) resolver: Arc<Resolver>,
 }
 
@@ -268,19 +269,20 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
         let moved = |config: Option<usize>| config.map(|config| config + first);
         let proxy_tls = moved(routes.proxy_tls);
         tls.extend(routes.tls);
-        let mut routes = routes.list;
-        for route in &mut routes {
+        let mut list = routes.list;
+        for route in &mut list {
             route.tls = moved(route.tls);
             route.proxy_tls = moved(route.proxy_tls);
         }
-        let (steps, requests) = requests_of(pool, &routes)?;
+        let (steps, requests) = requests_of(pool, &list)?;
         pools.push(Arc::new(PreparedPool {
             plan: Arc::clone(&plan),
             id: PoolId(index),
             steps,
             requests,
-            routes,
+            routes: list,
             proxy_tls,
+            material: routes.material,
             resolver: Arc::clone(&resolver),
         }));
     }

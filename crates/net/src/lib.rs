@@ -31,4 +31,6 @@ pub use process::{
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
 pub use text_server::TextServer;
-pub use tls::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify};
+pub use tls::{
+    TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,
+};

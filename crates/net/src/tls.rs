@@ -1,8 +1,10 @@
 //! TLS by rustls: settings made before the run, and one connection's records during it.
 
 mod config;
+mod material;
 mod session;
 mod stream;
 
-pub use config::{TlsConfig, TlsOptions, TlsSetupError, TlsVerify};
+pub use config::{TlsConfig, TlsIdentity, TlsOptions, TlsSetupError, TlsVerify};
+pub use material::{TlsMaterial, TlsTexts};
 pub(crate) use stream::{Carrier, TlsIo, TlsStream, Within};

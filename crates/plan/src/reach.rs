@@ -65,8 +65,14 @@ pub enum Unresolved {
     Fail,
 }
 
-/// Certificates or a key as text, shared by all connections.
-pub type Pem = Arc<[u8]>;
+/// Certificates or a key.
+#[derive(Clone, Debug)]
+pub struct Pem {
+    /// The text, shared by all connections.
+    pub text: Arc<[u8]>,
+    /// The file that it was read from.
+    pub file: PathBuf,
+}
 
 /// Settings for https targets.
 #[derive(Clone, Debug, Default)]

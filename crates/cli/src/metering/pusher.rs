@@ -7,7 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_metrics::{Push, Snapshot};
 use drumfire_net::{
-    Clock, PostAnswer, PostTarget, TlsConfig, TlsOptions, TlsVerify, yield_to_others,
+    Clock, PostAnswer, PostTarget, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsVerify,
+    yield_to_others,
 };
 use drumfire_plan::document::{Field, Text};
 use drumfire_plan::{Header, Host, Scheme, Url};
@@ -105,8 +106,8 @@ impl Receiver {
             Scheme::Http => None,
             Scheme::Https => Some(TlsConfig::new(&TlsOptions {
                 name: &host,
-                roots: None,
-                identity: None,
+                material: &TlsMaterial::default(),
+                identity: TlsIdentity::Withheld,
                 verify: TlsVerify::Yes,
                 alpn: &[],
                 resumed_per_million: 1_000_000,

@@ -1,7 +1,7 @@
 //! What changes under a run that lasts: certificates, the clock on the wall, the room on a disk, a
 //! peer that reads no further.
 
-use crate::support::certificates::VALID;
+use crate::support::certificates::{Identity, VALID};
 use crate::support::lab;
 use crate::support::peers::Nginx;
 use crate::support::program::{LIMIT, PATH, neutral, words};
@@ -53,6 +53,71 @@ fn a_certificate_that_changes_is_judged_by_new_connections() {
         report.short()
     );
     assert!(report.n("requests.failed") > 50, "{:#}", report.short());
+}
+
+/// The server's certificate and those of its callers are replaced by others of another authority,
+/// and so are the files that drumfire was given, one after the other: connections that begin from
+/// then on use the new ones.
+#[test]
+fn certificates_are_read_again_when_their_files_change() {
+    let (Some(former), Some(later)) = (Authority::new(), Authority::new()) else {
+        return;
+    };
+    let names = "DNS:localhost,IP:127.0.0.1";
+    let (served, shown) = (
+        former.sign("server", names, VALID),
+        former.sign("client", names, VALID),
+    );
+    let folder = Folder::new();
+    let (trusted, callers) = (folder.at("trusted.pem"), folder.at("callers.pem"));
+    let copy = |from: &str, to: &str| fs::copy(from, to).unwrap();
+    copy(&former.certificate, &trusted);
+    copy(&former.certificate, &callers);
+    let Some(nginx) = (Nginx {
+        identity: Some(&served),
+        extra: &format!("ssl_client_certificate {callers};\nssl_verify_client on;"),
+        ..Nginx::default()
+    })
+    .start() else {
+        return;
+    };
+    let Identity { certificate, key } = &shown;
+    let line = format!(
+        "http --json - -r 100/s -c 4 -z 6s --no-keepalive --cacert {trusted} --cert {certificate} \
+         --key {key} {}",
+        nginx.tls_url("fast")
+    );
+    let process = Process::start(&mut drumfire(words(&line)));
+    nginx.await_requests(100);
+    let (new_served, new_shown) = (
+        later.sign("server", names, VALID),
+        later.sign("client", names, VALID),
+    );
+    copy(&later.certificate, &callers);
+    copy(&new_served.certificate, &served.certificate);
+    copy(&new_served.key, &served.key);
+    nginx.reload();
+    copy(&new_shown.certificate, certificate);
+    // Time for a look at a certificate whose key is still the former one.
+    thread::sleep(Duration::from_millis(1200));
+    copy(&new_shown.key, key);
+    copy(&later.certificate, &trusted);
+    let report = load_of(process);
+    report.balances();
+    let short = report.short();
+    assert!(report.n("requests.failed") > 50, "{short:#}");
+    assert_eq!(
+        report.kind("tls:untrusted"),
+        report.n("requests.failed"),
+        "{short:#}"
+    );
+    assert!(report.n("requests.ok") > 200, "{short:#}");
+    let intervals = report.at("intervals").as_array().unwrap();
+    let last = &intervals[intervals.len() - 2..];
+    assert!(last.iter().all(|one| one["failed"] == 0), "{last:#?}");
+    for file in [certificate, key, &trusted] {
+        assert!(report.notes().contains(file), "{file}: {}", report.notes());
+    }
 }
 
 /// The clock on the wall leaps by a day, and by more than a year back: neither rates nor times

@@ -27,10 +27,13 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
     line("redirects", format!("{:?}", http.redirects));
     line("verify", format!("{:?}", reach.tls.verify));
     if let Some(ca) = &reach.tls.ca_pem {
-        line("ca", pem(ca));
+        line("ca", pem(&ca.text));
     }
     if let Some((cert, key)) = &reach.tls.identity_pem {
-        line("identity", format!("{}, {}", pem(cert), pem(key)));
+        line(
+            "identity",
+            format!("{}, {}", pem(&cert.text), pem(&key.text)),
+        );
     }
     line("proxy", format!("{:?}", reach.proxy));
     line(

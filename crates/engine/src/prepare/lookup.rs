@@ -1,7 +1,7 @@
 //! Looking up origins during a run: those that redirects lead to.
 
-use super::{Identity, Place, PrepareError, PreparedPool, Route, Seals, place, route, tls_config};
-use drumfire_net::TlsConfig;
+use super::{Place, PrepareError, PreparedPool, Route, Seals, place, route, tls_config};
+use drumfire_net::{TlsConfig, TlsIdentity};
 use drumfire_plan::{Origin, Scheme};
 use std::io;
 use std::sync::Arc;
@@ -41,7 +41,10 @@ impl Lookup {
         let work = move || {
             let tls = match origin.scheme {
                 Scheme::Http => Ok(None),
-                Scheme::Https => tls_config(prepared.pool(), &origin, Identity::Withheld).map(Some),
+                Scheme::Https => {
+                    let (material, withheld) = (&prepared.material, TlsIdentity::Withheld);
+                    tls_config(prepared.pool(), &origin, material, withheld).map(Some)
+                }
             };
             let seals = Seals {
                 proxy: prepared.proxy_tls,

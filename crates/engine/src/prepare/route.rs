@@ -3,13 +3,17 @@
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, basic_credentials};
 use drumfire_measure::Outcome;
-use drumfire_net::{Address, Resolved, TlsConfig, TlsOptions, TlsVerify};
+use drumfire_net::{
+    Address, Resolved, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsTexts, TlsVerify,
+};
 use drumfire_plan::{
-    Host, HttpVersion, Origin, Pool, Proxy, Renewal, Scheme, Spread, Tunnels, Unresolved, Verify,
+    Host, HttpVersion, Origin, Pem, Pool, Proxy, Renewal, Scheme, Spread, Tls, Tunnels, Unresolved,
+    Verify,
 };
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The way to one origin.
 #[derive(Clone, Debug)]
@@ -90,6 +94,8 @@ pub(crate) struct Routes {
     pub(crate) tls: Vec<TlsConfig>,
     /// Which of them is the proxy's.
     pub(crate) proxy_tls: Option<usize>,
+    /// Their certificates.
+    pub(crate) material: TlsMaterial,
 }
 
 /// Indices of TLS settings on the way to an origin.
@@ -103,11 +109,12 @@ pub(crate) struct Seals {
 pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, PrepareError> {
     let mut routes: Vec<Route> = Vec::new();
     let mut tls = Vec::new();
+    let material = TlsMaterial::new(certificates(&pool.reach.tls));
     let proxy = pool.reach.proxy.as_ref();
     let proxy_tls = match proxy.filter(|proxy| proxy.url.origin.scheme == Scheme::Https) {
         None => None,
         Some(proxy) => {
-            tls.push(proxy_config(pool, proxy)?);
+            tls.push(proxy_config(pool, proxy, &material)?);
             Some(0)
         }
     };
@@ -119,7 +126,8 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
             let index = match request.url.origin.scheme {
                 Scheme::Http => None,
                 Scheme::Https => {
-                    tls.push(tls_config(pool, &request.url.origin, Identity::Shown)?);
+                    let (origin, shown) = (&request.url.origin, TlsIdentity::Shown);
+                    tls.push(tls_config(pool, origin, &material, shown)?);
                     Some(tls.len() - 1)
                 }
             };
@@ -134,6 +142,7 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
         list: routes,
         tls,
         proxy_tls,
+        material,
     })
 }
 
@@ -315,47 +324,52 @@ fn sent_to(pool: &Pool, mut addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr
     }
 }
 
-/// A client's certificate towards an origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Identity {
-    /// The plan's, if it has one.
-    Shown,
-    /// None: the origin was not in the plan, and a redirect has led to it.
-    Withheld,
+/// The certificates of a plan's settings.
+#[must_use]
+pub fn certificates(tls: &Tls) -> TlsTexts {
+    let text = |pem: &Pem| Arc::clone(&pem.text);
+    let pair = tls.identity_pem.as_ref();
+    TlsTexts {
+        roots: tls.ca_pem.as_ref().map(text),
+        identity: pair.map(|(chain, key)| (text(chain), text(key))),
+    }
 }
 
-/// TLS settings for one origin.
+/// TLS settings for one origin. One that is not in the plan, and that a redirect has led to, sees
+/// no certificate of the client.
 pub(crate) fn tls_config(
     pool: &Pool,
     origin: &Origin,
-    identity: Identity,
+    material: &TlsMaterial,
+    identity: TlsIdentity,
 ) -> Result<TlsConfig, PrepareError> {
     let host = bare(&origin.host);
     let name = pool.reach.tls.server_name.as_deref().unwrap_or(&host);
-    config(pool, name, identity, pool.http.version)
+    config(pool, name, (material, identity), pool.http.version)
 }
 
 /// TLS settings for a proxy, which is spoken with in HTTP/1.1 and sees no certificate of the client.
-fn proxy_config(pool: &Pool, proxy: &Proxy) -> Result<TlsConfig, PrepareError> {
+fn proxy_config(
+    pool: &Pool,
+    proxy: &Proxy,
+    material: &TlsMaterial,
+) -> Result<TlsConfig, PrepareError> {
     let name = bare(&proxy.url.origin.host);
-    config(pool, &name, Identity::Withheld, HttpVersion::Http1)
+    let withheld = TlsIdentity::Withheld;
+    config(pool, &name, (material, withheld), HttpVersion::Http1)
 }
 
 fn config(
     pool: &Pool,
     name: &str,
-    identity: Identity,
+    (material, identity): (&TlsMaterial, TlsIdentity),
     version: HttpVersion,
 ) -> Result<TlsConfig, PrepareError> {
     let tls = &pool.reach.tls;
     TlsConfig::new(&TlsOptions {
         name,
-        roots: tls.ca_pem.as_deref(),
-        identity: tls
-            .identity_pem
-            .as_ref()
-            .filter(|_| identity == Identity::Shown)
-            .map(|(chain, key)| (&**chain, &**key)),
+        material,
+        identity,
         verify: match tls.verify {
             Verify::Yes => TlsVerify::Yes,
             Verify::No => TlsVerify::No,

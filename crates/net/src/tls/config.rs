@@ -1,5 +1,6 @@
 //! Settings for TLS, from PEM texts to something that connections share.
 
+use super::material::{TlsMaterial, TlsTexts};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
@@ -27,15 +28,24 @@ pub enum TlsVerify {
     No,
 }
 
-/// The options of TLS; texts are PEM.
+/// Whether the client's certificate is shown to a server that asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsIdentity {
+    /// Yes, where there is one.
+    Shown,
+    /// No.
+    Withheld,
+}
+
+/// The options of TLS.
 #[derive(Clone, Copy, Debug)]
 pub struct TlsOptions<'a> {
     /// The name that the certificate must be for, and that is asked for (SNI) unless an address.
     pub name: &'a str,
-    /// Trusted roots; the system's when `None`.
-    pub roots: Option<&'a [u8]>,
-    /// The client's certificate chain and its private key.
-    pub identity: Option<(&'a [u8], &'a [u8])>,
+    /// Trusted roots and the client's certificate.
+    pub material: &'a TlsMaterial,
+    /// Whether that certificate is shown.
+    pub identity: TlsIdentity,
     /// Whether the server's certificate is verified.
     pub verify: TlsVerify,
     /// Protocols to offer, best first; none when empty.
@@ -94,6 +104,14 @@ pub struct TlsConfig {
     resuming: Arc<ClientConfig>,
     full: Arc<ClientConfig>,
     pub(crate) name: ServerName<'static>,
+    material: TlsMaterial,
+    /// Of which texts of the material these settings are.
+    generation: u64,
+    identity: TlsIdentity,
+    verifier: Arc<dyn ServerCertVerifier>,
+    verify: TlsVerify,
+    /// The roots that it verifies up to.
+    roots: Option<Arc<[u8]>>,
     resumed_per_million: u32,
     /// What is left of the shares of the connections so far, in millionths.
     due: u32,
@@ -113,36 +131,23 @@ impl TlsConfig {
     /// # Errors
     /// When a text is no PEM of its kind, key and certificate do not fit, or the name is none.
     pub fn new(options: &TlsOptions<'_>) -> Result<Self, TlsSetupError> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| TlsSetupError::Provider(error.to_string()))?;
-        let verified = match options.verify {
-            TlsVerify::Yes => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(verified(options.roots, &provider)?)),
-            TlsVerify::No => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Unverified(provider))),
-        };
-        let mut client = match options.identity {
-            None => verified.with_no_client_auth(),
-            Some((chain, key)) => {
-                let (chain, key) = identity(chain, key)?;
-                verified
-                    .with_client_auth_cert(chain, key)
-                    .map_err(|error| TlsSetupError::Identity(error.to_string()))?
-            }
-        };
+        let (generation, texts) = options.material.texts();
+        let verifier = verifier(texts.roots.as_deref(), options.verify)?;
+        let mut client = client(&texts, options.identity, Arc::clone(&verifier))?;
         client.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
         let name = ServerName::try_from(options.name.to_owned())
             .map_err(|_| TlsSetupError::Name(options.name.escape_default().to_string()))?;
-        client.resumption = Resumption::disabled();
         let full = Arc::new(client);
         Ok(Self {
             resuming: Arc::clone(&full),
             full,
             name,
+            material: options.material.clone(),
+            generation,
+            identity: options.identity,
+            verifier,
+            verify: options.verify,
+            roots: texts.roots,
             resumed_per_million: options.resumed_per_million,
             due: 0,
         }
@@ -151,6 +156,9 @@ impl TlsConfig {
 
     /// What the next connection begins with: exactly the share of them may resume a session.
     pub(crate) fn next(&mut self) -> Arc<ClientConfig> {
+        if self.material.generation() != self.generation {
+            self.renew();
+        }
         self.due += self.resumed_per_million;
         match self.due.checked_sub(MILLION) {
             Some(due) => {
@@ -161,16 +169,81 @@ impl TlsConfig {
         }
     }
 
+    /// Takes the texts that the material has by now. Sessions begin anew, for the server knows those
+    /// of before by the former certificate. Texts that can't be used change nothing.
+    #[cold]
+    fn renew(&mut self) {
+        let (generation, texts) = self.material.texts();
+        self.generation = generation;
+        // The system's roots take milliseconds to read.
+        let verifier = match texts.roots == self.roots {
+            true => Ok(Arc::clone(&self.verifier)),
+            false => verifier(texts.roots.as_deref(), self.verify),
+        };
+        let Ok(verifier) = verifier else {
+            return;
+        };
+        if let Ok(mut client) = client(&texts, self.identity, Arc::clone(&verifier)) {
+            client.alpn_protocols.clone_from(&self.full.alpn_protocols);
+            self.full = Arc::new(client);
+            self.resuming = resuming(&self.full);
+            (self.verifier, self.roots) = (verifier, texts.roots);
+        }
+    }
+
     /// The same settings with a session store of their own, so that workers share no lock.
     #[must_use]
     pub fn for_worker(&self) -> Self {
-        let mut resuming = (*self.full).clone();
-        resuming.resumption = Resumption::in_memory_sessions(SESSIONS);
         Self {
-            resuming: Arc::new(resuming),
+            resuming: resuming(&self.full),
             ..self.clone()
         }
     }
+}
+
+/// The same settings with a store of sessions.
+fn resuming(full: &ClientConfig) -> Arc<ClientConfig> {
+    let mut resuming = full.clone();
+    resuming.resumption = Resumption::in_memory_sessions(SESSIONS);
+    Arc::new(resuming)
+}
+
+/// What judges the server's certificate.
+fn verifier(
+    roots: Option<&[u8]>,
+    verify: TlsVerify,
+) -> Result<Arc<dyn ServerCertVerifier>, TlsSetupError> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    Ok(match verify {
+        TlsVerify::Yes => Arc::new(verified(roots, &provider)?),
+        TlsVerify::No => Arc::new(Unverified(provider)),
+    })
+}
+
+/// Settings of full handshakes, without protocols to offer.
+fn client(
+    texts: &TlsTexts,
+    shown: TlsIdentity,
+    verifier: Arc<dyn ServerCertVerifier>,
+) -> Result<ClientConfig, TlsSetupError> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let verified = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| TlsSetupError::Provider(error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier);
+    let pair = texts.identity.as_ref();
+    let mut client = match pair.filter(|_| shown == TlsIdentity::Shown) {
+        None => verified.with_no_client_auth(),
+        Some((chain, key)) => {
+            let (chain, key) = identity(chain, key)?;
+            verified
+                .with_client_auth_cert(chain, key)
+                .map_err(|error| TlsSetupError::Identity(error.to_string()))?
+        }
+    };
+    client.resumption = Resumption::disabled();
+    Ok(client)
 }
 
 /// The given roots, or the system's.

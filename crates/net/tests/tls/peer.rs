@@ -2,8 +2,8 @@
 //! them into pieces.
 
 use drumfire_net::{
-    Address, Clock, Io, Native, NativeOptions, Progress, Slot, TlsConfig, TlsOptions, TlsVerify,
-    Waiting,
+    Address, Clock, Io, Native, NativeOptions, Progress, Slot, TlsConfig, TlsIdentity, TlsMaterial,
+    TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
 use rustls::crypto::aws_lc_rs;
@@ -75,8 +75,8 @@ fn identity(names: usize) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
 pub(crate) fn driver() -> Native {
     let config = TlsConfig::new(&TlsOptions {
         name: "localhost",
-        roots: None,
-        identity: None,
+        material: &TlsMaterial::default(),
+        identity: TlsIdentity::Withheld,
         verify: TlsVerify::No,
         alpn: &[],
         resumed_per_million: 1_000_000,

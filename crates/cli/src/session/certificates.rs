@@ -1,0 +1,221 @@
+//! Certificates whose files change under a run.
+//!
+//! A thread looks at the files each second. What has changed is read and checked as before the run,
+//! and then taken by the connections that begin from then on. Certificate and key are written one
+//! after the other, so files that do not fit together are tried again, and told of when they go on
+//! not fitting.
+
+use crate::output;
+use drumfire_compile::TlsFault;
+use drumfire_engine::{Control, Prepared, certificates};
+use drumfire_net::{
+    TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,
+};
+use drumfire_plan::{Change, Command, Pem, Tls};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// How often the files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Files that can't be used are told of after so many looks.
+const LOOKS: u32 = 10;
+
+/// The watch over a run's certificates, which ends with it.
+#[derive(Debug)]
+pub(crate) struct Certificates {
+    _end: Sender<()>,
+}
+
+impl Certificates {
+    /// Watches the files of a run's pools; `None` where there is nothing to watch.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub(crate) fn watch(prepared: &Prepared, control: Control) -> io::Result<Option<Self>> {
+        let pools = prepared.pools.iter();
+        let watched = pools.map(|pool| Watched::new(&pool.pool().reach.tls, &pool.material));
+        let mut watched: Vec<Watched> = watched.filter(|one| !one.stamps.is_empty()).collect();
+        if watched.is_empty() {
+            return Ok(None);
+        }
+        let (end, ended) = mpsc::channel::<()>();
+        let body = move || {
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                let mut renewed: Vec<PathBuf> = Vec::new();
+                for one in &mut watched {
+                    renewed.extend(one.look());
+                }
+                renewed.sort();
+                renewed.dedup();
+                if !renewed.is_empty() {
+                    mark(&renewed, &control);
+                }
+            }
+        };
+        thread::Builder::new()
+            .name("certificates".to_owned())
+            .spawn(body)?;
+        Ok(Some(Self { _end: end }))
+    }
+}
+
+/// Notes in the results that files were read again.
+fn mark(files: &[PathBuf], control: &Control) {
+    let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
+    let change = Change::Mark {
+        text: format!("read again: {}", names.join(", ")),
+    };
+    // A run that is over, or has too many marks, has no use for it.
+    let _unmarked = control.send(Command::soon(change));
+}
+
+fn shown(file: &Path) -> String {
+    file.to_string_lossy().escape_debug().to_string()
+}
+
+/// The certificates of one pool.
+struct Watched {
+    tls: Tls,
+    material: TlsMaterial,
+    /// Its files, as they were when they were read.
+    stamps: Vec<(PathBuf, Option<Stamp>)>,
+    /// How often in a row they could not be used.
+    failed: u32,
+}
+
+/// What tells that a file was written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+}
+
+impl Watched {
+    fn new(tls: &Tls, material: &TlsMaterial) -> Self {
+        let stamps = pems(tls).into_iter().filter_map(|pem| {
+            // A pipe can't be read again.
+            Some((pem.file.clone(), Some(stamp(&pem.file)?)))
+        });
+        Self {
+            stamps: stamps.collect(),
+            tls: tls.clone(),
+            material: material.clone(),
+            failed: 0,
+        }
+    }
+
+    /// Takes the files where they have changed and can be used; gives those that it took.
+    fn look(&mut self) -> Vec<PathBuf> {
+        let now: Vec<Option<Stamp>> = self.stamps.iter().map(|(file, _)| stamp(file)).collect();
+        let files = self.stamps.iter().zip(&now);
+        let changed = files.filter(|((_, before), now)| before != *now);
+        let changed: Vec<PathBuf> = changed.map(|((file, _), _)| file.clone()).collect();
+        if changed.is_empty() {
+            return changed;
+        }
+        match self.read() {
+            Ok(tls) => {
+                self.tls = tls;
+                self.failed = 0;
+                for ((_, stamp), now) in self.stamps.iter_mut().zip(now) {
+                    *stamp = now;
+                }
+                self.material.renew(certificates(&self.tls));
+                changed
+            }
+            Err(reason) => {
+                self.failed += 1;
+                if self.failed == LOOKS {
+                    let names: Vec<String> = changed.iter().map(|file| shown(file)).collect();
+                    let names = names.join(", ");
+                    output::complain(&format!(
+                        "{names} changed and can't be used, so the former certificates stay: {reason}"
+                    ));
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// The settings with the files as they are now.
+    fn read(&self) -> Result<Tls, String> {
+        let again = |pem: &Pem| match self.stamps.iter().any(|(file, _)| *file == pem.file) {
+            false => Ok(pem.clone()),
+            true => fs::read(&pem.file)
+                .map(|text| Pem {
+                    text: text.into(),
+                    file: pem.file.clone(),
+                })
+                .map_err(|error| error.to_string()),
+        };
+        let pair = self.tls.identity_pem.as_ref();
+        let pair = pair.map(|(chain, key)| Ok::<_, String>((again(chain)?, again(key)?)));
+        let tls = Tls {
+            ca_pem: self.tls.ca_pem.as_ref().map(again).transpose()?,
+            identity_pem: pair.transpose()?,
+            ..self.tls.clone()
+        };
+        match check(&tls) {
+            Ok(()) => Ok(tls),
+            Err(TlsFault::Roots(reason) | TlsFault::Identity(reason)) => Err(reason),
+        }
+    }
+}
+
+/// The texts of the settings.
+fn pems(tls: &Tls) -> Vec<&Pem> {
+    let pair = tls.identity_pem.iter();
+    let pair = pair.flat_map(|(chain, key)| [chain, key]);
+    tls.ca_pem.iter().chain(pair).collect()
+}
+
+/// A regular file's stamp.
+fn stamp(file: &Path) -> Option<Stamp> {
+    let found = fs::metadata(file).ok().filter(|found| found.is_file())?;
+    Some(Stamp {
+        inode: found.ino(),
+        length: found.len(),
+        modified: (found.mtime(), found.mtime_nsec()),
+    })
+}
+
+/// Whether connections can be secured with the certificates of these settings.
+///
+/// # Errors
+/// When they can't.
+pub(crate) fn check(tls: &Tls) -> Result<(), TlsFault> {
+    let fault = |texts: TlsTexts| {
+        let verify = match texts.roots {
+            Some(_) => TlsVerify::Yes,
+            None => TlsVerify::No,
+        };
+        let options = TlsOptions {
+            name: "localhost",
+            material: &TlsMaterial::new(texts),
+            identity: TlsIdentity::Shown,
+            verify,
+            alpn: &[],
+            resumed_per_million: 0,
+        };
+        TlsConfig::new(&options).err().map(|error| match error {
+            TlsSetupError::Roots(text) | TlsSetupError::Identity(text) => text,
+            other => other.to_string(),
+        })
+    };
+    let TlsTexts { roots, identity } = certificates(tls);
+    let alone = |roots, identity| fault(TlsTexts { roots, identity });
+    if let Some(reason) = roots.and_then(|roots| alone(Some(roots), None)) {
+        return Err(TlsFault::Roots(reason));
+    }
+    match identity.and_then(|identity| alone(None, Some(identity))) {
+        Some(reason) => Err(TlsFault::Identity(reason)),
+        None => Ok(()),
+    }
+}

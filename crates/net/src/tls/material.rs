@@ -1,0 +1,70 @@
+//! Roots and a client's certificate, which may be renewed while connections are made.
+//!
+//! Whoever reads the files checks that the new texts can be used, and puts them in the place of the
+//! former ones. Each worker's settings notice that when they begin their next connection.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// A text in PEM.
+type Pem = Arc<[u8]>;
+
+/// Certificates and a key.
+#[derive(Clone, Default)]
+pub struct TlsTexts {
+    /// Trusted roots; the system's when `None`.
+    pub roots: Option<Pem>,
+    /// The client's certificate chain and its private key.
+    pub identity: Option<(Pem, Pem)>,
+}
+
+/// A private key is in no output.
+impl fmt::Debug for TlsTexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsTexts").finish_non_exhaustive()
+    }
+}
+
+/// The texts as they are now, shared by all settings that were made with them.
+#[derive(Clone, Debug, Default)]
+pub struct TlsMaterial(Arc<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    /// How often the texts were replaced.
+    generation: AtomicU64,
+    texts: RwLock<TlsTexts>,
+}
+
+impl TlsMaterial {
+    /// Material that begins with these texts.
+    #[must_use]
+    pub fn new(texts: TlsTexts) -> Self {
+        Self(Arc::new(Held {
+            generation: AtomicU64::new(0),
+            texts: RwLock::new(texts),
+        }))
+    }
+
+    /// Replaces the texts: connections that begin from now on use the new ones.
+    pub fn renew(&self, texts: TlsTexts) {
+        let held = &self.0.texts;
+        *held.write().unwrap_or_else(PoisonError::into_inner) = texts;
+        // After the texts: a reader that sees the new number finds the new texts.
+        self.0.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often the texts were replaced.
+    pub(super) fn generation(&self) -> u64 {
+        self.0.generation.load(Ordering::Acquire)
+    }
+
+    /// The texts, with a number that is at most theirs.
+    pub(super) fn texts(&self) -> (u64, TlsTexts) {
+        let generation = self.generation();
+        let held = &self.0.texts;
+        let texts = held.read().unwrap_or_else(PoisonError::into_inner).clone();
+        (generation, texts)
+    }
+}
