@@ -86,6 +86,28 @@ impl Link {
         self.nft("flush chain inet t c");
     }
 
+    /// Forgets the connections to port 9000 that are open, as a middlebox does: their packets are
+    /// dropped, and new connections work.
+    fn forget(&self) {
+        let mut command = self.0.command("cat");
+        let table = command.arg("/proc/net/tcp").output().unwrap().stdout;
+        // An address is `HEX:PORT`, and 2328 is 9000.
+        let table = String::from_utf8(table).unwrap();
+        let rows = table
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let ours = rows.filter(|row| row.len() > 2 && row[2].ends_with(":2328"));
+        let mut count = 0;
+        for row in ours {
+            let port = u16::from_str_radix(row[1].split_once(':').unwrap().1, 16).unwrap();
+            self.nft(&format!(
+                "add rule inet t c tcp sport {port} drop ; add rule inet t c tcp dport {port} drop"
+            ));
+            count += 1;
+        }
+        assert!(count > 0, "no connection in\n{table}");
+    }
+
     /// Waits until `count` requests have gone over it, each with its answer and an acknowledgement.
     fn await_requests(&self, count: u64) {
         wait_until("a load", || self.0.tcp("InSegs") >= 3 * count);
@@ -117,6 +139,34 @@ fn a_vanished_peer_costs_timeouts_and_no_hang() {
     assert!(report.n("requests.ok") > 20, "{:#}", report.short());
     assert!(report.n("requests.timed_out") >= 8, "{:#}", report.short());
     assert_eq!(report.n("requests.timed_out"), report.n("requests.failed"));
+}
+
+/// A connection of HTTP/2 that the way there has forgotten is asked for a sign of life when a
+/// request on it has timed out, and replaced.
+#[test]
+fn a_forgotten_connection_is_found_dead_and_replaced() {
+    let Some(link) = Link::new() else { return };
+    let _serve = serve_in(&link.0);
+    let line = "--http2 -c 1 --streams 100 -r 50/s -z 5s --timeout 500ms --ping 1h \
+                --ping-timeout 1s http://127.0.0.1:9000/";
+    let process = start_in(&link.0, line);
+    // Some go in a packet with others.
+    link.await_requests(20);
+    link.forget();
+    let report = load_of(process);
+    report.balances();
+    let short = report.short();
+    assert_eq!(report.n("requests.intended"), 250, "{short:#}");
+    assert_eq!(
+        report.kinds(),
+        ["timeout:head", "timeout:ping"],
+        "{short:#}"
+    );
+    assert_eq!(report.n("connections.closed.silent"), 1, "{short:#}");
+    assert_eq!(report.n("connections.opened"), 2, "{short:#}");
+    let intervals = report.at("intervals").as_array().unwrap();
+    let last = &intervals[intervals.len() - 1];
+    assert!(last["failed"] == 0 && last["good"] != 0, "{last:#}");
 }
 
 /// A link that is away for half a second costs time, and no request.
