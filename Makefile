@@ -15,7 +15,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: demo install test peers suites receivers platforms format lint unit dialects bench fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites receivers platforms format lint unit dialects bench faults soak fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile builds in half
 # the time of a release, which measures no better at this rate.
@@ -96,6 +96,16 @@ bench: suites
 	for name in http1 http2 grpc pandora; do \
 	  cargo run --release --locked --package drumfire-bench --bin $$name || exit 1; \
 	done
+
+# Faults that take minutes: 200 runs are killed, and their records compared with the server's counts.
+faults:
+	cargo build --release --locked --package drumfire --package drumfire-bench
+	cargo run --release --locked --package drumfire-bench --bin kills
+
+# Half an hour at 20,000 requests a second: memory, descriptors, and what storing and scraping cost.
+soak:
+	cargo build --release --locked --package drumfire --package drumfire-bench
+	cargo run --release --locked --package drumfire-bench --bin soak -- --seconds 10
 
 # Every fuzz target in turn; needs cargo-fuzz and a nightly compiler.
 fuzz:

@@ -7,6 +7,7 @@ mod idle;
 mod lag;
 mod memory;
 mod pandora;
+mod scrapes;
 mod soak;
 mod start_up;
 mod system_calls;
@@ -87,10 +88,13 @@ impl Row {
         ]
     }
 
-    /// The long run.
+    /// The long run, and one whose metrics are fetched.
     #[must_use]
     pub fn soak() -> Vec<Self> {
-        vec![Self::alone("soak", soak::measure)]
+        vec![
+            Self::alone("soak", soak::measure),
+            Self::alone("scrapes", scrapes::measure),
+        ]
     }
 
     /// All rows of Pandora's job, each beside the claim of its page on performance.

@@ -1,0 +1,140 @@
+//! A page of metrics that is fetched again and again: what does it do to a run's own lateness?
+
+use super::Settings;
+use crate::floor::Scheme;
+use crate::process::{self, CLIENT_CORE, Watch, pinned};
+use crate::server::{Kind, Server};
+use crate::table::{Figure, Line, Spread, Target};
+use drumfire_units::Nanos;
+use serde_json::Value;
+use std::io::{Error, Read as _, Result, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Connections that carry the load.
+const CONNECTIONS: &str = "50";
+/// Between two fetches.
+const EVERY: Duration = Duration::from_millis(100);
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// By how much the 99th percentile of the lag may differ, in percent.
+const LAG_MAX: f64 = 5.0;
+
+/// The lag of runs whose page is fetched and of runs that have none, alternately.
+pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
+    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
+    let (mut plain, mut changes, mut fetches) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..settings.rounds {
+        let scraped = || scraped(&server, settings);
+        let bare = || lag(&server, None, settings);
+        // Neither is always the first.
+        let ((with, fetched), without) = if round % 2 == 0 {
+            let with = scraped()?;
+            (with, bare()?)
+        } else {
+            let without = bare()?;
+            (scraped()?, without)
+        };
+        plain.push(without / 1e3);
+        changes.push((with / without - 1.0) * 100.0);
+        fetches.push(fetched as f64 / f64::from(settings.seconds));
+    }
+    let (rate, seconds, rounds) = (settings.rate, settings.seconds, settings.rounds);
+    let what = format!("{rate} requests/s for {seconds} s, {rounds} rounds");
+    let figure = |name: String, value: f64, unit: &str, target| {
+        Line::Figure(Figure {
+            what: format!("{what}: {name}"),
+            value,
+            unit: unit.to_owned(),
+            target,
+        })
+    };
+    let change = Spread::of(changes);
+    Ok(vec![
+        figure(
+            "lag p99 without a page".to_owned(),
+            Spread::of(plain).median,
+            "µs",
+            None,
+        ),
+        figure(
+            "fetches".to_owned(),
+            Spread::of(fetches).median,
+            "a second",
+            None,
+        ),
+        figure(
+            format!(
+                "what they add to it ({:.1} to {:.1} %)",
+                change.min, change.max
+            ),
+            change.median,
+            "%",
+            Some(Target::AtMost(LAG_MAX)),
+        ),
+    ])
+}
+
+/// The lag of a run whose page is fetched, and how often it was.
+fn scraped(server: &Server, settings: &Settings) -> Result<(f64, u64)> {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let page = free.local_addr()?;
+    drop(free);
+    let (is_over, fetched) = (AtomicBool::new(false), AtomicU64::new(0));
+    let lag = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                // Before its start and after its end the run has no page.
+                let whole = fetch(page).is_ok_and(|text| text.contains("# EOF"));
+                fetched.fetch_add(u64::from(whole), Ordering::Relaxed);
+                thread::sleep(EVERY);
+            }
+        });
+        let lag = lag(server, Some(page), settings);
+        is_over.store(true, Ordering::Relaxed);
+        lag
+    })?;
+    let fetched = fetched.into_inner();
+    // A tenth of them may be missed for the run's own start and end.
+    let least = u64::from(settings.seconds) * 8;
+    match fetched >= least {
+        true => Ok((lag, fetched)),
+        false => Err(Error::other(format!(
+            "the page was fetched {fetched} times, not {least}"
+        ))),
+    }
+}
+
+fn fetch(page: SocketAddr) -> Result<String> {
+    let mut stream = TcpStream::connect_timeout(&page, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let accept = "application/openmetrics-text; version=1.0.0";
+    write!(
+        stream,
+        "GET /metrics HTTP/1.1\r\nHost: {page}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// The 99th percentile of a run's lag, in nanoseconds.
+fn lag(server: &Server, page: Option<SocketAddr>, settings: &Settings) -> Result<f64> {
+    let seconds = u64::from(settings.seconds);
+    let mut command = pinned(CLIENT_CORE, &settings.programs.drumfire);
+    command.args(["http", "--threads=1", "-q", "--json=-", "--no-store"]);
+    command.args(["-c", CONNECTIONS, "-r", &settings.rate.to_string()]);
+    command.args(["-z", &format!("{seconds}s")]);
+    if let Some(page) = page {
+        command.args(["--metrics", &page.to_string()]);
+    }
+    command.arg(server.url("/"));
+    let limit = Nanos::from_secs(seconds + 60);
+    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let summary: Value = serde_json::from_str(&finished.stdout).unwrap_or_default();
+    summary["latency"]["lag"]["quantiles"]["0.99"]
+        .as_f64()
+        .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))
+}
