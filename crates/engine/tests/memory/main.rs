@@ -4,6 +4,7 @@
     reason = "an allocator that counts is the only way to see allocations"
 )]
 
+use drumfire_measure::RunEvent;
 use drumfire_plan::{
     Body, CallKind, Cookies, DataError, Drain, Inspection, Mismatch, OnFailure, Pause, Program,
     RenderedFields, ReplyCheck, ReplyError, RequestContext, RequestData, Response, Retry, Step,
@@ -16,7 +17,7 @@ use drumfire_testkit::{
 use drumfire_units::{ByteSize, Nanos};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -64,7 +65,17 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Allocations of the worker's thread and bytes held, at each of these times of the run.
-fn observed(plan: Draft, mut world: World, times: &[Nanos]) -> Vec<(u64, i64)> {
+fn observed(plan: Draft, world: World, times: &[Nanos]) -> Vec<(u64, i64)> {
+    observed_beside(plan, world, times, &mut |_| {})
+}
+
+/// The same, with every event shown as it comes.
+fn observed_beside(
+    plan: Draft,
+    mut world: World,
+    times: &[Nanos],
+    watch: &mut dyn FnMut(&RunEvent),
+) -> Vec<(u64, i64)> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let seen = Arc::new(Mutex::new(Vec::with_capacity(times.len())));
     for time in times {
@@ -73,7 +84,8 @@ fn observed(plan: Draft, mut world: World, times: &[Nanos]) -> Vec<(u64, i64)> {
             seen.lock().expect("no panic while held").push(now());
         });
     }
-    let result = Simulation::of(plan, world).run();
+    let result = Simulation::of(plan, world).try_run_watched(watch);
+    let result = result.expect("a plan that can run");
     assert!(result.summary.total.counts.finished() > 0);
     assert_eq!(
         result.summary.total.counts.intended,
@@ -395,10 +407,16 @@ fn streams_that_fail_allocate_nothing_that_lasts() {
     }
 }
 
-/// Lets the collector's thread catch up with virtual time.
+/// Lets the collector's thread catch up with virtual time: all but the last of these intervals.
 #[expect(clippy::disallowed_methods, reason = "another thread needs real time")]
-fn rest() {
-    thread::sleep(Duration::from_millis(5));
+fn rest(collected: &AtomicU64, intervals: u64) {
+    for _ in 0..60_000 {
+        if collected.load(Ordering::Relaxed) + 1 >= intervals {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("the collector stands still before interval {intervals}");
 }
 
 #[test]
@@ -410,14 +428,21 @@ fn calls_hold_as_much_after_an_hour_as_after_minutes() {
     let plan = plan.calls(CallKind::Unary, Said::once().varying());
     let script = Http2::new().says(Reply::unary(b"hello"));
     let server = Server::http2(script).takes(Law::Exponential(Nanos::from_millis(10)));
-    let rests = (1..360).map(|interval| Nanos::from_millis(interval * 10_000 + 100));
-    let world = rests.fold(world(server), |world, time| world.at(time, rest));
+    let collected = Arc::new(AtomicU64::new(0));
+    let world = (1..360).fold(world(server), |world, interval| {
+        let (collected, time) = (Arc::clone(&collected), interval * 10_000 + 100);
+        world.at(Nanos::from_millis(time), move || rest(&collected, interval))
+    });
     // Each in the middle of an interval. How many intervals are on their way between the threads is
     // up to the system: the least that is held is the need of the run.
     let times: Vec<Nanos> = (200..3600)
         .map(|second| Nanos::from_millis(second * 1000 + 500))
         .collect();
-    let seen = observed(plan, world, &times);
+    let seen = observed_beside(plan, world, &times, &mut |event| {
+        if let RunEvent::IntervalClosed(_) = event {
+            collected.fetch_add(1, Ordering::Relaxed);
+        }
+    });
     let least = |part: &[(u64, i64)]| part.iter().map(|(_, held)| *held).min();
     let (early, late) = (least(&seen[..400]), least(&seen[seen.len() - 400..]));
     let grown = late.zip(early).map(|(late, early)| late - early);
