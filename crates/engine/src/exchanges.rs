@@ -445,7 +445,7 @@ impl Exchanges {
         }
         interval.interim += u64::from(exchange.interim);
         let sample = exchange.sample(now, outcome, status, request.step);
-        if self.records.attends {
+        if self.records.attends || sample.response_time() > self.records.slow_from {
             self.attend(id, &sample);
         }
         let exchange = &mut self.list[id.index()];

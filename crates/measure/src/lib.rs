@@ -81,8 +81,8 @@ pub use target::{TargetAnswer, TargetState};
 pub use threshold::ThresholdResult;
 pub use timeline::{Resolution, Timeline};
 pub use transcript::{
-    Excerpt, FAILED_BODIES, FAILED_BODY_BYTES, FailedBodies, FailedBody, Field, Side, Transcript,
-    Written,
+    Excerpt, FAILED_BODY_BYTES, FAILED_EXAMPLES, FAILED_KINDS, FailedBodies, FailedBody, Field,
+    Side, Transcript, Written,
 };
 pub use verdict::{Validity, Verdict};
 pub use window::WindowedThresholds;

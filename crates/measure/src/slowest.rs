@@ -1,4 +1,4 @@
-//! The slowest requests of a run, by the traces that they carried.
+//! The slowest requests of a run.
 
 use crate::Outcome;
 use drumfire_units::Nanos;
@@ -7,10 +7,10 @@ use std::cmp::Reverse;
 /// How many are named.
 pub const SLOWEST: usize = 10;
 
-/// A request that carried a traceparent.
+/// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlowRequest {
-    /// The id of its trace, 32 hexadecimal digits.
+    /// The id of its trace, 32 hexadecimal digits; empty where it carried none.
     pub trace: String,
     /// Which of the plan's pools it belongs to.
     pub pool: u16,
@@ -31,10 +31,13 @@ pub struct SlowRequest {
 pub struct Slowest(Vec<SlowRequest>);
 
 impl Slowest {
-    /// Whether a request that took this long may be one of them.
+    /// The time that no further one of them is below; zero while there are few.
     #[must_use]
-    pub fn wants(&self, time: Nanos) -> bool {
-        self.0.len() < SLOWEST || self.0.last().is_some_and(|last| time >= last.response_time)
+    pub fn bound(&self) -> Nanos {
+        match self.0.get(SLOWEST - 1) {
+            Some(last) => last.response_time,
+            None => Nanos::ZERO,
+        }
     }
 
     /// Adds one, if it is slow enough. The order in which they come makes no difference.
@@ -89,6 +92,6 @@ mod tests {
         assert_eq!(one, other);
         let times: Vec<u64> = one.iter().map(|slow| slow.response_time.0).collect();
         assert_eq!(times, [49, 49, 48, 48, 47, 47, 46, 46, 45, 45]);
-        assert!(one.wants(Nanos(45)) && !one.wants(Nanos(44)));
+        assert_eq!(one.bound(), Nanos(45));
     }
 }

@@ -3,9 +3,13 @@
 use crate::{Outcome, Sample, SlowRequest};
 use drumfire_plan::Finding;
 use drumfire_units::Nanos;
+use std::ops::Range;
 
-/// How many kinds of failure have their first body kept.
-pub const FAILED_BODIES: usize = 32;
+/// How many kinds of failure have bodies kept.
+pub const FAILED_KINDS: usize = 32;
+
+/// How many of each kind.
+pub const FAILED_EXAMPLES: usize = 3;
 
 /// How many bytes of such a body are kept.
 pub const FAILED_BODY_BYTES: usize = 1_024;
@@ -74,7 +78,7 @@ pub struct Excerpt {
     pub text: Option<String>,
 }
 
-/// The first body of a kind of failure.
+/// One of the first bodies of a kind of failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedBody {
     /// How the exchange ended.
@@ -91,14 +95,22 @@ pub struct FailedBody {
     pub body: Excerpt,
 }
 
+impl FailedBody {
+    /// Whether a body of the same step has the same text. One whose text is not kept says nothing.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let [one, two] = [self, other].map(|body| (body.pool, body.step, &body.body));
+        one == two && !self.body.bytes.is_empty()
+    }
+}
+
 /// What a worker keeps of exchanges beyond their figures.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     /// Exchanges in full.
     pub transcripts: Vec<Transcript>,
-    /// The first bodies of kinds of failure.
+    /// Bodies of kinds of failure.
     pub failed_bodies: Vec<FailedBody>,
-    /// Requests that are slower than others before, where they carry traces.
+    /// Requests that are slower than most before.
     pub slow: Vec<SlowRequest>,
 }
 
@@ -110,33 +122,62 @@ impl Written {
     }
 }
 
-/// The first bodies of failures, one of each kind: of an outcome with a status.
+/// The first bodies of failures, a few of each kind: of an outcome with a status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailedBodies(Vec<FailedBody>);
 
 impl FailedBodies {
-    /// Whether the body of such a failure would be a first one.
+    /// Whether the body of such a failure would be one of the first ones.
     #[must_use]
     pub fn wants(&self, outcome: Outcome, status: u16) -> bool {
-        self.0.len() < FAILED_BODIES && self.position(outcome, status).is_err()
-    }
-
-    /// Keeps a body, unless an earlier one of its kind is there or there are too many kinds.
-    pub fn add(&mut self, body: FailedBody) {
-        match self.position(body.outcome, body.status) {
-            Ok(at) if body.end < self.0[at].end => self.0[at] = body,
-            Ok(_) => {}
-            Err(at) if self.0.len() < FAILED_BODIES => self.0.insert(at, body),
-            Err(_) => {}
+        match self.of_kind(outcome, status).len() {
+            0 => self.kinds() < FAILED_KINDS,
+            count => count < FAILED_EXAMPLES,
         }
     }
 
-    fn position(&self, outcome: Outcome, status: u16) -> Result<usize, usize> {
-        self.0
-            .binary_search_by_key(&(outcome, status), |body| (body.outcome, body.status))
+    /// Keeps a body, unless there are enough earlier ones of its kind or too many kinds, or an
+    /// earlier one says the same.
+    pub fn add(&mut self, body: FailedBody) {
+        let kind = self.of_kind(body.outcome, body.status);
+        let mut same = kind.clone().filter(|at| self.0[*at].says_the_same(&body));
+        match same.next() {
+            Some(at) if self.0[at].end <= body.end => return,
+            Some(at) => {
+                self.0.remove(at);
+                return self.add(body);
+            }
+            None => {}
+        }
+        if kind.is_empty() && self.kinds() == FAILED_KINDS {
+            return;
+        }
+        let at = kind.start + self.0[kind.clone()].partition_point(|other| other.end <= body.end);
+        self.0.insert(at, body);
+        if kind.len() == FAILED_EXAMPLES {
+            self.0.remove(kind.end);
+        }
     }
 
-    /// All of them, by outcome and status.
+    /// Where those of a kind are, or would be.
+    fn of_kind(&self, outcome: Outcome, status: u16) -> Range<usize> {
+        let key = |body: &FailedBody| (body.outcome, body.status);
+        let start = self.0.partition_point(|body| key(body) < (outcome, status));
+        let end = self
+            .0
+            .partition_point(|body| key(body) <= (outcome, status));
+        start..end
+    }
+
+    /// How many kinds there are.
+    fn kinds(&self) -> usize {
+        let kinds = self
+            .0
+            .chunk_by(|one, next| (one.outcome, one.status) == (next.outcome, next.status));
+        kinds.count()
+    }
+
+    /// All of them, by outcome, status and end.
     pub fn iter(&self) -> impl Iterator<Item = &FailedBody> {
         self.0.iter()
     }
@@ -173,16 +214,25 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_each_kind_stays() {
+    fn the_first_of_each_kind_stay() {
         let mut bodies = FailedBodies::default();
         assert!(bodies.wants(Outcome::HttpStatus, 500));
-        for (status, end, text) in [(500, 7, "b"), (404, 9, "c"), (500, 5, "a"), (500, 6, "d")] {
+        for (status, end, text) in [
+            (500, 7, "d"),
+            (404, 9, "c"),
+            (500, 5, "a"),
+            (500, 9, "e"),
+            (500, 6, "b"),
+            (500, 4, "b"),
+            (500, 8, "a"),
+        ] {
             bodies.add(body(status, end, text));
         }
+        assert!(bodies.wants(Outcome::HttpStatus, 404));
         assert!(!bodies.wants(Outcome::HttpStatus, 500));
         assert!(bodies.wants(Outcome::AssertBody, 500));
         let kept: Vec<_> = bodies.iter().map(|body| &body.body.bytes[..]).collect();
-        assert_eq!(kept, [b"c", b"a"]);
+        assert_eq!(kept, [b"c", b"b", b"a", b"d"]);
     }
 
     #[test]
@@ -191,9 +241,12 @@ mod tests {
         for status in 400..500 {
             bodies.add(body(status, 0, "x"));
         }
-        assert_eq!(bodies.iter().count(), FAILED_BODIES);
+        assert_eq!(bodies.iter().count(), FAILED_KINDS);
+        bodies.add(body(400, 1, "y"));
+        bodies.add(body(599, 1, "y"));
+        assert_eq!(bodies.iter().count(), FAILED_KINDS + 1);
         assert!(!bodies.wants(Outcome::HttpStatus, 599));
-        assert_eq!(bodies.take().len(), FAILED_BODIES);
+        assert_eq!(bodies.take().len(), FAILED_KINDS + 1);
         assert!(bodies.is_empty());
     }
 }

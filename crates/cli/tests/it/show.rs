@@ -245,7 +245,7 @@ fn what_a_server_sends_is_escaped_and_its_echo_of_a_secret_masked() {
 }
 
 #[test]
-fn the_first_body_of_each_kind_of_failure_is_kept_and_bounded() {
+fn the_first_bodies_of_each_kind_of_failure_are_kept_and_bounded() {
     let server = Serve::new("--shop");
     let folder = Folder::new();
     let json = folder.at("result.json");

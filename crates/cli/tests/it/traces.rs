@@ -73,7 +73,12 @@ fn the_slowest_are_named_by_their_traces() {
     assert!(traces.len() == 10 && traces.iter().all(|trace| trace.len() == 32));
     let run = http(&line(""));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(Report::read(&folder.at("json")).at("slowest").is_null());
+    let report = Report::read(&folder.at("json"));
+    let slowest = report.at("slowest").as_array().unwrap();
+    assert!(slowest.len() == 10 && slowest.iter().all(|slow| slow["trace_id"].is_null()));
+    assert!(!run.stdout.contains("Slowest "), "{}", run.stdout);
+    let run = http(&line("--explain"));
+    assert!(run.stdout.contains("Slowest "), "{}", run.stdout);
 }
 
 #[test]

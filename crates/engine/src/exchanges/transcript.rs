@@ -19,6 +19,7 @@ use drumfire_measure::{
 };
 use drumfire_plan::secret::{self, is_secret};
 use drumfire_plan::{Direction, Response, TRACEPARENT, Transcripts};
+use drumfire_units::Nanos;
 use std::mem::take;
 
 /// How many digits the id of a trace has.
@@ -43,10 +44,10 @@ pub(super) struct Records {
     bodies: Vec<FailedBody>,
     /// Whether any request carries a trace.
     traces: bool,
-    /// The slowest of this worker's that do.
+    /// The slowest of this worker's that are not handed over yet.
     slowest: Slowest,
-    /// Those that are not handed over yet.
-    slow: Vec<SlowRequest>,
+    /// A response time beyond it is one of the slowest so far.
+    pub(super) slow_from: Nanos,
 }
 
 impl Records {
@@ -95,7 +96,7 @@ impl Exchanges {
         Written {
             transcripts: take(&mut self.records.transcripts),
             failed_bodies: take(&mut self.records.bodies),
-            slow: take(&mut self.records.slow),
+            slow: self.records.slowest.take(),
         }
     }
 
@@ -105,26 +106,21 @@ impl Exchanges {
         if self.records.wants(sample) {
             self.transcribe(id, *sample, Part::Last);
         }
-        let is_measured = sample.intended >= self.measure_from;
-        if self.records.traces && is_measured && self.records.slowest.wants(sample.response_time())
-        {
-            self.keep_trace(id, sample);
+        let is_slow = sample.response_time() > self.records.slow_from;
+        if is_slow && sample.intended >= self.measure_from {
+            self.keep_slow(id, sample);
         }
     }
 
-    /// Keeps the trace of an exchange that is slower than most.
+    /// Keeps an exchange that is slower than most.
     #[cold]
-    fn keep_trace(&mut self, id: ExchangeId, sample: &Sample) {
-        let exchange = &self.list[id.index()];
-        let request = &self.prepared.requests[exchange.task.request as usize];
-        let sent = exchange.sent(&request.message);
-        let mut fields = sent.fields.iter();
-        let field = fields.find(|field| field.name.eq_ignore_ascii_case(TRACEPARENT));
-        let Some(trace) = field.and_then(|field| field.value.split('-').nth(1)) else {
-            return;
+    fn keep_slow(&mut self, id: ExchangeId, sample: &Sample) {
+        let trace = match self.records.traces {
+            true => self.trace_of(id).unwrap_or_default(),
+            false => String::new(),
         };
         let slow = SlowRequest {
-            trace: trace.chars().take(TRACE_DIGITS).collect(),
+            trace,
             pool: self.prepared.id.0,
             step: sample.step,
             outcome: sample.outcome,
@@ -132,8 +128,20 @@ impl Exchanges {
             intended: sample.intended,
             response_time: sample.response_time(),
         };
-        self.records.slowest.add(slow.clone());
-        self.records.slow.push(slow);
+        let records = &mut self.records;
+        records.slowest.add(slow);
+        records.slow_from = records.slow_from.max(records.slowest.bound());
+    }
+
+    /// The id of the trace that an exchange carried.
+    fn trace_of(&self, id: ExchangeId) -> Option<String> {
+        let exchange = &self.list[id.index()];
+        let request = &self.prepared.requests[exchange.task.request as usize];
+        let sent = exchange.sent(&request.message);
+        let mut fields = sent.fields.iter();
+        let field = fields.find(|field| field.name.eq_ignore_ascii_case(TRACEPARENT));
+        let trace = field?.value.split('-').nth(1)?;
+        Some(trace.chars().take(TRACE_DIGITS).collect())
     }
 
     /// A response of an unexpected status has come in one piece.

@@ -1,9 +1,7 @@
 //! The end of a run: version, span, and what does not follow from intervals.
 
 use super::{CodecError, Input, VERSION, put, put_text};
-use crate::{
-    Ending, Excerpt, FAILED_BODIES, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult,
-};
+use crate::{Ending, Excerpt, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
 
 /// The bytes of an ending.
@@ -143,22 +141,15 @@ fn short(input: &mut Input<'_>) -> Result<u16, CodecError> {
 
 fn bodies(input: &mut Input<'_>) -> Result<FailedBodies, CodecError> {
     const ORDER: CodecError = CodecError::Malformed("bodies of failures");
+    let read = input.several(body)?;
     let mut bodies = FailedBodies::default();
-    let mut last = None;
-    let count = input.length()?;
-    if count > FAILED_BODIES {
-        return Err(ORDER);
+    for body in &read {
+        bodies.add(body.clone());
     }
-    for _ in 0..count {
-        let body = body(input)?;
-        let kind = Some((body.outcome, body.status));
-        if kind <= last {
-            return Err(ORDER);
-        }
-        last = kind;
-        bodies.add(body);
+    match bodies.iter().eq(&read) {
+        true => Ok(bodies),
+        false => Err(ORDER),
     }
-    Ok(bodies)
 }
 
 fn body(input: &mut Input<'_>) -> Result<FailedBody, CodecError> {

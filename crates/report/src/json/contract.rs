@@ -221,9 +221,10 @@ struct Failures {
     slowest: Vec<Slow>,
 }
 
-/// One of the slowest requests that carried a trace.
+/// One of the slowest requests.
 #[derive(Serialize)]
 struct Slow {
+    #[serde(skip_serializing_if = "String::is_empty")]
     trace_id: String,
     response_time_ns: u64,
     at_ns: u64,

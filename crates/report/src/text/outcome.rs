@@ -10,7 +10,9 @@ use crate::show::content;
 use crate::status::reason_phrase;
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
-use drumfire_measure::{Blame, ErrorRow, GRPC_STATUS, Leniency, Outcome, Summary, status_name};
+use drumfire_measure::{
+    Blame, ErrorRow, FailedBody, GRPC_STATUS, Leniency, Outcome, Summary, status_name,
+};
 use std::cmp::Reverse;
 use unicode_width::UnicodeWidthStr;
 
@@ -245,17 +247,25 @@ pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// The first body of each kind of failure.
+/// The first bodies of each kind of failure.
 fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
+    let mut last: Option<&FailedBody> = None;
     for failed in summary.failed_bodies.iter() {
+        let before = last
+            .replace(failed)
+            .filter(|last| (last.outcome, last.status) == (failed.outcome, failed.status));
+        let which = match before {
+            None => "first",
+            Some(_) => "another",
+        };
         let pool = summary.info.pools.get(failed.pool);
         let step = pool.and_then(|pool| pool.steps.get(usize::from(failed.step)));
         let step = step.map_or_else(String::new, |step| {
             foreign(&secret::url(step), page.style.unicode)
         });
         let head = match failed.outcome {
-            Outcome::HttpStatus => format!("first {} of {step}", failed.status),
-            outcome => format!("first {} of {step}", outcome.name()),
+            Outcome::HttpStatus => format!("{which} {} of {step}", failed.status),
+            outcome => format!("{which} {} of {step}", outcome.name()),
         };
         let rows = content(&failed.body, &[], &[], page.style.unicode);
         let shown = rows.len().min(BODY_LINES);

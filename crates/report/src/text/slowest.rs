@@ -1,11 +1,11 @@
-//! The slowest requests, by the traces that they carried.
+//! The slowest requests, where they carried traces or the report explains itself.
 
 use super::foreign;
 use crate::line::Line;
 use crate::page::Page;
 use crate::quantity::latency;
 use crate::secret;
-use drumfire_measure::{SlowRequest, Summary};
+use drumfire_measure::{Outcome, SlowRequest, Summary};
 
 /// How many of them are shown.
 const SHOWN: usize = 5;
@@ -13,7 +13,8 @@ const SHOWN: usize = 5;
 /// Prints a line for each of the slowest.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let slowest: Vec<&SlowRequest> = summary.slowest.iter().take(SHOWN).collect();
-    if slowest.is_empty() {
+    let has_traces = slowest.iter().any(|slow| !slow.trace.is_empty());
+    if slowest.is_empty() || !has_traces && !page.explains() {
         return;
     }
     let rows = slowest.iter().map(|slow| {
@@ -22,14 +23,24 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         let step = pool.and_then(|pool| pool.steps.get(usize::from(slow.step)));
         let step = step.map_or_else(String::new, |step| secret::url(step));
         let step = foreign(&step, page.style.unicode);
-        let mut line = Line::plain(format!("{time}  trace {}  {step}", slow.trace));
+        let at = slow.intended.as_secs_f64();
+        let trace = match slow.trace.as_str() {
+            "" => String::new(),
+            trace => format!("trace {trace}  "),
+        };
+        let end = match slow.outcome {
+            Outcome::Ok => String::new(),
+            Outcome::HttpStatus => format!("  {}", slow.status),
+            outcome => format!("  {}", outcome.name()),
+        };
+        let mut line = Line::plain(format!("{time}  at {at:.1} s  {trace}{step}{end}"));
         line.clip(page.room(), page.style.glyph("…", "~"));
         line
     });
     let rows: Vec<Line> = rows.collect();
     page.part("Slowest", rows);
     page.explain(
-        "The requests with the longest response times, by the ids of the traces that their \
-         traceparent fields began.",
+        "The requests with the longest response times, and when they were due, from the run's \
+         start. A trace is that of the traceparent that the request carried.",
     );
 }
