@@ -56,7 +56,8 @@ advisories:
 platforms:
 	tools/check-platforms.sh
 
-# Real servers for the tests that speak to them: nginx, haproxy, h2o, Apache httpd, Prometheus.
+# Real servers for the tests that speak to them: nginx, haproxy, h2o, Apache httpd, Prometheus,
+# InfluxDB.
 peers:
 	tools/install-peers.sh
 

@@ -14,12 +14,12 @@ declare -A package_of=(
   [strace]=strace [ip]=iproute2 [nft]=nftables [openssl]=openssl
   [script]=bsdutils [unshare]=util-linux
   [vde_switch]=vde-switch [wirefilter]=vde-wirefilter [ping]=iputils-ping
-  [prometheus]=prometheus [promtool]=prometheus
+  [prometheus]=prometheus [promtool]=prometheus [influxd]=influxdb
   [faketime]=faketime
 )
 # Debian's Python, whatever else is on the PATH, for it has Debian's packages.
 package_of[python3-grpc]=python3-grpcio
-peers=(python3-grpc nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool faketime)
+peers=(python3-grpc nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool influxd faketime)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 

@@ -303,11 +303,7 @@ impl Prometheus {
 
     /// The one value of a query, if it has one yet.
     pub(crate) fn query(&self, query: &str) -> Option<f64> {
-        let escape = |c: char| match c {
-            c if c.is_ascii_alphanumeric() || "._".contains(c) => c.to_string(),
-            c => format!("%{:02X}", c as u32),
-        };
-        let query: String = query.chars().map(escape).collect();
+        let query = crate::support::script::escaped(query);
         let reply = self.get(&format!("/api/v1/query?query={query}"))?;
         // Prometheus answers in chunks where an answer is long; ours are short.
         let json = &reply[reply.find('{')?..=reply.rfind('}')?];

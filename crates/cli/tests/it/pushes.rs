@@ -1,8 +1,8 @@
-//! Metrics that a run sends: to Prometheus, to InfluxDB's form, and to receivers with trouble.
+//! Metrics that a run sends: to Prometheus, to InfluxDB, and to receivers with trouble.
 
 use crate::metrics::Prometheus;
 use crate::support::process::Process;
-use crate::support::{Folder, Report, Serve, drumfire, http, lab, wait_until};
+use crate::support::{Folder, Report, Serve, drumfire, http, lab, script, wait_until};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Stdio;
@@ -203,6 +203,173 @@ fn prometheus_takes_what_is_written_to_it() {
     assert!(prometheus.query(&series).unwrap() >= 3.0);
 }
 
+/// InfluxDB 1.x, which lets in nobody but its administrator.
+struct Influx {
+    _process: Process,
+    _folder: Folder,
+    address: SocketAddr,
+}
+
+impl Influx {
+    /// The administrator, as they stand in a URL.
+    const USER: &str = "me:a%40b%3Ac";
+
+    /// `None` where it is not installed.
+    fn start() -> Option<Self> {
+        if !lab::has("influxd") {
+            return None;
+        }
+        let folder = Folder::new();
+        let address = SocketAddr::from(([127, 0, 0, 1], lab::port()));
+        let config = folder.write(
+            "influxdb.conf",
+            format!(
+                "reporting-enabled = false\nbind-address = \"127.0.0.1:{1}\"\n\
+                 [meta]\ndir = \"{0}/meta\"\n[monitor]\nstore-enabled = false\n\
+                 [data]\ndir = \"{0}/data\"\nwal-dir = \"{0}/wal\"\n\
+                 [http]\nbind-address = \"{address}\"\nauth-enabled = true\nlog-enabled = false\n",
+                folder.path().display(),
+                lab::port()
+            ),
+        );
+        let mut command = lab::program("influxd");
+        command.args(["run", "-config", &config]);
+        let influx = Self {
+            _process: Process::start(command.stdin(Stdio::null())),
+            _folder: folder,
+            address,
+        };
+        wait_until("InfluxDB", || script::get(address, "/ping").is_ok());
+        influx.ask("CREATE USER me WITH PASSWORD 'a@b:c' WITH ALL PRIVILEGES");
+        influx.ask("CREATE DATABASE loads");
+        Some(influx)
+    }
+
+    /// The series that answer a statement.
+    fn ask(&self, statement: &str) -> Vec<serde_json::Value> {
+        let (user, password) = Self::USER.split_once(':').unwrap();
+        let statement = script::escaped(statement);
+        let target = format!("/query?db=loads&u={user}&p={password}&q={statement}");
+        let reply = script::post(self.address, &target).unwrap();
+        // It answers in chunks; ours are short.
+        let json = &reply[reply.find('{').unwrap()..=reply.rfind('}').unwrap()];
+        let json: serde_json::Value = serde_json::from_str(json).unwrap();
+        let result = &json["results"][0];
+        assert!(
+            result["error"].is_null() && json["error"].is_null(),
+            "{json}"
+        );
+        result["series"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// A column of the one series that answers a statement.
+    fn column(&self, statement: &str, column: usize) -> Vec<serde_json::Value> {
+        let series = self.ask(statement);
+        assert_eq!(series.len(), 1, "{statement}: {series:?}");
+        let rows = series[0]["values"].as_array().unwrap().iter();
+        rows.map(|row| row[column].clone()).collect()
+    }
+
+    /// A number of a run in the database.
+    fn number(&self, what: &str, measurement: &str, run: &str, condition: &str) -> u64 {
+        let statement = format!("SELECT {what} FROM {measurement} WHERE run = '{run}' {condition}");
+        self.column(&statement, 1)[0].as_u64().unwrap()
+    }
+
+    /// Compares what it has of a run with the run's summary.
+    fn agrees_with(&self, report: &Report) {
+        let id = report.at("run")["id"].as_str().unwrap();
+        let total = "drumfire_requests_total";
+        let ok = self.number("last(value)", total, id, "AND outcome = 'ok'");
+        assert_eq!(ok, report.n("requests.ok"));
+        let failed = self.number("last(value)", total, id, "AND outcome = 'http_status'");
+        assert_eq!(failed, report.kind("http_status"));
+        let count = report.n("latency.response_time.count");
+        let times = "drumfire_response_time_seconds";
+        for (part, condition) in [("count", ""), ("bucket", "AND le = '+Inf'")] {
+            let measurement = format!("{times}_{part}");
+            let seen = self.number("last(value)", &measurement, id, condition);
+            assert_eq!(seen, count, "{part}");
+        }
+        let finished = self.number("last(value)", "drumfire_run_finished", id, "");
+        assert_eq!(finished, 1);
+        // The first, one each second, and the last.
+        let points = self.number("count(value)", total, id, "AND outcome = 'ok'");
+        assert!(points >= 3, "{points}");
+    }
+
+    /// Checks that measurements, tags and fields are those of the manual.
+    fn is_named_as_documented(&self) {
+        assert_eq!(
+            self.column("SHOW TAG KEYS FROM drumfire_requests_total", 0),
+            ["outcome", "pool", "run"]
+        );
+        assert_eq!(
+            self.column(
+                "SHOW TAG KEYS FROM drumfire_response_time_seconds_bucket",
+                0
+            ),
+            ["le", "pool", "run"]
+        );
+        let manual = lab::repository().join("docs/manual/metrics.md");
+        let manual = std::fs::read_to_string(manual).unwrap();
+        let fields = self.ask("SHOW FIELD KEYS");
+        assert!(fields.len() > 30, "{fields:?}");
+        for of_one in fields {
+            // One field, of one type.
+            let fields = of_one["values"].as_array().unwrap();
+            assert_eq!(
+                (fields.len(), &fields[0][0]),
+                (1, &"value".into()),
+                "{of_one}"
+            );
+            let name = of_one["name"].as_str().unwrap();
+            let parts = ["", "_bucket", "_sum", "_count"].into_iter();
+            let mut names = parts.filter_map(|part| name.strip_suffix(part));
+            let is_documented = names.any(|name| {
+                manual.contains(&format!("`{name}`")) || manual.contains(&format!("`{name}{{"))
+            });
+            assert!(is_documented, "{name}");
+        }
+    }
+}
+
+#[test]
+fn influxdb_takes_what_is_written_to_it() {
+    let Some(influx) = Influx::start() else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let url = format!("http://{}@{}", Influx::USER, influx.address);
+    let run = http(&format!(
+        "-r 500 -n 1000 --interval 100ms --influx {url}/write?db=loads --json {} {}?status=503:0.5",
+        folder.at("json"),
+        serve.url
+    ));
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let report = Report::read(&folder.at("json"));
+    assert_eq!(report.notes(), "");
+    influx.agrees_with(&report);
+    influx.is_named_as_documented();
+    for (url, said) in [
+        (
+            format!("{url}/other"),
+            "404: {\"error\":\"database not found",
+        ),
+        (
+            format!("http://me:wrong@{}/loads", influx.address),
+            "401: {\"error\":\"authorization failed",
+        ),
+    ] {
+        let line = format!("-n 5 --influx {url} --json {}", folder.at("json"));
+        let run = http(&format!("{line} {}", serve.url));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let notes = Report::read(&folder.at("json")).notes();
+        assert!(notes.contains(said), "{notes}");
+    }
+}
+
 /// VictoriaMetrics, which takes all three forms: of Debian's package, or the one that the variable
 /// `VICTORIA_METRICS` names; OpenTelemetry's needs 1.92 or later.
 struct Victoria {
@@ -227,7 +394,7 @@ impl Victoria {
         ]);
         let process = Process::start(command.stdin(Stdio::null()));
         wait_until("VictoriaMetrics", || {
-            crate::support::script::get(address, "/health").is_ok_and(|text| text.contains("OK"))
+            script::get(address, "/health").is_ok_and(|text| text.contains("OK"))
         });
         Some(Self {
             _process: process,
@@ -243,7 +410,7 @@ impl Victoria {
             .replace('}', "%7D")
             .replace('"', "%22");
         let target = format!("/api/v1/query?query=max_over_time({escaped}[1m])");
-        let reply = crate::support::script::get(self.address, &target).ok()?;
+        let reply = script::get(self.address, &target).ok()?;
         let json: serde_json::Value = serde_json::from_str(reply.trim()).ok()?;
         json["data"]["result"][0]["value"][1].as_str()?.parse().ok()
     }

@@ -164,11 +164,20 @@ pub(crate) fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 
 /// GET over a connection of its own: the body, to the connection's end.
 pub(crate) fn get(address: SocketAddr, target: &str) -> std::io::Result<String> {
+    ask(address, "GET", target, "")
+}
+
+/// POST of nothing, in the same way.
+pub(crate) fn post(address: SocketAddr, target: &str) -> std::io::Result<String> {
+    ask(address, "POST", target, "Content-Length: 0\r\n")
+}
+
+fn ask(address: SocketAddr, method: &str, target: &str, fields: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(
         stream,
-        "GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+        "{method} {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{fields}\r\n"
     )?;
     let mut reply = Vec::new();
     stream.read_to_end(&mut reply)?;
@@ -177,4 +186,13 @@ pub(crate) fn get(address: SocketAddr, target: &str) -> std::io::Result<String> 
         .split_once("\r\n\r\n")
         .ok_or_else(|| std::io::Error::other("no head"))?;
     Ok(body.to_owned())
+}
+
+/// Text as it stands in a query: all but letters, digits, dots and underscores percent-encoded.
+pub(crate) fn escaped(text: &str) -> String {
+    let escape = |byte: u8| match char::from(byte) {
+        c if c.is_ascii_alphanumeric() || "._".contains(c) => c.to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escape).collect()
 }
