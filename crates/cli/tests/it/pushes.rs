@@ -1,8 +1,12 @@
 //! Metrics that a run sends: to Prometheus, to InfluxDB, and to receivers with trouble.
 
 use crate::metrics::Prometheus;
-use crate::support::process::Process;
-use crate::support::{Folder, Report, Serve, drumfire, http, lab, script, wait_until};
+use crate::support::certificates::VALID;
+use crate::support::peers::Nginx;
+use crate::support::program::{LIMIT, words};
+use crate::support::{
+    Authority, Folder, Process, Report, Serve, Signal, drumfire, http, lab, script, wait_until,
+};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Stdio;
@@ -370,6 +374,64 @@ fn influxdb_takes_what_is_written_to_it() {
     }
 }
 
+/// `drumfire http` with a line of arguments and one file of certificates that it trusts.
+fn trusting(certificate: &str, line: &str) -> Process {
+    let mut command = drumfire(["http"]);
+    command.args(words(line)).env("SSL_CERT_FILE", certificate);
+    Process::start(&mut command)
+}
+
+#[test]
+fn a_receiver_over_tls_is_trusted_by_a_variable() {
+    let (Some(influx), Some(authority)) = (Influx::start(), Authority::new()) else {
+        return;
+    };
+    let identity = authority.sign("receiver", "DNS:localhost", VALID);
+    let nginx = Nginx {
+        identity: Some(&identity),
+        extra: &format!("location / {{ proxy_pass http://{}; }}", influx.address),
+        ..Nginx::default()
+    };
+    let Some(nginx) = nginx.start() else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let url = nginx.tls_url("loads");
+    let url = url.replace("https://", &format!("https://{}@", Influx::USER));
+    let line = format!(
+        "-r 500 -n 1000 --influx {url} --json {} {}?status=503:0.5",
+        folder.at("json"),
+        serve.url
+    );
+    let run = trusting(&authority.certificate, &line).finish(LIMIT);
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let report = Report::read(&folder.at("json"));
+    assert_eq!(report.notes(), "");
+    influx.agrees_with(&report);
+    let statuses = nginx.log();
+    assert!(!statuses.is_empty());
+    for line in &statuses {
+        assert!(line.starts_with("POST /write 204 "), "{line}");
+    }
+    // Another's certificate is as good as none, and nothing is sent.
+    let other = Authority::new().unwrap();
+    let line = format!("-r 100 -n 5 --influx {url} --json {}", folder.at("json"));
+    let run = trusting(&other.certificate, &format!("{line} {}", serve.url));
+    let said = "invalid peer certificate";
+    wait_until("the complaint", || run.stderr().contains(said));
+    // Ctrl-C ends the wait for it, not the run, which is over.
+    run.signal(Signal::INT);
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let notes = Report::read(&folder.at("json")).notes();
+    assert!(
+        notes.contains(said) && notes.contains("has not taken"),
+        "{notes}"
+    );
+    assert_eq!(nginx.log(), statuses);
+}
+
 /// VictoriaMetrics, which takes all three forms: of Debian's package, or the one that the variable
 /// `VICTORIA_METRICS` names; OpenTelemetry's needs 1.92 or later.
 struct Victoria {
@@ -433,8 +495,7 @@ fn victoria_metrics_takes_all_forms() {
             folder.at("json"),
             serve.url
         );
-        let words = crate::support::program::words(&line);
-        let run = Process::start(&mut drumfire(words)).finish(Duration::from_secs(60));
+        let run = Process::start(&mut drumfire(words(&line))).finish(Duration::from_secs(60));
         assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{flag}");
         let report = Report::read(&folder.at("json"));
         let id = report.at("run")["id"].as_str().unwrap();
