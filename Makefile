@@ -66,10 +66,12 @@ suites:
 	tools/install-suites.sh
 
 # Receivers of metrics that take minutes to build: VictoriaMetrics, which takes remote write, the lines
-# of InfluxDB and OTLP.
+# of InfluxDB and OTLP, and a collector of OpenTelemetry.
+receivers: SUITES = $(or $(DRUMFIRE_SUITES),$(abspath target/suites))
 receivers:
-	tools/install-suites.sh victoria-metrics
-	VICTORIA_METRICS=$${DRUMFIRE_SUITES:-$(abspath target/suites)}/victoria-metrics cargo test --package drumfire --locked --test it -- --ignored victoria_metrics
+	tools/install-suites.sh victoria-metrics otel-collector
+	VICTORIA_METRICS=$(SUITES)/victoria-metrics OTEL_COLLECTOR=$(SUITES)/otel-collector \
+	  cargo test --package drumfire --locked --test it -- --ignored victoria_metrics opentelemetry
 
 unit:
 	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast

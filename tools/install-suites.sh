@@ -7,7 +7,11 @@
 #   connectconformance   gRPC, client side                   connectrpc.com/conformance
 #   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
 #   ghz                  gRPC load, for bench and a test     github.com/bojand/ghz
-#   victoria-metrics     a receiver of metrics, when it is named as an argument (`make receivers`)
+#
+# and, when they are named as arguments (`make receivers`), receivers of metrics:
+#
+#   victoria-metrics     github.com/VictoriaMetrics/VictoriaMetrics
+#   otel-collector       tools/otel-collector.go, with parts from go.opentelemetry.io/collector
 #
 # They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
 # there in the right version stays. Nothing is started: the tests start what they need.
@@ -18,7 +22,8 @@ cd "$(dirname "$0")/.."
 
 suites=${DRUMFIRE_SUITES:-$PWD/target/suites}
 
-# Each with its package, its module's version, and the further versions that it needs.
+# Each with its package, or a program of ours, its module's version, and the further versions that
+# it needs.
 h2specd="github.com/summerwind/h2spec/cmd/h2specd github.com/summerwind/h2spec@v2.2.1+incompatible golang.org/x/net@v0.57.0"
 connectconformance="connectrpc.com/conformance/cmd/connectconformance connectrpc.com/conformance@v1.0.7"
 grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grpc@v1.80.0"
@@ -26,6 +31,8 @@ grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grp
 ghz="github.com/bojand/ghz/cmd/ghz github.com/bojand/ghz@v0.120.0"
 
 victoria_metrics="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics@v1.102.1"
+contrib=github.com/open-telemetry/opentelemetry-collector-contrib
+otel_collector="tools/otel-collector.go go.opentelemetry.io/collector/otelcol@v0.165.0 go.opentelemetry.io/collector/receiver/otlpreceiver@v0.165.0 go.opentelemetry.io/collector/service@v0.165.0 $contrib/exporter/fileexporter@v0.165.0"
 
 # Debian's Go, and Go's own installer, stand where a script's PATH does not always look.
 PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
@@ -39,16 +46,21 @@ is_there() {
 # Builds one suite in a module of its own, since the old ones have none and the versions of one
 # are not those of another.
 install_suite() {
-  local name=$1 pinned=$2 package module pin
+  local name=$1 pinned=$2 package module pin source
   read -r package module <<<"$pinned"
+  source=$PWD/$package
   echo "suites: installing $name ($module)"
   (
     cd "$work"
-    rm -f go.mod go.sum
+    rm -f go.mod go.sum ./*.go
     go mod init suite
     # The package must not be asked for by name here: that would mean its latest version.
     # shellcheck disable=SC2086 # several modules, each a word
-    go get $module && go build -o "$name.new" "$package" || exit
+    go get $module || exit
+    case "$package" in
+      *.go) cp "$source" . && go build -o "$name.new" . || exit ;;
+      *) go build -o "$name.new" "$package" || exit ;;
+    esac
     for pin in $module; do
       [ "$(go list -m "${pin%@*}")" = "${pin/@/ }" ] || { echo "not built with $pin"; exit 1; }
     done

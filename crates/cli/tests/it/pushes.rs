@@ -1,7 +1,7 @@
 //! Metrics that a run sends: to Prometheus, to InfluxDB, and to receivers with trouble.
 
 use crate::metrics::Prometheus;
-use crate::support::certificates::VALID;
+use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::Nginx;
 use crate::support::program::{LIMIT, words};
 use crate::support::{
@@ -520,5 +520,153 @@ fn victoria_metrics_takes_all_forms() {
         let other = series("drumfire_response_time_seconds_bucket", ",le=\"60.0\"");
         let within = victoria.value(&within).or_else(|| victoria.value(&other));
         assert_eq!(within.map(|within| within as u64), count, "{flag}");
+    }
+}
+
+/// A collector of OpenTelemetry, tools/otel-collector.go, that takes OTLP in the clear and over TLS and
+/// writes it to a file.
+struct Collector {
+    _process: Process,
+    folder: Folder,
+    address: SocketAddr,
+    tls_port: u16,
+}
+
+impl Collector {
+    fn start(identity: &Identity) -> Self {
+        let program = std::env::var("OTEL_COLLECTOR").expect("OTEL_COLLECTOR names the program");
+        let folder = Folder::new();
+        let address = SocketAddr::from(([127, 0, 0, 1], lab::port()));
+        let tls_port = lab::port();
+        let Identity { certificate, key } = identity;
+        let config = folder.write(
+            "collector.yaml",
+            format!(
+                "receivers:\n  otlp: {{ protocols: {{ http: {{ endpoint: '{address}' }} }} }}\n  \
+                 otlp/tls:\n    protocols:\n      http:\n        endpoint: 127.0.0.1:{tls_port}\n        \
+                 tls: {{ cert_file: {certificate}, key_file: {key} }}\n\
+                 exporters:\n  file: {{ path: {}, flush_interval: 100ms }}\n\
+                 service:\n  telemetry: {{ metrics: {{ level: none }} }}\n  \
+                 pipelines: {{ metrics: {{ receivers: [otlp, otlp/tls], exporters: [file] }} }}\n",
+                folder.at("taken.json")
+            ),
+        );
+        let mut command = std::process::Command::new(program);
+        command.args(["--config", &config]).stdin(Stdio::null());
+        let process = Process::start(&mut command);
+        wait_until("the collector", || {
+            [address.port(), tls_port]
+                .iter()
+                .all(|port| TcpStream::connect(("127.0.0.1", *port)).is_ok())
+        });
+        Self {
+            _process: process,
+            folder,
+            address,
+            tls_port,
+        }
+    }
+
+    /// The metrics of a run that it has taken, the latest last.
+    fn metrics(&self, run: &str) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(self.folder.at("taken.json")).unwrap_or_default();
+        // The last line may not be there as a whole.
+        let lines = text
+            .lines()
+            .map_while(|line| serde_json::from_str(line).ok());
+        let mut metrics = Vec::new();
+        for line in lines {
+            let line: serde_json::Value = line;
+            let of = &line["resourceMetrics"][0];
+            let id = serde_json::json!({"key": "run", "value": {"stringValue": run}});
+            if of["resource"]["attributes"]
+                .as_array()
+                .unwrap()
+                .contains(&id)
+            {
+                let own = of["scopeMetrics"][0]["metrics"].as_array().unwrap();
+                metrics.extend(own.iter().cloned());
+            }
+        }
+        metrics
+    }
+
+    /// Compares what it has of a run with the run's summary.
+    fn agrees_with(&self, report: &Report) {
+        let id = report.at("run")["id"].as_str().unwrap();
+        let is_finished = |metrics: &[serde_json::Value]| {
+            let finished = last_point(metrics, "drumfire.run_finished", "gauge", None);
+            finished.is_some_and(|point| point["asDouble"] == 1.0)
+        };
+        wait_until("the last figures in the file", || {
+            is_finished(&self.metrics(id))
+        });
+        let metrics = self.metrics(id);
+        let count = |value: &serde_json::Value| value.as_str().unwrap().parse::<u64>().unwrap();
+        for (outcome, expected) in [
+            ("ok", report.n("requests.ok")),
+            ("http_status", report.kind("http_status")),
+        ] {
+            let point = last_point(&metrics, "drumfire.requests", "sum", Some(outcome)).unwrap();
+            assert_eq!(count(&point["asInt"]), expected, "{outcome}");
+        }
+        let name = "drumfire.response_time";
+        let times = last_point(&metrics, name, "histogram", None).unwrap();
+        let seen = report.n("latency.response_time.count");
+        assert_eq!(count(&times["count"]), seen);
+        let buckets = times["bucketCounts"].as_array().unwrap();
+        assert_eq!(buckets.iter().map(count).sum::<u64>(), seen);
+        let bounds = times["explicitBounds"].as_array().unwrap();
+        assert_eq!(buckets.len(), bounds.len() + 1);
+        let mean = times["sum"].as_f64().unwrap() / seen as f64;
+        let expected = report.number("latency.response_time.mean") / 1e9;
+        assert!((mean - expected).abs() < 1e-8, "{mean} and {expected}");
+        let times = metrics.iter().find(|metric| metric["name"] == name);
+        let times = times.unwrap();
+        assert_eq!(times["unit"], "s");
+        // AGGREGATION_TEMPORALITY_CUMULATIVE
+        assert_eq!(times["histogram"]["aggregationTemporality"], 2);
+    }
+}
+
+/// The last point of a metric of this kind, of an outcome where one is named.
+fn last_point<'a>(
+    metrics: &'a [serde_json::Value],
+    name: &str,
+    kind: &str,
+    outcome: Option<&str>,
+) -> Option<&'a serde_json::Value> {
+    let metrics = metrics.iter().filter(|metric| metric["name"] == name);
+    let mut points = metrics.filter_map(|metric| metric[kind]["dataPoints"].as_array());
+    let mut points = points.next_back()?.iter().rev();
+    points.find(|point| {
+        let attributes = point["attributes"].as_array();
+        let attributes = || attributes.into_iter().flatten();
+        outcome.is_none_or(|name| attributes().any(|of| of["value"]["stringValue"] == name))
+    })
+}
+
+#[test]
+#[ignore = "needs a collector of OpenTelemetry; `make receivers` builds it"]
+fn an_opentelemetry_collector_agrees_with_the_summary() {
+    let authority = Authority::new().expect("openssl");
+    let identity = authority.sign("collector", "DNS:localhost", VALID);
+    let collector = Collector::start(&identity);
+    let serve = Serve::new("");
+    for url in [
+        format!("http://{}", collector.address),
+        format!("https://localhost:{}", collector.tls_port),
+    ] {
+        let folder = Folder::new();
+        let line = format!(
+            "-r 500 -n 1000 --otlp {url} --json {} {}?status=503:0.5",
+            folder.at("json"),
+            serve.url
+        );
+        let run = trusting(&authority.certificate, &line).finish(LIMIT);
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{url}");
+        let report = Report::read(&folder.at("json"));
+        assert_eq!(report.notes(), "", "{url}");
+        collector.agrees_with(&report);
     }
 }
