@@ -88,11 +88,12 @@ impl Row {
         ]
     }
 
-    /// The long run, and one whose metrics are fetched.
+    /// The long run, and short ones that are stored, or whose metrics are fetched.
     #[must_use]
     pub fn soak() -> Vec<Self> {
         vec![
-            Self::alone("soak", soak::measure),
+            Self::alone("long", soak::long),
+            Self::alone("storing", soak::storing),
             Self::alone("scrapes", scrapes::measure),
         ]
     }

@@ -29,14 +29,6 @@ enum Storing<'a> {
     Nowhere,
 }
 
-/// Measures the long run, and the short ones that are stored and not, alternately.
-pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
-    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
-    let mut lines = long(&server, settings)?;
-    lines.extend(storing(&server, settings)?);
-    Ok(lines)
-}
-
 fn run(
     server: &Server,
     seconds: u64,
@@ -76,11 +68,12 @@ fn client(settings: &Settings, seconds: u64) -> Command {
 }
 
 /// Memory and descriptors from the time on at which they must be what they stay.
-fn long(server: &Server, settings: &Settings) -> Result<Vec<Line>> {
+pub(super) fn long(settings: &Settings) -> Result<Vec<Line>> {
+    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
     let minutes = u64::from(settings.minutes);
     let folder = server.folder().join("long");
     let finished = run(
-        server,
+        &server,
         minutes * 60,
         Storing::In(&folder),
         Watch::Memory,
@@ -153,13 +146,14 @@ fn settled(looks: &[u64], minutes: u64) -> Result<Settled> {
 }
 
 /// The client's CPU time of runs that are stored and of runs that are not.
-fn storing(server: &Server, settings: &Settings) -> Result<Vec<Line>> {
+pub(super) fn storing(settings: &Settings) -> Result<Vec<Line>> {
+    let server = Server::start(Kind::Serve, Scheme::Plain, &settings.programs)?;
     let seconds = u64::from(settings.seconds);
     let (mut stored, mut ratios) = (Vec::new(), Vec::new());
     for round in 0..settings.rounds {
         let folder = server.folder().join(format!("short-{round}"));
         let cpu = |storing| {
-            let finished = run(server, seconds, storing, Watch::Nothing, settings)?;
+            let finished = run(&server, seconds, storing, Watch::Nothing, settings)?;
             Ok::<f64, Error>(finished.cpu().0 as f64)
         };
         // Neither is always the first.
