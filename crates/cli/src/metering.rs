@@ -13,6 +13,7 @@ use drumfire_net::{Clock, Page, PageRequest, PageServer, yield_to_others};
 use drumfire_plan::document::{Outputs, Text};
 use drumfire_units::Nanos;
 use pusher::{Pusher, Queue, Receiver};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -49,7 +50,7 @@ struct State {
     /// Whether the run is over.
     is_last: bool,
     /// Whether a scraper has taken the last figures.
-    is_taken: bool,
+    taken: Arc<AtomicBool>,
 }
 
 impl Metering {
@@ -210,20 +211,21 @@ impl Latest {
         if request.path != PATH {
             return None;
         }
-        let snapshot = {
-            let mut state = self.lock();
-            state.is_taken = state.is_last;
-            Arc::clone(&state.snapshot)
+        let (snapshot, taken) = {
+            let state = self.lock();
+            let taken = state.is_last.then(|| Arc::clone(&state.taken));
+            (Arc::clone(&state.snapshot), taken)
         };
         let form = negotiate(request.accept);
         Some(Page {
             media_type: form.media_type(),
             content: form.print(&snapshot),
+            taken,
         })
     }
 
     fn is_taken(&self) -> bool {
-        self.lock().is_taken
+        self.lock().taken.load(Ordering::Relaxed)
     }
 
     /// Nothing that could panic is done under the lock.

@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,12 +31,14 @@ pub struct PageRequest<'a> {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Page {
     /// The content's type.
     pub media_type: &'static str,
     /// The content.
     pub content: Vec<u8>,
+    /// Becomes true when it was sent whole to a client that had not gone away before.
+    pub taken: Option<Arc<AtomicBool>>,
 }
 
 /// Makes the page that a client asks for; `None` where there is none.
@@ -175,17 +177,21 @@ impl Shared {
 
 /// Reads a request's head and answers it.
 fn answer(mut stream: TcpStream, pages: &Pages) -> io::Result<()> {
-    let reply = match read_head(&mut stream)? {
+    let (reply, taken) = match read_head(&mut stream)? {
         None => return Ok(()),
-        Some(Err(status)) => reply(status, &Page::text(status), ""),
+        Some(Err(status)) => (reply(status, &Page::text(status), ""), None),
         Some(Ok(head)) => reply_to(&String::from_utf8_lossy(&head), pages),
     };
+    let taken = taken.filter(|_| is_there(&stream));
     let deadline = Instant::now() + PATIENCE;
     let mut left = &reply[..];
     while !left.is_empty() {
         stream.set_write_timeout(Some(remaining(deadline)?))?;
         let written = stream.write(left)?;
         left = &left[written..];
+    }
+    if let Some(taken) = taken {
+        taken.store(true, Ordering::Relaxed);
     }
     // What a client sent beyond its head would make the kernel reset the connection, and with it
     // the answer.
@@ -196,6 +202,20 @@ fn answer(mut stream: TcpStream, pages: &Pages) -> io::Result<()> {
         if stream.read(&mut rest)? == 0 {
             return Ok(());
         }
+    }
+}
+
+/// Whether a client still waits for its answer: one whose own time is up has ended the connection.
+fn is_there(stream: &TcpStream) -> bool {
+    let look = || {
+        stream.set_nonblocking(true)?;
+        let seen = stream.peek(&mut [0]);
+        stream.set_nonblocking(false)?;
+        seen
+    };
+    match look() {
+        Ok(count) => count > 0,
+        Err(error) => error.kind() == io::ErrorKind::WouldBlock,
     }
 }
 
@@ -233,14 +253,14 @@ fn read_head(stream: &mut TcpStream) -> io::Result<Option<Result<Vec<u8>, &'stat
     }
 }
 
-/// The answer to a request with this head.
-fn reply_to(head: &str, pages: &Pages) -> Vec<u8> {
+/// The answer to a request with this head, and what it is to set once it was sent.
+fn reply_to(head: &str, pages: &Pages) -> (Vec<u8>, Option<Arc<AtomicBool>>) {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
     let (method, target) = (words.next(), words.next());
     let (Some(target), Some(_)) = (target, words.next()) else {
         let status = "400 Bad Request";
-        return reply(status, &Page::text(status), "");
+        return (reply(status, &Page::text(status), ""), None);
     };
     let fields = lines.filter_map(|line| line.split_once(':'));
     let accept = fields.filter(|(name, _)| name.eq_ignore_ascii_case("accept"));
@@ -260,8 +280,9 @@ fn reply_to(head: &str, pages: &Pages) -> Vec<u8> {
     let mut reply = reply(status, &page, fields);
     if method == Some("HEAD") {
         reply.truncate(reply.len() - page.content.len());
+        return (reply, None);
     }
-    reply
+    (reply, page.taken)
 }
 
 /// An answer with this status and these further fields.
@@ -282,6 +303,7 @@ impl Page {
         Self {
             media_type: "text/plain; charset=utf-8",
             content: format!("{line}\n").into_bytes(),
+            taken: None,
         }
     }
 }
@@ -289,12 +311,14 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, mpsc};
 
     fn server() -> PageServer {
         let pages = |request: &PageRequest<'_>| {
             (request.path == "/m").then(|| Page {
                 media_type: "text/plain",
                 content: format!("for {}", request.accept).into_bytes(),
+                taken: None,
             })
         };
         PageServer::start("127.0.0.1:0", Arc::new(pages)).unwrap()
@@ -337,6 +361,36 @@ mod tests {
         }
         let long = format!("GET /m HTTP/1.1\r\nx: {}", "y".repeat(HEAD_BYTES_MAX));
         assert!(ask(&server, &[&long]).contains(" 431 "));
+    }
+
+    #[test]
+    fn a_client_that_has_gone_has_taken_nothing() {
+        let taken = Arc::new(AtomicBool::new(false));
+        let (go, gone) = mpsc::channel::<()>();
+        let gone = Mutex::new(gone);
+        let told = Arc::clone(&taken);
+        let pages = move |request: &PageRequest<'_>| {
+            let waits = request.path == "/slow";
+            if waits {
+                gone.lock().unwrap().recv().unwrap();
+            }
+            Some(Page {
+                media_type: "text/plain",
+                content: b"x".repeat(100),
+                taken: (request.path != "/free").then(|| Arc::clone(&told)),
+            })
+        };
+        let server = PageServer::start("127.0.0.1:0", Arc::new(pages)).unwrap();
+        let mut client = TcpStream::connect(server.addresses()[0]).unwrap();
+        client.write_all(b"GET /slow HTTP/1.1\r\n\r\n").unwrap();
+        drop(client);
+        go.send(()).unwrap();
+        for _ in 0..20 {
+            ask(&server, &["GET /free HTTP/1.1\r\n\r\n"]);
+        }
+        assert!(!taken.load(Ordering::Relaxed));
+        ask(&server, &["GET /m HTTP/1.1\r\n\r\n"]);
+        assert!(taken.load(Ordering::Relaxed));
     }
 
     #[test]

@@ -24,6 +24,7 @@ impl TextServer {
             (request.path == path).then(|| Page {
                 media_type,
                 content: lock(&text).clone().into_bytes(),
+                taken: None,
             })
         };
         PageServer::start(address, Arc::new(pages))?;
