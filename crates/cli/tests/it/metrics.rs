@@ -358,7 +358,12 @@ fn prometheus_has_native_histograms_where_it_asks_for_them() {
         prometheus.query("last_over_time(drumfire_run_finished[1m])") == Some(1.0)
     });
     // Functions over time know no histograms in this version; a time at which it was current does.
-    let at = prometheus.query("max_over_time(timestamp(drumfire_run_finished)[1m:50ms])");
+    // It is looked for at each 50 ms, of which there may be none yet since the scrape.
+    let mut at = None;
+    wait_until("the time of the last scrape", || {
+        at = prometheus.query("max_over_time(timestamp(drumfire_run_finished)[1m:50ms])");
+        at.is_some()
+    });
     let last = format!("drumfire_response_time_seconds @ {:.3}", at.unwrap());
     let count = prometheus.query(&format!("histogram_count({last})"));
     assert_eq!(
