@@ -65,6 +65,17 @@ impl Push {
     }
 }
 
+impl Push {
+    /// What a receiver that has answered with success did not take of a request, in its words.
+    #[must_use]
+    pub fn left_out(self, answer: &[u8]) -> Option<String> {
+        match self {
+            Self::RemoteWrite | Self::Influx => None,
+            Self::Otlp => otlp::left_out(answer),
+        }
+    }
+}
+
 /// The name of the job, where scraped metrics have it from their scraper.
 const JOB: &str = "drumfire";
 

@@ -4,6 +4,7 @@
 
 use crate::tls::TlsConfig;
 use rustls::{ClientConnection, StreamOwned};
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::time::{Duration, Instant};
@@ -31,8 +32,16 @@ pub struct PostTarget {
 pub struct PostAnswer {
     /// The status.
     pub status: u16,
-    /// The beginning of its content, as text.
-    pub text: String,
+    /// The beginning of its content.
+    pub content: Vec<u8>,
+}
+
+impl PostAnswer {
+    /// The same as text, as far as it is any.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.content)
+    }
 }
 
 /// A connection with one deadline for all that is done with it.
@@ -159,10 +168,10 @@ fn read_answer(stream: &mut impl Read) -> io::Result<PostAnswer> {
 
 /// The answer in these bytes, if it is all there, or all that there will be.
 fn answer_in(bytes: &[u8], is_end: bool) -> io::Result<Option<PostAnswer>> {
-    let text = String::from_utf8_lossy(bytes);
-    let Some((head, content)) = text.split_once("\r\n\r\n") else {
+    let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
         return Ok(None);
     };
+    let (head, content) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 4..]);
     let wrong = || io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP");
     let mut lines = head.split("\r\n");
     let status = lines.next().filter(|line| line.starts_with("HTTP/1."));
@@ -180,7 +189,7 @@ fn answer_in(bytes: &[u8], is_end: bool) -> io::Result<Option<PostAnswer>> {
     };
     let answer = PostAnswer {
         status,
-        text: content.to_owned(),
+        content: content.to_owned(),
     };
     Ok((is_whole || is_end).then_some(answer))
 }

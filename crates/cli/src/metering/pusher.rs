@@ -14,6 +14,7 @@ use drumfire_plan::document::{Field, Text};
 use drumfire_plan::{Header, Host, Scheme, Url};
 use drumfire_report::untrusted::Untrusted;
 use drumfire_units::Nanos;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -149,7 +150,12 @@ impl Receiver {
     /// something wrong with it never will.
     fn judge(&self, answer: &PostAnswer) -> Sent {
         let status = answer.status;
-        let text: String = answer.text.trim().chars().take(QUOTE_CHARS).collect();
+        let left_out = match status {
+            200..300 => self.push.left_out(&answer.content),
+            _ => None,
+        };
+        let text = left_out.clone().map_or_else(|| answer.text(), Cow::Owned);
+        let text: String = text.trim().chars().take(QUOTE_CHARS).collect();
         let text = Untrusted::new(&text).escaped(drumfire_report::style::Unicode::On);
         let text = output::without_secrets(&text);
         let said = match text.is_empty() {
@@ -157,7 +163,7 @@ impl Receiver {
             false => format!("it answered {status}: {text}"),
         };
         match status {
-            200..300 => Sent::Taken,
+            200..300 if left_out.is_none() => Sent::Taken,
             408 | 429 | 500..600 => Sent::Failed(said),
             _ => Sent::Refused(said),
         }

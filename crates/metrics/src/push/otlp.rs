@@ -13,6 +13,21 @@ struct Request {
     resource_metrics: Vec<ResourceMetrics>,
 }
 
+/// opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceResponse.
+#[derive(Clone, PartialEq, Message)]
+struct Response {
+    #[prost(message, optional, tag = "1")]
+    partial_success: Option<PartialSuccess>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct PartialSuccess {
+    #[prost(int64, tag = "1")]
+    rejected_data_points: i64,
+    #[prost(string, tag = "2")]
+    error_message: String,
+}
+
 #[derive(Clone, PartialEq, Message)]
 struct ResourceMetrics {
     #[prost(message, optional, tag = "1")]
@@ -297,4 +312,35 @@ fn name_and_unit(family: &Family) -> (String, &'static str) {
     };
     let name = name.trim_end_matches('_');
     (name.replacen('_', ".", 1), unit)
+}
+
+/// What a receiver left out of a request that it took otherwise. A message about none is advice.
+pub(super) fn left_out(answer: &[u8]) -> Option<String> {
+    let partial = Response::decode(answer).ok()?.partial_success?;
+    let PartialSuccess {
+        rejected_data_points: count,
+        error_message,
+    } = partial;
+    (count > 0).then(|| format!("{count} points rejected: {error_message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_receiver_leaves_out_is_told() {
+        let answer = |rejected_data_points, error_message: &str| {
+            let partial_success = Some(PartialSuccess {
+                rejected_data_points,
+                error_message: error_message.to_owned(),
+            });
+            Response { partial_success }.encode_to_vec()
+        };
+        let told = left_out(&answer(300, "too old"));
+        assert_eq!(told.as_deref(), Some("300 points rejected: too old"));
+        for answer in [answer(0, "use gzip"), vec![], b"{}".to_vec(), vec![0xff; 9]] {
+            assert_eq!(left_out(&answer), None, "{answer:?}");
+        }
+    }
 }
