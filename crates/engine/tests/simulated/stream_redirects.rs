@@ -13,6 +13,8 @@ fn following(limit: u32, url: &str) -> Draft {
     let plan = closed(2).connections(1).http2(2).to(&[url]).requests(20);
     plan.with(|plan| {
         plan.http.redirects = Redirects::Follow(limit);
+        // Names are looked up on threads, in real time, and virtual time does not wait for them.
+        plan.timeouts.total = secs(100_000);
         for (name, value) in [
             ("Authorization", "Bearer secret"),
             ("Cookie", "id=secret"),
