@@ -61,8 +61,8 @@ fn run_suite(suite: &Path) -> String {
 fn client(ports: &Ports) -> String {
     format!(
         "port=${{1##*:}}\nport=${{port%/}}\n\
-         exec {} http --http2 -q --no-tui -c 1 -u 1 --think-time 10s -z 400ms --timeout 2s \
-         http://127.0.0.1:$((port - {} + {}))/\n",
+         exec {} http --http2 -q --no-tui --no-store -c 1 -u 1 \
+         --think-time 10s -z 400ms --timeout 2s http://127.0.0.1:$((port - {} + {}))/\n",
         env!("CARGO_BIN_EXE_drumfire"),
         ports.suite,
         ports.ours
