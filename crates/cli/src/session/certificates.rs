@@ -1,7 +1,9 @@
 //! Certificates whose files change under a run.
 //!
-//! A thread looks at the files each second. What has changed is read and checked as before the run,
-//! and then taken by the connections that begin from then on. Certificate and key are written one
+//! A thread looks at the files each second: at all of them first, since they may have changed
+//! between the plan's reading and the run's start. A file whose stamp changed is read; where its
+//! text differs, it is checked as before the run, and taken by the connections that begin from then
+//! on. Certificate and key are written one
 //! after the other, so files that do not fit together are tried again, and told of when they go on
 //! not fitting.
 
@@ -83,7 +85,8 @@ fn shown(file: &Path) -> String {
 struct Watched {
     tls: Tls,
     material: TlsMaterial,
-    /// Its files, as they were when they were read.
+    /// Its files, as they were when they were read last; `None` before the first look, and of a
+    /// file that is gone.
     stamps: Vec<(PathBuf, Option<Stamp>)>,
     /// How often in a row they could not be used.
     failed: u32,
@@ -101,7 +104,8 @@ impl Watched {
     fn new(tls: &Tls, material: &TlsMaterial) -> Self {
         let stamps = pems(tls).into_iter().filter_map(|pem| {
             // A pipe can't be read again.
-            Some((pem.file.clone(), Some(stamp(&pem.file)?)))
+            stamp(&pem.file)?;
+            Some((pem.file.clone(), None))
         });
         Self {
             stamps: stamps.collect(),
@@ -122,13 +126,11 @@ impl Watched {
         }
         match self.read() {
             Ok(tls) => {
-                self.tls = tls;
                 self.failed = 0;
                 for ((_, stamp), now) in self.stamps.iter_mut().zip(now) {
                     *stamp = now;
                 }
-                self.material.renew(certificates(&self.tls));
-                changed
+                self.take(tls)
             }
             Err(reason) => {
                 self.failed += 1;
@@ -142,6 +144,18 @@ impl Watched {
                 Vec::new()
             }
         }
+    }
+
+    /// Takes the settings for the connections to come; gives the files whose texts differ.
+    fn take(&mut self, tls: Tls) -> Vec<PathBuf> {
+        let both = pems(&self.tls).into_iter().zip(pems(&tls));
+        let differing = both.filter(|(before, now)| before.text != now.text);
+        let renewed: Vec<PathBuf> = differing.map(|(_, now)| now.file.clone()).collect();
+        if !renewed.is_empty() {
+            self.tls = tls;
+            self.material.renew(certificates(&self.tls));
+        }
+        renewed
     }
 
     /// The settings with the files as they are now.
@@ -217,5 +231,90 @@ pub(crate) fn check(tls: &Tls) -> Result<(), TlsFault> {
     match identity.and_then(|identity| alone(None, Some(identity))) {
         Some(reason) => Err(TlsFault::Identity(reason)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_target::{Listen, Options, Server, TlsOptions};
+    use std::net::SocketAddr;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Authorities of two servers that ran for a moment.
+    fn authorities() -> [String; 2] {
+        [(); 2].map(|()| {
+            let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+            let options = Options {
+                listen: vec![any],
+                tls: Some(TlsOptions::default()),
+                ..Options::default()
+            };
+            let server = Server::start(options).unwrap();
+            server.tls().unwrap().authority.clone()
+        })
+    }
+
+    /// A file of the test's own that is gone with it.
+    struct File(PathBuf);
+
+    impl File {
+        fn of(text: &str) -> Self {
+            static NUMBER: AtomicU32 = AtomicU32::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("drumfire-certificates-{}-{number}", std::process::id());
+            let file = Self(std::env::temp_dir().join(name));
+            file.write(text);
+            file
+        }
+
+        fn write(&self, text: &str) {
+            fs::write(&self.0, text).unwrap();
+        }
+    }
+
+    impl Drop for File {
+        fn drop(&mut self) {
+            let _gone = fs::remove_file(&self.0);
+        }
+    }
+
+    /// The watch over a file of roots from which the plan has read this text.
+    fn watched(file: &File, read: &str) -> Watched {
+        let tls = Tls {
+            ca_pem: Some(Pem {
+                text: read.as_bytes().into(),
+                file: file.0.clone(),
+            }),
+            ..Tls::default()
+        };
+        Watched::new(&tls, &TlsMaterial::new(certificates(&tls)))
+    }
+
+    #[test]
+    fn a_file_that_changed_before_the_first_look_is_taken() {
+        let [former, later] = authorities();
+        let file = File::of(&later);
+        let mut watched = watched(&file, &former);
+        assert_eq!(watched.look(), [file.0.clone()]);
+        assert_eq!(
+            watched.tls.ca_pem.as_ref().unwrap().text[..],
+            *later.as_bytes()
+        );
+        assert!(watched.look().is_empty(), "it was taken");
+    }
+
+    #[test]
+    fn a_file_that_was_written_again_as_it_was_is_nothing_new() {
+        let [former, later] = authorities();
+        let file = File::of(&former);
+        let mut watched = watched(&file, &former);
+        assert!(watched.look().is_empty());
+        file.write(&former);
+        assert!(watched.look().is_empty());
+        file.write("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n");
+        assert!(watched.look().is_empty(), "it can't be used");
+        file.write(&later);
+        assert_eq!(watched.look(), [file.0.clone()]);
     }
 }
