@@ -37,6 +37,8 @@ struct Observers {
     /// The first one's, from the start: it may come a little later than the first event.
     first: Option<Events>,
     queues: Vec<Weak<Queue>>,
+    /// Whether [`RunEvent::Started`] was handed to those that there are.
+    is_begun: bool,
     is_closed: bool,
 }
 
@@ -52,12 +54,14 @@ impl Hub {
             observers: Mutex::new(Observers {
                 first: Some(first),
                 queues,
+                is_begun: false,
                 is_closed: false,
             }),
         }
     }
 
-    /// One observer more. All but the first begin with [`RunEvent::Started`] and what happens next.
+    /// One observer more. Each begins with [`RunEvent::Started`], once, and all but the first go on
+    /// with what happens next.
     pub(crate) fn subscribe(&self) -> Events {
         let mut observers = lock(&self.observers);
         if let Some(first) = observers.first.take() {
@@ -67,8 +71,10 @@ impl Hub {
         if observers.is_closed {
             events.queue.close();
         } else {
-            let started = RunEvent::Started(Arc::clone(&self.info));
-            lock(&events.queue.state).add(started);
+            if observers.is_begun {
+                let started = RunEvent::Started(Arc::clone(&self.info));
+                lock(&events.queue.state).add(started);
+            }
             observers.queues.push(Arc::downgrade(&events.queue));
         }
         events
@@ -77,6 +83,7 @@ impl Hub {
     /// Hands an event to all observers. Never waits for one.
     pub(crate) fn publish(&self, event: RunEvent) {
         let mut observers = lock(&self.observers);
+        observers.is_begun |= matches!(event, RunEvent::Started(_));
         observers.queues.retain(|queue| match queue.upgrade() {
             Some(queue) => {
                 queue.add(event.clone());
@@ -201,4 +208,51 @@ impl State {
 /// Nothing that could panic is done under these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_plan::{StopReason, Warmup};
+    use drumfire_units::Nanos;
+
+    fn hub() -> Hub {
+        let info = RunInfo {
+            id: "run".to_owned(),
+            started_at_unix_ns: 0,
+            seed: 0,
+            version: String::new(),
+            threads: 1,
+            pools: Vec::new(),
+            interval: Nanos::from_secs(1),
+            warmup: Warmup::Span(Nanos::ZERO),
+            tls_verified: None,
+            spin: false,
+            plan_text: Vec::new(),
+            notes: Vec::new(),
+            target: String::new(),
+        };
+        Hub::new(Arc::new(info))
+    }
+
+    fn starts(events: Events) -> usize {
+        let is_start = |event: &RunEvent| matches!(event, RunEvent::Started(_));
+        events.filter(is_start).count()
+    }
+
+    /// Observers that come before the start, and after it.
+    #[test]
+    fn every_observer_is_told_of_the_start_once() {
+        let hub = hub();
+        let (first, second) = (hub.subscribe(), hub.subscribe());
+        let third = hub.until_end(|hub| {
+            hub.publish(RunEvent::Started(Arc::clone(&hub.info)));
+            let third = hub.subscribe();
+            hub.publish(RunEvent::Stopping {
+                reason: StopReason::Signal,
+            });
+            third
+        });
+        assert_eq!([first, second, third].map(starts), [1; 3]);
+    }
 }
