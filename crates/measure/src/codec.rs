@@ -58,6 +58,11 @@ pub(crate) fn put_wide(out: &mut Vec<u8>, mut value: u128) {
     out.push(value as u8);
 }
 
+/// Appends a number with its sign: small ones of either sign are short.
+pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
+    put(out, (value << 1 ^ value >> 63).cast_unsigned());
+}
+
 /// Appends a text.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     put(out, text.len() as u64);
@@ -119,6 +124,12 @@ impl<'a> Input<'a> {
     pub(crate) fn number(&mut self) -> Result<u64, CodecError> {
         let wide = self.wide()?;
         u64::try_from(wide).map_err(|_| CodecError::Malformed("a number has more than 64 bits"))
+    }
+
+    /// The next number with its sign, as [`put_signed`] wrote it.
+    pub(crate) fn signed(&mut self) -> Result<i64, CodecError> {
+        let value = self.number()?;
+        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
     /// The next number, which counts things that take at least one byte each: it can't exceed the

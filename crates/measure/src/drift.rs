@@ -10,7 +10,7 @@ mod blocks;
 mod shape;
 mod tracks;
 
-use crate::{RunInfo, Timeline};
+use crate::{Overview, RunInfo, Timeline};
 use blocks::Blocks;
 pub(crate) use blocks::{median, without_spikes};
 use drumfire_units::Nanos;
@@ -135,7 +135,7 @@ impl Drift {
     /// How each figure fared over a run from a time on, as far as it can be judged: none of them where the run is
     /// too short, or where its load is not one and the same for long enough.
     #[must_use]
-    pub fn of_run(info: &RunInfo, timeline: &Timeline, from: Nanos) -> Vec<Self> {
+    pub fn of_run(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Vec<Self> {
         judge(&tracks(info, timeline, from))
     }
 }

@@ -135,23 +135,6 @@ impl Interval {
         self.sum_up();
     }
 
-    /// The same of sums alone, of pools whose iterations have books of their own or not.
-    pub(crate) fn of_sums(iterations: bool) -> Self {
-        Self::of_pools([PoolSeries {
-            steps: &[],
-            iterations,
-            scenarios: &[],
-        }])
-    }
-
-    /// Adds the sums of these figures of `other`, which is summed up, without their steps. This one
-    /// is made by [`Self::of_sums`].
-    pub(crate) fn merge_sums(&mut self, other: &Self, figures: &Figures) {
-        self.merge_span(other);
-        self.total.merge_sums(figures);
-        self.health.merge(&other.health);
-    }
-
     /// The interval, summed up, in our own binary form: some two bytes for each time that differs
     /// from the others, and no sums.
     #[must_use]
@@ -197,21 +180,27 @@ impl Interval {
         }
     }
 
-    /// The least span that holds both. An interval without length has no span.
+    /// The least span that holds both, with the number of the first interval that has one.
     fn merge_span(&mut self, other: &Self) {
-        let lasts = |interval: &Self| interval.start < interval.end;
-        if lasts(self) == lasts(other) {
-            let both_last = lasts(self);
-            self.index = self.index.min(other.index);
-            self.start = self.start.min(other.start);
-            self.end = if both_last {
-                self.end.max(other.end)
-            } else {
-                self.start
-            };
-        } else if lasts(other) {
-            (self.index, self.start, self.end) = (other.index, other.start, other.end);
-        }
+        let (mine, theirs) = (self.start..self.end, other.start..other.end);
+        self.index = match (mine.is_empty(), theirs.is_empty()) {
+            (true, false) => other.index,
+            (false, true) => self.index,
+            _ => self.index.min(other.index),
+        };
+        let both = hull(mine, theirs);
+        (self.start, self.end) = (both.start, both.end);
+    }
+}
+
+/// The least span that holds both. What has no length has no span.
+pub(crate) fn hull(one: Range<Nanos>, other: Range<Nanos>) -> Range<Nanos> {
+    let start = one.start.min(other.start);
+    match (one.is_empty(), other.is_empty()) {
+        (true, true) => start..start,
+        (true, false) => other,
+        (false, true) => one,
+        (false, false) => start..one.end.max(other.end),
     }
 }
 

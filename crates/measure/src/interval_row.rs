@@ -1,7 +1,9 @@
 //! The figures of one closed interval, as a line or a row of any output has them.
 
-use crate::{Change, Figures, Histogram, Interval, Model, RunInfo, Tails};
+use crate::overview::Tally;
+use crate::{Change, Histogram, Interval, Model, Overview, RunInfo, Tails};
 use drumfire_units::Nanos;
+use std::ops::Range;
 
 /// The figures of an interval: of one, or of several that were merged.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,41 +179,44 @@ impl Rows {
 
     /// The row of the next interval, which is summed up.
     pub fn next_row(&mut self, interval: &Interval) -> IntervalRow {
-        let figures = &interval.total;
-        self.under_way = self.under_way.saturating_add(figures.under_way);
-        let times = self.model.latency(&figures.latency);
+        let latency = &interval.total.latency;
+        let times = self.model.latency(latency);
+        let tally = Tally::of(&interval.total);
+        self.row(interval.start..interval.end, &tally, times, &latency.lag)
+    }
+
+    /// The row of the next cell of a run over time.
+    pub fn next_row_of(&mut self, cell: &Overview) -> IntervalRow {
+        self.row(cell.start..cell.end, &cell.tally, &cell.latency, &cell.lag)
+    }
+
+    fn row(
+        &mut self,
+        span: Range<Nanos>,
+        tally: &Tally,
+        times: &Histogram,
+        lag: &Histogram,
+    ) -> IntervalRow {
+        self.under_way = self.under_way.saturating_add(tally.under_way);
         let change = match times.is_empty() {
             true => Change::default(),
             false => self.tails.compare(times.quantile_unchecked(0.99).0),
         };
-        let bad = answered_badly(figures);
         IntervalRow {
-            start: interval.start,
-            end: interval.end,
-            started_at_unix_ns: self.started_at_unix_ns.saturating_add(interval.start.0),
-            good: figures.counts.ok,
-            bad,
-            failed: figures.counts.failed.saturating_sub(bad),
-            checks_failed: failures(figures, crate::Outcome::is_check),
-            warmup: figures.warmup.finished(),
-            goal: self.has_goal.then_some(figures.counts.intended),
-            dropped: figures.counts.dropped,
+            start: span.start,
+            end: span.end,
+            started_at_unix_ns: self.started_at_unix_ns.saturating_add(span.start.0),
+            good: tally.good,
+            bad: tally.bad,
+            failed: tally.failed,
+            checks_failed: tally.checks_failed,
+            warmup: tally.warmup,
+            goal: self.has_goal.then_some(tally.intended),
+            dropped: tally.dropped,
             in_flight: self.under_way.max(0).cast_unsigned(),
             latency: Spread::of(times),
-            lag_p99: figures.latency.lag.quantile(0.99),
+            lag_p99: lag.quantile(0.99),
             change,
         }
     }
-}
-
-/// Failures whose answer came, and was not what the plan expects.
-fn answered_badly(figures: &Figures) -> u64 {
-    failures(figures, crate::Outcome::is_answered)
-}
-
-/// Failures of some kinds.
-fn failures(figures: &Figures, of_kind: fn(crate::Outcome) -> bool) -> u64 {
-    let failures = figures.outcomes().failures();
-    let counted = failures.filter(|(outcome, _)| of_kind(*outcome));
-    counted.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
 }

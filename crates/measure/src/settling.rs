@@ -28,14 +28,14 @@ pub enum Settling {
 
 impl Settling {
     /// When p50 and p99 of the model's latency have settled, the later of them.
-    pub(crate) fn of(timeline: &Timeline, model: Model) -> Self {
+    pub(crate) fn of(timeline: &Timeline<Interval>, model: Model) -> Self {
         // The last one has the drain.
         let count = timeline.len().saturating_sub(1);
         let times = |interval: &Interval| {
             let times = model.latency(&interval.total.latency);
             (!times.is_empty()).then(|| [0.5, 0.99].map(|q| times.quantile_unchecked(q).0 as f64))
         };
-        let cells = timeline.intervals().take(count);
+        let cells = timeline.cells().take(count);
         let cells = cells.filter_map(|cell| Some((cell.start, times(&cell)?)));
         let cells: Vec<(Nanos, [f64; 2])> = cells.collect();
         if cells.len() < CELLS_MIN {

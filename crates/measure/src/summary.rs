@@ -5,8 +5,9 @@ use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
     Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations,
-    LoadAnswer, Model, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling, Slowest,
-    Step, TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds, WorkerHealth,
+    LoadAnswer, Model, Overview, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling,
+    Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds,
+    WorkerHealth,
 };
 use drumfire_plan::{Change, Command, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
@@ -31,7 +32,7 @@ pub struct StageRow<'a> {
 }
 
 /// A timeline for each pool that has stages.
-fn stages_of(info: &RunInfo) -> Vec<Option<Timeline>> {
+fn stages_of(info: &RunInfo) -> Vec<Option<Timeline<Overview>>> {
     let timeline = |(number, pool): (usize, &PoolInfo)| {
         let edges = pool.stages.iter().map(|stage| stage.start);
         let edges = Resolution::Edges(edges.collect());
@@ -42,7 +43,7 @@ fn stages_of(info: &RunInfo) -> Vec<Option<Timeline>> {
 
 /// A place for everything, where the warm-up is found at the end: coarser with many steps, for each
 /// cell has all of them.
-fn everything_of(info: &RunInfo) -> Option<Timeline> {
+fn everything_of(info: &RunInfo) -> Option<Timeline<Interval>> {
     let steps: usize = info.pools.iter().map(|pool| pool.steps.len()).sum();
     let cells = match steps <= STEPS_OF_FINE_CELLS {
         true => INTERVALS,
@@ -65,14 +66,14 @@ pub struct Summary {
     pub health: WorkerHealth,
     /// The figures of each pool, or none where there is a single pool, whose figures are the sum.
     pools: Vec<Figures>,
-    /// The sums of all pools over time.
-    timeline: Timeline,
-    /// The sums of each pool over the stages of its load, where it has any.
-    stages: Vec<Option<Timeline>>,
+    /// All pools together over time.
+    timeline: Timeline<Overview>,
+    /// Each pool over the stages of its load, where it has any.
+    stages: Vec<Option<Timeline<Overview>>>,
     /// When the run settled, where its warm-up is found in its figures.
     pub settling: Option<Settling>,
     /// Everything over time, where the beginning may have to be left out.
-    everything: Option<Timeline>,
+    everything: Option<Timeline<Interval>>,
     /// Whether the figures can be believed.
     pub verdict: Verdict,
     /// Whether the load was put on the target.
@@ -111,7 +112,7 @@ impl Summary {
             total,
             health,
             pools,
-            timeline: Timeline::of_sums(&info, Resolution::AtMost(INTERVALS)),
+            timeline: Timeline::of_run(&info, Resolution::AtMost(INTERVALS)),
             stages: stages_of(&info),
             settling: None,
             everything: everything_of(&info),
@@ -171,8 +172,7 @@ impl Summary {
         let with = pools.filter_map(|(pool, stages)| Some((pool, stages.as_ref()?)));
         let rows = with.flat_map(|(pool, timeline)| {
             let mut rows = Rows::of_pool(&self.info, pool.model);
-            let intervals = timeline.intervals();
-            let rows = intervals.map(move |interval| rows.next_row(&interval));
+            let rows = timeline.cells().map(move |cell| rows.next_row_of(&cell));
             rows.filter_map(move |row| {
                 let begun = |stage: &&Stage| stage.start <= row.start;
                 let stage = pool.stages.iter().rev().find(begun)?;
@@ -187,8 +187,8 @@ impl Summary {
     #[must_use]
     pub fn intervals(&self) -> Vec<IntervalRow> {
         let mut rows = Rows::new(&self.info);
-        let intervals = self.timeline.intervals();
-        let rows = intervals.map(|interval| rows.next_row(&interval));
+        let cells = self.timeline.cells();
+        let rows = cells.map(|cell| rows.next_row_of(&cell));
         rows.filter(|row| !row.is_remnant(self.info.interval))
             .collect()
     }
@@ -219,9 +219,9 @@ impl Summary {
         }
         let (total, health, pools) = Interval::of_pools(&self.info.pools).into_parts();
         (self.total, self.health, self.pools) = (total, health, pools);
-        self.timeline = Timeline::of_sums(&self.info, Resolution::AtMost(INTERVALS));
+        self.timeline = Timeline::of_run(&self.info, Resolution::AtMost(INTERVALS));
         let mut carried = vec![Carried::default(); self.info.pools.len()];
-        for mut cell in everything.intervals() {
+        for mut cell in everything.cells() {
             if cell.start < cut {
                 let more = cell.leave_out();
                 let both = carried.iter().zip(more);

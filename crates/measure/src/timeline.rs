@@ -5,9 +5,11 @@
 //! one before: however fine or coarse the intervals came, and in whichever order, the cells of one
 //! length hold the same.
 
-use crate::{Interval, PoolInfo, RunInfo};
+use crate::overview::Aspect;
+use crate::{CodecError, Interval, Overview, PoolInfo, RunInfo};
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
+use std::fmt;
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MILLISECOND;
@@ -63,16 +65,110 @@ const AGES: [(Nanos, Nanos); 2] = [
     (Nanos(DAY), Nanos(MINUTE)),
 ];
 
-/// The intervals of a run, in their encoded form but for the last.
+impl Resolution {
+    /// Where the cell begins that holds an interval from `start` on, by [`Self::ByAge`] in a run
+    /// whose newest interval ends at `latest`: for files that are made coarser in one pass.
+    #[must_use]
+    pub fn cell_by_age(info: &RunInfo, start: Nanos, latest: Nanos) -> Nanos {
+        by_age(down(start, info.interval), latest)
+    }
+}
+
+/// What is kept of the intervals of a cell.
+pub trait Cell: Clone + fmt::Debug + PartialEq {
+    /// What must be known of the run for that.
+    type Form: Clone + fmt::Debug + PartialEq;
+
+    /// A cell without content.
+    fn empty(form: &Self::Form) -> Self;
+
+    /// Empties it and keeps the memory, for the intervals from this one on.
+    fn reset(&mut self, first: &Interval);
+
+    /// Adds an interval that is summed up.
+    fn add(&mut self, interval: &Interval, form: &Self::Form);
+
+    /// Adds a cell of the same run: associative, commutative and lossless.
+    fn merge(&mut self, other: &Self);
+
+    /// The cell as bytes.
+    fn encode(&self) -> Vec<u8>;
+
+    /// The cell that [`Self::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are no such cell.
+    fn decode(bytes: &[u8], form: &Self::Form) -> Result<Self, CodecError>;
+}
+
+/// Everything, of a run with these pools.
+impl Cell for Interval {
+    type Form = Vec<PoolInfo>;
+
+    fn empty(pools: &Self::Form) -> Self {
+        Self::of_pools(pools)
+    }
+
+    fn reset(&mut self, first: &Interval) {
+        self.reset(first.index, first.start);
+    }
+
+    fn add(&mut self, interval: &Interval, _: &Self::Form) {
+        self.merge(interval);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.merge(other);
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        self.encode()
+    }
+
+    fn decode(bytes: &[u8], pools: &Self::Form) -> Result<Self, CodecError> {
+        Self::decode(bytes, pools)
+    }
+}
+
+/// What rows and the test for drift read.
+impl Cell for Overview {
+    type Form = Aspect;
+
+    fn empty(_: &Self::Form) -> Self {
+        Self::new()
+    }
+
+    fn reset(&mut self, first: &Interval) {
+        self.reset(first.start);
+    }
+
+    fn add(&mut self, interval: &Interval, aspect: &Self::Form) {
+        self.add(interval, *aspect);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.merge(other);
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        self.encode()
+    }
+
+    fn decode(bytes: &[u8], _: &Self::Form) -> Result<Self, CodecError> {
+        Self::decode(bytes)
+    }
+}
+
+/// The intervals of a run in cells, all of them encoded but the last.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timeline {
-    content: Content,
+pub struct Timeline<C: Cell> {
+    form: C::Form,
     grid: Grid,
     resolution: Resolution,
     /// Every cell but the last, by where it begins.
-    closed: BTreeMap<Nanos, Vec<u8>>,
+    closed: BTreeMap<Nanos, Box<[u8]>>,
     /// The last one.
-    open: Option<Cell>,
+    open: Option<Open<C>>,
 }
 
 /// Where cells begin.
@@ -86,51 +182,38 @@ struct Grid {
     latest: Nanos,
 }
 
-/// The part of intervals that is kept.
+/// A cell that is not encoded.
 #[derive(Clone, Debug, PartialEq)]
-enum Content {
-    /// Everything, of a run with these pools.
-    All(Vec<PoolInfo>),
-    /// The sums of all pools, in the form of this one.
-    Sums(Vec<PoolInfo>),
-    /// The sums of the pool of this number, in its form.
-    Pool(usize, Vec<PoolInfo>),
-}
-
-/// A cell whose content is not encoded.
-#[derive(Clone, Debug, PartialEq)]
-struct Cell {
+struct Open<C> {
     begin: Nanos,
-    interval: Interval,
+    cell: C,
 }
 
-impl Timeline {
+impl Timeline<Interval> {
     /// Nothing yet, of a run of which everything is to be kept.
     #[must_use]
     pub fn new(info: &RunInfo, resolution: Resolution) -> Self {
-        Self::of(Content::All(info.pools.clone()), info, resolution)
+        Self::of(info.pools.clone(), info, resolution)
     }
+}
 
-    /// The same of a run of which the sums of all pools are to be kept, without steps.
+impl Timeline<Overview> {
+    /// Nothing yet, of a run of which an overview of all pools together is to be kept.
     #[must_use]
-    pub fn of_sums(info: &RunInfo, resolution: Resolution) -> Self {
-        let iterations = info.pools.iter().any(|pool| pool.iterations);
-        let sums = PoolInfo {
-            iterations,
-            ..without_series(info.pool())
-        };
-        Self::of(Content::Sums(vec![sums]), info, resolution)
+    pub fn of_run(info: &RunInfo, resolution: Resolution) -> Self {
+        Self::of(Aspect::of_run(info), info, resolution)
     }
 
     /// The same of one pool, by its number.
     pub(crate) fn of_pool(info: &RunInfo, number: usize, resolution: Resolution) -> Self {
-        let sums = without_series(&info.pools[number]);
-        Self::of(Content::Pool(number, vec![sums]), info, resolution)
+        Self::of(Aspect::of_pool(info, number), info, resolution)
     }
+}
 
-    fn of(content: Content, info: &RunInfo, resolution: Resolution) -> Self {
+impl<C: Cell> Timeline<C> {
+    fn of(form: C::Form, info: &RunInfo, resolution: Resolution) -> Self {
         Self {
-            content,
+            form,
             grid: Grid {
                 interval: info.interval,
                 length: info.interval,
@@ -154,18 +237,18 @@ impl Timeline {
             _ => self.cell(down(start, self.grid.interval)),
         };
         match &mut self.open {
-            Some(open) if open.begin == begin => self.content.merge(&mut open.interval, interval),
+            Some(open) if open.begin == begin => open.cell.add(interval, &self.form),
             Some(open) if begin < open.begin => self.absorb_earlier(begin, interval),
             _ => self.begin_cell(begin, interval),
         }
         self.coarsen(before);
     }
 
-    /// The intervals of all cells, in order of time.
-    pub fn intervals(&self) -> impl Iterator<Item = Interval> + '_ {
+    /// The cells, in order of time.
+    pub fn cells(&self) -> impl Iterator<Item = C> + '_ {
         let closed = self.closed.values();
-        let closed = closed.map(|bytes| self.content.decode(bytes));
-        closed.chain(self.open.iter().map(|open| open.interval.clone()))
+        let closed = closed.map(|bytes| self.decode(bytes));
+        closed.chain(self.open.iter().map(|open| open.cell.clone()))
     }
 
     /// How many cells there are.
@@ -189,14 +272,7 @@ impl Timeline {
     /// How many bytes the cells take, but for the last.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.closed.values().map(Vec::len).sum()
-    }
-
-    /// Where the cell begins that holds an interval from `start` on, by [`Resolution::ByAge`] in a
-    /// run whose newest interval ends at `latest`: for files that are made coarser in one pass.
-    #[must_use]
-    pub fn cell_by_age(info: &RunInfo, start: Nanos, latest: Nanos) -> Nanos {
-        by_age(down(start, info.interval), latest)
+        self.closed.values().map(|bytes| bytes.len()).sum()
     }
 
     /// Where the cell begins that holds what begins at `begin`, which is where an interval of the
@@ -214,31 +290,31 @@ impl Timeline {
 
     /// Makes a cell behind all others the open one, in the memory of the one before.
     fn begin_cell(&mut self, begin: Nanos, interval: &Interval) {
-        let mut whole = match self.open.take() {
+        let mut cell = match self.open.take() {
             Some(open) => {
-                self.closed.insert(open.begin, open.interval.encode());
-                open.interval
+                let bytes = open.cell.encode().into_boxed_slice();
+                self.closed.insert(open.begin, bytes);
+                open.cell
             }
-            None => self.content.empty(),
+            None => C::empty(&self.form),
         };
-        whole.reset(interval.index, interval.start);
-        self.content.merge(&mut whole, interval);
-        let interval = whole;
-        self.open = Some(Cell { begin, interval });
+        cell.reset(interval);
+        cell.add(interval, &self.form);
+        self.open = Some(Open { begin, cell });
     }
 
     /// Adds to a cell before the open one.
     fn absorb_earlier(&mut self, begin: Nanos, interval: &Interval) {
-        let mut whole = match self.closed.get(&begin) {
-            Some(bytes) => self.content.decode(bytes),
+        let mut cell = match self.closed.get(&begin) {
+            Some(bytes) => self.decode(bytes),
             None => {
-                let mut empty = self.content.empty();
-                empty.reset(interval.index, interval.start);
+                let mut empty = C::empty(&self.form);
+                empty.reset(interval);
                 empty
             }
         };
-        self.content.merge(&mut whole, interval);
-        self.closed.insert(begin, whole.encode());
+        cell.add(interval, &self.form);
+        self.closed.insert(begin, cell.encode().into_boxed_slice());
     }
 
     /// Merges cells as far as the resolution says, after the newest interval moved from `before`.
@@ -263,24 +339,23 @@ impl Timeline {
     /// Merges the cells that have become one.
     fn regroup(&mut self) {
         let moves = self.closed.keys().any(|begin| self.cell(*begin) != *begin);
-        let open_moves = |open: &Cell| self.cell(open.begin) != open.begin;
+        let open_moves = |open: &Open<C>| self.cell(open.begin) != open.begin;
         if !moves && !self.open.as_ref().is_some_and(open_moves) {
             return;
         }
         let open = self.open.take();
         let closed = std::mem::take(&mut self.closed);
-        let mut group: Option<Group> = None;
+        let mut group: Option<Group<C>> = None;
         for (begin, bytes) in closed {
             let begin = self.cell(begin);
             if group.as_ref().is_none_or(|group| group.begin != begin) {
                 self.close_group(group.take());
                 group = Some(Group {
                     begin,
-                    content: GroupContent::One(bytes),
+                    content: Content::One(bytes),
                 });
             } else if let Some(group) = &mut group {
-                let next = self.content.decode(&bytes);
-                group.add(&self.content, &next);
+                group.add(&self.form, &bytes);
             }
         }
         let Some(mut open) = open else {
@@ -289,88 +364,64 @@ impl Timeline {
         open.begin = self.cell(open.begin);
         match group {
             Some(group) if group.begin == open.begin => {
-                let mut whole = group.into_interval(&self.content);
-                whole.merge(&open.interval);
-                open.interval = whole;
+                let mut whole = group.into_cell(&self.form);
+                whole.merge(&open.cell);
+                open.cell = whole;
             }
             other => self.close_group(other),
         }
         self.open = Some(open);
     }
 
-    fn close_group(&mut self, group: Option<Group>) {
+    fn close_group(&mut self, group: Option<Group<C>>) {
         if let Some(group) = group {
             let bytes = match group.content {
-                GroupContent::One(bytes) => bytes,
-                GroupContent::Several(whole) => whole.encode(),
+                Content::One(bytes) => bytes,
+                Content::Several(whole) => whole.encode().into_boxed_slice(),
             };
             self.closed.insert(group.begin, bytes);
         }
     }
+
+    fn decode(&self, bytes: &[u8]) -> C {
+        decode(bytes, &self.form)
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the bytes come from our own encoder")]
+fn decode<C: Cell>(bytes: &[u8], form: &C::Form) -> C {
+    C::decode(bytes, form).expect("what was just encoded")
 }
 
 /// Cells that become one: mostly it is a single one, which stays encoded.
-struct Group {
+struct Group<C> {
     begin: Nanos,
-    content: GroupContent,
+    content: Content<C>,
 }
 
-enum GroupContent {
-    One(Vec<u8>),
-    Several(Box<Interval>),
+enum Content<C> {
+    One(Box<[u8]>),
+    Several(Box<C>),
 }
 
-impl Group {
-    fn add(&mut self, content: &Content, next: &Interval) {
-        let mut whole = match std::mem::replace(&mut self.content, GroupContent::One(Vec::new())) {
-            GroupContent::One(bytes) => Box::new(content.decode(&bytes)),
-            GroupContent::Several(whole) => whole,
-        };
-        whole.merge(next);
-        self.content = GroupContent::Several(whole);
-    }
-
-    fn into_interval(self, content: &Content) -> Interval {
-        match self.content {
-            GroupContent::One(bytes) => content.decode(&bytes),
-            GroupContent::Several(whole) => *whole,
-        }
-    }
-}
-
-impl Content {
-    /// A cell without content.
-    fn empty(&self) -> Interval {
-        match self {
-            Self::All(pools) => Interval::of_pools(pools),
-            Self::Sums(pools) | Self::Pool(_, pools) => {
-                Interval::of_sums(pools.iter().any(|pool| pool.iterations))
+impl<C: Cell> Group<C> {
+    fn add(&mut self, form: &C::Form, bytes: &[u8]) {
+        let next: C = decode(bytes, form);
+        match &mut self.content {
+            Content::One(bytes) => {
+                let mut whole: C = decode(bytes, form);
+                whole.merge(&next);
+                self.content = Content::Several(Box::new(whole));
             }
+            Content::Several(whole) => whole.merge(&next),
         }
     }
 
-    /// Adds what is kept of an interval of the run to a cell.
-    fn merge(&self, cell: &mut Interval, interval: &Interval) {
-        match self {
-            Self::All(_) => cell.merge(interval),
-            Self::Sums(_) => cell.merge_sums(interval, &interval.total),
-            Self::Pool(number, _) => cell.merge_sums(interval, &interval.pools()[*number]),
+    fn into_cell(self, form: &C::Form) -> C {
+        match self.content {
+            Content::One(bytes) => decode(&bytes, form),
+            Content::Several(whole) => *whole,
         }
-    }
-
-    #[expect(clippy::expect_used, reason = "the bytes come from our own encoder")]
-    fn decode(&self, bytes: &[u8]) -> Interval {
-        let (Self::All(pools) | Self::Sums(pools) | Self::Pool(_, pools)) = self;
-        Interval::decode(bytes, pools).expect("what was just encoded")
-    }
-}
-
-/// A pool of which the sums alone are kept.
-fn without_series(pool: &PoolInfo) -> PoolInfo {
-    PoolInfo {
-        steps: Vec::new(),
-        scenarios: Vec::new(),
-        ..pool.clone()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::StoreError;
 use crate::directory::{Directory, LOG};
 use crate::frame::{self, Frame, Frames, MAGIC};
 use crate::log::Kind;
-use drumfire_measure::{CodecError, Interval, RunInfo, Timeline};
+use drumfire_measure::{CodecError, Interval, Resolution, RunInfo};
 use drumfire_units::Nanos;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -135,7 +135,7 @@ fn add(
 ) -> io::Result<Cell> {
     let decode = |bytes: &[u8]| Interval::decode(bytes, &info.pools).map_err(wrong);
     let span = Interval::encoded_span(&frame.payload).map_err(wrong)?;
-    let begin = Timeline::cell_by_age(info, span.start, latest);
+    let begin = Resolution::cell_by_age(info, span.start, latest);
     match cell {
         Some(mut cell) if cell.begin == begin => {
             let mut merged = match cell.merged.take() {

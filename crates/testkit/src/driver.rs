@@ -33,7 +33,7 @@ pub struct SimIo {
     pub(crate) news: VecDeque<u32>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) addresses: Vec<(SocketAddr, usize)>,
-    pub(crate) hooks: Vec<(Nanos, Hook)>,
+    pub(crate) hooks: Vec<Hook>,
     pub(crate) network: Network,
     pub(crate) client: Client,
     pub(crate) random: Random,
@@ -53,7 +53,7 @@ pub struct SimIo {
 pub(crate) struct Parts {
     pub(crate) hosts: Vec<Host>,
     pub(crate) addresses: Vec<(SocketAddr, usize)>,
-    pub(crate) hooks: Vec<(Nanos, Hook)>,
+    pub(crate) hooks: Vec<Hook>,
     pub(crate) network: Network,
     pub(crate) client: Client,
     pub(crate) random: Random,
@@ -145,11 +145,19 @@ impl SimIo {
         }
     }
 
+    /// Lets happen what a test arranged, and arranges its next time.
+    fn call(&mut self, hook: usize, at: Nanos) {
+        (self.hooks[hook].action)();
+        if let Some(every) = self.hooks[hook].every {
+            self.queue.add(at + every, Event::Hook(hook));
+        }
+    }
+
     fn handle(&mut self, at: Nanos, event: Event) {
         match event {
             Event::Death(host) => self.die(host, at),
             Event::Birth(host) => self.hosts[host].alive = true,
-            Event::Hook(hook) => (self.hooks[hook].1)(),
+            Event::Hook(hook) => self.call(hook, at),
             Event::Dialed(wire) if self.is_current(wire) => self.dialed(wire, at),
             Event::Up(wire, count) if self.is_current(wire) => self.reach(wire, count, at),
             Event::Room(wire, count) if self.is_current(wire) => self.room(wire.slot, count),

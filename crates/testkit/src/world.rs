@@ -15,8 +15,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How long the world's names are known for.
 const TTL: Nanos = Nanos::from_secs(10);
 
-/// Something that happens outside at a time of the run.
-pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
+/// Something that happens outside, at a time of the run or again and again.
+#[derive(Clone)]
+pub(crate) struct Hook {
+    /// When it happens first.
+    pub(crate) at: Nanos,
+    /// How long after each time it happens again.
+    pub(crate) every: Option<Nanos>,
+    pub(crate) action: Arc<dyn Fn() + Send + Sync>,
+}
 
 /// Servers, network, the client's machine, and what happens when. Each worker has a world of its
 /// own, for workers share nothing.
@@ -29,7 +36,7 @@ pub struct World {
     moved: Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>,
     network: Network,
     client: Client,
-    hooks: Vec<(Nanos, Hook)>,
+    hooks: Vec<Hook>,
     stop: Option<Nanos>,
     seed: u64,
     keeps: bool,
@@ -108,7 +115,22 @@ impl World {
     /// Does something at a time of the run, in each worker's world.
     #[must_use]
     pub fn at(mut self, time: Nanos, action: impl Fn() + Send + Sync + 'static) -> Self {
-        self.hooks.push((time, Arc::new(action)));
+        self.hooks.push(Hook {
+            at: time,
+            every: None,
+            action: Arc::new(action),
+        });
+        self
+    }
+
+    /// Does something each time that so long of the run has passed, in each worker's world.
+    #[must_use]
+    pub fn every(mut self, time: Nanos, action: impl Fn() + Send + Sync + 'static) -> Self {
+        self.hooks.push(Hook {
+            at: time,
+            every: Some(time),
+            action: Arc::new(action),
+        });
         self
     }
 
@@ -152,7 +174,11 @@ impl World {
         let mut hooks = self.hooks.clone();
         if let Some(stop) = self.stop {
             let control = control.clone();
-            hooks.push((stop, Arc::new(move || control.stop(StopReason::Signal))));
+            hooks.push(Hook {
+                at: stop,
+                every: None,
+                action: Arc::new(move || control.stop(StopReason::Signal)),
+            });
         }
         let handed = Arc::new(Mutex::new(Log::default()));
         let io = SimIo::new(Parts {

@@ -5,7 +5,7 @@ use crate::output::{self, replace_line};
 use crate::terminal;
 use drumfire_engine::Control;
 use drumfire_measure::{
-    Interval, IntervalRow, Model, Resolution, Rows, RunEvent, RunInfo, Timeline,
+    Interval, IntervalRow, Model, Overview, Resolution, Rows, RunEvent, RunInfo, Timeline,
 };
 use drumfire_plan::{Plan, Pool, StopReason};
 use drumfire_report::interval::sentence;
@@ -200,7 +200,7 @@ struct Heartbeat {
     info: Arc<RunInfo>,
     rows: Rows,
     /// What came since the last one.
-    since: Timeline,
+    since: Timeline<Overview>,
     next: Nanos,
 }
 
@@ -209,7 +209,7 @@ impl Heartbeat {
         Self {
             info: Arc::clone(info),
             rows: Rows::new(info),
-            since: Timeline::of_sums(info, Resolution::Edges(vec![Nanos::ZERO])),
+            since: Timeline::of_run(info, Resolution::Edges(vec![Nanos::ZERO])),
             next: HEARTBEAT,
         }
     }
@@ -221,10 +221,10 @@ impl Heartbeat {
             return None;
         }
         self.next = Nanos((interval.end.0 / HEARTBEAT.0 + 1) * HEARTBEAT.0);
-        let all = Timeline::of_sums(&self.info, Resolution::Edges(vec![Nanos::ZERO]));
+        let all = Timeline::of_run(&self.info, Resolution::Edges(vec![Nanos::ZERO]));
         let since = std::mem::replace(&mut self.since, all);
-        let merged = since.intervals().next()?;
-        Some(self.rows.next_row(&merged))
+        let merged = since.cells().next()?;
+        Some(self.rows.next_row_of(&merged))
     }
 }
 

@@ -16,7 +16,7 @@
 //! | addresses | how many, then for each in order: its text, opened, carried; opened and carried of all others |
 //! | messages of failures | how many, then for each: outcome, text, count |
 
-use super::{CodecError, Input, put, put_named, put_text};
+use super::{CodecError, Input, put, put_named, put_signed, put_text};
 use crate::errors::ErrorTable;
 use crate::{
     AddressCounts, AddressRow, Addresses, Bytes, Closing, Connections, Counts, Figures, HeldBack,
@@ -87,7 +87,7 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
     let names = Leniency::ALL.iter().map(|leniency| leniency.name());
     let counts = &mut figures.leniencies;
     input.named(names, |place, count| counts[place] = count)?;
-    figures.under_way = signed(input.number()?);
+    figures.under_way = input.signed()?;
     figures.interim = input.number()?;
     figures.retried = input.number()?;
     figures.held_back = decode_held_back(input)?;
@@ -106,16 +106,6 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
         return Err(CodecError::Malformed("figures were not summed up"));
     }
     Ok(figures)
-}
-
-/// Appends a number with its sign: small ones of either sign are short.
-fn put_signed(out: &mut Vec<u8>, value: i64) {
-    put(out, (value << 1 ^ value >> 63).cast_unsigned());
-}
-
-/// The number that [`put_signed`] wrote.
-fn signed(value: u64) -> i64 {
-    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 /// What is recorded of a sample in its series.

@@ -2,7 +2,7 @@
 
 use super::blocks::median;
 use super::{DriftFigure, HOUR, POINTS_MIN, SPAN_MIN, Trend};
-use crate::{Histogram, Interval, Model, PoolInfo, RunInfo, Timeline};
+use crate::{Histogram, Model, Overview, PoolInfo, RunInfo, Timeline};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -99,20 +99,16 @@ struct Sight {
 }
 
 impl Sight {
-    fn of(interval: &Interval, model: Model) -> Self {
-        let figures = &interval.total;
-        let times = model.latency(&figures.latency);
-        let iterations = figures.iterations.as_ref();
-        let counts = &figures.counts;
+    fn of(cell: &Overview) -> Self {
         Self {
-            start: interval.start,
-            end: interval.end,
-            ended: counts.finished(),
-            failed: counts.failed,
-            due: iterations.map_or(counts.intended, |of| of.counts.intended),
-            p50: times.quantile(0.5),
-            p99: times.quantile(0.99),
-            memory: interval.health.memory,
+            start: cell.start,
+            end: cell.end,
+            ended: cell.tally.ended(),
+            failed: cell.tally.unsuccessful(),
+            due: cell.tally.iterations_intended,
+            p50: cell.latency.quantile(0.5),
+            p99: cell.latency.quantile(0.99),
+            memory: cell.memory,
         }
     }
 
@@ -134,7 +130,7 @@ impl Sight {
 }
 
 /// The figures of a run that can be judged.
-pub(super) fn tracks(info: &RunInfo, timeline: &Timeline, from: Nanos) -> Vec<Track> {
+pub(super) fn tracks(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Vec<Track> {
     if timeline.len() < POINTS_MIN {
         return Vec::new();
     }
@@ -185,13 +181,18 @@ fn neighbours_needed(sights: &[Sight]) -> usize {
 
 /// The cells of a timeline that belong to the span with one load, so many at a time. The first and
 /// the last of a run are left out: they have its start and its drain.
-fn sights(info: &RunInfo, timeline: &Timeline, from: Nanos, together: usize) -> Vec<Sight> {
+fn sights(
+    info: &RunInfo,
+    timeline: &Timeline<Overview>,
+    from: Nanos,
+    together: usize,
+) -> Vec<Sight> {
     let steady = steady_span(info, timeline, from);
-    let cells = timeline.intervals().skip(1);
+    let cells = timeline.cells().skip(1);
     let cells = cells.take(timeline.len().saturating_sub(2));
     let cells = cells.filter(|cell| steady.start <= cell.start && cell.end <= steady.end);
     let mut sights: Vec<Sight> = Vec::new();
-    let mut group: Option<Interval> = None;
+    let mut group: Option<Overview> = None;
     let mut within = 0;
     for cell in cells {
         match &mut group {
@@ -200,7 +201,7 @@ fn sights(info: &RunInfo, timeline: &Timeline, from: Nanos, together: usize) -> 
         }
         within += 1;
         if within == together {
-            sights.extend(group.take().map(|group| Sight::of(&group, info.model())));
+            sights.extend(group.take().as_ref().map(Sight::of));
             within = 0;
         }
     }
@@ -212,7 +213,7 @@ fn sights(info: &RunInfo, timeline: &Timeline, from: Nanos, together: usize) -> 
 }
 
 /// The longest span in which no pool goes from one stage of its load to another.
-fn steady_span(info: &RunInfo, timeline: &Timeline, from: Nanos) -> Range<Nanos> {
+fn steady_span(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Range<Nanos> {
     let stages = info.pools.iter().flat_map(|pool| &pool.stages);
     let mut edges: Vec<Nanos> = stages.map(|stage| stage.start).collect();
     let end = timeline.end();

@@ -5,8 +5,8 @@
 
 use crate::samples;
 use drumfire_measure::{
-    ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Interval, Model, Movement, Outcome, Resolution,
-    RunInfo, Sample, Timeline, Trend,
+    ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Interval, Model, Movement, Outcome, Overview,
+    Resolution, RunInfo, Sample, Timeline, Trend,
 };
 use drumfire_plan::{Random, Stage};
 use drumfire_units::Nanos;
@@ -55,9 +55,9 @@ fn info() -> RunInfo {
 }
 
 impl Run<'_> {
-    fn timeline(&self, info: &RunInfo) -> Timeline {
+    fn timeline(&self, info: &RunInfo) -> Timeline<Overview> {
         let mut random = Random::new(self.seed, 1, 2, 3);
-        let mut timeline = Timeline::of_sums(info, Resolution::AtMost(300));
+        let mut timeline = Timeline::of_run(info, Resolution::AtMost(300));
         let mut interval = Interval::of_pools(&info.pools);
         for index in 0..self.minutes {
             let at = index as f64;

@@ -38,7 +38,7 @@ fn intervals(all: &[Vec<Seen>], length: Nanos) -> Vec<Interval> {
     (0..).zip(all).map(interval).collect()
 }
 
-fn absorbed(info: &RunInfo, resolution: Resolution, intervals: &[Interval]) -> Timeline {
+fn absorbed(info: &RunInfo, resolution: Resolution, intervals: &[Interval]) -> Timeline<Interval> {
     let mut timeline = Timeline::new(info, resolution);
     intervals.iter().for_each(|it| timeline.absorb(it));
     timeline
@@ -59,8 +59,8 @@ proptest! {
         let whole = merged(&info, parts.iter().cloned());
         let in_order = absorbed(&info, Resolution::AtMost(most), &parts);
         prop_assert!(in_order.len() <= most);
-        prop_assert_eq!(&merged(&info, in_order.intervals()), &whole);
-        let ends: Vec<_> = in_order.intervals().map(|it| (it.start, it.end)).collect();
+        prop_assert_eq!(&merged(&info, in_order.cells()), &whole);
+        let ends: Vec<_> = in_order.cells().map(|it| (it.start, it.end)).collect();
         prop_assert!(ends.windows(2).all(|pair| pair[0].1 == pair[1].0), "{:?}", ends);
 
         for (a, b) in swaps {
@@ -71,6 +71,26 @@ proptest! {
         prop_assert_eq!(shuffled, in_order);
     }
 
+    #[test]
+    fn an_overview_has_the_rows_of_the_whole(
+        all in prop::collection::vec(prop::collection::vec(seen(3), 0..4), 1..40),
+        most in 1..12usize,
+        swaps in prop::collection::vec((0..40usize, 0..40usize), 0..10),
+    ) {
+        let info = of_steps(SECOND);
+        let mut parts = intervals(&all, info.interval);
+        for (a, b) in swaps {
+            let length = parts.len();
+            parts.swap(a % length, b % length);
+        }
+        let whole = absorbed(&info, Resolution::AtMost(most), &parts);
+        let mut overview = Timeline::of_run(&info, Resolution::AtMost(most));
+        parts.iter().for_each(|it| overview.absorb(it));
+        let (mut rows, mut same) = (Rows::new(&info), Rows::new(&info));
+        let rows: Vec<_> = whole.cells().map(|cell| rows.next_row(&cell)).collect();
+        let same: Vec<_> = overview.cells().map(|cell| same.next_row_of(&cell)).collect();
+        prop_assert_eq!(rows, same);
+    }
 }
 
 proptest! {
@@ -106,7 +126,7 @@ proptest! {
 }
 
 /// A timeline of a run of so many seconds, in each of which something is dropped.
-fn of_seconds(info: &RunInfo, resolution: Resolution, seconds: u64) -> Timeline {
+fn of_seconds(info: &RunInfo, resolution: Resolution, seconds: u64) -> Timeline<Interval> {
     let mut timeline = Timeline::new(info, resolution);
     let mut interval = Interval::of_pools(&info.pools);
     for second in 0..seconds {
@@ -124,14 +144,14 @@ fn cells_are_coarse_by_their_age() {
     let info = samples::run(Model::Open, &["all"]);
     let timeline = of_seconds(&info, Resolution::ByAge, 4_000);
     let mut lengths = [0; 11];
-    for it in timeline.intervals() {
-        let cell = Timeline::cell_by_age(&info, it.start, Nanos::from_secs(4_000));
+    for it in timeline.cells() {
+        let cell = Resolution::cell_by_age(&info, it.start, Nanos::from_secs(4_000));
         assert_eq!(cell, it.start);
         lengths[((it.end - it.start).0 / SECOND.0) as usize] += 1;
     }
     assert_eq!((lengths[10], lengths[1]), (40, 3_600));
     let two_days = Nanos::from_secs(2 * 86_400);
-    let cell = |second| Timeline::cell_by_age(&info, Nanos::from_secs(second), two_days);
+    let cell = |second| Resolution::cell_by_age(&info, Nanos::from_secs(second), two_days);
     assert_eq!(cell(3_659), Nanos::from_secs(3_600));
     assert_eq!(cell(90_009), Nanos::from_secs(90_000));
     assert_eq!(cell(172_799), Nanos::from_secs(172_799));
@@ -145,7 +165,7 @@ fn how_a_run_was_stored_does_not_show_in_its_rows() {
         let live = of_seconds(&info, Resolution::AtMost(300), seconds);
         assert_eq!(live.len(), rows);
         let mut again = Timeline::new(&info, Resolution::AtMost(300));
-        stored.intervals().for_each(|it| again.absorb(&it));
+        stored.cells().for_each(|it| again.absorb(&it));
         assert_eq!(again, live);
     }
 }
@@ -155,7 +175,7 @@ fn edges_part_a_run_where_they_lie() {
     let info = samples::run(Model::Open, &["all"]);
     let edges = Resolution::Edges([0, 3, 5].map(Nanos::from_secs).to_vec());
     let timeline = of_seconds(&info, edges, 9);
-    let spans: Vec<_> = timeline.intervals().map(|it| it.end - it.start).collect();
+    let spans: Vec<_> = timeline.cells().map(|it| it.end - it.start).collect();
     assert_eq!(spans, [3, 2, 4].map(Nanos::from_secs));
 }
 
@@ -168,7 +188,7 @@ fn an_interval_without_length_belongs_to_the_one_before() {
     last.total.record_dropped(5);
     last.sum_up();
     timeline.absorb(&last);
-    let all: Vec<_> = timeline.intervals().collect();
+    let all: Vec<_> = timeline.cells().collect();
     assert_eq!(all.len(), 3);
     assert_eq!(
         (all[2].end, all[2].total.counts.dropped),

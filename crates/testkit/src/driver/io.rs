@@ -34,8 +34,8 @@ impl Io for SimIo {
                     .add(self.epoch + outage.until, Event::Birth(index));
             }
         }
-        for (index, (at, _)) in self.hooks.iter().enumerate() {
-            self.queue.add(self.epoch + *at, Event::Hook(index));
+        for (index, hook) in self.hooks.iter().enumerate() {
+            self.queue.add(self.epoch + hook.at, Event::Hook(index));
         }
     }
 

@@ -1,0 +1,229 @@
+//! The part of an interval from which a run over time is told: counts, *the* latency, and the lag.
+//!
+//! A whole interval has some ten distributions, and a run over time has hundreds of cells. An
+//! overview has the two that rows and the test for drift read, so that a run's own account of
+//! itself stays small however long it lasts.
+
+use crate::codec::{CodecError, Input, put, put_signed};
+use crate::interval::hull;
+use crate::{Figures, Histogram, Interval, Model, Outcome, RunInfo};
+use drumfire_units::Nanos;
+use std::ops::Range;
+
+/// Counts that rows and the test for drift are made of. They merge by addition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Exchanges that met the plan's expectation.
+    pub(crate) good: u64,
+    /// Exchanges that failed by their answer.
+    pub(crate) bad: u64,
+    /// Exchanges that failed in any other way.
+    pub(crate) failed: u64,
+    /// Those of `bad` that a check did not pass.
+    pub(crate) checks_failed: u64,
+    /// Exchanges of the warm-up.
+    pub(crate) warmup: u64,
+    /// Requests that became due.
+    pub(crate) intended: u64,
+    /// Iterations that did; where they are single requests, `intended`.
+    pub(crate) iterations_intended: u64,
+    /// Requests that were due and will never be sent.
+    pub(crate) dropped: u64,
+    /// By how much more exchanges are under way at the end than at the beginning.
+    pub(crate) under_way: i64,
+}
+
+impl Tally {
+    pub(crate) fn of(figures: &Figures) -> Self {
+        let counts = &figures.counts;
+        let bad = failures(figures, Outcome::is_answered);
+        let iterations = figures.iterations.as_ref();
+        Self {
+            good: counts.ok,
+            bad,
+            failed: counts.failed.saturating_sub(bad),
+            checks_failed: failures(figures, Outcome::is_check),
+            warmup: figures.warmup.finished(),
+            intended: counts.intended,
+            iterations_intended: iterations.map_or(counts.intended, |of| of.counts.intended),
+            dropped: counts.dropped,
+            under_way: figures.under_way,
+        }
+    }
+
+    /// Exchanges that ended, but for those of the warm-up.
+    pub(crate) fn ended(&self) -> u64 {
+        self.good.saturating_add(self.unsuccessful())
+    }
+
+    /// Exchanges that failed in any way.
+    pub(crate) fn unsuccessful(&self) -> u64 {
+        self.bad.saturating_add(self.failed)
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.counts_mut().into_iter().zip(other.counts()) {
+            *mine = mine.saturating_add(theirs);
+        }
+        self.under_way = self.under_way.saturating_add(other.under_way);
+    }
+
+    const fn counts(&self) -> [u64; 8] {
+        [
+            self.good,
+            self.bad,
+            self.failed,
+            self.checks_failed,
+            self.warmup,
+            self.intended,
+            self.iterations_intended,
+            self.dropped,
+        ]
+    }
+
+    const fn counts_mut(&mut self) -> [&mut u64; 8] {
+        [
+            &mut self.good,
+            &mut self.bad,
+            &mut self.failed,
+            &mut self.checks_failed,
+            &mut self.warmup,
+            &mut self.intended,
+            &mut self.iterations_intended,
+            &mut self.dropped,
+        ]
+    }
+}
+
+/// Failures of some kinds.
+fn failures(figures: &Figures, of_kind: fn(Outcome) -> bool) -> u64 {
+    let failures = figures.outcomes().failures();
+    let counted = failures.filter(|(outcome, _)| of_kind(*outcome));
+    counted.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
+}
+
+/// Whose overview it is: of all pools of a run together, or of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aspect {
+    pub(crate) model: Model,
+    /// The pool's number; `None` of all together.
+    pub(crate) pool: Option<usize>,
+}
+
+impl Aspect {
+    pub(crate) fn of_run(info: &RunInfo) -> Self {
+        Self {
+            model: info.model(),
+            pool: None,
+        }
+    }
+
+    pub(crate) fn of_pool(info: &RunInfo, number: usize) -> Self {
+        Self {
+            model: info.pools[number].model,
+            pool: Some(number),
+        }
+    }
+
+    fn figures(self, interval: &Interval) -> &Figures {
+        self.pool
+            .map_or(&interval.total, |number| &interval.pools()[number])
+    }
+}
+
+/// What rows and the test for drift read of an interval, or of several that were merged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+    pub(crate) tally: Tally,
+    /// *The* latency of the model.
+    pub(crate) latency: Histogram,
+    /// Our own lateness.
+    pub(crate) lag: Histogram,
+    /// The most resident memory of the generator, in bytes; 0 where it is not known.
+    pub(crate) memory: u64,
+}
+
+impl Overview {
+    /// Nothing, with the memory for any times.
+    pub(crate) fn new() -> Self {
+        Self {
+            start: Nanos::ZERO,
+            end: Nanos::ZERO,
+            tally: Tally::default(),
+            latency: Histogram::new(),
+            lag: Histogram::new(),
+            memory: 0,
+        }
+    }
+
+    /// Empties it and keeps the memory.
+    pub(crate) fn reset(&mut self, start: Nanos) {
+        (self.start, self.end) = (start, start);
+        self.tally = Tally::default();
+        self.latency.reset();
+        self.lag.reset();
+        self.memory = 0;
+    }
+
+    /// Adds what is read of an interval that is summed up.
+    pub(crate) fn add(&mut self, interval: &Interval, aspect: Aspect) {
+        let figures = aspect.figures(interval);
+        self.cover(interval.start..interval.end);
+        self.tally.merge(&Tally::of(figures));
+        self.latency.merge(aspect.model.latency(&figures.latency));
+        self.lag.merge(&figures.latency.lag);
+        self.memory = self.memory.max(interval.health.memory);
+    }
+
+    /// Adds `other`, of the same pools: associative, commutative and lossless.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.cover(other.start..other.end);
+        self.tally.merge(&other.tally);
+        self.latency.merge(&other.latency);
+        self.lag.merge(&other.lag);
+        self.memory = self.memory.max(other.memory);
+    }
+
+    fn cover(&mut self, span: Range<Nanos>) {
+        let both = hull(self.start..self.end, span);
+        (self.start, self.end) = (both.start, both.end);
+    }
+
+    /// Span, counts, memory, latency and lag, in our own binary form.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put(&mut out, self.start.0);
+        put(&mut out, self.end.0);
+        for count in self.tally.counts() {
+            put(&mut out, count);
+        }
+        put_signed(&mut out, self.tally.under_way);
+        put(&mut out, self.memory);
+        self.latency.encode(&mut out);
+        self.lag.encode(&mut out);
+        out
+    }
+
+    /// The overview that [`Self::encode`] wrote.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        let mut input = Input::new(bytes);
+        let (start, end) = (Nanos(input.number()?), Nanos(input.number()?));
+        let mut tally = Tally::default();
+        for count in tally.counts_mut() {
+            *count = input.number()?;
+        }
+        tally.under_way = input.signed()?;
+        let decoded = Self {
+            start,
+            end,
+            tally,
+            memory: input.number()?,
+            latency: Histogram::decode(&mut input)?,
+            lag: Histogram::decode(&mut input)?,
+        };
+        input.end()?;
+        Ok(decoded)
+    }
+}
