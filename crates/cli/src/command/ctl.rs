@@ -3,10 +3,12 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::{Act, CtlFlags};
 use crate::output;
+use crate::runs_folder;
 use crate::session::remote;
 use drumfire_net::Clock;
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
+use drumfire_store::Record;
 use drumfire_units::Nanos;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -131,8 +133,22 @@ fn listed(runs: &[Live]) -> String {
     lines.collect()
 }
 
-/// The run with this name, or whose name begins so; `last` is the newest.
+/// When the newest part of a stored run began; `None` where there is no such run.
+fn stored(name: &str) -> Option<u64> {
+    let path = runs_folder::find(name).ok()?;
+    let record = Record::read(&path).ok()?;
+    Some(record.parts.last()?.started_at_unix_ns)
+}
+
+/// The run with this name, or whose name begins so; `last` is the newest. Or the run that is stored
+/// under this name, or in this directory.
 fn chosen<'a>(name: &str, runs: &'a [Live]) -> Result<&'a Live, Failure> {
+    if name != "last"
+        && let Some(started) = stored(name)
+        && let Some(run) = runs.iter().find(|run| run.started_at_unix_ns == started)
+    {
+        return Ok(run);
+    }
     let fits = |run: &&Live| name == "last" || run.id.starts_with(name);
     let mut found = runs.iter().filter(fits);
     match (found.next(), found.next()) {

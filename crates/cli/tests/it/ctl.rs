@@ -22,7 +22,10 @@ fn ctl(folder: &Folder, args: &[&str]) -> Run {
 fn a_run_is_changed_marked_and_ended() {
     let serve = Serve::new("");
     let folder = Folder::new();
-    let args = ["http", "-r", "20", "-z", "1h", "--json", "-", &serve.url];
+    let dir = folder.at("run");
+    let args = [
+        "http", "-r", "20", "-z", "1h", "--json", "-", "-o", &dir, &serve.url,
+    ];
     let run = Process::start(&mut at(&folder, &args));
     serve.await_requests(2);
     let listed = ctl(&folder, &[]).stdout;
@@ -55,7 +58,7 @@ fn a_run_is_changed_marked_and_ended() {
         ctl(&folder, &[&id[..4], "mark", "deployed \u{1b}[31m"]).code,
         Some(0)
     );
-    assert_eq!(ctl(&folder, &["last", "stop"]).code, Some(0));
+    assert_eq!(ctl(&folder, &[&dir, "stop"]).code, Some(0));
     let report = Report::of(run.finish(LIMIT));
     assert_eq!(report.code, Some(0));
     report.balances();
