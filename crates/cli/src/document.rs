@@ -27,7 +27,9 @@ pub(crate) use http::of as of_http;
 pub(crate) use load::put as put_load;
 pub(crate) use once::once;
 
-use crate::flags::{DataFlags, LoadFlags, OutputFlags, ReportFlags};
+use crate::flags::{
+    DataFlags, IntervalFlags, LoadFlags, MeteringFlags, OutputFlags, ReportFlags, ResumeFlags,
+};
 
 /// The name of the one pool that a command line makes.
 const POOL: &str = "main";
@@ -204,39 +206,62 @@ fn generator(load: &LoadFlags, interval: Option<&String>) -> Generator {
 
 /// Where results go.
 fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
-    let path = |key, path: &Option<PathBuf>| path.as_ref().map(|path| text(key, &path.display()));
-    Ok(Outputs {
-        json: path("json", &flags.json),
-        csv: path("csv", &flags.csv),
-        lines: some("lines", flags.lines.as_ref()),
-        json_lines: path("json_lines", &flags.json_lines),
-        csv_intervals: path("csv_intervals", &flags.csv_intervals),
-        metrics: some("metrics", flags.metering.metrics.as_ref()),
-        metrics_linger: some("metrics_linger", flags.metering.metrics_linger.as_ref()),
-        remote_write: some("remote_write", flags.metering.remote_write.as_ref()),
-        influx: some("influx", flags.metering.influx.as_ref()),
-        otlp: some("otlp", flags.metering.otlp.as_ref()),
-        push_headers: fields("push_headers", &flags.metering.push_header)?,
+    let own = Outputs {
+        json: path("json", flags.json.as_ref()),
+        csv: path("csv", flags.csv.as_ref()),
         explain: switch("explain", flags.explain, true),
         live: switch("live", flags.no_tui, false),
         quiet: switch("quiet", flags.quiet, true),
         strict: switch("strict", flags.strict, true),
+        ..interval_outputs(&flags.intervals)
+    };
+    with_metering(own, &flags.metering)
+}
+
+fn path(key: &'static str, path: Option<&PathBuf>) -> Option<Text> {
+    path.map(|path| text(key, &path.display()))
+}
+
+/// Where the figures of each interval go.
+fn interval_outputs(flags: &IntervalFlags) -> Outputs {
+    Outputs {
+        lines: some("lines", flags.lines.as_ref()),
+        json_lines: path("json_lines", flags.json_lines.as_ref()),
+        csv_intervals: path("csv_intervals", flags.csv_intervals.as_ref()),
+        ..Outputs::default()
+    }
+}
+
+/// The outputs with those of metrics added.
+fn with_metering(outputs: Outputs, flags: &MeteringFlags) -> Result<Outputs, Failure> {
+    Ok(Outputs {
+        metrics: some("metrics", flags.metrics.as_ref()),
+        metrics_linger: some("metrics_linger", flags.metrics_linger.as_ref()),
+        remote_write: some("remote_write", flags.remote_write.as_ref()),
+        influx: some("influx", flags.influx.as_ref()),
+        otlp: some("otlp", flags.otlp.as_ref()),
+        push_headers: fields("push_headers", &flags.push_header)?,
+        ..outputs
     })
 }
 
 /// Where the results of a stored run go.
 pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
     Outputs {
-        json: some(
-            "json",
-            flags.json.as_ref().map(|path| path.display()).as_ref(),
-        ),
-        csv: some(
-            "csv",
-            flags.csv.as_ref().map(|path| path.display()).as_ref(),
-        ),
-        ..Outputs::default()
+        json: path("json", flags.json.as_ref()),
+        csv: path("csv", flags.csv.as_ref()),
+        ..interval_outputs(&flags.intervals)
     }
+}
+
+/// Where the results of a run that goes on go.
+pub(crate) fn resume_outputs(flags: &ResumeFlags) -> Result<Outputs, Failure> {
+    let outputs = Outputs {
+        live: switch("live", flags.no_tui, false),
+        quiet: switch("quiet", flags.quiet, true),
+        ..report_outputs(&flags.report)
+    };
+    with_metering(outputs, &flags.metering)
 }
 
 /// A plan whose files of requests are sent with their own timing, this much faster.

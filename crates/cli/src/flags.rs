@@ -3,6 +3,7 @@
 mod data;
 mod grpc;
 mod http;
+mod intervals;
 mod metering;
 mod number;
 mod serve;
@@ -10,6 +11,7 @@ mod serve;
 pub(crate) use data::DataFlags;
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
+pub(crate) use intervals::IntervalFlags;
 pub(crate) use metering::MeteringFlags;
 pub(crate) use serve::ServeFlags;
 
@@ -44,7 +46,7 @@ pub(crate) struct Cli {
   drumfire ctl last rate 500/s        another rate for the one that began last
   drumfire ctl last mark 'deployed'   a note in its report")]
 pub(crate) struct CtlFlags {
-    /// The run: its name or the beginning of it, or `last`; without it, all are listed
+    /// The run: its name or the beginning of one, its directory, or last; without it, all are listed
     pub(crate) run: Option<String>,
     /// What to do: rate LAW, users LAW, pause, resume, mark TEXT or stop
     #[arg(hide_possible_values = true)]
@@ -292,6 +294,8 @@ pub(crate) struct ReportFlags {
     /// Write the histograms' buckets as CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) intervals: IntervalFlags,
     /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
@@ -308,11 +312,14 @@ pub(crate) struct ReportFlags {
 #[derive(Args, Debug)]
 #[command(
     after_help = "What is left is that of the duration and of the number of requests; a law goes on where it was.
-The results are those of all parts together, and the gap between them is noted."
+The results are those of all parts together, and the gap between them is noted; lines of
+intervals and metrics are those of the part that is run."
 )]
 pub(crate) struct ResumeFlags {
     #[command(flatten)]
     pub(crate) report: ReportFlags,
+    #[command(flatten)]
+    pub(crate) metering: MeteringFlags,
     /// No live display
     #[arg(long)]
     pub(crate) no_tui: bool,

@@ -5,7 +5,7 @@ use crate::frame::{Break, BreakKind};
 use crate::log::{Entries, Entry};
 use crate::{StoreError, directory};
 use drumfire_measure::{
-    Ending, GeneratorHealth, Interval, Reason, RunInfo, Summary, WindowedThresholds,
+    Ending, GeneratorHealth, Interval, Reason, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
 use drumfire_plan::{Threshold, Warmup};
 use drumfire_units::Nanos;
@@ -51,12 +51,21 @@ impl Record {
     /// # Errors
     /// When there is none, or nothing of it can be read.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
+        Self::replay(path, &mut |_| {})
+    }
+
+    /// The same, with the run shown as it is read: its start, and its intervals as they are stored,
+    /// those of a resumed part behind those before it.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn replay(path: &Path, show: &mut dyn FnMut(&RunEvent)) -> Result<Self, StoreError> {
         if !directory::is_run(path) {
             return Err(StoreError::NoRun(path.to_owned()));
         }
         let log = path.join(LOG);
         let mut entries = Entries::of(&log)?;
-        let reader = Reader::read(&mut entries).map_err(StoreError::read(&log))?;
+        let reader = Reader::read(&mut entries, show).map_err(StoreError::read(&log))?;
         match (reader, entries.first_error()) {
             (Some(reader), _) => Ok(reader.finish(entries.broken(), entries.whole())),
             (None, Some(error)) => Err(StoreError::Unreadable { path: log, error }),
@@ -72,7 +81,7 @@ impl Record {
         let Some(mut entries) = Entries::new(log)? else {
             return Ok(None);
         };
-        let reader = Reader::read(&mut entries)?;
+        let reader = Reader::read(&mut entries, &mut |_| {})?;
         Ok(reader.map(|reader| reader.finish(entries.broken(), entries.whole())))
     }
 
@@ -100,15 +109,21 @@ struct Reader {
 
 impl Reader {
     /// Reads all; `None` where there is not even the beginning.
-    fn read<R: Read>(entries: &mut Entries<R>) -> io::Result<Option<Self>> {
+    fn read<R: Read>(
+        entries: &mut Entries<R>,
+        show: &mut dyn FnMut(&RunEvent),
+    ) -> io::Result<Option<Self>> {
         let Some(Entry::Part(info)) = entries.next()? else {
             return Ok(None);
         };
         let mut reader = Self::new(*info);
+        show(&RunEvent::Started(Arc::clone(&reader.summary.info)));
         while let Some(entry) = entries.next()? {
             match entry {
                 Entry::Part(info) => reader.begin_part(&info),
-                Entry::Interval(interval) => reader.absorb(*interval),
+                Entry::Interval(interval) => {
+                    show(&RunEvent::IntervalClosed(reader.absorb(*interval)))
+                }
                 Entry::Caller(text) => reader.caller = text,
                 Entry::Ending(ending) => reader.end_part(*ending),
             }
@@ -142,7 +157,8 @@ impl Reader {
         self.parts.last_mut()
     }
 
-    fn absorb(&mut self, mut interval: Interval) {
+    /// Adds an interval, and gives it back with its times as those of the whole run.
+    fn absorb(&mut self, mut interval: Interval) -> Arc<Interval> {
         if let Some(part) = self.parts.last_mut() {
             part.end = part.end.max(interval.end);
         }
@@ -151,6 +167,7 @@ impl Reader {
         interval.end += self.offset;
         self.summary.absorb(&interval);
         self.windows.absorb(&interval);
+        Arc::new(interval)
     }
 
     fn end_part(&mut self, ending: Ending) {

@@ -71,7 +71,7 @@ pub(crate) fn of_plan(
 }
 
 /// What is shown of a run before its report.
-fn shown(outputs: &Outputs) -> Shown {
+pub(super) fn shown(outputs: &Outputs) -> Shown {
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
     let lines = outputs.lines.as_ref().map(|lines| &*lines.value);
     match (is_on(&outputs.quiet), lines, live) {

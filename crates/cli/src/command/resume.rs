@@ -2,10 +2,12 @@
 
 use super::plan_file::PlanFile;
 use super::report::failure;
-use super::results::Destinations;
+use super::results::{Destinations, shown};
 use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
-use crate::session::{self, Beside, Shown, Watch};
+use crate::intervals::IntervalOutputs;
+use crate::metering::Metering;
+use crate::session::{self, Beside, Watch};
 use crate::storing::{self, Storing};
 use crate::{document, runs_folder, terminal};
 use drumfire_compile::compile_draft;
@@ -17,27 +19,30 @@ use drumfire_units::Nanos;
 
 /// Goes on with the rest of a stored run's plan, and writes the results of the whole.
 pub(crate) fn run(flags: &ResumeFlags) -> Result<Exit, Failure> {
-    let destinations = Destinations::of(&document::report_outputs(&flags.report))?;
+    let outputs = document::resume_outputs(flags)?;
+    let destinations = Destinations::of(&outputs)?;
     let path = runs_folder::find(&flags.report.run)?;
     let directory = Directory::open(&path).map_err(failure)?;
     let record = Record::read(&path).map_err(failure)?;
     let plan = rest_of(&PlanFile::of_stored(&path)?, &record)?;
-    let shown = match (flags.quiet, flags.no_tui) {
-        (true, _) => Shown::Nothing,
-        (false, true) => Shown::Remarks,
-        (false, false) => Shown::Live,
-    };
     let naming = storing::naming_of(&record);
-    let mut watch = Watch::new(&plan, shown, flags.report.color).naming(naming);
-    let mut observe = |event: &RunEvent, control: &Control| watch.observe(event, control);
+    let mut watch = Watch::new(&plan, shown(&outputs), flags.report.color).naming(naming);
+    let mut intervals = IntervalOutputs::open(&outputs)?;
+    let mut observe = |event: &RunEvent, control: &Control| {
+        watch.observe(event, control);
+        intervals.observe(event);
+    };
     let beside = Beside {
         storing: Some(Storing::resumed(directory, record)),
-        ..Beside::default()
+        metering: Metering::open(&outputs)?,
     };
     session::execute_beside(plan, &[], beside, &mut |_| {}, &mut observe)?;
+    // Lines on standard output stand above the report.
+    let streamed = intervals.finish();
     let summary = storing::stored(Record::read(&path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
     destinations.write(&summary, flags.report.explain, &style)?;
+    streamed?;
     Ok(session::exit_of(&summary, flags.report.strict))
 }
 

@@ -2,9 +2,9 @@
 
 use super::ColorChoice;
 use super::DataFlags;
+use super::IntervalFlags;
 use super::MeteringFlags;
 use super::number::{count, small_count};
-use crate::intervals::STDERR;
 use clap::{ArgAction, Args};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -276,22 +276,8 @@ pub(crate) struct OutputFlags {
     /// Write the histograms' buckets as CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Print a line of figures each --interval, on stderr; =- is stdout, above the text, =FILE a
-    /// file
-    #[arg(
-        long,
-        value_name = "FILE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = STDERR
-    )]
-    pub(crate) lines: Option<String>,
-    /// Write each interval as a line of JSON; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json_lines: Option<PathBuf>,
-    /// Write each interval as a row of CSV; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv_intervals: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) intervals: IntervalFlags,
     #[command(flatten)]
     pub(crate) metering: MeteringFlags,
     /// Store the run in this directory [default: one of its own, which `drumfire runs` lists]

@@ -239,6 +239,7 @@ mod tests {
     use super::*;
     use drumfire_target::{Listen, Options, Server, TlsOptions};
     use std::net::SocketAddr;
+    use std::slice;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// Authorities of two servers that ran for a moment.
@@ -296,7 +297,7 @@ mod tests {
         let [former, later] = authorities();
         let file = File::of(&later);
         let mut watched = watched(&file, &former);
-        assert_eq!(watched.look(), [file.0.clone()]);
+        assert_eq!(watched.look(), slice::from_ref(&file.0));
         assert_eq!(
             watched.tls.ca_pem.as_ref().unwrap().text[..],
             *later.as_bytes()
@@ -315,6 +316,6 @@ mod tests {
         file.write("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n");
         assert!(watched.look().is_empty(), "it can't be used");
         file.write(&later);
-        assert_eq!(watched.look(), [file.0.clone()]);
+        assert_eq!(watched.look(), slice::from_ref(&file.0));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::process::Process;
 use crate::support::program::LIMIT;
-use crate::support::{Folder, Report, Serve, drumfire, http, lab, wait_until};
+use crate::support::{Folder, Report, Serve, Signal, drumfire, http, lab, wait_until};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -18,13 +18,18 @@ pub(crate) struct Metered {
 }
 
 impl Metered {
-    /// Starts `drumfire` with these arguments.
+    /// Starts `drumfire` with these arguments, stored nowhere.
     pub(crate) fn start(line: &str) -> Self {
+        Self::stored(&format!("{line} --no-store"))
+    }
+
+    /// Starts it with these arguments.
+    fn stored(line: &str) -> Self {
         let folder = Folder::new();
         let address = SocketAddr::from(([127, 0, 0, 1], lab::port()));
         let mut words = crate::support::program::words(line);
         let own = format!(
-            "--metrics {address} --metrics-linger 60s --no-store --json {}",
+            "--metrics {address} --metrics-linger 60s --json {}",
             folder.at("summary.json")
         );
         words.extend(crate::support::program::words(&own));
@@ -405,4 +410,36 @@ fn the_dashboard_asks_for_metrics_that_are_there() {
         let is_there = [format!("`{name}`"), format!("`{name}{{")];
         assert!(is_there.iter().any(|row| manual.contains(row)), "{name}");
     }
+}
+
+/// The part of a run that goes on has its own figures on the page.
+#[test]
+fn a_resumed_run_serves_its_metrics() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!(
+        "http -q -r 200 -n 200 --interval 100ms -o {dir} {}",
+        serve.url
+    );
+    let process = Process::start(&mut drumfire(crate::support::program::words(&line)));
+    serve.await_requests(60);
+    process.signal(Signal::KILL);
+    process.finish(LIMIT);
+    let lines = folder.at("lines.jsonl");
+    let metered = Metered::stored(&format!("resume {dir} -q --json-lines {lines}"));
+    let page = metered.last_page("text/plain");
+    let rest = value(
+        &page,
+        "drumfire_requests_total{pool=\"main\",outcome=\"ok\"}",
+    );
+    assert!((1.0..200.0).contains(&rest), "{page}");
+    let report = metered.report();
+    assert_eq!(report.n("requests.ok"), 200);
+    let lines = fs::read_to_string(&lines).unwrap();
+    let ended = lines.lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["good"].as_f64().unwrap()
+    });
+    assert_eq!(ended.sum::<f64>(), rest, "{lines}");
 }

@@ -17,10 +17,17 @@ fn check(line: &str) {
     let folder = Folder::new();
     let [dir, live_json, live_csv] = ["run", "live.json", "live.csv"].map(|name| folder.at(name));
     let [json, csv] = ["again.json", "again.csv"].map(|name| folder.at(name));
+    let intervals = |of: &str| {
+        let [lines, json, csv] = ["lines", "jsonl", "csv"].map(|end| folder.at(of) + "." + end);
+        let flags = format!("--lines={lines} --json-lines {json} --csv-intervals {csv}");
+        (flags, [lines, json, csv])
+    };
+    let (live_flags, live_intervals) = intervals("live-intervals");
+    let (flags, again_intervals) = intervals("again-intervals");
     let live = run(&format!(
-        "{line} -q -o {dir} --json {live_json} --csv {live_csv}"
+        "{line} -q -o {dir} --json {live_json} --csv {live_csv} {live_flags}"
     ));
-    let again = run(&format!("report {dir} --json {json} --csv {csv}"));
+    let again = run(&format!("report {dir} --json {json} --csv {csv} {flags}"));
     assert_eq!(again.stdout, live.stdout, "{line}: {}", live.stderr);
     assert!(live.stdout.contains("Verdict"), "{line}: {}", live.stderr);
     assert_eq!(again.code, live.code, "{line}");
@@ -28,6 +35,10 @@ fn check(line: &str) {
     let read = |path: &str| fs::read_to_string(path).unwrap();
     assert_eq!(read(&json), read(&live_json), "{line}");
     assert_eq!(read(&csv), read(&live_csv), "{line}");
+    for (again, live) in again_intervals.iter().zip(&live_intervals) {
+        assert!(!read(live).is_empty(), "{line}: {live}");
+        assert_eq!(read(again), read(live), "{line}");
+    }
     assert_eq!(
         read(&format!("{dir}/summary.json")),
         read(&live_json),

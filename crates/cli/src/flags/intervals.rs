@@ -1,0 +1,26 @@
+//! Flags of results of each interval.
+
+use crate::intervals::STDERR;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Where the figures of each interval go.
+#[derive(Args, Debug)]
+pub(crate) struct IntervalFlags {
+    /// Print a line of figures each --interval, on stderr; =- is stdout, above the text, =FILE a
+    /// file
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = STDERR
+    )]
+    pub(crate) lines: Option<String>,
+    /// Write each interval as a line of JSON; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json_lines: Option<PathBuf>,
+    /// Write each interval as a row of CSV; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv_intervals: Option<PathBuf>,
+}
