@@ -235,8 +235,8 @@ fn checked(
     })
 }
 
-/// The algorithms of hashes.
-pub(crate) const ALGORITHMS: [&str; 3] = ["fnv1a64", "sha256", "xxh3"];
+/// The algorithms of hashes, each with the hexadecimal digits of its digests.
+pub(crate) const ALGORITHMS: [(&str, usize); 3] = [("fnv1a64", 16), ("sha256", 64), ("xxh3", 16)];
 
 /// A body's hash, and the share of responses of which it is taken where that is not all.
 struct Hash {
@@ -255,13 +255,21 @@ fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
         ["sample", share] => Share::parse(share).map(Some),
         _ => None,
     };
-    let known = ALGORITHMS.contains(&algorithm);
-    let (Some(digest), Some(share), true) = (digest, share, known) else {
+    let known = ALGORITHMS.iter().find(|(name, _)| *name == algorithm);
+    let (Some(digest), Some(share), Some((_, digits))) = (digest, share, known) else {
         let message = "a hash is an algorithm and a digest, as `sha256 9f86…`, or `xxh3 …` or \
                        `fnv1a64 …`, with `sample 10%` behind it where not every body is hashed";
         scope.found.add(&text.place, message);
         return None;
     };
+    let is_digest = digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_digest || digest.len() != *digits {
+        let digest = digest.escape_debug();
+        let message =
+            format!("a digest by {algorithm} has {digits} hexadecimal digits, and not `{digest}`");
+        scope.found.add(&text.place, message);
+        return None;
+    }
     let check = Text::new(
         format!("equals {}", digest.to_ascii_lowercase()),
         text.place.clone(),

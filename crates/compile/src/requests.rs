@@ -341,7 +341,7 @@ impl<'a> HashedLine<'a> {
     /// Takes a line apart. A URL may be a template, and have spaces.
     #[must_use]
     pub fn of(line: &'a str) -> Self {
-        let starts = ALGORITHMS.iter().filter_map(|name| {
+        let starts = ALGORITHMS.iter().filter_map(|(name, _)| {
             let at = line.rfind(&format!(" {name} "))?;
             Some((at, !line[at..].contains("}}")))
         });

@@ -451,6 +451,14 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
             ],
         ),
         (
+            "scenario:\n- { get: /, expect: { body_hash: xxh3 12\u{e9}4 } }\nrate: 1",
+            &["p:6:38: body_hash: a digest by xxh3 has 16 hexadecimal digits, and not `12\u{e9}4`"],
+        ),
+        (
+            "scenario:\n- { get: /, expect: { body_hash: sha256 ABC sample 5% } }\nrate: 1",
+            &["p:6:38: body_hash: a digest by sha256 has 64 hexadecimal digits, and not `ABC`"],
+        ),
+        (
             "scenario:\n- { get: /, take: { uuid: status, b: jsn $.a, c: 'json $.a[' } }\nrate: 1",
             &[
                 "p:6:25: templates have `uuid` already; choose another name",
