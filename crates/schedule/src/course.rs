@@ -25,7 +25,8 @@ pub enum CourseChange {
 /// arrival at l of its schedule is due in the run at l, plus the law's beginning, plus the pauses
 /// since. A change holds from its time on: an arrival due before it stays due, one due then or
 /// later is never due (`Follow`) or after the resumption, as long as it had still to wait
-/// (`Pause`). A law that follows in a pause begins with the resumption.
+/// (`Pause`). A law that follows in a pause begins with the resumption. One that runs on ends when
+/// the law before it would have, where that has an end.
 ///
 /// Arrivals are numbered over all laws, and each worker has those with n ≡ worker (mod of). So a
 /// worker counts all workers' arrivals before a change, by one inversion for each piece; those of a
@@ -255,6 +256,10 @@ impl Course {
             }
             CourseChange::Follow(schedule) => {
                 let stands_at = self.paused_at.unwrap_or(at) - self.origin;
+                let schedule = match self.schedule.duration() {
+                    Some(end) => schedule.ended_at(end - stands_at),
+                    None => schedule,
+                };
                 let passed = self.count_before(stands_at);
                 self.base = self.base.saturating_add(passed).min(self.limit);
                 self.origin = at;

@@ -82,6 +82,18 @@ impl Piece {
     }
 }
 
+impl Piece {
+    /// Ends a piece that runs on, at this time or at once where that is before its start.
+    pub(crate) fn end_at(&mut self, end: u64) {
+        let end = end.max(self.start);
+        self.count = self.count_before(end);
+        self.end = end;
+        if let Kind::Curve(curve) = &self.kind {
+            self.end_level = curve.level_at(end - self.start);
+        }
+    }
+}
+
 /// The least n with N(t) ≤ n, at most [`COUNT_LIMIT`]: how many arrivals are due before `t`.
 fn count_at(curve: &Curve, t: u64) -> u64 {
     let (mut low, mut high) = (0, COUNT_LIMIT);

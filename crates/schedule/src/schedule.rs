@@ -98,6 +98,19 @@ impl Schedule {
         (end != u64::MAX).then_some(Nanos(end))
     }
 
+    /// The same with an end at this time where its last piece runs on.
+    #[must_use]
+    pub(crate) fn ended_at(&self, end: Nanos) -> Self {
+        let mut pieces = self.pieces.to_vec();
+        if let Some(last) = pieces.last_mut().filter(|last| last.end == u64::MAX) {
+            last.end_at(end.0);
+        }
+        Self {
+            pieces: pieces.into(),
+            gaps: self.gaps.clone(),
+        }
+    }
+
     /// The rate at `t` in arrivals per second, for display: infinite while unlimited, the mean of
     /// a whole trace, 0 after the end.
     #[must_use]

@@ -157,7 +157,10 @@ impl WholeLoad {
                 }
                 (Change::Users { law }, _) => origin = origin.max(command.at + last_change(law)),
                 (_, Some(schedule)) => {
-                    (origin, length) = (command.at, schedule.duration());
+                    // A law that runs on ends when the one before it would have.
+                    let stood_at = paused_at.unwrap_or(command.at) - origin;
+                    let rest = length.map(|length| length - stood_at);
+                    (origin, length) = (command.at, schedule.duration().or(rest));
                     paused_at = paused_at.map(|_| command.at);
                 }
                 _ => {}

@@ -6,6 +6,7 @@ use drumfire_measure::RunEvent;
 use drumfire_plan::{Change, Command, StopReason, Users};
 use drumfire_testkit::{Client, Draft, Law, Server, Simulated, Simulation, World, closed, open};
 use drumfire_units::Nanos;
+use std::slice;
 
 fn rate(law: &str) -> Change {
     Change::Rate {
@@ -90,6 +91,29 @@ fn a_rate_changed_twice_is_exact_to_the_request() {
         let third = evenly(ms(5_503), ms(25), secs(8));
         came(&result, first.chain(second).chain(third));
         assert_eq!(result.summary.duration, secs(8));
+    }
+}
+
+/// The load was to end with its law, and does so with another rate, which a pause delays as it
+/// would have delayed the law.
+#[test]
+fn a_rate_without_an_end_takes_that_of_the_law_before() {
+    for threads in [1, 2, 3] {
+        let plan = || three("const(100/s,2s) const(50/s,2s)").threads(threads);
+        let change = (secs(1), rate("const(200/s)"));
+        let result = run(plan(), at_once(), slice::from_ref(&change));
+        let first = evenly(Nanos::ZERO, ms(10), secs(1));
+        came(&result, first.chain(evenly(secs(1), ms(5), secs(4))));
+        assert_eq!(result.summary.duration, secs(4));
+
+        let pause = [change, (secs(2), Change::Pause), (secs(5), Change::Resume)];
+        let result = run(plan(), at_once(), &pause);
+        assert_eq!(result.log.requests, 100 + 600);
+        assert_eq!(result.summary.duration, secs(7));
+
+        let own = [(secs(1), rate("const(200/s,10s)"))];
+        let result = run(plan(), at_once(), &own);
+        assert_eq!(result.summary.duration, secs(11));
     }
 }
 

@@ -169,6 +169,36 @@ proptest! {
     }
 
     #[test]
+    fn a_law_that_runs_on_ends_when_the_one_before_would_have(
+        first in any_sequence(),
+        kind in any_arrivals(),
+        rate in 1..5_000_u64,
+        at in 0..900 * MILLI,
+        pause in (0..500 * MILLI, 0..500 * MILLI),
+    ) {
+        let end = Schedule::new(&first, kind, 1).expect("a schedule").duration();
+        let rest = end.expect("its laws end") - Nanos(at);
+        prop_assume!(rest > Nanos::ZERO);
+        let script = |duration| {
+            let rate = Rate::per_second(rate);
+            let follows = Sequence(vec![Law::Const { rate, duration }]);
+            let paused = at + pause.0;
+            Script {
+                first: first.clone(),
+                kind,
+                seed: 1,
+                changes: vec![
+                    (at, Change::Follow(follows)),
+                    (paused, Change::Pause),
+                    (paused + pause.1, Change::Resume),
+                ],
+            }
+        };
+        let runs_on = walk_all(&script(Nanos::MAX), 0, 1, u64::MAX);
+        prop_assert_eq!(runs_on, walk_all(&script(rest), 0, 1, u64::MAX));
+    }
+
+    #[test]
     fn the_union_of_the_shares_is_the_whole(
         script in any_script(),
         of in 1_u32..8,
