@@ -13,7 +13,8 @@ pub(crate) mod run_info;
 use crate::Outcome;
 use std::fmt;
 
-/// The version of the form that is written here, its first number.
+/// The version of the form that is written here, its first number. Intervals have another
+/// ([`interval::VERSION`]).
 pub(crate) const VERSION: u64 = 1;
 
 /// Why bytes can't be decoded.
@@ -79,19 +80,35 @@ pub(crate) fn put_named(out: &mut Vec<u8>, counts: impl Iterator<Item = (&'stati
     }
 }
 
+/// How the counts of a histogram are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountsForm {
+    /// Each with the number of unused buckets before it.
+    Pairs,
+    /// Each with a mark, behind which that number stands where there is any.
+    Marked,
+}
+
 /// The bytes that are left to decode.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Input<'a>(&'a [u8]);
+pub(crate) struct Input<'a> {
+    left: &'a [u8],
+    /// How the histograms in them have their counts.
+    pub(crate) counts: CountsForm,
+}
 
 impl<'a> Input<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+        Self {
+            left: bytes,
+            counts: CountsForm::Marked,
+        }
     }
 
     /// The next byte.
     fn byte(&mut self) -> Result<u8, CodecError> {
-        let (first, rest) = self.0.split_first().ok_or(CodecError::Short)?;
-        self.0 = rest;
+        let (first, rest) = self.left.split_first().ok_or(CodecError::Short)?;
+        self.left = rest;
         Ok(*first)
     }
 
@@ -136,7 +153,7 @@ impl<'a> Input<'a> {
     /// remaining bytes, so that a false number makes no large allocation.
     pub(crate) fn length(&mut self) -> Result<usize, CodecError> {
         let length = usize::try_from(self.number()?).map_err(|_| CodecError::Short)?;
-        if length > self.0.len() {
+        if length > self.left.len() {
             return Err(CodecError::Short);
         }
         Ok(length)
@@ -159,8 +176,8 @@ impl<'a> Input<'a> {
     /// The next byte string, behind its length.
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], CodecError> {
         let length = self.length()?;
-        let (bytes, rest) = self.0.split_at(length);
-        self.0 = rest;
+        let (bytes, rest) = self.left.split_at(length);
+        self.left = rest;
         Ok(bytes)
     }
 
@@ -223,7 +240,7 @@ impl<'a> Input<'a> {
 
     /// Whether nothing is left.
     pub(crate) fn end(self) -> Result<(), CodecError> {
-        if self.0.is_empty() {
+        if self.left.is_empty() {
             Ok(())
         } else {
             Err(CodecError::Excess)

@@ -6,15 +6,17 @@
 //! | min, max, beyond | numbers |
 //! | sum | number of up to 128 bits |
 //! | least lower bound | 0 where there is none, else one more than it |
-//! | counts | how many buckets are used, then for each: unused ones before it, its count less one |
+//! | counts | how many buckets are used, then for each its count less one, doubled; one more where there are unused buckets before it, whose number less one follows |
 //! | lower bounds | the same, where there is one |
+//!
+//! Nearly all buckets in use have no unused one before them, and a count below 64: a byte each.
 
 use crate::Histogram;
 use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
-use crate::codec::{CodecError, Input, put, put_wide};
+use crate::codec::{CodecError, CountsForm, Input, put, put_wide};
 
 impl Histogram {
-    /// Appends the histogram to `out`: some two bytes for each bucket in use.
+    /// Appends the histogram to `out`: some byte or two for each bucket in use.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put(out, self.count);
         if self.is_empty() {
@@ -85,16 +87,22 @@ impl Histogram {
 
 /// Appends used buckets with their counts, in ascending order.
 fn encode_counts(used: impl Iterator<Item = (usize, u64)>, out: &mut Vec<u8>) {
-    let mut pairs = Vec::new();
+    let mut marked = Vec::new();
     let (mut next, mut length) = (0, 0);
     for (place, count) in used {
-        put(&mut pairs, (place - next) as u64);
-        put(&mut pairs, count - 1);
+        let unused = (place - next) as u64;
+        put_wide(
+            &mut marked,
+            u128::from(count - 1) << 1 | u128::from(unused > 0),
+        );
+        if unused > 0 {
+            put(&mut marked, unused - 1);
+        }
         next = place + 1;
         length += 1;
     }
     put(out, length);
-    out.extend_from_slice(&pairs);
+    out.extend_from_slice(&marked);
 }
 
 /// A summary of counts: the first and the last place used, and the sum.
@@ -119,12 +127,13 @@ fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted
     let mut counted: Option<Counted> = None;
     let mut next = 0_usize;
     for _ in 0..length {
-        let unused = usize::try_from(input.number()?).map_err(|_| MALFORMED)?;
+        let (unused, less_one) = decode_count(input)?;
+        let unused = usize::try_from(unused).map_err(|_| MALFORMED)?;
         let place = next.checked_add(unused).ok_or(MALFORMED)?;
         if place >= LENGTH {
             return Err(MALFORMED);
         }
-        let count = input.number()?.checked_add(1).ok_or(MALFORMED)?;
+        let count = less_one.checked_add(1).ok_or(MALFORMED)?;
         buckets.push(place, count);
         next = place + 1;
         let counted = counted.get_or_insert(Counted {
@@ -136,6 +145,21 @@ fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted
         counted.sum = counted.sum.saturating_add(count);
     }
     counted.ok_or(MALFORMED)
+}
+
+/// Reads a count: how many unused buckets are before it, and the count less one.
+fn decode_count(input: &mut Input<'_>) -> Result<(u64, u64), CodecError> {
+    const MALFORMED: CodecError = CodecError::Malformed("a histogram's count");
+    if input.counts == CountsForm::Pairs {
+        return Ok((input.number()?, input.number()?));
+    }
+    let marked = input.wide()?;
+    let count = u64::try_from(marked >> 1).map_err(|_| MALFORMED)?;
+    let unused = match marked & 1 {
+        0 => 0,
+        _ => input.number()?.checked_add(1).ok_or(MALFORMED)?,
+    };
+    Ok((unused, count))
 }
 
 #[cfg(test)]

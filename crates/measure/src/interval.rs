@@ -135,7 +135,7 @@ impl Interval {
         self.sum_up();
     }
 
-    /// The interval, summed up, in our own binary form: some two bytes for each time that differs
+    /// The interval, summed up, in our own binary form: a byte or two for each time that differs
     /// from the others, and no sums.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {

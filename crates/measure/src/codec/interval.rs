@@ -1,11 +1,15 @@
 //! An interval: version, span, health, and the figures of each pool.
 //!
-//! The sums are not part of the form: they are made again.
+//! The sums are not part of the form: they are made again. Version 1 had the counts of histograms
+//! in another form, which is read and not written any more.
 
-use super::{CodecError, Input, VERSION, figures, put};
+use super::{CodecError, CountsForm, Input, figures, put};
 use crate::{Figures, Histogram, Interval, PoolInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
+
+/// The version of the form that is written here.
+pub(crate) const VERSION: u64 = 2;
 
 /// The bytes of an interval that is summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
@@ -35,7 +39,7 @@ pub(crate) struct Parts {
 /// The parts of an interval of a run with these pools.
 pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecError> {
     let mut input = Input::new(bytes);
-    input.version()?;
+    read_version(&mut input)?;
     let (index, start, end) = (input.number()?, input.number()?, input.number()?);
     let health = decode_health(&mut input)?;
     if input.length()? != pools.len() {
@@ -53,10 +57,20 @@ pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecErr
     })
 }
 
+/// Reads the version, and with it how the rest is to be read.
+fn read_version(input: &mut Input<'_>) -> Result<(), CodecError> {
+    input.counts = match input.number()? {
+        1 => CountsForm::Pairs,
+        VERSION => CountsForm::Marked,
+        other => return Err(CodecError::Version(other)),
+    };
+    Ok(())
+}
+
 /// Where an interval begins and ends, from the beginning of its bytes.
 pub(crate) fn span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
     let mut input = Input::new(bytes);
-    input.version()?;
+    read_version(&mut input)?;
     let _index = input.number()?;
     Ok(Nanos(input.number()?)..Nanos(input.number()?))
 }

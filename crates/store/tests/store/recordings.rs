@@ -6,6 +6,20 @@ use drumfire_store::{Directory, Record, Recording, StoreError};
 use drumfire_units::Nanos;
 use std::fs;
 
+/// What the first version of the form wrote: a run of forty requests.
+#[test]
+fn a_run_of_the_first_version_is_read() {
+    let log = include_bytes!("version-1.log");
+    let record = Record::from_log(&log[..]).unwrap().unwrap();
+    assert!(record.is_whole());
+    let total = &record.summary.total;
+    assert_eq!((total.counts.ok, total.counts.sent), (40, 40));
+    let times = &total.latency.service_time;
+    assert_eq!(times.quantile(0.5), Some(Nanos(32_175)));
+    assert_eq!(times.quantile(0.9), Some(Nanos(37_375)));
+    assert_eq!(times.max(), Nanos(227_567));
+}
+
 #[test]
 fn a_whole_run_comes_back_as_it_was() {
     let folder = Folder::new();
