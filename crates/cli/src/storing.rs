@@ -4,10 +4,11 @@
 use crate::document::Written;
 use crate::exit::Failure;
 use crate::flags::OutputFlags;
+use crate::session::remote;
 use crate::{output, runs_folder, session};
 use drumfire_compile::form;
 use drumfire_engine::Events;
-use drumfire_measure::{Ending, PoolInfo, RunEvent, RunInfo, Summary};
+use drumfire_measure::{Changed, Ending, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::secret;
 use drumfire_report::{Naming, json};
@@ -258,7 +259,16 @@ pub(crate) fn stored(record: Record) -> Arc<Summary> {
 
 /// Stores all events of a run.
 fn keep(mut recording: Recording, events: Events) -> Result<Recording, StoreError> {
+    let mut info: Option<Arc<RunInfo>> = None;
     for event in events {
+        if let RunEvent::Started(facts) = &event {
+            info = Some(Arc::clone(facts));
+        }
+        if let (RunEvent::Changed(command), Some(info)) = (&event, &info) {
+            let note = output::without_secrets(&remote::note(command, info));
+            let changed = Changed::by(command, note);
+            recording.changed(&changed).inspect_err(report)?;
+        }
         add(&mut recording, &event).inspect_err(report)?;
     }
     Ok(recording)

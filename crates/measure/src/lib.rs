@@ -6,6 +6,7 @@
 mod addresses;
 mod buckets;
 mod change;
+mod changed;
 mod codec;
 mod connections;
 mod counts;
@@ -50,6 +51,7 @@ mod words;
 pub use addresses::{ADDRESS_ROWS_MAX, AddressCounts, AddressRow, Addresses};
 pub use buckets::HIGHEST;
 pub use change::{Change, Tails};
+pub use changed::Changed;
 pub use codec::CodecError;
 pub use connections::{Closing, Connections};
 pub use counts::{Bytes, Counts, OutcomeCounts};

@@ -9,7 +9,7 @@ use crate::{
     Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds,
     WorkerHealth,
 };
-use drumfire_plan::{Change, Command, Stage, Threshold, Warmup};
+use drumfire_plan::{ChangeKind, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -130,19 +130,18 @@ impl Summary {
         }
     }
 
-    /// A command changed the load: where it changed a rate, or stood still for a while, the plan's
-    /// rate is no longer the one that was asked for.
-    pub fn note_change(&mut self, command: &Command) {
-        let is_rate = matches!(command.change, Change::Rate { .. } | Change::Pause);
-        if !is_rate && !matches!(command.change, Change::Users { .. }) {
+    /// A command changed one pool's load, or that of all: where it changed a rate, or stood still
+    /// for a while, the plan's rate is no longer the one that was asked for.
+    pub fn note_change(&mut self, changed: Option<u16>, kind: ChangeKind) {
+        if !kind.is_of_load() {
             return;
         }
         let pools = &mut Arc::make_mut(&mut self.info).pools;
         for (index, pool) in (0..).zip(pools) {
-            if command.pool.is_none_or(|only| only == index) {
+            if changed.is_none_or(|only| only == index) {
                 // The stages that were to come come later, or never.
                 pool.stages.clear();
-                if is_rate {
+                if kind != ChangeKind::Users {
                     pool.intended_rate = None;
                 }
             }

@@ -49,6 +49,69 @@ pub enum Change {
     },
 }
 
+/// The kind of a [`Change`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// Another rate.
+    Rate,
+    /// Another number of users.
+    Users,
+    /// The load's time stops.
+    Pause,
+    /// The load's time goes on.
+    Resume,
+    /// A mark.
+    Mark,
+    /// The end.
+    Stop,
+}
+
+impl ChangeKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Rate,
+        Self::Users,
+        Self::Pause,
+        Self::Resume,
+        Self::Mark,
+        Self::Stop,
+    ];
+
+    /// The name, as `drumfire ctl` takes it; stored runs have it, so it never changes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Users => "users",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Mark => "mark",
+            Self::Stop => "stop",
+        }
+    }
+
+    /// Whether the load is another one than the plan's from then on.
+    #[must_use]
+    pub const fn is_of_load(self) -> bool {
+        matches!(self, Self::Rate | Self::Users | Self::Pause)
+    }
+}
+
+impl Change {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> ChangeKind {
+        match self {
+            Self::Rate { .. } => ChangeKind::Rate,
+            Self::Users { .. } => ChangeKind::Users,
+            Self::Pause => ChangeKind::Pause,
+            Self::Resume => ChangeKind::Resume,
+            Self::Mark { .. } => ChangeKind::Mark,
+            Self::Stop { .. } => ChangeKind::Stop,
+        }
+    }
+}
+
 /// Why no request starts any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {

@@ -42,7 +42,7 @@ pub use call::{
 };
 pub use check::{Flaw, POOLS_MAX};
 pub use choice::{Choice, Pick, Shares};
-pub use command::{Change, Command, StopReason};
+pub use command::{Change, ChangeKind, Command, StopReason};
 pub use data::{
     DataCause, DataError, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying,
 };

@@ -2,7 +2,7 @@
 
 use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
-use drumfire_measure::{CodecError, Ending, Interval, PoolInfo, RunInfo};
+use drumfire_measure::{Changed, CodecError, Ending, Interval, PoolInfo, RunInfo};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Ending = 3,
     /// What the caller wants back.
     Caller = 4,
+    /// A command changed the part before it.
+    Changed = 5,
 }
 
 /// What one frame says.
@@ -31,6 +33,8 @@ pub(crate) enum Entry {
     Ending(Box<Ending>),
     /// What the caller wants back.
     Caller(String),
+    /// A command changed the part.
+    Changed(Changed),
 }
 
 /// Reads the entries of a log one by one, as far as it is whole.
@@ -103,6 +107,9 @@ impl<R: Read> Entries<R> {
         }
         if frame.kind == Kind::Ending as u8 {
             return Ok(Entry::Ending(Box::new(Ending::decode(payload)?)));
+        }
+        if frame.kind == Kind::Changed as u8 {
+            return Ok(Entry::Changed(Changed::decode(payload)?));
         }
         if frame.kind == Kind::Caller as u8 {
             let text = std::str::from_utf8(payload);

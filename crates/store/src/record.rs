@@ -5,7 +5,8 @@ use crate::frame::{Break, BreakKind};
 use crate::log::{Entries, Entry};
 use crate::{StoreError, directory};
 use drumfire_measure::{
-    Ending, GeneratorHealth, Interval, Reason, RunEvent, RunInfo, Summary, WindowedThresholds,
+    Changed, Ending, GeneratorHealth, Interval, Reason, RunEvent, RunInfo, Summary,
+    WindowedThresholds,
 };
 use drumfire_plan::{Threshold, Warmup};
 use drumfire_units::Nanos;
@@ -101,8 +102,12 @@ struct Reader {
     /// From the start of the run to that of the current part.
     offset: Nanos,
     endings: Vec<Ending>,
-    /// The notes on how the parts follow each other.
+    /// The notes on how the parts follow each other, and on changes of those that were cut off.
     seams: Vec<String>,
+    /// The notes on changes of the current part, which stand in its ending too.
+    changes: Vec<String>,
+    /// Whether any part had another load than its plan's.
+    other_load: bool,
     intervals: u64,
     caller: String,
 }
@@ -125,6 +130,7 @@ impl Reader {
                     show(&RunEvent::IntervalClosed(reader.absorb(*interval)))
                 }
                 Entry::Caller(text) => reader.caller = text,
+                Entry::Changed(changed) => reader.change(changed),
                 Entry::Ending(ending) => reader.end_part(*ending),
             }
         }
@@ -147,6 +153,8 @@ impl Reader {
             offset: Nanos::ZERO,
             endings: Vec::new(),
             seams: Vec::new(),
+            changes: Vec::new(),
+            other_load: false,
             intervals: 0,
             caller: String::new(),
             summary: Summary::new(Arc::new(info)),
@@ -170,7 +178,14 @@ impl Reader {
         Arc::new(interval)
     }
 
+    fn change(&mut self, changed: Changed) {
+        self.summary.note_change(changed.pool, changed.kind);
+        self.other_load |= changed.kind.is_of_load();
+        self.changes.push(changed.note);
+    }
+
     fn end_part(&mut self, ending: Ending) {
+        self.changes.clear();
         if let Some(part) = self.part() {
             part.is_whole = true;
         }
@@ -191,8 +206,13 @@ impl Reader {
             true => "ended",
             false => "was cut off",
         };
+        let load = match self.other_load {
+            true => ", with the load of its plan",
+            false => "",
+        };
+        self.seams.append(&mut self.changes);
         self.seams.push(format!(
-            "the run {how} after {} and was resumed {gap} later",
+            "the run {how} after {} and was resumed {gap} later{load}",
             last.end
         ));
         self.parts.push(Part::new(info));
@@ -206,6 +226,7 @@ impl Reader {
             parts,
             mut endings,
             seams,
+            changes,
             intervals,
             caller,
             ..
@@ -221,6 +242,7 @@ impl Reader {
             }
         };
         let mut notes = seams;
+        notes.extend(changes);
         if !is_whole {
             doubt(&mut summary, &parts);
         }

@@ -5,7 +5,7 @@ use crate::StoreError;
 use crate::compaction::{self, Schedule};
 use crate::directory::Directory;
 use crate::log::{self, Kind, LogWriter};
-use drumfire_measure::{Ending, Interval, RunInfo};
+use drumfire_measure::{Changed, Ending, Interval, RunInfo};
 use std::fs::File;
 use std::io::Write as _;
 
@@ -96,6 +96,14 @@ impl Recording {
             return Ok(());
         }
         self.log.follow()
+    }
+
+    /// Adds a change by a command.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn changed(&mut self, changed: &Changed) -> Result<(), StoreError> {
+        self.log.append(Kind::Changed, &changed.encode())
     }
 
     /// Adds a line to what happened; it survives with the next interval.

@@ -1,7 +1,7 @@
 //! `drumfire ctl`: another process changes a run that goes on.
 
 use crate::support::program::LIMIT;
-use crate::support::{Folder, Process, Report, Run, Serve, drumfire, wait_until};
+use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire, wait_until};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -70,6 +70,44 @@ fn a_run_is_changed_marked_and_ended() {
     // What was asked for is what became due, and no longer the plan's 20.
     assert!(report.number("rate.intended_per_s") > 25.0);
     assert_eq!(ctl(&folder, &[]).stdout, "no run goes on\n");
+}
+
+/// A run that is read back tells of its changes as it did itself: whole, cut off or resumed.
+#[test]
+fn changes_are_stored_with_the_run() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let [whole, cut] = ["whole", "cut"].map(|name| folder.at(name));
+    let law = "const(100,1s) const(200,2s)";
+    let start = |dir: &str| {
+        let args = ["http", "-q", "-r", law, "--interval", "100ms", "-o", dir];
+        let args: Vec<&str> = args.iter().copied().chain([&*serve.url]).collect();
+        let before = serve.count("requests");
+        let run = Process::start(&mut at(&folder, &args));
+        serve.await_requests(before + 20);
+        assert_eq!(ctl(&folder, &[dir, "rate", "300/s"]).code, Some(0));
+        assert_eq!(ctl(&folder, &[dir, "mark", "deployed"]).code, Some(0));
+        run
+    };
+    let live = start(&whole).finish(LIMIT);
+    let again = |dir: &str| Process::start(&mut at(&folder, &["report", dir])).finish(LIMIT);
+    assert!(live.stdout.contains("deployed"), "{}", live.stdout);
+    assert_eq!(again(&whole).stdout, live.stdout);
+
+    let run = start(&cut);
+    let before = serve.count("requests");
+    serve.await_requests(before + 100);
+    run.signal(Signal::KILL);
+    run.finish(LIMIT);
+    let told = again(&cut).stdout;
+    for words in ["the rate became const(300/s)", "deployed", "was cut off"] {
+        assert!(told.contains(words), "{told}");
+    }
+    let resumed = Process::start(&mut at(&folder, &["resume", &cut, "-q"])).finish(LIMIT);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    for words in ["deployed", "later, with the load of its plan"] {
+        assert!(resumed.stdout.contains(words), "{}", resumed.stdout);
+    }
 }
 
 /// The folder is the user's alone, and the socket of a run that was killed is removed.

@@ -180,7 +180,8 @@ impl Collector {
                 return;
             }
             Message::Changed(command) => {
-                self.summary.note_change(&command);
+                self.summary
+                    .note_change(command.pool, command.change.kind());
                 return observer(RunEvent::Changed(command));
             }
             Message::Stopping { pool, stop } => {
