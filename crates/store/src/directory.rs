@@ -180,6 +180,12 @@ fn replace(
     })
 }
 
+/// Whether a program holds the directory now. One that can't be asked is held by none.
+pub(crate) fn is_held(path: &Path) -> bool {
+    let lock = File::open(path.join(LOCK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// Whether there is a run in a directory.
 pub(crate) fn is_run(path: &Path) -> bool {
     path.join(LOG).is_file()

@@ -68,7 +68,7 @@ impl Record {
         let mut entries = Entries::of(&log)?;
         let reader = Reader::read(&mut entries, show).map_err(StoreError::read(&log))?;
         match (reader, entries.first_error()) {
-            (Some(reader), _) => Ok(reader.finish(entries.broken(), entries.whole())),
+            (Some(reader), _) => Ok(reader.finish(&entries, Some(path))),
             (None, Some(error)) => Err(StoreError::Unreadable { path: log, error }),
             (None, None) => Err(StoreError::Empty(log)),
         }
@@ -83,7 +83,7 @@ impl Record {
             return Ok(None);
         };
         let reader = Reader::read(&mut entries, &mut |_| {})?;
-        Ok(reader.map(|reader| reader.finish(entries.broken(), entries.whole())))
+        Ok(reader.map(|reader| reader.finish(&entries, None)))
     }
 
     /// Whether the record of every part goes to its end.
@@ -218,7 +218,9 @@ impl Reader {
         self.parts.push(Part::new(info));
     }
 
-    fn finish(self, broken: Option<Break>, whole: u64) -> Record {
+    /// The record of what was read, from a directory or from bytes alone.
+    fn finish<R: Read>(self, entries: &Entries<R>, directory: Option<&Path>) -> Record {
+        let (broken, whole) = (entries.broken(), entries.whole());
         let Self {
             summary,
             thresholds,
@@ -244,7 +246,8 @@ impl Reader {
         let mut notes = seams;
         notes.extend(changes);
         if !is_whole {
-            doubt(&mut summary, &parts);
+            let goes_on = directory.is_some_and(directory::is_held);
+            doubt(&mut summary, &parts, goes_on);
         }
         if let Some(Break {
             at,
@@ -318,9 +321,17 @@ fn merged(
     summary.finish(duration, generator, thresholds, windows)
 }
 
-/// Says that the record breaks off.
-fn doubt(summary: &mut Summary, parts: &[Part]) {
+/// Says that the record breaks off, or that of a run that goes on is no further.
+fn doubt(summary: &mut Summary, parts: &[Part], goes_on: bool) {
     let end = parts.last().map_or(Nanos::ZERO, |part| part.end);
+    if goes_on {
+        return summary.doubt(Reason {
+            text: format!(
+                "the run goes on: this is its record after {end}, and what is under way has no time"
+            ),
+            remedies: Vec::new(),
+        });
+    }
     let interval = summary.info.interval;
     summary.doubt(Reason {
         text: format!(

@@ -105,6 +105,13 @@ fn a_run_that_is_killed_is_stored_up_to_its_last_interval() {
     let line = format!("http -r 500 -z 1h --interval 100ms -o {dir} {}", serve.url);
     let process = Process::start(&mut drumfire(words(&line)));
     serve.await_requests(300);
+    let so_far = run(&format!("report {dir}"));
+    assert_eq!(so_far.code, Some(0), "{}", so_far.stderr);
+    assert!(
+        so_far.stdout.contains("the run goes on"),
+        "{}",
+        so_far.stdout
+    );
     process.signal(Signal::KILL);
     process.finish(LIMIT);
     let json = folder.at("cut.json");
@@ -349,7 +356,7 @@ fn runs_are_listed_tagged_and_pruned() {
     assert!(line.ends_with("nightly (before the upgrade)"), "{list}");
     assert!(list.contains(&serve.url) && list.contains("p99"), "{list}");
     let dry = home("runs prune --keep 1");
-    assert_eq!(dry.stderr, "1 runs to be deleted with --yes\n");
+    assert_eq!(dry.stderr, "1 run to be deleted with --yes\n");
     assert!(dry.stdout.starts_with(&all[1]), "{}", dry.stdout);
     assert_eq!(ids().len(), 3);
     assert_eq!(
@@ -361,7 +368,9 @@ fn runs_are_listed_tagged_and_pruned() {
         "2 runs deleted\n"
     );
     assert_eq!(ids(), all[2..]);
-    assert_eq!(home("runs prune").code, Some(2));
+    for no_rule in ["runs prune", "runs prune --yes"] {
+        assert_eq!(home(no_rule).code, Some(2));
+    }
     assert_eq!(home(&format!("runs rm {}", &all[2])).code, Some(0));
     assert_eq!(ids().len(), 0);
 }
