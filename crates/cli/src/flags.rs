@@ -15,7 +15,7 @@ pub(crate) use intervals::IntervalFlags;
 pub(crate) use metering::MeteringFlags;
 pub(crate) use serve::ServeFlags;
 
-use clap::{Arg, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use drumfire_compile::form::Setting;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -364,7 +364,7 @@ pub(crate) enum RunsAct {
 
 /// Flags of `runs prune`.
 #[derive(Args, Debug)]
-#[group(id = "rule", required = true, multiple = true, args = ["older_than", "keep"])]
+#[command(group = ArgGroup::new("rule").required(true).multiple(true).args(["older_than", "keep"]))]
 pub(crate) struct PruneFlags {
     /// Those that began longer ago than this, such as 30d
     #[arg(long, value_name = "TIME")]

@@ -166,6 +166,10 @@ fn prune(flags: &PruneFlags) -> Result<(), Failure> {
         (count, true) => (count, "deleted"),
         (count, false) => (count, "to be deleted with --yes"),
     };
-    output::remark(&format!("{count} runs {what}\n"));
+    let runs = match count {
+        1 => "run",
+        _ => "runs",
+    };
+    output::remark(&format!("{count} {runs} {what}\n"));
     Ok(())
 }
