@@ -88,6 +88,16 @@ impl<R: Read> Entries<R> {
         }
     }
 
+    /// The beginning of the next part; what lies before it is passed over.
+    pub(crate) fn next_part(&mut self) -> io::Result<Option<RunInfo>> {
+        while let Some(frame) = self.frames.next()? {
+            if frame.kind == Kind::Part as u8 {
+                return Ok(RunInfo::decode(&frame.payload).ok());
+            }
+        }
+        Ok(None)
+    }
+
     fn entry(&mut self, frame: &Frame) -> Result<Entry, CodecError> {
         let payload = &frame.payload;
         if frame.kind == Kind::Part as u8 {

@@ -86,6 +86,24 @@ impl Record {
         Ok(reader.map(|reader| reader.finish(&entries, None)))
     }
 
+    /// When the newest part of the run in a directory began, in nanoseconds since 1970-01-01 00:00
+    /// UTC: without what was measured, which may be much.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn newest_start(path: &Path) -> Result<u64, StoreError> {
+        if !directory::is_run(path) {
+            return Err(StoreError::NoRun(path.to_owned()));
+        }
+        let log = path.join(LOG);
+        let mut entries = Entries::of(&log)?;
+        let mut newest = None;
+        while let Some(info) = entries.next_part().map_err(StoreError::read(&log))? {
+            newest = Some(info.started_at_unix_ns);
+        }
+        newest.ok_or(StoreError::Empty(log))
+    }
+
     /// Whether the record of every part goes to its end.
     #[must_use]
     pub fn is_whole(&self) -> bool {

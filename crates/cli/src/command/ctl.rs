@@ -133,22 +133,16 @@ fn listed(runs: &[Live]) -> String {
     lines.collect()
 }
 
-/// When the newest part of a stored run began; `None` where there is no such run.
-fn stored(name: &str) -> Option<u64> {
+/// The run that is stored in a directory, or under this id; a run that was resumed has another name
+/// than its directory.
+fn stored<'a>(name: &str, runs: &'a [Live]) -> Option<&'a Live> {
     let path = runs_folder::find(name).ok()?;
-    let record = Record::read(&path).ok()?;
-    Some(record.parts.last()?.started_at_unix_ns)
+    let started = Record::newest_start(&path).ok()?;
+    runs.iter().find(|run| run.started_at_unix_ns == started)
 }
 
-/// The run with this name, or whose name begins so; `last` is the newest. Or the run that is stored
-/// under this name, or in this directory.
+/// The run with this name, or whose name begins so, or that is stored there; `last` is the newest.
 fn chosen<'a>(name: &str, runs: &'a [Live]) -> Result<&'a Live, Failure> {
-    if name != "last"
-        && let Some(started) = stored(name)
-        && let Some(run) = runs.iter().find(|run| run.started_at_unix_ns == started)
-    {
-        return Ok(run);
-    }
     let fits = |run: &&Live| name == "last" || run.id.starts_with(name);
     let mut found = runs.iter().filter(fits);
     match (found.next(), found.next()) {
@@ -158,10 +152,12 @@ fn chosen<'a>(name: &str, runs: &'a [Live]) -> Result<&'a Live, Failure> {
             "several runs begin with `{name}`:\n{}",
             listed(runs).trim_end()
         ))),
-        (None, _) => Err(Failure::usage(format!(
-            "no run `{name}` goes on; these do:\n{}",
-            listed(runs).trim_end()
-        ))),
+        (None, _) if runs.is_empty() => Err(Failure::usage("no run goes on")),
+        (None, _) => stored(name, runs).ok_or_else(|| {
+            let others = listed(runs);
+            let others = others.trim_end();
+            Failure::usage(format!("no run `{name}` goes on; these do:\n{others}"))
+        }),
     }
 }
 

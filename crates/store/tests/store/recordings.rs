@@ -2,6 +2,8 @@
 
 use crate::folder::Folder;
 use crate::runs;
+use drumfire_measure::Changed;
+use drumfire_plan::ChangeKind;
 use drumfire_store::{Directory, Record, Recording, StoreError};
 use drumfire_units::Nanos;
 use std::fs;
@@ -53,6 +55,13 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     let first = runs::intervals(&info, 2);
     let mut recording = runs::begin(&path, &info);
     recording.interval(&first[0]).unwrap();
+    recording
+        .changed(&Changed {
+            pool: Some(1),
+            kind: ChangeKind::Rate,
+            note: "another rate".to_owned(),
+        })
+        .unwrap();
     drop(recording);
     let log = path.join("intervals.log");
     // A frame that was being written.
@@ -80,8 +89,12 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     // Of the first part, one of each pool was under way.
     assert_eq!((counts.intended, counts.in_flight), (80, 4));
     let notes = summary.info.notes.join("\n");
-    let seam = "the run was cut off after 1s and was resumed 1m2s later";
+    let seam = "the run was cut off after 1s and was resumed 1m2s later, with the load of its plan";
+    assert!(notes.contains("another rate"), "{notes}");
     assert!(notes.contains(seam), "{notes}");
+    let rates = summary.info.pools.iter().map(|pool| pool.intended_rate);
+    assert_eq!(rates.collect::<Vec<_>>(), [Some(100.0), None]);
+    assert_eq!(Record::newest_start(&path).unwrap(), 163_000_000_000);
     assert_eq!(summary.info.started_at_unix_ns, 100_000_000_000);
 }
 
