@@ -15,8 +15,10 @@ pub(crate) use intervals::IntervalFlags;
 pub(crate) use metering::MeteringFlags;
 pub(crate) use serve::ServeFlags;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use drumfire_compile::form::Setting;
+use drumfire_plan::ChangeKind;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -49,8 +51,8 @@ pub(crate) struct CtlFlags {
     /// The run: its name or the beginning of one, its directory, or last; without it, all are listed
     pub(crate) run: Option<String>,
     /// What to do: rate LAW, users LAW, pause, resume, mark TEXT or stop
-    #[arg(hide_possible_values = true)]
-    pub(crate) act: Option<Act>,
+    #[arg(hide_possible_values = true, value_parser = acts())]
+    pub(crate) act: Option<ChangeKind>,
     /// The rate or the number of users, a law of either, or the text of a mark
     #[arg(allow_hyphen_values = true)]
     pub(crate) argument: Option<String>,
@@ -59,35 +61,20 @@ pub(crate) struct CtlFlags {
     pub(crate) pool: Option<String>,
 }
 
-/// What `drumfire ctl` does to a run.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Act {
-    /// The load follows another rate.
-    Rate,
-    /// Another number of users.
-    Users,
-    /// Nothing becomes due.
-    Pause,
-    /// The load goes on where it stood.
-    Resume,
-    /// A note in the report.
-    Mark,
-    /// The load ends.
-    Stop,
-}
-
-impl Act {
-    /// The word for it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Users => "users",
-            Self::Pause => "pause",
-            Self::Resume => "resume",
-            Self::Mark => "mark",
-            Self::Stop => "stop",
-        }
-    }
+/// The acts of `drumfire ctl`, by their names.
+fn acts() -> impl TypedValueParser<Value = ChangeKind> {
+    let value = |kind: ChangeKind| {
+        PossibleValue::new(kind.name()).help(match kind {
+            ChangeKind::Rate => "The load follows another rate",
+            ChangeKind::Users => "Another number of users",
+            ChangeKind::Pause => "Nothing becomes due",
+            ChangeKind::Resume => "The load goes on where it stood",
+            ChangeKind::Mark => "A note in the report",
+            ChangeKind::Stop => "The load ends",
+        })
+    };
+    let names = PossibleValuesParser::new(ChangeKind::ALL.map(value));
+    names.try_map(|name| ChangeKind::of_name(&name).ok_or("no act has this name"))
 }
 
 /// The command to run.

@@ -50,8 +50,7 @@ impl Changed {
                 Some(pool.map_err(|_| CodecError::Malformed("the number of a pool"))?)
             }
         };
-        let name = input.text()?;
-        let kind = ChangeKind::ALL.into_iter().find(|kind| kind.name() == name);
+        let kind = ChangeKind::of_name(input.text()?);
         let changed = Self {
             pool,
             kind: kind.ok_or(CodecError::Malformed("an unknown change"))?,

@@ -90,6 +90,12 @@ impl ChangeKind {
         }
     }
 
+    /// The kind with this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Whether the load is another one than the plan's from then on.
     #[must_use]
     pub const fn is_of_load(self) -> bool {

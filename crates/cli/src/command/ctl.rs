@@ -1,11 +1,12 @@
 //! `drumfire ctl`: changes a run that goes on.
 
 use crate::exit::{Exit, Failure};
-use crate::flags::{Act, CtlFlags};
+use crate::flags::CtlFlags;
 use crate::output;
 use crate::runs_folder;
 use crate::session::remote;
 use drumfire_net::Clock;
+use drumfire_plan::ChangeKind;
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
 use drumfire_store::Record;
@@ -70,12 +71,12 @@ pub(crate) fn run(flags: &CtlFlags) -> Result<Exit, Failure> {
 }
 
 /// The argument that an act takes.
-fn argument(act: Act, given: Option<&str>) -> Result<&str, Failure> {
+fn argument(act: ChangeKind, given: Option<&str>) -> Result<&str, Failure> {
     match (act, given) {
-        (Act::Rate, None) => Err(Failure::usage("write the rate, such as 500/s")),
-        (Act::Users, None) => Err(Failure::usage("write the number of users, such as 50")),
-        (Act::Mark, None) => Err(Failure::usage("write the text of the mark")),
-        (Act::Pause | Act::Resume | Act::Stop, Some(text)) => {
+        (ChangeKind::Rate, None) => Err(Failure::usage("write the rate, such as 500/s")),
+        (ChangeKind::Users, None) => Err(Failure::usage("write the number of users, such as 50")),
+        (ChangeKind::Mark, None) => Err(Failure::usage("write the text of the mark")),
+        (ChangeKind::Pause | ChangeKind::Resume | ChangeKind::Stop, Some(text)) => {
             let name = act.name();
             Err(Failure::usage(format!(
                 "{name} takes nothing behind it, and not `{text}`"

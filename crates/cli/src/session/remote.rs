@@ -6,7 +6,7 @@
 
 use drumfire_engine::Control;
 use drumfire_measure::RunInfo;
-use drumfire_plan::{Change, Command, Sequence, StopReason, Users};
+use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
 use drumfire_units::Nanos;
 use std::fs::{self, DirBuilder};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -135,23 +135,23 @@ fn change(act: &str, argument: &str) -> Result<Change, String> {
             .parse::<Sequence>()
             .map_err(|error| error.to_string())
     };
-    Ok(match act {
-        "rate" => Change::Rate { law: law()? },
-        "users" => Change::Users {
+    let kind = ChangeKind::of_name(act).ok_or_else(|| format!("there is no act `{act}`"))?;
+    Ok(match kind {
+        ChangeKind::Rate => Change::Rate { law: law()? },
+        ChangeKind::Users => Change::Users {
             law: match argument.parse() {
                 Ok(count) => Users::constant(count),
                 Err(_) => Users::of_law(&law()?)?.0,
             },
         },
-        "pause" => Change::Pause,
-        "resume" => Change::Resume,
-        "mark" => Change::Mark {
+        ChangeKind::Pause => Change::Pause,
+        ChangeKind::Resume => Change::Resume,
+        ChangeKind::Mark => Change::Mark {
             text: argument.chars().filter(|c| !c.is_control()).collect(),
         },
-        "stop" => Change::Stop {
+        ChangeKind::Stop => Change::Stop {
             reason: StopReason::Command,
         },
-        other => return Err(format!("there is no act `{other}`")),
     })
 }
 
