@@ -89,7 +89,7 @@ dialects: suites
 tidy:
 	cargo run --quiet --locked --package xtask
 
-# The drawing of engine's parts in ARCHITECTURE.md, as their imports are now.
+# The drawings of each crate's parts in ARCHITECTURE.md and docs/parts.md, as the imports are now.
 drawing:
 	cargo run --quiet --locked --package xtask draw
 

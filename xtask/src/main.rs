@@ -1,5 +1,5 @@
 //! `cargo run -p xtask`: every tidy check, with the advice that does not fail a test.
-//! `cargo run -p xtask draw`: the drawing in ARCHITECTURE.md, made anew.
+//! `cargo run -p xtask draw`: the drawings in ARCHITECTURE.md and docs/parts.md, made anew.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,18 +14,21 @@ fn main() -> ExitCode {
     }
 }
 
-/// Puts a new drawing into its page; returns 1 where the page has no place for it.
+/// Puts new drawings into their pages; returns how many pages have no place for one.
 fn draw(out: &mut dyn Write) -> std::io::Result<usize> {
     let repository = Repository::read()?;
-    let Some((path, page)) = parts::redrawn(&repository) else {
+    let pages = parts::redrawn(&repository);
+    for (path, page) in &pages {
+        std::fs::write(repository.root().join(path), page)?;
+    }
+    let missing = parts::PAGES.len() - pages.len();
+    if missing > 0 {
         writeln!(
             out,
-            "no page has the lines between which the drawing stands"
+            "{missing} pages lack the lines between which a drawing stands"
         )?;
-        return Ok(1);
-    };
-    std::fs::write(repository.root().join(path), page)?;
-    Ok(0)
+    }
+    Ok(missing)
 }
 
 /// Writes all findings and returns how many are violations.

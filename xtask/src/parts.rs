@@ -1,79 +1,168 @@
-//! The parts of `engine` use each other in one direction, and ARCHITECTURE.md has the drawing.
+//! The parts of a crate use each other in one direction, and so do the files of a folder. Pages
+//! have the drawings.
 
-use crate::imports::{Graph, graph};
+use crate::imports::{Graph, graphs};
 use crate::{Finding, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The crate whose parts are drawn.
-const FOLDER: &str = "crates/engine/src/";
-/// The page with the drawing, and the lines between which it stands.
-const PAGE: &str = "ARCHITECTURE.md";
-const BEGIN: &str = "<!-- parts of engine: `make drawing` -->\n";
+/// The lines between which a drawing stands.
+const BEGIN: &str = "<!-- drawn by `make drawing` -->\n";
 const END: &str = "<!-- end of the drawing -->\n";
+/// The page with the drawing of `engine`, and that with the drawings of all other crates.
+pub const PAGES: [&str; 2] = ["ARCHITECTURE.md", "docs/parts.md"];
+/// The sources of the crate that the first page draws.
+const ENGINE: &str = "crates/engine/src/";
 
-/// Arrows that close circles, to be turned round or cut: from, to. None may be added; one that
-/// closes no circle any more must be taken out.
-const EXCEPTIONS: &[(&str, &str)] = &[];
+/// Joins parts that use each other in a circle.
+const CIRCLE: &str = " ↔ ";
 
-/// Every circle, every exception that is none, and a drawing that differs from the imports.
+/// Folders whose files use each other in circles, to be opened. None may be added; one without a
+/// circle must be taken out.
+const EXCEPTIONS: &[&str] = &[
+    "crates/cli/src/",
+    "crates/coding/src/",
+    "crates/compile/src/",
+    "crates/compile/src/form/",
+    "crates/data/src/",
+    "crates/data/src/ammo/",
+    "crates/data/src/feed/",
+    "crates/dialects/src/",
+    "crates/dialects/src/ghz/",
+    "crates/dialects/src/go_wrk/",
+    "crates/dialects/src/pandora/",
+    "crates/dialects/src/pandora/scenario/",
+    "crates/engine/src/exchanges/",
+    "crates/extract/src/json/",
+    "crates/gotemplate/src/",
+    "crates/grpc/src/",
+    "crates/http1/src/",
+    "crates/http2/src/",
+    "crates/measure/src/",
+    "crates/measure/src/drift/",
+    "crates/net/src/",
+    "crates/plan/src/",
+    "crates/plan/src/document/",
+    "crates/schedule/src/",
+    "crates/schema/src/",
+    "crates/script/src/",
+    "crates/target/src/",
+    "crates/target/src/grpc/",
+    "crates/target/src/shop/",
+    "crates/testkit/src/",
+];
+
+/// Every circle, every exception that is none, and every drawing that differs from the imports.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     findings(repository, EXCEPTIONS)
 }
 
-fn findings(repository: &Repository, exceptions: &[(&str, &str)]) -> Vec<Finding> {
-    let graph = graph(repository, FOLDER);
-    let mut findings = circles(&graph, exceptions);
-    if drawn(repository) != Some(&drawing(&graph, exceptions)) {
-        let message = "the drawing of engine's parts is not what they import; run `make drawing`";
-        findings.push(Finding::violation(PAGE, 0, message.to_owned()));
-    }
-    findings
-}
-
-/// The page with a new drawing in it; `None` where it has no place for one.
-#[must_use]
-pub fn redrawn(repository: &Repository) -> Option<(&'static str, String)> {
-    let drawing = drawing(&graph(repository, FOLDER), EXCEPTIONS);
-    let (before, rest) = repository.text(PAGE).split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some((PAGE, format!("{before}{BEGIN}{drawing}{END}{after}")))
-}
-
-/// The text of the page between the two lines.
-fn drawn(repository: &Repository) -> Option<&str> {
-    let (_, rest) = repository.text(PAGE).split_once(BEGIN)?;
-    Some(rest.split_once(END)?.0)
-}
-
-fn circles(graph: &Graph, exceptions: &[(&str, &str)]) -> Vec<Finding> {
-    let (layers, rest) = layers(graph, exceptions);
+fn findings(repository: &Repository, exceptions: &[&str]) -> Vec<Finding> {
+    let crates = Crate::all(repository);
     let mut findings = Vec::new();
-    if let Some(circle) = circle(graph, exceptions, &rest) {
+    let mut needed = Vec::new();
+    for (folder, graph) in crates.iter().flat_map(|own| &own.graphs) {
+        let Some(circle) = circle(graph) else {
+            continue;
+        };
+        if exceptions.contains(&folder.as_str()) {
+            needed.push(folder.as_str());
+            continue;
+        }
         let message = format!("{circle} is a circle; let the lower part own what both need");
-        findings.push(Finding::violation(FOLDER, 0, message));
-        return findings;
+        findings.push(Finding::violation(folder, 0, message));
     }
-    for (from, to) in exceptions {
-        let exists = graph.get(*from).is_some_and(|used| used.contains(*to));
-        let is_upward = layers.get(to) >= layers.get(from);
-        if !exists || !is_upward {
-            let message = format!("`{from}` → `{to}` closes no circle; xtask/src/parts.rs");
-            findings.push(Finding::violation(FOLDER, 0, message));
+    for folder in exceptions.iter().filter(|folder| !needed.contains(folder)) {
+        let message = "has no circle any more; take it out of xtask/src/parts.rs".to_owned();
+        findings.push(Finding::violation(folder, 0, message));
+    }
+    for (page, drawing) in PAGES.into_iter().zip(drawings(&crates)) {
+        if between(repository.text(page)).is_none_or(|text| text != drawing) {
+            let message = "the drawing is not what the crates import; run `make drawing`";
+            findings.push(Finding::violation(page, 0, message.to_owned()));
         }
     }
     findings
 }
 
-/// One circle among the parts that have no layer, `a → b → a`. Each of these uses another of them,
-/// so a walk among them comes back to where it was.
-fn circle(graph: &Graph, exceptions: &[(&str, &str)], rest: &BTreeSet<&str>) -> Option<String> {
-    let mut walk = vec![*rest.first()?];
+/// The pages with new drawings in them, by their paths; a page without the two lines is left out.
+#[must_use]
+pub fn redrawn(repository: &Repository) -> Vec<(&'static str, String)> {
+    let drawings = drawings(&Crate::all(repository));
+    let pages = PAGES.into_iter().zip(drawings);
+    pages
+        .filter_map(|(page, drawing)| {
+            let (before, rest) = repository.text(page).split_once(BEGIN)?;
+            let (_, after) = rest.split_once(END)?;
+            Some((page, format!("{before}{BEGIN}{drawing}{END}{after}")))
+        })
+        .collect()
+}
+
+/// The text of a page between the two lines.
+fn between(page: &str) -> Option<&str> {
+    let (_, rest) = page.split_once(BEGIN)?;
+    Some(rest.split_once(END)?.0)
+}
+
+/// The drawing of each page.
+fn drawings(crates: &[Crate]) -> [String; 2] {
+    let of = |own: &Crate| {
+        own.graphs
+            .get(&own.folder)
+            .map_or_else(String::new, drawing)
+    };
+    let (engine, others): (Vec<&Crate>, Vec<&Crate>) =
+        crates.iter().partition(|own| own.folder == ENGINE);
+    let sections = others
+        .into_iter()
+        .map(|own| format!("\n## {}\n{}", own.name(), of(own)));
+    [engine.into_iter().map(of).collect(), sections.collect()]
+}
+
+/// One crate with the graphs of its folders.
+struct Crate {
+    /// The folder of its sources.
+    folder: String,
+    graphs: BTreeMap<String, Graph>,
+}
+
+impl Crate {
+    /// Every crate of the workspace that has more than one file.
+    fn all(repository: &Repository) -> Vec<Self> {
+        let files = repository.rust_files();
+        let roots = ["src/lib.rs", "src/main.rs"];
+        let folders: BTreeSet<&str> = roots
+            .iter()
+            .flat_map(|root| repository.ending(root))
+            .filter_map(|(path, _)| Some(path.rsplit_once('/')?.0))
+            .collect();
+        let all = folders.into_iter().map(|folder| {
+            let folder = format!("{folder}/");
+            let graphs = graphs(&files, &folder);
+            Self { folder, graphs }
+        });
+        all.filter(|own| !own.graphs.is_empty()).collect()
+    }
+
+    /// The path of its folder, without those that say nothing.
+    fn name(&self) -> &str {
+        let path = self.folder.trim_end_matches("/src/");
+        path.strip_prefix("crates/").unwrap_or(path)
+    }
+}
+
+/// One circle of a graph, `a → b → a`.
+fn circle(graph: &Graph) -> Option<String> {
+    let circle = rings(graph).into_iter().find(|ring| ring.len() > 1)?;
+    // Each of these uses another of them, so a walk among them comes back to where it was.
+    let mut walk = vec![*circle.first()?];
     loop {
-        let next =
-            down(graph, exceptions, walk[walk.len() - 1]).find(|name| rest.contains(name))?;
-        let seen = walk.iter().position(|name| *name == next);
+        let next = *circle
+            .iter()
+            .find(|part| uses(graph, walk[walk.len() - 1], part))?;
+        let seen = walk.iter().position(|part| *part == next);
         walk.push(next);
         if let Some(start) = seen {
             return Some(walk[start..].join(" → "));
@@ -81,86 +170,107 @@ fn circle(graph: &Graph, exceptions: &[(&str, &str)], rest: &BTreeSet<&str>) -> 
     }
 }
 
-/// For each part the longest way down from it, without the exceptions; and the parts for which
-/// there is none, since they are in a circle or above one.
-fn layers<'a>(
-    graph: &'a Graph,
-    exceptions: &[(&str, &str)],
-) -> (BTreeMap<&'a str, usize>, BTreeSet<&'a str>) {
-    let mut layers: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut rest: BTreeSet<&str> = graph.keys().map(String::as_str).collect();
-    loop {
-        let found: Vec<(&str, usize)> = rest
-            .iter()
-            .filter_map(|part| {
-                let used = down(graph, exceptions, part);
-                let below: Option<Vec<usize>> =
-                    used.map(|name| layers.get(name).copied()).collect();
-                Some((*part, below?.into_iter().max().map_or(0, |layer| layer + 1)))
-            })
-            .collect();
-        if found.is_empty() {
-            return (layers, rest);
-        }
-        for (part, layer) in found {
-            rest.remove(part);
-            layers.insert(part, layer);
-        }
-    }
+fn uses(graph: &Graph, from: &str, to: &str) -> bool {
+    graph.get(from).is_some_and(|used| used.contains(to))
 }
 
-/// The parts that a part uses, without the exceptions.
-fn down<'a>(
-    graph: &'a Graph,
-    exceptions: &[(&str, &str)],
-    part: &str,
-) -> impl Iterator<Item = &'a str> {
-    let used = graph.get(part).into_iter().flatten().map(String::as_str);
-    used.filter(move |name| !exceptions.contains(&(part, name)))
+/// The parts of a graph in rings: those that reach each other, or one part that is in no circle.
+fn rings(graph: &Graph) -> Vec<Vec<&str>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> = graph
+        .keys()
+        .map(|part| (part.as_str(), reached(graph, part)))
+        .collect();
+    let mut rings: Vec<Vec<&str>> = Vec::new();
+    for (part, below) in &reached {
+        let back =
+            |ring: &&mut Vec<&str>| below.contains(ring[0]) && reached[ring[0]].contains(part);
+        match rings.iter_mut().find(back) {
+            Some(ring) => ring.push(part),
+            None => rings.push(vec![part]),
+        }
+    }
+    rings
+}
+
+/// The parts that a part uses, those that these use, and so on.
+fn reached<'a>(graph: &'a Graph, part: &str) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&str> = graph[part].iter().map(String::as_str).collect();
+    while let Some(part) = next.pop() {
+        if reached.insert(part) {
+            next.extend(graph.get(part).into_iter().flatten().map(String::as_str));
+        }
+    }
+    reached
 }
 
 /// One line for each part, from the top down, with the parts that it uses, which stand below. Parts
-/// of one block do not use each other.
-fn drawing(graph: &Graph, exceptions: &[(&str, &str)]) -> String {
-    let (layers, rest) = layers(graph, exceptions);
-    let highest = layers.values().max().copied().unwrap_or(0);
-    let width = graph.keys().map(String::len).max().unwrap_or(0);
+/// of one block do not use each other; a circle is one line.
+fn drawing(graph: &Graph) -> String {
+    let rings = rings(graph);
+    let mut layers: BTreeMap<usize, Vec<Line>> = BTreeMap::new();
+    for ring in &rings {
+        let line = Line::of(ring, graph);
+        layers
+            .entry(height(ring, &rings, graph))
+            .or_default()
+            .push(line);
+    }
+    let lines = layers.values().flatten();
+    let width = lines
+        .filter(|line| !line.below.is_empty() && !line.parts.contains(CIRCLE))
+        .map(|line| line.parts.len())
+        .max()
+        .unwrap_or(0);
     let mut text = "\n".to_owned();
-    let mut block = |parts: &mut dyn Iterator<Item = &str>| {
-        for part in parts {
-            let names = |wanted: bool| {
-                let used = graph.get(part).into_iter().flatten().map(String::as_str);
-                let used = used.filter(|name| exceptions.contains(&(part, name)) == wanted);
-                used.collect::<Vec<_>>().join(" ")
+    for lines in layers.values().rev() {
+        for Line { parts, below } in lines {
+            let _infallible = match below.is_empty() {
+                true => writeln!(text, "    {parts}"),
+                false => writeln!(text, "    {parts:width$} → {below}"),
             };
-            let (below, above) = (names(false), names(true));
-            let line = match (below.is_empty(), above.is_empty()) {
-                (true, true) => format!("    {part}"),
-                (_, true) => format!("    {part:width$} → {below}"),
-                (true, _) => format!("    {part:width$}   against the order: {above}"),
-                _ => format!("    {part:width$} → {below} · against the order: {above}"),
-            };
-            let _infallible = writeln!(text, "{line}");
         }
         text.push('\n');
-    };
-    if !rest.is_empty() {
-        block(&mut rest.iter().copied());
-    }
-    for layer in (0..=highest).rev() {
-        block(
-            &mut layers
-                .iter()
-                .filter(|(_, at)| **at == layer)
-                .map(|(part, _)| *part),
-        );
     }
     text
 }
 
+/// The parts of a ring, and those that they use.
+struct Line {
+    parts: String,
+    below: String,
+}
+
+impl Line {
+    fn of(ring: &[&str], graph: &Graph) -> Self {
+        let used: BTreeSet<&str> = below(ring, graph).collect();
+        Self {
+            parts: ring.join(CIRCLE),
+            below: used.into_iter().collect::<Vec<_>>().join(" "),
+        }
+    }
+}
+
+/// The parts outside of a ring that it uses.
+fn below<'a>(ring: &'a [&str], graph: &'a Graph) -> impl Iterator<Item = &'a str> {
+    let used = ring.iter().filter_map(|part| graph.get(*part)).flatten();
+    used.map(String::as_str).filter(|part| !ring.contains(part))
+}
+
+/// The longest way down from a ring.
+fn height(ring: &[&str], rings: &[Vec<&str>], graph: &Graph) -> usize {
+    let lower = rings
+        .iter()
+        .filter(|lower| below(ring, graph).any(|part| lower.contains(&part)));
+    lower
+        .map(|lower| height(lower, rings, graph) + 1)
+        .max()
+        .unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BEGIN, END, circles, drawing, findings, redrawn};
+    use super::{BEGIN, END, circle, drawing, findings, redrawn};
     use crate::Repository;
     use crate::imports::Graph;
 
@@ -173,58 +283,79 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_any_length_are_found_and_exceptions_open_them() {
-        let straight = graph(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]);
-        assert!(circles(&straight, &[]).is_empty());
-        let two = graph(&[("a", &["b"]), ("b", &["a"])]);
-        assert_eq!(circles(&two, &[]).len(), 1);
-        let three = graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["a"])]);
-        let found = circles(&graph(&[("0", &["a"]), ("a", &["b"]), ("b", &["a"])]), &[]);
-        assert!(found[0].message.starts_with("a → b → a is"), "{found:?}");
-        assert_eq!(circles(&three, &[]).len(), 1);
-        assert!(circles(&three, &[("c", "a")]).is_empty());
-    }
-
-    #[test]
-    fn an_exception_is_needed_or_wrong() {
-        let straight = graph(&[("a", &["b"]), ("b", &[])]);
-        assert_eq!(circles(&straight, &[("b", "a")]).len(), 1, "no such arrow");
-        let bypass = graph(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]);
-        assert_eq!(circles(&bypass, &[("a", "c")]).len(), 1, "closes no circle");
+    fn circles_of_any_length_are_found() {
+        let of = |edges: &[(&str, &[&str])]| circle(&graph(edges)).unwrap_or_default();
+        assert_eq!(of(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]), "");
+        assert_eq!(of(&[("a", &["b"]), ("b", &["a"])]), "a → b → a");
+        let three: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
+        assert_eq!(of(three), "a → b → c → a");
+        let above: &[(&str, &[&str])] =
+            &[("0", &["a"]), ("a", &["b"]), ("b", &["a", "d"]), ("d", &[])];
+        assert_eq!(of(above), "a → b → a");
     }
 
     #[test]
     fn arrows_point_down() {
         let parts = graph(&[("low", &[]), ("mid", &["low"]), ("top", &["low", "mid"])]);
         let text = "\n    top → low mid\n\n    mid → low\n\n    low\n\n";
-        assert_eq!(drawing(&parts, &[]), text);
-        let bent = graph(&[("a", &["b"]), ("b", &["a"])]);
-        let text = "\n    a → b\n\n    b   against the order: a\n\n";
-        assert_eq!(drawing(&bent, &[("b", "a")]), text);
+        assert_eq!(drawing(&parts), text);
+        let bent = graph(&[("a", &["b"]), ("b", &["a", "c"]), ("c", &[]), ("d", &["a"])]);
+        let text = "\n    d → a\n\n    a ↔ b → c\n\n    c\n\n";
+        assert_eq!(drawing(&bent), text);
     }
 
     #[test]
-    fn the_page_has_the_drawing_or_is_redrawn() {
+    fn the_siblings_of_every_folder_are_looked_at() {
+        let of = |exceptions: &[&str]| {
+            let files = [
+                ("crates/x/src/lib.rs", "mod a;\n"),
+                ("crates/x/src/a.rs", "mod b;\nmod c;\n"),
+                ("crates/x/src/a/b.rs", "use super::c::C;\n"),
+                ("crates/x/src/a/c.rs", "use super::b::B;\n"),
+            ];
+            let text = format!("{BEGIN}\n## x\n\n    a\n\n{END}");
+            let map = format!("{BEGIN}{END}");
+            let pages = [("docs/parts.md", text.as_str()), ("ARCHITECTURE.md", &map)];
+            let repository = Repository::of(&[&files[..], &pages].concat());
+            let findings = findings(&repository, exceptions).into_iter();
+            findings.map(|found| found.to_string()).collect::<Vec<_>>()
+        };
+        let circle =
+            "crates/x/src/a/: b → c → b is a circle; let the lower part own what both need";
+        assert_eq!(of(&[]), [circle]);
+        assert!(of(&["crates/x/src/a/"]).is_empty());
+        let stale = of(&["crates/x/src/a/", "crates/x/src/"]);
+        assert!(
+            stale[0].starts_with("crates/x/src/: has no circle"),
+            "{stale:?}"
+        );
+    }
+
+    #[test]
+    fn pages_have_the_drawings_or_are_redrawn() {
         let sources = [
             ("crates/engine/src/lib.rs", "mod top;\nmod low;\n"),
             ("crates/engine/src/top.rs", "use crate::low::X;\n"),
             ("crates/engine/src/low.rs", "pub(crate) struct X;\n"),
+            ("crates/x/src/main.rs", "mod only;\n"),
+            ("crates/x/src/only.rs", "pub(crate) struct X;\n"),
         ];
-        let with = |page: &str| {
-            let mut files = sources.to_vec();
-            files.push(("ARCHITECTURE.md", page));
-            Repository::of(&files)
+        let with = |map: &str, page: &str| {
+            let pages = [("ARCHITECTURE.md", map), ("docs/parts.md", page)];
+            Repository::of(&[&sources[..], &pages].concat())
         };
-        for drawing in ["\n    low\n\n", ""] {
-            let old = with(&format!("before\n{BEGIN}{drawing}{END}after\n"));
-            assert_eq!(findings(&old, &[]).len(), 1);
-        }
-        let old = with(&format!("before\n{BEGIN}{END}after\n"));
-        let (_, page) = redrawn(&old).unwrap();
-        assert!(page.starts_with("before\n") && page.ends_with("after\n"));
-        assert!(page.contains("\n    top → low\n\n    low\n\n"), "{page}");
-        assert!(findings(&with(&page), &[]).is_empty());
-        assert_eq!(findings(&with("no drawing\n"), &[]).len(), 1);
-        assert!(redrawn(&with("no drawing\n")).is_none());
+        let empty = format!("before\n{BEGIN}{END}after\n");
+        let old = format!("before\n{BEGIN}\n    low\n\n{END}after\n");
+        assert_eq!(findings(&with(&old, &empty), &[]).len(), 2);
+        let pages = redrawn(&with(&old, &empty));
+        let [(_, map), (_, page)] = &pages[..] else {
+            panic!("{pages:?}")
+        };
+        assert!(map.starts_with("before\n") && map.ends_with("after\n"));
+        assert!(map.contains("\n    top → low\n\n    low\n\n"), "{map}");
+        assert!(page.contains("\n## x\n\n    only\n\n"), "{page}");
+        assert!(findings(&with(map, page), &[]).is_empty());
+        assert_eq!(findings(&with("no drawing\n", page), &[]).len(), 1);
+        assert_eq!(redrawn(&with("no drawing\n", page)).len(), 1);
     }
 }

@@ -36,7 +36,7 @@ fn the_data_plane_has_no_runtime() {
 }
 
 #[test]
-fn the_parts_of_engine_use_each_other_downwards() {
+fn the_parts_of_crates_use_each_other_downwards() {
     clean(xtask::parts::check);
 }
 
