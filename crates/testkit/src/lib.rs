@@ -29,7 +29,7 @@ pub use draft::{Draft, closed, open, per_user};
 pub use driver::SimIo;
 pub use http2::{Farewell, Http2, LastId, RepliesAt};
 pub use law::Law;
-pub use log::{Log, Seen};
+pub use log::{Log, Seen, Sends};
 pub use network::Network;
 pub use random::Random;
 pub use reply::Reply;

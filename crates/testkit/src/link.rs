@@ -43,6 +43,10 @@ pub(crate) struct Link {
     /// When the last byte arrives: later ones do not overtake it.
     pub(crate) down_last: Nanos,
 
+    /// Sends since the client's last wait before one.
+    pub(crate) sends: u64,
+    /// The number of that wait.
+    pub(crate) sends_wait: u64,
     /// Bytes on their way to the server.
     pub(crate) up: VecDeque<u8>,
     /// Bytes that take room at the server.
@@ -99,6 +103,8 @@ impl Link {
             arrived: 0,
             ended: None,
             down_last: Nanos::ZERO,
+            sends: 0,
+            sends_wait: 0,
             up: VecDeque::new(),
             held: 0,
             blocked: false,
@@ -117,6 +123,7 @@ impl Link {
         self.arrived = 0;
         self.ended = None;
         self.down_last = Nanos::ZERO;
+        self.sends = 0;
         self.up.clear();
         self.held = 0;
         self.blocked = false;
@@ -134,6 +141,15 @@ impl Link {
             slot,
             generation: self.generation,
         }
+    }
+
+    /// Counts a send after this wait; gives how many there were since.
+    pub(crate) fn count_send(&mut self, wait: u64) -> u64 {
+        if self.sends_wait != wait {
+            (self.sends, self.sends_wait) = (0, wait);
+        }
+        self.sends += 1;
+        self.sends
     }
 
     /// Takes bytes that have arrived; copies them where a buffer is given.

@@ -15,6 +15,15 @@ pub struct Seen {
     pub body: usize,
 }
 
+/// Counts of sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sends {
+    /// Those that took less than they were given.
+    pub partial: u64,
+    /// The most on one connection between two waits of the engine, within the run.
+    pub most: u64,
+}
+
 /// Counts of one worker's world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
@@ -34,8 +43,8 @@ pub struct Log {
     pub after_close: u64,
     /// How often the engine waited.
     pub waits: u64,
-    /// Sends that took less than they were given.
-    pub partial_sends: u64,
+    /// Sends on connections.
+    pub sends: Sends,
     /// The most streams that were open at a time on one connection of HTTP/2.
     pub streams_most: u64,
     /// Streams beyond those that the server announced to serve.
@@ -71,7 +80,8 @@ impl Log {
         self.after_last += other.after_last;
         self.after_close += other.after_close;
         self.waits += other.waits;
-        self.partial_sends += other.partial_sends;
+        self.sends.partial += other.sends.partial;
+        self.sends.most = self.sends.most.max(other.sends.most);
         self.streams_most = self.streams_most.max(other.streams_most);
         self.unserved += other.unserved;
         self.over_allowed += other.over_allowed;

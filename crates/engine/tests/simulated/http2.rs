@@ -286,7 +286,7 @@ fn a_server_that_reads_slowly_gets_all() {
         let result = run(plan, world);
         answered(&result, 80, 1);
         assert!(result.log.seen.iter().all(|seen| seen.body == 20_000));
-        assert!(result.log.partial_sends > 0);
+        assert!(result.log.sends.partial > 0);
     }
 }
 

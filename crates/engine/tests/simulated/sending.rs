@@ -44,7 +44,7 @@ fn a_small_window_takes_a_body_in_pieces() {
             all_came(&result);
         }
         failures(&result.summary, &[]);
-        assert_eq!(result.log.partial_sends > 0, window <= BODY, "{window}");
+        assert_eq!(result.log.sends.partial > 0, window <= BODY, "{window}");
         let length = result.summary.total.bytes.sent / requests;
         let trips = length.div_ceil(window as u64);
         let least = Nanos(trips * 2_000_000);
@@ -131,7 +131,7 @@ fn a_short_body_is_sent_with_its_head() {
     let world = World::of(Server::new().takes(Law::Const(us(10)))).keeps_requests();
     let result = run(plan, world);
     failures(&result.summary, &[]);
-    assert_eq!(result.log.partial_sends, 0);
+    assert_eq!(result.log.sends.partial, 0);
     assert!(result.log.seen.iter().all(|seen| seen.body == 1));
 }
 

@@ -113,11 +113,15 @@ impl Io for SimIo {
         if link.ended == Some(Ending::Reset) {
             return Err(IoError::BrokenPipe);
         }
+        if self.begun {
+            let count = link.count_send(self.log.waits);
+            self.log.sends.most = self.log.sends.most.max(count);
+        }
         let window = self.hosts[link.host].server.window;
         let count = bytes.len().min(window - link.held.min(window));
         if count < bytes.len() {
             link.blocked = true;
-            self.log.partial_sends += 1;
+            self.log.sends.partial += 1;
         }
         if count > 0 {
             link.held += count;
