@@ -6,7 +6,7 @@ use crate::id::{ExchangeId, LaneId, Shard, ShareId};
 use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT};
 use crate::prepare::{Routes, authority, routes_of};
 use crate::timers::{Timers, Wake};
-use crate::transport::{Connections, Context, Lane, Lanes, Transport};
+use crate::transport::{Connections, Context, Lane, Lanes, Output, Transport};
 use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Opening, Pump};
 use crate::wire::{Settings, Then};
 use drumfire_grpc::{
@@ -258,7 +258,7 @@ impl<I: Io> Line<I> {
                 timers: &mut self.timers,
             };
             self.transport.send_more(&mut cx, EXCHANGE, now);
-            self.transport.flush(&mut cx);
+            self.transport.flush(&mut cx, Output::All);
             if let Some(ended) = call.ended.take() {
                 return ended;
             }
@@ -309,7 +309,7 @@ impl<I: Io> Line<I> {
                 self.transport.wake(&mut cx, slot, now);
             }
         }
-        self.transport.flush(&mut cx);
+        self.transport.flush(&mut cx, Output::All);
         let is_late = ready.is_empty() && now >= self.deadline;
         self.ready = ready;
         if is_late {

@@ -23,7 +23,7 @@ use crate::pool_io::{PoolIo, Site};
 use crate::prepare::{Lookup, PreparedPool};
 use crate::recorder::Recorder;
 use crate::timers::{Timers, Wake};
-use crate::transport::{Context, Found, Seat, Transport};
+use crate::transport::{Context, Found, Output, Seat, Transport};
 use crate::unsent::Unsent;
 use crate::users::{DueRequest, Iterations, NextStep, Turn, Users};
 use crate::waiting::Waiting;
@@ -127,7 +127,8 @@ impl PoolRun {
 
     /// Writes what opened connections have to say, and looks after those that take too long.
     pub(crate) fn go_on_opening<I: Io>(&mut self, site: &mut Site<'_, I>) {
-        self.transport.flush(context!(self, site));
+        let transport = &mut self.transport;
+        transport.flush(context!(self, site), Output::All);
         let now = site.io.now();
         if now >= self.transport.connections.next_deadline() {
             self.transport.handle_timeout(context!(self, site), now);
@@ -384,7 +385,7 @@ impl PoolRun {
         self.arrivals.is_exhausted() && !self.users.has_steps()
     }
 
-    /// Does what exchanges have left to be done, until there is nothing more; then writes.
+    /// Does what exchanges have left to be done, until there is nothing more.
     ///
     /// # Errors
     /// When the interval must be closed first that lies before this time.
@@ -399,9 +400,7 @@ impl PoolRun {
 
     #[inline]
     fn has_to_settle(&self) -> bool {
-        self.exchanges.has_ended()
-            || self.exchanges.has_todo()
-            || self.transport.agenda.has_output()
+        self.exchanges.has_ended() || self.exchanges.has_todo()
     }
 
     fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
@@ -410,13 +409,10 @@ impl PoolRun {
             while let Some(end) = self.exchanges.next_ended(edge)? {
                 self.end(site, end);
             }
-            if let Some(todo) = self.exchanges.next_todo() {
-                self.go_on(site, todo);
-            } else if self.transport.agenda.has_output() {
-                self.transport.flush(context!(self, site));
-            }
-            if !self.has_to_settle() {
-                return Ok(());
+            match self.exchanges.next_todo() {
+                Some(todo) => self.go_on(site, todo),
+                None if self.exchanges.has_ended() => {}
+                None => return Ok(()),
             }
         }
     }

@@ -10,7 +10,7 @@
 //!   submit, cancel              for an exchange, at any time outside of a handler
 //!   handle_ready, read_on       after a wait; both report through `Handler` and change no exchange
 //!   handle_timeout, wake        when `next_deadline` or an entry of `Timers` is due
-//!   flush                       before the next wait
+//!   flush                       requests after each of them, all output before the next wait
 //! ```
 //!
 //! None of them starts an exchange: what one ends is put on the handler's list, which the worker
@@ -30,6 +30,7 @@ mod opening;
 mod origins;
 mod share;
 
+pub(crate) use agenda::Output;
 pub(crate) use connection::Connection;
 pub(crate) use connections::Connections;
 pub(crate) use context::Context;
@@ -257,7 +258,7 @@ impl Transport {
                 if has_body && !http2.pump(id, stream, cx.handler, now) {
                     self.carriages[id.index()].clear();
                 }
-                self.agenda.mark(slot, http2);
+                self.agenda.mark_request(slot, http2);
                 if http2.is_spent() {
                     self.retire_if_spent(cx, slot, now);
                 }
@@ -307,7 +308,7 @@ impl Transport {
             }
             Phase::OnStream(stream) => {
                 if let Wire::Http2(http2) = &mut self.connections.at_mut(carriage.slot).wire {
-                    http2.reset(stream);
+                    http2.reset(id, stream);
                     self.agenda.mark_output(carriage.slot, http2);
                     self.connections
                         .doubt(carriage.slot, cx.handler.sent_at(id), now);
@@ -369,12 +370,12 @@ impl Transport {
                     self.receive(cx, slot);
                 }
             }
-            Wire::Http2(_) => {
+            Wire::Http2(http2) => {
+                if readiness.writable {
+                    self.agenda.mark_output(slot, http2);
+                }
                 if readiness.readable {
                     self.receive_frames(cx, slot);
-                }
-                if readiness.writable {
-                    self.flush_slot(cx, slot);
                 }
             }
             Wire::Dialing if readiness.writable => {
@@ -637,14 +638,13 @@ impl Transport {
         }
     }
 
-    /// Writes the output of all slots, each with one call.
+    /// Writes output, that of each slot with one call.
     #[inline]
-    pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        let count = self.agenda.dirty().len();
-        for at in 0..count {
-            self.flush_slot(cx, self.agenda.dirty()[at]);
+    pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, output: Output) {
+        while let Some(slot) = self.agenda.next_dirty(output) {
+            Agenda::leave(self.connections.at_mut(slot), output);
+            self.flush_slot(cx, slot);
         }
-        self.agenda.forget_dirty(count);
     }
 
     #[inline]
@@ -677,7 +677,7 @@ impl Transport {
         for slot in self.connections.slots() {
             self.receive_frames(cx, slot);
         }
-        self.flush(cx);
+        self.flush(cx, Output::Requests);
     }
 
     /// Ends all connections, those of HTTP/2 with a GOAWAY.

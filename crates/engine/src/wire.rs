@@ -21,7 +21,7 @@ mod settings;
 
 pub(crate) use carriage::{Cancelled, Carriage, Phase};
 pub(crate) use http1::{Fate, Http1, Terms};
-pub(crate) use http2::{Flushed, Going, Heed, Http2, Opened, Reading, Silence};
+pub(crate) use http2::{Flushed, Going, Heed, Http2, Listed, Opened, Reading, Silence};
 pub(crate) use settings::Settings;
 
 use crate::blame::Failure;

@@ -1,9 +1,11 @@
 //! One thread's loop over its pools.
 //!
 //! A worker owns what its pools share: the driver and the recorder. In each turn it lets every pool
-//! look for orders and start what is due, waits, hands each event to the pool that has the slot,
-//! and lets all go on. [`Worker::act`] is the only way to a pool: what has ended is settled at once,
-//! and an interval whose end has come is closed before, with what became due in every pool.
+//! look for orders and start what is due, writes, waits, hands each event to the pool that has the
+//! slot, and lets all go on. Requests that an event starts are written when it is settled; all other
+//! output is written before the next wait, so that one send carries whatever a connection has.
+//! [`Worker::act`] is the only way to a pool: what has ended is settled at once, and an interval
+//! whose end has come is closed before, with what became due in every pool.
 
 use crate::channel::{Channel, Message};
 use crate::exchanges::Hearing;
@@ -11,7 +13,7 @@ use crate::limits::{CATCH_UPS, DIALS_AT_ONCE, OPENING_LOOK, OPENING_MAX, STOOD_S
 use crate::pool_io::{PoolIo, Site, SlotShare};
 use crate::pool_run::PoolRun;
 use crate::recorder::Recorder;
-use crate::transport::{Context, Transport};
+use crate::transport::{Context, Output, Transport};
 use drumfire_net::{Fault, Io, Readiness};
 use drumfire_units::Nanos;
 
@@ -62,7 +64,8 @@ impl<I: Io> Worker<I> {
         made
     }
 
-    /// Lets a pool's connections do something, and settles what came of that.
+    /// Lets a pool's connections do something, settles what came of that, and writes the requests
+    /// that it has started.
     #[inline]
     fn transmit(
         &mut self,
@@ -70,6 +73,17 @@ impl<I: Io> Worker<I> {
         act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, Hearing<'_>>),
     ) {
         self.act(index, |pool, site| pool.transmit(site, act));
+        self.flush(index, Output::Requests);
+    }
+
+    /// Writes a pool's output, and what writing lets go on.
+    #[inline]
+    fn flush(&mut self, index: usize, output: Output) {
+        while self.pools[index].transport().agenda.has_output(output) {
+            self.act(index, |pool, site| {
+                pool.transmit(site, |it, parts| it.flush(parts, output));
+            });
+        }
     }
 
     #[cold]
@@ -160,6 +174,7 @@ impl<I: Io> Worker<I> {
             if self.finished == self.pools.len() {
                 break;
             }
+            (0..self.pools.len()).for_each(|index| self.flush(index, Output::All));
             let before = self.io.now();
             let until = self.next_wake(before);
             let health = self.recorder.health();
@@ -171,8 +186,7 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// Carries out what was ordered, starts what is due, writes, and accounts for the pools that
-    /// are done.
+    /// Carries out what was ordered, starts what is due, and accounts for the pools that are done.
     fn start_turn(&mut self, now: Nanos) {
         for pool in &mut self.pools {
             pool.carry_out(now);
@@ -192,8 +206,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Starts what is due in a pool, as much as fits into a turn; then writes, so that all that
-    /// starts on a connection together leaves with one call.
+    /// Starts what is due in a pool, as much as fits into a turn.
     #[inline]
     fn start_due(&mut self, index: usize, now: Nanos) {
         let (pool, mut site) = self.at(index);
@@ -300,6 +313,7 @@ impl<I: Io> Worker<I> {
     /// loop may wake a little after the end.
     fn stop(&mut self, index: usize, now: Nanos) {
         while self.act(index, |pool, site| pool.start_next(site, now)) {}
+        self.flush(index, Output::All);
         let (pool, mut site) = self.at(index);
         pool.stop(&mut site, now);
         self.account(index);

@@ -1,8 +1,24 @@
 //! Slots with something to do: input left unread, output to be written, a send that failed.
+//!
+//! Output that holds a request is written as soon as the event that started the request is over,
+//! since its response time runs. All other output (acknowledgements, window updates, settings,
+//! resets) leaves with it, or waits until the worker does: so a connection has one send in a turn.
+//! Nearly every input of a socket is reported together with room to write, which therefore marks the
+//! output and writes nothing.
 
 use super::Connection;
-use crate::wire::{Http1, Http2};
+use crate::wire::{Http1, Http2, Listed, Wire};
 use drumfire_net::Slot;
+use std::collections::VecDeque;
+
+/// The output to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// That of connections with a request in it.
+    Requests,
+    /// That of all.
+    All,
+}
 
 /// A transport's slots with something to do before its worker waits.
 #[derive(Debug, Default)]
@@ -13,7 +29,9 @@ pub(crate) struct Agenda {
     /// Slots on which a send failed: they are read once more, then their exchanges fail.
     failed_sends: Vec<Slot>,
     /// Slots with something to write.
-    dirty: Vec<Slot>,
+    dirty: VecDeque<Slot>,
+    /// Slots whose output holds a request.
+    requesting: VecDeque<Slot>,
 }
 
 impl Agenda {
@@ -65,35 +83,59 @@ impl Agenda {
     /// Notes that a slot has something to write.
     #[inline]
     pub(super) fn mark(&mut self, slot: Slot, http2: &mut Http2) {
-        if !std::mem::replace(&mut http2.dirty, true) {
-            self.dirty.push(slot);
+        if http2.listed == Listed::Nowhere {
+            http2.listed = Listed::Dirty;
+            self.dirty.push_back(slot);
+        }
+    }
+
+    /// Notes that a slot has a request to write.
+    #[inline]
+    pub(super) fn mark_request(&mut self, slot: Slot, http2: &mut Http2) {
+        self.mark(slot, http2);
+        if http2.listed != Listed::Requesting {
+            http2.listed = Listed::Requesting;
+            self.requesting.push_back(slot);
         }
     }
 
     /// Notes it where its wire has.
     #[inline]
     pub(super) fn mark_output(&mut self, slot: Slot, http2: &mut Http2) {
-        if !http2.dirty && http2.has_output() {
+        if http2.listed == Listed::Nowhere && http2.has_output() {
             self.mark(slot, http2);
         }
     }
 
-    /// The slots with something to write.
+    /// Takes a slot with such output.
     #[inline]
-    pub(super) fn dirty(&self) -> &[Slot] {
-        &self.dirty
+    pub(super) fn next_dirty(&mut self, output: Output) -> Option<Slot> {
+        if output == Output::Requests {
+            return self.requesting.pop_front();
+        }
+        // Requests are written with everything else.
+        self.requesting.clear();
+        self.dirty.pop_front()
     }
 
-    /// The first of them have been written.
+    /// Notes that a connection has left the list of those with such output.
     #[inline]
-    pub(super) fn forget_dirty(&mut self, count: usize) {
-        self.dirty.drain(..count);
+    pub(super) fn leave(connection: &mut Connection, output: Output) {
+        if let Wire::Http2(http2) = &mut connection.wire {
+            http2.listed = match output {
+                Output::Requests => Listed::Dirty,
+                Output::All => Listed::Nowhere,
+            };
+        }
     }
 
-    /// Whether there is something to write.
+    /// Whether there is such output.
     #[inline]
-    pub(crate) fn has_output(&self) -> bool {
-        !self.dirty.is_empty()
+    pub(crate) fn has_output(&self, output: Output) -> bool {
+        match output {
+            Output::Requests => !self.requesting.is_empty(),
+            Output::All => !self.dirty.is_empty(),
+        }
     }
 
     /// Whether there is something to do before any wait.

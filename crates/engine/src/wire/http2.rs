@@ -34,8 +34,8 @@ pub(crate) struct Http2 {
     unsent: Vec<ExchangeId>,
     /// Whether the server's SETTINGS have come.
     ready: bool,
-    /// Whether it stands in the list of those with something to write.
-    pub(crate) dirty: bool,
+    /// The lists of connections with output in which it stands.
+    pub(crate) listed: Listed,
     /// Whether another connection has taken its place: it carries its exchanges to their ends.
     pub(crate) retiring: bool,
     /// Streams opened.
@@ -49,6 +49,17 @@ pub(crate) struct Http2 {
     signs: SignsOfLife,
     /// Whether a send has failed; bytes that the server sent before are still to be read.
     send_failure: Option<Box<Failure>>,
+}
+
+/// The lists of connections with output in which a connection stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// In none.
+    Nowhere,
+    /// In that of all with something to write.
+    Dirty,
+    /// In that one, and in that of those with a request to write.
+    Requesting,
 }
 
 /// A server's GOAWAY.
@@ -182,7 +193,7 @@ impl Http2 {
             }),
             unsent: Vec::new(),
             ready: false,
-            dirty: false,
+            listed: Listed::Nowhere,
             retiring: false,
             carried: 0,
             carried_max: match settings.keep_alive {
@@ -336,7 +347,7 @@ impl Http2 {
                 Pump::Again => {}
                 Pump::Wait => return true,
                 Pump::GiveUp => {
-                    self.machine.reset(stream, ErrorCode::CANCEL);
+                    self.reset(id, stream);
                     return false;
                 }
             }
@@ -345,8 +356,15 @@ impl Http2 {
     }
 
     /// Resets the stream of an exchange that is given up.
-    pub(crate) fn reset(&mut self, stream: StreamRef) {
+    pub(crate) fn reset(&mut self, id: ExchangeId, stream: StreamRef) {
         self.machine.reset(stream, ErrorCode::CANCEL);
+        self.forget_unsent(id);
+    }
+
+    /// Forgets an exchange whose stream is gone before it was written: its id may be another's when
+    /// the output is.
+    fn forget_unsent(&mut self, id: ExchangeId) {
+        self.unsent.retain(|unsent| *unsent != id);
     }
 
     /// Receives until there is nothing more for now, or this turn's portion is used up.
@@ -500,7 +518,8 @@ impl Http2 {
         let carriage = &mut reading.carriages[token as usize];
         // A stream whose response is over before its request is would stay open for ever.
         if reset && let Some(stream) = carriage.stream() {
-            self.machine.reset(stream, ErrorCode::CANCEL);
+            carriage.clear();
+            return self.reset(ExchangeId(token), stream);
         }
         carriage.clear();
     }
@@ -537,6 +556,7 @@ impl Http2 {
             resend,
         };
         reading.carriages[token as usize].clear();
+        self.forget_unsent(ExchangeId(token));
         let then = reading
             .handler
             .heard(ExchangeId(token), failed, reading.now);
@@ -554,7 +574,6 @@ impl Http2 {
         port: &mut Port<'_, I>,
         handler: &mut H,
     ) -> Flushed {
-        self.dirty = false;
         if !self.has_output() {
             return Flushed::Written;
         }

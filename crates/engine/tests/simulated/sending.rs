@@ -2,9 +2,10 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
-use drumfire_plan::ExpectContinue;
+use drumfire_plan::{CallKind, ExpectContinue};
 use drumfire_testkit::{
-    Answer, Client, Draft, Expecting, Law, Network, Server, Simulated, World, closed,
+    Answer, Client, Draft, Expecting, Http2, Law, Network, Reply, Said, Server, Simulated, World,
+    closed, open,
 };
 use drumfire_units::Nanos;
 
@@ -166,4 +167,39 @@ fn an_answer_behind_a_broken_send_is_read() {
     assert_eq!(status, [(200, 1), (408, 1)]);
     failures(&result.summary, &[(Outcome::HttpStatus, 1)]);
     assert_eq!(result.log.connections, 1);
+}
+
+/// A server that pings with each reply, as grpc-go does to estimate the bandwidth.
+fn pinging_server(takes: Law) -> World {
+    const PING: u8 = 6;
+    let reply = Reply::call().connection_frame(PING, 0, b"estimate");
+    let reply = reply.message(b"hi").trailers("0", "");
+    let server = Server::http2(Http2::new().says(reply)).takes(takes);
+    World::of(server).network(Network::each_way(us(50)))
+}
+
+/// One send of a connection carries everything that a turn has for it: the acknowledgements of the
+/// server's pings, and the requests that users make on and that become due.
+#[test]
+fn a_turn_has_one_send_for_each_connection() {
+    let calls = |plan: Draft| plan.calls(CallKind::Unary, Said::once());
+    let closed = |users| closed(users).connections(2).requests(4000);
+    let steady = || Law::Const(ms(1));
+    let spread = || Law::Lognormal {
+        median: ms(1),
+        sigma: 0.5,
+    };
+    let thinking = closed(20).http2(10).thinks(ms(3));
+    let arriving = open("const(4000/s,1s)").connections(2).http2(10);
+    for (what, plan, takes) in [
+        ("in step", closed(20).http2(10), steady()),
+        ("out of step", closed(20).http2(10), spread()),
+        ("thinking", thinking, steady()),
+        ("arriving", arriving, steady()),
+    ] {
+        let result = run(calls(plan), pinging_server(takes));
+        failures(&result.summary, &[]);
+        assert_eq!(result.summary.total.counts.ok, 4000, "{what}");
+        assert_eq!(result.log.sends.most, 1, "{what}");
+    }
 }
