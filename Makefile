@@ -24,9 +24,11 @@ demo:
 	cargo build --profile demo --locked --package drumfire
 	$(DEMO) demo
 
-# The program, a link for each tool that it can stand in for, man pages, and completions for shells.
+# The program with its line tables in a file beside it, a link for each tool that it can stand in for,
+# man pages, and completions for shells.
 install:
 	cargo install --locked --path crates/cli
+	tools/split-debug-info.sh $(BIN_DIR)/drumfire
 	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
 	mkdir -p $(SHARE_DIR)/man/man1 $(SHARE_DIR)/bash-completion/completions \
 	  $(SHARE_DIR)/zsh/site-functions $(SHARE_DIR)/fish/vendor_completions.d
