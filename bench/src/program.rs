@@ -29,6 +29,9 @@ pub struct Flags {
     /// The program to measure [default: the one beside this program]
     #[arg(long, value_name = "FILE")]
     pub drumfire: Option<PathBuf>,
+    /// An older drumfire, as one more tool in each table
+    #[arg(long, value_name = "FILE")]
+    pub beside: Option<PathBuf>,
 }
 
 /// How many calls the run makes whose memory is watched, by default.
@@ -47,7 +50,7 @@ impl Flags {
     /// When a program of ours is not there.
     pub fn settings(&self) -> Result<Settings> {
         Ok(Settings {
-            programs: Programs::find(self.drumfire.clone())?,
+            programs: Programs::find(self.drumfire.clone(), self.beside.clone())?,
             rounds: self.rounds.max(1),
             seconds: self.seconds.max(1),
             calls: CALLS,

@@ -13,7 +13,7 @@ mod start_up;
 mod system_calls;
 
 use crate::table::Line;
-use crate::tool::Programs;
+use crate::tool::{OLDER, Programs};
 use std::io::Result;
 
 /// How much is measured.
@@ -47,6 +47,9 @@ pub struct Row {
 enum Measure {
     Compare(&'static compare::Case),
     Multiplexed(&'static http2::Case),
+    /// Alternately with other clients, among them the older drumfire.
+    Contest(fn(&Settings) -> Result<Vec<Line>>),
+    /// By itself; the older drumfire, where there is one, after it.
     Alone(fn(&Settings) -> Result<Vec<Line>>),
 }
 
@@ -83,7 +86,7 @@ impl Row {
     #[must_use]
     pub fn grpc() -> Vec<Self> {
         vec![
-            Self::alone("unary", grpc::measure),
+            Self::contest("unary", grpc::measure),
             Self::alone("memory", memory::measure),
         ]
     }
@@ -112,6 +115,14 @@ impl Row {
         }
     }
 
+    fn contest(name: &'static str, measure: fn(&Settings) -> Result<Vec<Line>>) -> Self {
+        Self {
+            name,
+            claim: None,
+            measure: Measure::Contest(measure),
+        }
+    }
+
     /// The same row beside a claim.
     const fn beside(mut self, claim: &'static str) -> Self {
         self.claim = Some(claim);
@@ -124,7 +135,8 @@ impl Row {
         let lines = match self.measure {
             Measure::Compare(case) => compare::measure(case, settings),
             Measure::Multiplexed(case) => http2::measure(case, settings),
-            Measure::Alone(measure) => measure(settings),
+            Measure::Contest(measure) => measure(settings),
+            Measure::Alone(measure) => measured_alone(measure, settings),
         };
         lines.unwrap_or_else(|error| {
             vec![Line::Absent {
@@ -133,4 +145,20 @@ impl Row {
             }]
         })
     }
+}
+
+/// The lines of a measurement, and the same of the older drumfire.
+fn measured_alone(
+    measure: fn(&Settings) -> Result<Vec<Line>>,
+    settings: &Settings,
+) -> Result<Vec<Line>> {
+    let mut lines = measure(settings)?;
+    if let Some(programs) = settings.programs.before() {
+        let before = measure(&Settings {
+            programs,
+            ..settings.clone()
+        });
+        lines.extend(before?.into_iter().map(|line| line.under(OLDER)));
+    }
+    Ok(lines)
 }

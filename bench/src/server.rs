@@ -243,7 +243,7 @@ impl Server {
 
 /// `drumfire serve` without further flags.
 fn serve(programs: &Programs, address: SocketAddrV4) -> Command {
-    let mut command = pinned(SERVER_CORE, &programs.drumfire);
+    let mut command = pinned(SERVER_CORE, &programs.serve);
     command.args(["serve", "--listen", &address.to_string()]);
     command
 }

@@ -123,6 +123,24 @@ pub struct Figure {
     pub target: Option<Target>,
 }
 
+impl Line {
+    /// The same line under the name of another program than the one that is measured; it has no
+    /// target to reach.
+    #[must_use]
+    pub fn under(mut self, program: &str) -> Self {
+        let (what, target) = match &mut self {
+            Self::Comparison(line) => (&mut line.case, Some(&mut line.target)),
+            Self::Figure(line) => (&mut line.what, Some(&mut line.target)),
+            Self::Absent { what, .. } => (what, None),
+        };
+        what.insert_str(0, &format!("{program}: "));
+        if let Some(target) = target {
+            *target = None;
+        }
+        self
+    }
+}
+
 /// A line for the terminal as soon as it is known.
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -271,5 +289,17 @@ mod tests {
         };
         assert!(table(2.05).ends_with("| calls | 2.05 per request | ≤ 2.1 | pass |\n"));
         assert!(table(2.2).ends_with("| ≤ 2.1 | **miss** |\n"));
+    }
+
+    #[test]
+    fn another_programs_figure_has_its_name_and_no_target() {
+        let line = Line::Figure(Figure {
+            what: "calls".to_owned(),
+            value: 2.2,
+            unit: "per request".to_owned(),
+            target: Some(Target::AtMost(2.1)),
+        });
+        let table = markdown(&[line.under("older")]);
+        assert!(table.ends_with("| older: calls | 2.20 per request |  |  |\n"));
     }
 }

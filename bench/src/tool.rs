@@ -14,6 +14,10 @@ use std::process::Command;
 pub struct Programs {
     /// The program that is measured.
     pub drumfire: PathBuf,
+    /// The program whose server is fired at.
+    pub serve: PathBuf,
+    /// An older drumfire, to be measured beside it.
+    pub older: Option<PathBuf>,
     /// The floor.
     pub floor: PathBuf,
     /// The server that does the least.
@@ -39,15 +43,19 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Looks for all; ours are beside this program, unless `drumfire` is given.
+    /// Looks for all; ours are beside this program, unless `drumfire` is given. `older` is another
+    /// drumfire to measure.
     ///
     /// # Errors
-    /// When one of ours is not there.
-    pub fn find(drumfire: Option<PathBuf>) -> Result<Self> {
+    /// When one of ours is not there, or the older one is not.
+    pub fn find(drumfire: Option<PathBuf>, older: Option<PathBuf>) -> Result<Self> {
         let here = std::env::current_exe()?;
         let beside = |name: &str| here.with_file_name(name);
+        let drumfire = drumfire.unwrap_or_else(|| beside("drumfire"));
         let programs = Self {
-            drumfire: drumfire.unwrap_or_else(|| beside("drumfire")),
+            serve: drumfire.clone(),
+            drumfire,
+            older,
             floor: beside("floor"),
             answer: beside("answer"),
             wrk: process::find("wrk"),
@@ -66,7 +74,24 @@ impl Programs {
                 return Err(Error::other(words));
             }
         }
-        Ok(programs)
+        match &programs.older {
+            Some(older) if !older.is_file() => {
+                let words = format!("{} is not there, to be measured beside", older.display());
+                Err(Error::other(words))
+            }
+            _ => Ok(programs),
+        }
+    }
+
+    /// The same with the older drumfire in the place of the one that is measured; `None` where
+    /// there is none. The server stays the same.
+    #[must_use]
+    pub fn before(&self) -> Option<Self> {
+        Some(Self {
+            drumfire: self.older.clone()?,
+            older: None,
+            ..self.clone()
+        })
     }
 
     /// The version of each installed tool, by its own output, or as pinned.
@@ -74,6 +99,7 @@ impl Programs {
     pub fn versions(&self) -> Vec<String> {
         let told = [
             (Some(&self.drumfire), "--version"),
+            (self.older.as_ref(), "--version"),
             (self.wrk.as_ref(), "--version"),
             (self.oha.as_ref(), "--version"),
             (self.nginx.as_ref(), "-v"),
@@ -106,11 +132,16 @@ fn suite(name: &str) -> Option<PathBuf> {
     Some(folder.join(name)).filter(|file| file.is_file())
 }
 
+/// The older drumfire, as a table names it.
+pub const OLDER: &str = "older drumfire";
+
 /// A client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// The program that is measured.
     Drumfire,
+    /// The same of an earlier time.
+    Older,
     /// wrk, one thread.
     Wrk,
     /// The floor on bare system calls.
@@ -149,6 +180,7 @@ impl Tool {
     pub fn name(self) -> &'static str {
         match self {
             Self::Drumfire => "drumfire",
+            Self::Older => OLDER,
             Self::Wrk => "wrk",
             Self::Floor => "floor",
             Self::FloorNet => "floor on the driver",
@@ -161,6 +193,7 @@ impl Tool {
     pub fn is_installed(self, programs: &Programs) -> bool {
         match self {
             Self::Drumfire | Self::Floor | Self::FloorNet => true,
+            Self::Older => programs.older.is_some(),
             Self::Wrk => programs.wrk.is_some(),
             Self::Oha => programs.oha.is_some(),
         }
@@ -188,6 +221,7 @@ impl Tool {
         let missing = || Error::other(format!("{} is not installed", self.name()));
         let program = match self {
             Self::Drumfire => &programs.drumfire,
+            Self::Older => programs.older.as_ref().ok_or_else(missing)?,
             Self::Floor | Self::FloorNet => &programs.floor,
             Self::Wrk => programs.wrk.as_ref().ok_or_else(missing)?,
             Self::Oha => programs.oha.as_ref().ok_or_else(missing)?,
@@ -197,7 +231,7 @@ impl Tool {
         let connections = workload.connections.to_string();
         let closing = workload.reuse == Reuse::Close;
         match self {
-            Self::Drumfire => {
+            Self::Drumfire | Self::Older => {
                 command.args(["http", "--threads=1", "-k", "-q", "--json=-"]);
                 command.args(["-c", &connections, "-z", &format!("{seconds}s")]);
                 command.args(closing.then_some("--no-keepalive"));
@@ -226,7 +260,7 @@ impl Tool {
     pub(crate) fn claim(self, stdout: &str) -> Option<Claim> {
         match self {
             Self::Wrk => claim::wrk(stdout),
-            Self::Drumfire => claim::drumfire(stdout),
+            Self::Drumfire | Self::Older => claim::drumfire(stdout),
             Self::Floor | Self::FloorNet => claim::floor(stdout),
             Self::Oha => claim::oha(stdout),
         }

@@ -26,6 +26,9 @@ struct Flags {
     /// The program to measure [default: the one beside this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
+    /// An older drumfire, whose rows follow those of each protocol
+    #[arg(long, value_name = "FILE")]
+    beside: Option<PathBuf>,
 }
 
 /// A protocol that drumfire speaks.
@@ -83,7 +86,8 @@ impl Servers {
 
 fn main() -> Result<()> {
     let flags = Flags::parse();
-    let programs = Programs::find(flags.drumfire.clone())?;
+    let programs = Programs::find(flags.drumfire.clone(), flags.beside.clone())?;
+    let older = programs.before();
     let servers = Servers {
         http1: Answerer::start()?,
         streamed: Server::start(Kind::ServeGrpc, Scheme::Plain, &programs)?,
@@ -96,10 +100,14 @@ fn main() -> Result<()> {
         None => Protocol::value_variants(),
     };
     for protocol in protocols {
-        for connections in CONNECTIONS {
-            let mut command = servers.command(*protocol, connections, &programs);
-            let steps = step(&mut command, flags.requests, Detail::Number)?;
-            writeln!(out, "{}", row(protocol.client(), connections, &steps))?;
+        for (age, programs) in [("", Some(&programs)), ("older ", older.as_ref())] {
+            let Some(programs) = programs else { continue };
+            for connections in CONNECTIONS {
+                let mut command = servers.command(*protocol, connections, programs);
+                let steps = step(&mut command, flags.requests, Detail::Number)?;
+                let name = format!("{age}{}", protocol.client());
+                writeln!(out, "{}", row(&name, connections, &steps))?;
+            }
         }
     }
     if flags.protocol.is_none() {

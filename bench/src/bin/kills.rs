@@ -60,7 +60,7 @@ struct Killed {
 
 fn main() -> Result<ExitCode> {
     let flags = Kills::parse();
-    let programs = Programs::find(flags.drumfire.clone())?;
+    let programs = Programs::find(flags.drumfire.clone(), None)?;
     let server = Server::start(Kind::Serve, Scheme::Plain, &programs)?;
     let mut all = Vec::new();
     for number in 1..=flags.runs {

@@ -8,7 +8,7 @@ use crate::process::{self, CLIENT_CORE, Finished, Watch, pinned};
 use crate::rounds::{Run, Title, Unit, alternate};
 use crate::server::{Kind, Server};
 use crate::table::{Figure, Line, Spread, Target};
-use crate::tool::Programs;
+use crate::tool::{OLDER, Programs};
 use drumfire_units::Nanos;
 use std::fs;
 use std::io::{Error, Result};
@@ -40,6 +40,10 @@ pub(super) enum Caller {
     Drumfire,
     /// Each message is made from a template.
     DrumfireTemplated,
+    /// An older drumfire, whose data does not vary.
+    Older,
+    /// The same with templates.
+    OlderTemplated,
     /// The same bytes, without their schema.
     H2load,
     /// Without its templates, which it would run even over data that has none.
@@ -49,9 +53,11 @@ pub(super) enum Caller {
 }
 
 impl Caller {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 7] = [
         Self::Drumfire,
         Self::DrumfireTemplated,
+        Self::Older,
+        Self::OlderTemplated,
         Self::H2load,
         Self::Ghz,
         Self::GhzTemplated,
@@ -61,6 +67,8 @@ impl Caller {
         match self {
             Self::Drumfire => "drumfire",
             Self::DrumfireTemplated => "drumfire, templated",
+            Self::Older => OLDER,
+            Self::OlderTemplated => "older drumfire, templated",
             Self::H2load => "h2load",
             Self::Ghz => "ghz, templates off",
             Self::GhzTemplated => "ghz, templated",
@@ -68,18 +76,27 @@ impl Caller {
     }
 
     /// The drumfire that it is compared with, and the target of the ratio.
-    fn beside(self) -> Option<(Self, Target)> {
+    fn beside(self) -> Option<(Self, Option<Target>)> {
+        let at_most = |ratio| Some(Target::AtMost(ratio));
         match self {
             Self::Drumfire | Self::DrumfireTemplated => None,
-            Self::H2load => Some((Self::Drumfire, Target::AtMost(0.45))),
-            Self::Ghz => Some((Self::Drumfire, Target::AtMost(1.0 / 20.0))),
-            Self::GhzTemplated => Some((Self::DrumfireTemplated, Target::AtMost(1.0 / 50.0))),
+            Self::Older => Some((Self::Drumfire, None)),
+            Self::OlderTemplated => Some((Self::DrumfireTemplated, None)),
+            Self::H2load => Some((Self::Drumfire, at_most(0.45))),
+            Self::Ghz => Some((Self::Drumfire, at_most(1.0 / 20.0))),
+            Self::GhzTemplated => Some((Self::DrumfireTemplated, at_most(1.0 / 50.0))),
         }
+    }
+
+    /// Whether it is the older drumfire, which is measured only where it is given.
+    fn is_older(self) -> bool {
+        matches!(self, Self::Older | Self::OlderTemplated)
     }
 
     fn program(self, programs: &Programs) -> Option<&PathBuf> {
         match self {
             Self::Drumfire | Self::DrumfireTemplated => Some(&programs.drumfire),
+            Self::Older | Self::OlderTemplated => programs.older.as_ref(),
             Self::H2load => programs.h2load.as_ref(),
             Self::Ghz | Self::GhzTemplated => programs.ghz.as_ref(),
         }
@@ -113,11 +130,11 @@ impl Stage {
     pub(super) fn command(&self, caller: Caller, program: &Path) -> Command {
         let mut command = pinned(CLIENT_CORE, program);
         match caller {
-            Caller::Drumfire => {
+            Caller::Drumfire | Caller::Older => {
                 self.drumfire(&mut command, TEXT);
                 command.arg("--no-templates");
             }
-            Caller::DrumfireTemplated => self.drumfire(&mut command, OURS),
+            Caller::DrumfireTemplated | Caller::OlderTemplated => self.drumfire(&mut command, OURS),
             Caller::H2load => {
                 command.args(["-t1", "-c", &CONNECTIONS.to_string()]);
                 command.args(["-m", &STREAMS.to_string()]);
@@ -181,7 +198,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let (callers, missing): (Vec<Caller>, Vec<Caller>) = Caller::ALL
         .into_iter()
         .partition(|caller| caller.program(&settings.programs).is_some());
-    for caller in missing {
+    for caller in missing.into_iter().filter(|caller| !caller.is_older()) {
         lines.push(Line::Absent {
             what: format!("{case}: {}", caller.name()),
             why: "not installed".to_owned(),
@@ -199,7 +216,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         let beside = caller.beside();
         // drumfire's own two are always there, and in this order.
         let ours = beside.map(|(ours, _)| runs[ours as usize].as_slice());
-        let target = beside.map(|(_, target)| target);
+        let target = beside.and_then(|(_, target)| target);
         let line = title.compare(caller.name(), theirs, ours, target);
         lines.push(Line::Comparison(line));
     }
@@ -226,7 +243,9 @@ fn run(caller: Caller, stage: &Stage, settings: &Settings) -> Result<Run> {
 
 fn claim_of(caller: Caller, finished: &Finished) -> Option<claim::Claim> {
     match caller {
-        Caller::Drumfire | Caller::DrumfireTemplated => claim::drumfire(&finished.stdout),
+        Caller::Drumfire | Caller::DrumfireTemplated | Caller::Older | Caller::OlderTemplated => {
+            claim::drumfire(&finished.stdout)
+        }
         Caller::H2load => claim::h2load(&finished.stdout),
         Caller::Ghz | Caller::GhzTemplated => claim::ghz(&finished.stdout),
     }

@@ -7,6 +7,7 @@ use crate::process::{self, CLIENT_CORE, Watch, pinned};
 use crate::rounds::{Run, Title, Unit, alternate};
 use crate::server::{Kind, Server};
 use crate::table::{Line, Target};
+use crate::tool::{OLDER, Programs};
 use drumfire_units::Nanos;
 use std::io::{Error, Result};
 use std::path::Path;
@@ -45,22 +46,27 @@ const fn case(name: &'static str, server: Kind, shape: (u32, u32), target: f64) 
     }
 }
 
-/// Runs drumfire and h2load alternately.
+/// A client, and its program.
+struct Client<'a> {
+    name: &'static str,
+    program: &'a Path,
+    command: fn(&Path, &Case, &str, u32) -> Command,
+    claim: fn(&str) -> Option<Claim>,
+    target: Option<Target>,
+}
+
+/// Runs drumfire, an older one where it is given, and h2load alternately.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
-    let missing = || Error::other("h2load is not installed");
-    let h2load = settings.programs.h2load.as_ref().ok_or_else(missing)?;
+    let clients = clients(case, &settings.programs);
     let server = Server::start(case.server, Scheme::Plain, &settings.programs)?;
     let url = server.url("/");
-    let runs = alternate(2, settings.rounds, |index| {
+    let runs = alternate(clients.len(), settings.rounds, |index| {
+        let client = &clients[index];
         let before = server.cpu();
-        let mut command = match index {
-            0 => drumfire(&settings.programs.drumfire, case, &url, settings.seconds),
-            _ => h2load_command(h2load, case, &url, settings.seconds),
-        };
+        let mut command = (client.command)(client.program, case, &url, settings.seconds);
         let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
         let finished = process::run(&mut command, limit, Watch::Nothing)?;
-        let parse = [claim::drumfire, claim::h2load][index];
-        let claim: Claim = parse(&finished.stdout)
+        let claim = (client.claim)(&finished.stdout)
             .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
         Run::new(&finished, claim, server.cpu() - before)
     })?;
@@ -70,16 +76,45 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
         case.streams,
         case.server.name()
     );
+    let mut lines = Vec::new();
+    if settings.programs.h2load.is_none() {
+        lines.push(Line::Absent {
+            what: format!("{title}: h2load"),
+            why: "not installed".to_owned(),
+        });
+    }
     let title = Title {
         case: &title,
         unit: Unit::PerRequest,
         seconds: settings.seconds,
     };
-    let target = Some(Target::AtMost(case.target));
-    Ok(vec![
-        Line::Comparison(title.compare("drumfire", &runs[0], None, None)),
-        Line::Comparison(title.compare("h2load", &runs[1], Some(&runs[0]), target)),
-    ])
+    for (index, (client, theirs)) in clients.iter().zip(&runs).enumerate() {
+        let ours = (index > 0).then_some(runs[0].as_slice());
+        let line = title.compare(client.name, theirs, ours, client.target);
+        lines.push(Line::Comparison(line));
+    }
+    Ok(lines)
+}
+
+/// The clients of a case that are there; drumfire is the first.
+fn clients<'a>(case: &Case, programs: &'a Programs) -> Vec<Client<'a>> {
+    let ours = |name, program| Client {
+        name,
+        program,
+        command: drumfire,
+        claim: claim::drumfire,
+        target: None,
+    };
+    let mut clients = vec![ours("drumfire", &programs.drumfire)];
+    clients.extend(programs.older.iter().map(|older| ours(OLDER, older)));
+    clients.extend(programs.h2load.iter().map(|program| Client {
+        name: "h2load",
+        program,
+        command: h2load_command,
+        claim: claim::h2load,
+        target: Some(Target::AtMost(case.target)),
+    }));
+    clients
 }
 
 fn drumfire(program: &Path, case: &Case, url: &str, seconds: u32) -> Command {

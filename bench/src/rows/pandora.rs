@@ -16,9 +16,9 @@ use super::Row;
 /// All rows, in the order of the page.
 pub(super) fn rows() -> Vec<Row> {
     let page = [
-        Row::alone("keep-alive", |s| beside::measure(&beside::KEEP_ALIVE, s))
+        Row::contest("keep-alive", |s| beside::measure(&beside::KEEP_ALIVE, s))
             .beside("Connection: Keep-Alive 95k RPS"),
-        Row::alone("close", |s| beside::measure(&beside::CLOSE, s))
+        Row::contest("close", |s| beside::measure(&beside::CLOSE, s))
             .beside("Connection: Close 23k RPS"),
         Row::alone("response-10k", |s| {
             bodies::measure(&bodies::RESPONSE_10K, s)

@@ -37,7 +37,8 @@ pub(super) const CLOSE: Case = Case {
     target: 1.0,
 };
 
-/// Measures drumfire, its own dialect of Pandora, Pandora, and the floor.
+/// Measures drumfire, its own dialect of Pandora, Pandora, the floor, and an older drumfire where it
+/// is given.
 pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
     let programs = &settings.programs;
     let server = Server::start(Kind::Nginx, Scheme::Plain, programs)?;
@@ -146,6 +147,14 @@ fn contenders(case: &Case, server: &Server, settings: &Settings) -> Result<Vec<C
         count: Count::Printed(claim::floor),
         target: None,
     });
+    if programs.older.is_some() {
+        contenders.push(Contender {
+            name: Tool::Older.name(),
+            command: Tool::Older.command(&workload, programs)?,
+            count: Count::Printed(claim::drumfire),
+            target: None,
+        });
+    }
     Ok(contenders)
 }
 
