@@ -1,7 +1,13 @@
 //! A change of a run by a command, as it is kept beside the run's intervals.
 
-use crate::codec::{CodecError, Input, VERSION, put, put_text};
-use drumfire_plan::{ChangeKind, Command};
+use crate::codec::{CodecError, Input, put, put_text, run_info};
+use drumfire_plan::{ChangeKind, Command, Stage};
+use drumfire_units::Nanos;
+
+/// The version of a change without its time and its law, which earlier programs stored.
+const VERSION_TIMELESS: u64 = 1;
+/// The version that is written here.
+const VERSION: u64 = 2;
 
 /// A change of a run: what a summary needs of it, and its note.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,29 +16,63 @@ pub struct Changed {
     pub pool: Option<u16>,
     /// What changed.
     pub kind: ChangeKind,
+    /// When the change held, from the start of its part of the run, with the stages of the law that
+    /// began then. `None` of a change that an earlier version stored.
+    pub order: Option<Ordered>,
     /// What the notes on the run say of it.
     pub note: String,
+}
+
+/// The time and the law of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// When it held.
+    pub at: Nanos,
+    /// The stages of the law that began, in the law's own time; none where no law did.
+    pub law: Vec<Stage>,
 }
 
 impl Changed {
     /// The change that a command made, with this note.
     #[must_use]
-    pub const fn by(command: &Command, note: String) -> Self {
+    pub fn by(command: &Command, note: String) -> Self {
         Self {
             pool: command.pool,
             kind: command.change.kind(),
+            order: Some(Ordered {
+                at: command.at,
+                law: Stage::begun_by(&command.change),
+            }),
             note,
         }
     }
 
-    /// The change in our own binary form: version, 0 or the pool's number from 1, kind, note.
+    /// The change of a part of a run that began so long after the run.
+    #[must_use]
+    pub fn after(mut self, offset: Nanos) -> Self {
+        if let Some(order) = &mut self.order {
+            order.at += offset;
+        }
+        self
+    }
+
+    /// The change in our own binary form: version, 0 or the pool's number from 1, kind, note, time
+    /// and the stages of the law.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, VERSION);
+        let version = match self.order {
+            None => VERSION_TIMELESS,
+            Some(_) => VERSION,
+        };
+        put(&mut out, version);
         put(&mut out, self.pool.map_or(0, |pool| u64::from(pool) + 1));
         put_text(&mut out, self.kind.name());
         put_text(&mut out, &self.note);
+        if let Some(order) = &self.order {
+            put(&mut out, order.at.0);
+            run_info::encode_stages(&order.law, &mut out);
+        }
         out
     }
 
@@ -42,7 +82,10 @@ impl Changed {
     /// When the bytes are not that, or of a later version.
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         let mut input = Input::new(bytes);
-        input.version()?;
+        let version = input.number()?;
+        if !(VERSION_TIMELESS..=VERSION).contains(&version) {
+            return Err(CodecError::Version(version));
+        }
         let pool = match input.number()?.checked_sub(1) {
             None => None,
             Some(pool) => {
@@ -55,6 +98,13 @@ impl Changed {
             pool,
             kind: kind.ok_or(CodecError::Malformed("an unknown change"))?,
             note: input.text()?.to_owned(),
+            order: match version {
+                VERSION_TIMELESS => None,
+                _ => Some(Ordered {
+                    at: Nanos(input.number()?),
+                    law: run_info::decode_stages(&mut input)?,
+                }),
+            },
         };
         input.end()?;
         Ok(changed)
@@ -71,16 +121,33 @@ mod tests {
             .into_iter()
             .zip([None, Some(0), Some(u16::MAX)].repeat(2))
         {
-            let changed = Changed {
-                pool,
-                kind,
-                note: format!("at 7 s: {kind:?}"),
+            let stage = |name: &str, start| Stage {
+                name: name.to_owned(),
+                start: Nanos(start),
             };
-            let bytes = changed.encode();
-            for end in 0..bytes.len() {
-                assert!(Changed::decode(&bytes[..end]).is_err(), "cut at {end}");
+            let order = Ordered {
+                at: Nanos(7_000_000_000),
+                law: vec![stage("9 at once", 0), stage("5/s", 0), stage("7/s", 9)],
+            };
+            for order in [None, Some(order)] {
+                let changed = Changed {
+                    pool,
+                    kind,
+                    order,
+                    note: format!("at 7 s: {kind:?}"),
+                };
+                let bytes = changed.encode();
+                for end in 0..bytes.len() {
+                    assert!(Changed::decode(&bytes[..end]).is_err(), "cut at {end}");
+                }
+                assert_eq!(Changed::decode(&bytes), Ok(changed));
             }
-            assert_eq!(Changed::decode(&bytes), Ok(changed));
         }
+    }
+
+    #[test]
+    fn a_change_of_a_later_version_is_refused() {
+        assert_eq!(Changed::decode(&[3]), Err(CodecError::Version(3)));
+        assert_eq!(Changed::decode(&[0]), Err(CodecError::Version(0)));
     }
 }

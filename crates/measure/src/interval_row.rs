@@ -66,13 +66,19 @@ impl IntervalRow {
         Some(self.good.saturating_add(self.bad) as f64 / goal as f64)
     }
 
+    /// Exchanges that ended, in any way.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        let answered = self.good.saturating_add(self.bad);
+        answered.saturating_add(self.failed)
+    }
+
     /// Exchanges that ended, in any way, per second; 0 of an interval without length.
     #[must_use]
     pub fn ended_per_s(&self) -> f64 {
-        let ended = self.good.saturating_add(self.bad) as f64 + self.failed as f64;
         match self.length() {
             Nanos::ZERO => 0.0,
-            length => ended / length.as_secs_f64(),
+            length => self.ended() as f64 / length.as_secs_f64(),
         }
     }
 }

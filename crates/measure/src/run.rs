@@ -70,7 +70,8 @@ pub struct PoolInfo {
     /// The names of its scenarios, where there are several: their iterations are counted and timed
     /// apart, too.
     pub scenarios: Vec<Arc<str>>,
-    /// The stages of its load, at least two, or none.
+    /// The stages of its load: those of its plan's law, and in a summary as orders cut them anew.
+    /// Runs that older versions stored have none where their law has fewer than two.
     pub stages: Vec<Stage>,
 }
 

@@ -1,16 +1,18 @@
 //! A run as a whole: the merge of its intervals and the judgement over them.
 
 use crate::figures::Carried;
+use crate::stages::{StageCell, Stages};
 use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
-    Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow, Iterations,
-    LoadAnswer, Model, Overview, PoolInfo, Reason, Remedy, Resolution, Rows, RunInfo, Settling,
-    Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Verdict, WindowedThresholds,
-    WorkerHealth,
+    Changed, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow,
+    Iterations, LoadAnswer, LoadOrders, Model, Overview, PoolInfo, Reason, Remedy, Resolution,
+    Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Verdict,
+    WindowedThresholds, WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How many rows tell of a run over time.
@@ -20,25 +22,29 @@ const INTERVALS_OF_MANY_STEPS: usize = 60;
 /// With more steps than this there are many.
 const STEPS_OF_FINE_CELLS: usize = 64;
 
-/// A stage of a pool's load, and what happened in it.
+/// A stage of a pool's load as it ran, and what happened in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageRow<'a> {
     /// The pool.
     pub pool: &'a PoolInfo,
-    /// The stage.
-    pub stage: &'a Stage,
+    /// The stage. Stages that are too short for an interval of their own are one, with the names
+    /// of all.
+    pub stage: Stage,
     /// Its figures.
     pub row: IntervalRow,
+    /// The time in it that was measured: without the warm-up, and without the time between two parts
+    /// of a run that was resumed.
+    pub measured: Nanos,
 }
 
-/// A timeline for each pool that has stages.
-fn stages_of(info: &RunInfo) -> Vec<Option<Timeline<Overview>>> {
-    let timeline = |(number, pool): (usize, &PoolInfo)| {
-        let edges = pool.stages.iter().map(|stage| stage.start);
-        let edges = Resolution::Edges(edges.collect());
-        (!pool.stages.is_empty()).then(|| Timeline::of_pool(info, number, edges))
-    };
-    info.pools.iter().enumerate().map(timeline).collect()
+impl StageRow<'_> {
+    /// Exchanges that ended, in any way, per second of the measured time; `None` where nothing of
+    /// it was measured.
+    #[must_use]
+    pub fn ended_per_s(&self) -> Option<f64> {
+        let is_measured = self.measured > Nanos::ZERO;
+        is_measured.then(|| self.row.ended() as f64 / self.measured.as_secs_f64())
+    }
 }
 
 /// A place for everything, where the warm-up is found at the end: coarser with many steps, for each
@@ -68,8 +74,10 @@ pub struct Summary {
     pools: Vec<Figures>,
     /// All pools together over time.
     timeline: Timeline<Overview>,
-    /// Each pool over the stages of its load, where it has any.
-    stages: Vec<Option<Timeline<Overview>>>,
+    /// Each pool over the stages of its load.
+    stages: Vec<Stages>,
+    /// The parts in which the run ran: the last one lasts.
+    parts: Vec<Range<Nanos>>,
     /// When the run settled, where its warm-up is found in its figures.
     pub settling: Option<Settling>,
     /// Everything over time, where the beginning may have to be left out.
@@ -113,7 +121,10 @@ impl Summary {
             health,
             pools,
             timeline: Timeline::of_run(&info, Resolution::AtMost(INTERVALS)),
-            stages: stages_of(&info),
+            stages: (0..info.pools.len())
+                .map(|number| Stages::new(&info, number))
+                .collect(),
+            parts: vec![Nanos::ZERO..Nanos::MAX],
             settling: None,
             everything: everything_of(&info),
             info,
@@ -130,21 +141,43 @@ impl Summary {
         }
     }
 
-    /// A command changed one pool's load, or that of all: where it changed a rate, or stood still
-    /// for a while, the plan's rate is no longer the one that was asked for.
-    pub fn note_change(&mut self, changed: Option<u16>, kind: ChangeKind) {
-        if !kind.is_of_load() {
-            return;
-        }
+    /// Takes a change of one pool's load, or of all, before the interval within which it holds:
+    /// the stages are cut anew, and where a rate changed, or stood still for a while, the plan's
+    /// rate is no longer the one that was asked for.
+    pub fn note_change(&mut self, changed: &Changed) {
         let pools = &mut Arc::make_mut(&mut self.info).pools;
-        for (index, pool) in (0..).zip(pools) {
-            if changed.is_none_or(|only| only == index) {
-                // The stages that were to come come later, or never.
-                pool.stages.clear();
-                if kind != ChangeKind::Users {
+        for ((index, pool), stages) in (0..).zip(pools).zip(&mut self.stages) {
+            if changed.pool.is_none_or(|only| only == index) {
+                stages.change(changed);
+                pool.stages = stages.list().to_vec();
+                if changed.kind.is_of_load() && changed.kind != ChangeKind::Users {
                     pool.intended_rate = None;
                 }
             }
+        }
+    }
+
+    /// The orders that changed a pool's load, by its number.
+    #[must_use]
+    pub fn orders(&self, pool: usize) -> LoadOrders {
+        self.stages
+            .get(pool)
+            .map(Stages::orders)
+            .unwrap_or_default()
+    }
+
+    /// Goes on with a further part of the run, which began at this time with these pools.
+    pub fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
+        self.break_off();
+        if let Some(last) = self.parts.last_mut() {
+            last.end = self.timeline.end();
+        }
+        self.parts.push(at..Nanos::MAX);
+        let pools = &mut Arc::make_mut(&mut self.info).pools;
+        let pools = pools.iter_mut().zip(&info.pools);
+        for ((pool, now), stages) in pools.zip(&mut self.stages) {
+            stages.begin_part(at, now);
+            pool.stages = stages.list().to_vec();
         }
     }
 
@@ -159,26 +192,45 @@ impl Summary {
             everything.absorb(interval);
         }
         self.timeline.absorb(interval);
-        let stages = self.stages.iter_mut().flatten();
-        stages.for_each(|stages| stages.absorb(interval));
+        for stages in &mut self.stages {
+            stages.absorb(interval);
+        }
     }
 
-    /// The stages of the pools that have any, as far as the run came. A stage begins with the first
-    /// interval that does so at its start or behind it; its row says when that was.
+    /// The stages of the pools whose load had several, as far as the run came. A stage begins with
+    /// the first interval that does so at its start or behind it; its row says when that was.
     #[must_use]
     pub fn stages(&self) -> Vec<StageRow<'_>> {
         let pools = self.info.pools.iter().zip(&self.stages);
-        let with = pools.filter_map(|(pool, stages)| Some((pool, stages.as_ref()?)));
-        let rows = with.flat_map(|(pool, timeline)| {
+        let with = pools.filter(|(pool, _)| pool.stages.len() > 1);
+        let rows = with.flat_map(|(pool, stages)| {
             let mut rows = Rows::of_pool(&self.info, pool.model);
-            let rows = timeline.cells().map(move |cell| rows.next_row_of(&cell));
-            rows.filter_map(move |row| {
-                let begun = |stage: &&Stage| stage.start <= row.start;
-                let stage = pool.stages.iter().rev().find(begun)?;
-                Some(StageRow { pool, stage, row })
+            let cells = stages.cells().into_iter();
+            cells.map(move |StageCell { stage, cell }| {
+                let row = rows.next_row_of(&cell);
+                StageRow {
+                    pool,
+                    stage,
+                    measured: self.measured(&row),
+                    row,
+                }
             })
         });
         rows.collect()
+    }
+
+    /// The time in a row that was measured. Each part of a run has a warm-up of its own, but for
+    /// one that is found in the whole.
+    fn measured(&self, row: &IntervalRow) -> Nanos {
+        let found = match self.info.warmup {
+            Warmup::Span(_) => Nanos::ZERO,
+            Warmup::Auto => self.left_out(),
+        };
+        let parts = self.parts.iter().map(|part| {
+            let from = (part.start + self.info.warmup.span()).max(found);
+            row.end.min(part.end) - row.start.max(from)
+        });
+        parts.fold(Nanos::ZERO, |sum, part| sum + part)
     }
 
     /// The run over time, all pools together: its intervals, or at most 300 rows of several merged
@@ -219,6 +271,7 @@ impl Summary {
         let (total, health, pools) = Interval::of_pools(&self.info.pools).into_parts();
         (self.total, self.health, self.pools) = (total, health, pools);
         self.timeline = Timeline::of_run(&self.info, Resolution::AtMost(INTERVALS));
+        self.stages.iter_mut().for_each(Stages::reset);
         let mut carried = vec![Carried::default(); self.info.pools.len()];
         for mut cell in everything.cells() {
             if cell.start < cut {

@@ -244,6 +244,18 @@ impl<C: Cell> Timeline<C> {
         self.coarsen(before);
     }
 
+    /// Replaces the edges of [`Resolution::Edges`]; those up to the newest interval must stay.
+    pub(crate) fn set_edges(&mut self, edges: Vec<Nanos>) {
+        self.resolution = Resolution::Edges(edges);
+    }
+
+    /// Removes all cells.
+    pub(crate) fn clear(&mut self) {
+        self.closed.clear();
+        self.open = None;
+        self.grid.latest = Nanos::ZERO;
+    }
+
     /// The cells, in order of time.
     pub fn cells(&self) -> impl Iterator<Item = C> + '_ {
         let closed = self.closed.values();

@@ -49,8 +49,8 @@ impl Pool {
         changing.or_else(|| self.load.users())
     }
 
-    /// The parts of its load's law that a report tells of one by one: none where there are fewer
-    /// than two, or more than a hundred.
+    /// The parts of its load's law that a report tells of one by one, at least one: a law of more
+    /// than a hundred parts is told of as a whole.
     #[must_use]
     pub fn stages(&self) -> Vec<Stage> {
         stage::of_pool(self)

@@ -1,59 +1,90 @@
 //! The stages of a load: the parts of its law that a report tells of one by one.
 
-use crate::{Law, Load, Pool, Sequence};
+use crate::{Change, Law, Load, Pool, Sequence, Users};
 use drumfire_units::{Nanos, Rate, rounded};
 
 /// A load of more stages is told of as a whole.
 const STAGES_MAX: usize = 100;
+
+/// The longest name of a law that is told of as a whole, in characters.
+const NAME_MAX: usize = 40;
 
 /// A part of a load's law: a piece of a sequence, a step, or a number of users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
     /// What it is, in words: `100/s`, `5/s to 200/s`, `50 users`.
     pub name: String,
-    /// Where it begins, from the run's start; it ends where the next one begins.
+    /// Where it begins, from the run's start; it ends where the next one begins. A stage that takes
+    /// no time, such as `100 at once`, begins where the next one does.
     pub start: Nanos,
 }
 
-/// The stages of a pool's load, from the run's start on; none where there are fewer than two, or
-/// more than a hundred.
+/// The stages of a pool's load, from the run's start on: at least one.
 pub(crate) fn of_pool(pool: &Pool) -> Vec<Stage> {
-    let mut stages = match (&pool.load, &pool.users) {
+    match (&pool.load, &pool.users) {
         (Load::Open { rate, .. } | Load::PerUser { rate, .. }, _) => of_law(rate),
-        (Load::Closed { .. }, Some(users)) => {
-            let changes = users.changes().iter().take(STAGES_MAX + 1);
-            let stage = |(start, count): &(Nanos, u32)| Stage {
-                name: counted(u64::from(*count), "user"),
-                start: *start,
-            };
-            changes.map(stage).collect()
-        }
-        (Load::Closed { .. }, None) => Vec::new(),
-    };
-    // What takes no time belongs to what follows it.
-    let starts: Vec<Nanos> = stages.iter().map(|stage| stage.start).collect();
-    let mut next = starts.iter().skip(1);
-    stages.retain(|stage| next.next() != Some(&stage.start));
-    match stages.len() {
-        2..=STAGES_MAX => stages,
-        _ => Vec::new(),
+        (Load::Closed { .. }, Some(users)) => of_users(users),
+        (Load::Closed { users, .. }, None) => of_users(&Users::constant(*users)),
     }
 }
 
-/// The stages of a law.
+impl Stage {
+    /// The stages of the law that begins with a change, in the law's own time; none where no law
+    /// does.
+    #[must_use]
+    pub fn begun_by(change: &Change) -> Vec<Self> {
+        match change {
+            Change::Rate { law } => of_law(law),
+            Change::Users { law } => of_users(law),
+            Change::Pause | Change::Resume | Change::Mark { .. } | Change::Stop { .. } => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The stages of a number of users; a law of more than a hundred numbers is one.
+fn of_users(users: &Users) -> Vec<Stage> {
+    let changes = users.changes();
+    if changes.len() > STAGES_MAX {
+        let most = counted(u64::from(users.most()), "user");
+        return vec![Stage {
+            name: format!("up to {most}"),
+            start: Nanos::ZERO,
+        }];
+    }
+    let stage = |(start, count): &(Nanos, u32)| Stage {
+        name: counted(u64::from(*count), "user"),
+        start: *start,
+    };
+    changes.iter().map(stage).collect()
+}
+
+/// The stages of a law; a law of more than a hundred is one.
 fn of_law(sequence: &Sequence) -> Vec<Stage> {
     let mut stages = Vec::new();
     let mut start = Nanos::ZERO;
     for law in &sequence.0 {
-        if stages.len() > STAGES_MAX {
-            break;
-        }
         for (name, span) in pieces(law) {
             stages.push(Stage { name, start });
             start += span;
         }
+        if stages.len() > STAGES_MAX {
+            return vec![Stage {
+                name: shortened(&sequence.to_string()),
+                start: Nanos::ZERO,
+            }];
+        }
     }
     stages
+}
+
+/// The beginning of a text that is too long for a name.
+fn shortened(text: &str) -> String {
+    match text.chars().count() {
+        0..=NAME_MAX => text.to_owned(),
+        _ => text.chars().take(NAME_MAX - 1).chain(['…']).collect(),
+    }
 }
 
 /// The pieces of one law, each with its length.
@@ -149,9 +180,13 @@ mod tests {
                 &[("0.1/s", 0), ("0.2/s", 1_000), ("0.3/s", 2_000)],
             ),
             ("stairs(1,5s,2,5s)", &[("1/s", 0), ("2/s", 5_000)]),
+            (
+                "const(50,1s) once(100) const(50,1s)",
+                &[("50/s", 0), ("100 at once", 1_000), ("50/s", 1_000)],
+            ),
+            ("step(1,1000000,1,1s)", &[("step(1/s,1000000/s,1/s,1s)", 0)]),
         ] {
             assert_eq!(stages(law), named(expected), "{law}");
         }
-        assert_eq!(stages("step(1,1000000,1,1s)").len(), STAGES_MAX + 1);
     }
 }

@@ -197,7 +197,8 @@ impl Reader {
     }
 
     fn change(&mut self, changed: Changed) {
-        self.summary.note_change(changed.pool, changed.kind);
+        let changed = changed.after(self.offset);
+        self.summary.note_change(&changed);
         self.other_load |= changed.kind.is_of_load();
         self.changes.push(changed.note);
     }
@@ -213,12 +214,12 @@ impl Reader {
     fn begin_part(&mut self, info: &RunInfo) {
         let last = self.parts.last().copied();
         let last = last.unwrap_or_else(|| Part::new(info));
-        self.summary.break_off();
         let first = self.summary.info.started_at_unix_ns;
         let begins = Nanos(info.started_at_unix_ns.saturating_sub(first));
         let ended = self.offset + last.end;
         // A clock that was set back makes no time run twice.
         self.offset = begins.max(ended);
+        self.summary.begin_part(self.offset, info);
         let gap = self.offset - ended;
         let how = match last.is_whole {
             true => "ended",

@@ -93,6 +93,11 @@ fn changes_are_stored_with_the_run() {
     let again = |dir: &str| Process::start(&mut at(&folder, &["report", dir])).finish(LIMIT);
     assert!(live.stdout.contains("deployed"), "{}", live.stdout);
     assert_eq!(again(&whole).stdout, live.stdout);
+    // What was asked for, and what held.
+    let words: Vec<&str> = live.stdout.split_whitespace().collect();
+    let load = "const(100/s,1s) const(200/s,2s) · changed at";
+    assert!(words.join(" ").contains(load), "{}", live.stdout);
+    assert_eq!(stages(&whole), ["100/s", "300/s"]);
 
     let run = start(&cut);
     let before = serve.count("requests");
@@ -108,6 +113,43 @@ fn changes_are_stored_with_the_run() {
     for words in ["deployed", "later, with the load of its plan"] {
         assert!(resumed.stdout.contains(words), "{}", resumed.stdout);
     }
+}
+
+/// A pause is a stage, and the law goes on behind it where it stood.
+#[test]
+fn a_pause_is_a_stage() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let law = "const(50,800ms) const(100,800ms)";
+    let args = [
+        "http",
+        "-q",
+        "-r",
+        law,
+        "--interval",
+        "100ms",
+        "-o",
+        &dir,
+        &serve.url,
+    ];
+    let run = Process::start(&mut at(&folder, &args));
+    serve.await_requests(5);
+    assert_eq!(ctl(&folder, &[&dir, "pause"]).code, Some(0));
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    assert_eq!(ctl(&folder, &[&dir, "resume"]).code, Some(0));
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(stages(&dir), ["50/s", "paused", "50/s", "100/s"]);
+    assert!(run.stdout.contains("120 sent"), "{}", run.stdout);
+}
+
+/// The names of a stored run's stages.
+fn stages(dir: &str) -> Vec<String> {
+    let report = Report::read(&format!("{dir}/summary.json"));
+    let stages = report.at("stages").as_array().expect("stages").iter();
+    let names = stages.map(|stage| stage["name"].as_str().expect("a name").to_owned());
+    names.collect()
 }
 
 /// The folder is the user's alone, and the socket of a run that was killed is removed.

@@ -5,7 +5,7 @@ use crate::channel::{Channel, Message, Note, Reporter, Stopped};
 use crate::id::PoolId;
 use crate::id::Shard;
 use drumfire_measure::{
-    GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
+    Changed, GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
 };
 use drumfire_net::{StealTimes, resident_memory, steal_times};
 use drumfire_plan::{Plan, Spin, StopReason, Threshold};
@@ -180,8 +180,9 @@ impl Collector {
                 return;
             }
             Message::Changed(command) => {
+                // The notes are made where the run is observed.
                 self.summary
-                    .note_change(command.pool, command.change.kind());
+                    .note_change(&Changed::by(&command, String::new()));
                 return observer(RunEvent::Changed(command));
             }
             Message::Stopping { pool, stop } => {

@@ -105,8 +105,13 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
     for scenario in &pool.scenarios {
         put_text(out, scenario);
     }
-    put(out, pool.stages.len() as u64);
-    for stage in &pool.stages {
+    encode_stages(&pool.stages, out);
+}
+
+/// Appends the stages of a load.
+pub(crate) fn encode_stages(stages: &[Stage], out: &mut Vec<u8>) {
+    put(out, stages.len() as u64);
+    for stage in stages {
         put_text(out, &stage.name);
         put(out, stage.start.0);
     }
@@ -149,14 +154,14 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
 }
 
 /// The stages of a load, which begin one after the other.
-fn decode_stages(input: &mut Input<'_>) -> Result<Vec<Stage>, CodecError> {
+pub(crate) fn decode_stages(input: &mut Input<'_>) -> Result<Vec<Stage>, CodecError> {
     let stages: Vec<Stage> = input.several(|input| {
         Ok(Stage {
             name: text(input)?,
             start: Nanos(input.number()?),
         })
     })?;
-    if !stages.is_sorted_by(|a, b| a.start < b.start) {
+    if !stages.is_sorted_by_key(|stage| stage.start) {
         return Err(CodecError::Malformed("stages are out of order"));
     }
     Ok(stages)

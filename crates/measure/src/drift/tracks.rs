@@ -235,7 +235,7 @@ fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
     }
     let is_open = |pool: &PoolInfo| pool.model == Model::Open;
     // A law of one piece that is no constant rate.
-    let varies = |pool: &PoolInfo| pool.intended_rate.is_none() && pool.stages.is_empty();
+    let varies = |pool: &PoolInfo| pool.intended_rate.is_none() && pool.stages.len() < 2;
     if info.pools.iter().any(|pool| is_open(pool) && varies(pool)) {
         return false;
     }

@@ -10,6 +10,7 @@ mod merge;
 mod reference;
 mod samples;
 mod settling;
+mod stages;
 mod summary;
 mod thresholds;
 mod timeline;

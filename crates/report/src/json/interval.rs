@@ -21,6 +21,9 @@ pub(super) struct Line<'a> {
 pub(super) struct Stage {
     pool: String,
     name: String,
+    /// The measured part of its length, where that is not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_ns: Option<u64>,
     #[serde(flatten)]
     figures: Interval,
 }
@@ -30,6 +33,7 @@ impl Stage {
         Self {
             pool: secret::setting("", &stage.pool.name),
             name: stage.stage.name.clone(),
+            measured_ns: (stage.measured != stage.row.length()).then_some(stage.measured.0),
             figures: Interval::of(&stage.row),
         }
     }

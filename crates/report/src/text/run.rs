@@ -7,8 +7,8 @@ use crate::page::Page;
 use crate::quantity::{busy, count, counted, latency, share, share_tenths, span, throughput};
 use crate::style::Unicode;
 use drumfire_measure::{
-    AddressCounts, AddressRow, Closing, Connections, Figures, Histogram, Model, PoolInfo, Settling,
-    Summary, Validity,
+    AddressCounts, AddressRow, Closing, Connections, Figures, Histogram, LoadOrders, Model,
+    PoolInfo, Settling, Summary, Validity,
 };
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
@@ -23,17 +23,21 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     if let [pool] = &info.pools[..] {
         let asked = Asked::of(info, pool);
         let Loads { model, carried } = loads(pool, &summary.total, &asked, page);
+        let model = model.into_iter().chain(changed(summary.orders(0), page));
         let run = asked.length(summary, page);
-        let items = model.into_iter().chain(run).chain(carried);
+        let items = model.chain(run).chain(carried);
         let items = items.chain(asked.limits(page)).chain([threads, seed]);
         page.items("Load", items.map(Line::plain).collect());
     } else {
         let separator = page.style.glyph(" · ", ", ");
         let mut lines = Vec::new();
-        for (pool, figures) in summary.pools() {
+        for (number, (pool, figures)) in summary.pools().enumerate() {
             let asked = Asked::of(info, pool);
             let Loads { model, carried } = loads(pool, figures, &asked, page);
-            let items = model.into_iter().chain(carried).chain(asked.limits(page));
+            let model = model
+                .into_iter()
+                .chain(changed(summary.orders(number), page));
+            let items = model.chain(carried).chain(asked.limits(page));
             let items: Vec<String> = items.collect();
             let text = format!(
                 "{}: {}",
@@ -88,6 +92,18 @@ fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
             span(span_left_out, unicode)
         )
     })
+}
+
+/// The changes of a load by orders, if there were any; the notes have each of them.
+fn changed(orders: LoadOrders, page: &Page<'_>) -> Option<String> {
+    const TENTH: u64 = 100_000_000;
+    let first = Nanos((orders.first.0 + TENTH / 2) / TENTH * TENTH);
+    let first = span(first, page.style.unicode);
+    match orders.count {
+        0 => None,
+        1 => Some(format!("changed at {first}")),
+        several => Some(format!("changed {several} times from {first} on")),
+    }
 }
 
 /// A pool's load in words.

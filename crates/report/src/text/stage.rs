@@ -71,7 +71,9 @@ fn cells(stage: &StageRow<'_>, several: bool, style: &Style) -> Vec<Line> {
         Line::of(span(row.start, style.unicode), Ink::Dim),
         Line::plain(count(row.good)),
         Line::of(count(failures), failed),
-        Line::plain(rate(row.ended_per_s())),
+        stage
+            .ended_per_s()
+            .map_or_else(none, |ended| Line::plain(rate(ended))),
         goal.map_or_else(none, |goal| Line::plain(share(answered, goal))),
         time(row.latency.p50),
         time(row.latency.p90),

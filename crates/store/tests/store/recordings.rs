@@ -59,6 +59,7 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
         .changed(&Changed {
             pool: Some(1),
             kind: ChangeKind::Rate,
+            order: None,
             note: "another rate".to_owned(),
         })
         .unwrap();

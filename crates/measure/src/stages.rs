@@ -1,0 +1,301 @@
+//! The stages of a pool's load as it ran: those of its plan's law, cut anew by each order.
+//!
+//! [`Stages::change`] and [`Stages::begin_part`] take what changes the load, in order of time, each
+//! before the interval within which it holds is absorbed. [`Stages::absorb`] takes the intervals.
+//! [`Stages::cells`] may be read at any time: it has the stages that ran so far.
+//!
+//! ```text
+//!   law      const(50,2s) const(100,2s)         origin 0
+//!   order    at 1.6 s: rate 80/s                origin 1.6 s, the stages of the new law
+//!   order    at 2.1 s: pause                    the law's time stands
+//!   order    at 2.9 s: resume                   origin 2.4 s
+//!   ran      50/s · 80/s from 1.6 s · paused from 2.1 s · 80/s from 2.9 s
+//! ```
+//!
+//! An interval belongs to the stage in which it begins. So a stage that takes no time would have
+//! none: it has the interval in which it lies, and the stage behind it begins with the next one.
+
+use crate::{Changed, Interval, Overview, PoolInfo, Resolution, RunInfo, Timeline};
+use drumfire_plan::{ChangeKind, Stage};
+use drumfire_units::Nanos;
+
+/// The most stages of a pool's load, those that orders began included.
+const STAGES_MAX: usize = 200;
+/// The most stages that the name of a cell has.
+const NAMES_MAX: usize = 4;
+
+const PAUSED: &str = "paused";
+/// The name of all stages behind [`STAGES_MAX`].
+const LATER: &str = "later stages";
+/// The name of a load of which no stage was stored.
+const UNKNOWN: &str = "the plan's load";
+
+/// The stages of a pool's load, and what was measured in each.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stages {
+    law: Law,
+    /// The stages that ran, and those of the law that are to come.
+    list: Vec<Stage>,
+    /// The length of the run's intervals.
+    interval: Nanos,
+    timeline: Timeline<Overview>,
+    orders: LoadOrders,
+}
+
+/// The law that holds, and its time.
+#[derive(Clone, Debug, PartialEq)]
+struct Law {
+    /// Its stages, in its own time.
+    stages: Vec<Stage>,
+    /// When its own time was 0, with all its pauses added.
+    origin: Nanos,
+    /// Since when its time stands.
+    paused_at: Option<Nanos>,
+}
+
+/// The orders that changed a pool's load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadOrders {
+    /// How many there were.
+    pub count: u64,
+    /// When the first one held.
+    pub first: Nanos,
+}
+
+/// What was measured in a stage, or in neighbours that are too short for an interval of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StageCell {
+    pub(crate) stage: Stage,
+    pub(crate) cell: Overview,
+}
+
+impl Stages {
+    /// The stages of a run's pool, by its number.
+    pub(crate) fn new(info: &RunInfo, number: usize) -> Self {
+        let list = info.pools[number].stages.clone();
+        let edges = Resolution::Edges(edges(&list, info.interval));
+        Self {
+            law: Law {
+                stages: list.clone(),
+                origin: Nanos::ZERO,
+                paused_at: None,
+            },
+            list,
+            interval: info.interval,
+            timeline: Timeline::of_pool(info, number, edges),
+            orders: LoadOrders::default(),
+        }
+    }
+
+    /// The stages that ran, and those that are to come.
+    pub(crate) fn list(&self) -> &[Stage] {
+        &self.list
+    }
+
+    /// The orders so far that changed the load.
+    pub(crate) const fn orders(&self) -> LoadOrders {
+        self.orders
+    }
+
+    /// Takes an order. Its time is from the run's start.
+    pub(crate) fn change(&mut self, changed: &Changed) {
+        let (at, law) = match &changed.order {
+            Some(order) => (order.at, &order.law[..]),
+            // It held within the interval that comes next.
+            None => (self.timeline.end() + self.half(), &[][..]),
+        };
+        if changed.kind.is_of_load() {
+            if self.orders.count == 0 {
+                self.orders.first = at;
+            }
+            self.orders.count += 1;
+        }
+        match changed.kind {
+            ChangeKind::Rate | ChangeKind::Users => self.follow(at, law, changed.kind),
+            ChangeKind::Pause if self.law.paused_at.is_none() => {
+                self.law.paused_at = Some(at);
+                let paused = Stage {
+                    name: PAUSED.to_owned(),
+                    start: at,
+                };
+                self.cut(at, [paused].into());
+            }
+            ChangeKind::Resume => {
+                if let Some(paused_at) = self.law.paused_at.take() {
+                    self.law.origin += at - paused_at;
+                    self.cut(at, self.law.from(at));
+                }
+            }
+            ChangeKind::Pause | ChangeKind::Mark | ChangeKind::Stop => {}
+        }
+    }
+
+    /// Takes the beginning of a further part of the run, whose load is this pool's. A stage that
+    /// goes on stays one.
+    pub(crate) fn begin_part(&mut self, at: Nanos, pool: &PoolInfo) {
+        self.law = Law {
+            stages: pool.stages.clone(),
+            origin: at,
+            paused_at: None,
+        };
+        let mut rest = self.law.from(at);
+        // What was to come when the part before ended never came.
+        let ended = self.timeline.end();
+        self.list.retain(|stage| stage.start < ended);
+        let goes_on = match (self.list.last(), rest.first()) {
+            (Some(last), Some(next)) => last.name == next.name,
+            (_, None) => true,
+            (None, Some(_)) => rest.len() == 1,
+        };
+        if goes_on && !rest.is_empty() {
+            rest.remove(0);
+        }
+        self.cut(at, rest);
+    }
+
+    /// Adds an interval that is summed up.
+    pub(crate) fn absorb(&mut self, interval: &Interval) {
+        self.timeline.absorb(interval);
+    }
+
+    /// Forgets what was measured, and keeps the stages.
+    pub(crate) fn reset(&mut self) {
+        self.timeline.clear();
+    }
+
+    /// The stages that ran, in order of time, each with what was measured in it.
+    pub(crate) fn cells(&self) -> Vec<StageCell> {
+        let edges = edges(&self.list, self.interval);
+        let place = |at: Nanos| edges.partition_point(|edge| *edge <= at).saturating_sub(1);
+        let cells = self.timeline.cells().map(|cell| (place(cell.start), cell));
+        let mut cells: Vec<(usize, Overview)> = cells.collect();
+        // What ended behind a stage without a length, when nothing was due any more, is that stage's.
+        if let [.., (before, whole), (_, drain)] = &mut cells[..]
+            && self.is_instant(*before)
+            && drain.tally.intended == 0
+        {
+            whole.merge(drain);
+            cells.pop();
+        }
+        let begun = edges.partition_point(|edge| *edge < self.timeline.end());
+        let next = cells.iter().skip(1).map(|(at, _)| *at);
+        let ends: Vec<usize> = next.chain([begun]).collect();
+        let cells = cells.into_iter().zip(ends);
+        let cells = cells.filter_map(|((first, cell), end)| {
+            let own = self.list.get(first..end.max(first + 1))?;
+            let stage = together(own)?;
+            Some(StageCell { stage, cell })
+        });
+        cells.collect()
+    }
+
+    /// Whether a stage takes no time, by its place.
+    fn is_instant(&self, place: usize) -> bool {
+        let next = self.list.get(place + 1);
+        next.is_some_and(|next| next.start == self.list[place].start)
+    }
+
+    /// Another law holds from a time on.
+    fn follow(&mut self, at: Nanos, stages: &[Stage], kind: ChangeKind) {
+        self.law.stages = match stages {
+            [] => vec![Stage {
+                name: match kind {
+                    ChangeKind::Users => "other users".to_owned(),
+                    _ => "another rate".to_owned(),
+                },
+                start: Nanos::ZERO,
+            }],
+            known => known.to_vec(),
+        };
+        self.law.origin = at;
+        match &mut self.law.paused_at {
+            // The law begins when the load goes on.
+            Some(paused_at) => *paused_at = at,
+            None => self.cut(at, self.law.from(at)),
+        }
+    }
+
+    /// Lets these stages follow from a time on in place of those that were to come.
+    fn cut(&mut self, at: Nanos, stages: Vec<Stage>) {
+        if self.list.is_empty() && !stages.is_empty() {
+            self.list.push(Stage {
+                name: UNKNOWN.to_owned(),
+                start: Nanos::ZERO,
+            });
+        }
+        self.list.retain(|stage| stage.start < at);
+        let room = STAGES_MAX.saturating_sub(self.list.len());
+        let later = stages.get(room).map(|stage| stage.start);
+        self.list.extend(stages.into_iter().take(room));
+        if let (Some(start), Some(last)) = (later, self.list.last_mut())
+            && last.name != LATER
+        {
+            *last = Stage {
+                name: LATER.to_owned(),
+                start: last.start.min(start),
+            };
+        }
+        let edges = edges(&self.list, self.interval);
+        self.timeline.set_edges(edges);
+    }
+
+    fn half(&self) -> Nanos {
+        Nanos(self.interval.0 / 2)
+    }
+}
+
+impl Law {
+    /// The stages from a time on, the one that holds then first.
+    fn from(&self, at: Nanos) -> Vec<Stage> {
+        let begins = |stage: &Stage| self.origin + stage.start;
+        let passed = self.stages.partition_point(|stage| begins(stage) < at);
+        let passed = match self.stages.get(passed) {
+            Some(next) if begins(next) == at => passed,
+            _ => passed.saturating_sub(1),
+        };
+        let rest = self.stages.iter().skip(passed);
+        rest.map(|stage| Stage {
+            name: stage.name.clone(),
+            start: begins(stage).max(at),
+        })
+        .collect()
+    }
+}
+
+/// From where on an interval that begins then belongs to each of these stages.
+fn edges(stages: &[Stage], interval: Nanos) -> Vec<Nanos> {
+    let mut edges: Vec<Nanos> = Vec::with_capacity(stages.len());
+    let starts = stages.iter().map(|stage| stage.start);
+    let next = starts.clone().skip(1).map(Some).chain([None]);
+    let mut soonest = Nanos::ZERO;
+    for (start, next) in starts.zip(next) {
+        let is_instant = next == Some(start);
+        let begins = match is_instant {
+            true => Nanos(start.0 - start.0 % interval.0.max(1)),
+            false => start,
+        };
+        let edge = begins.max(soonest);
+        edges.push(edge);
+        // A worker may close an interval a little late.
+        soonest = match is_instant {
+            true => edge + Nanos(interval.0.div_ceil(2)),
+            false => edge + Nanos(1),
+        };
+    }
+    edges
+}
+
+/// Stages that are told of as one.
+fn together(stages: &[Stage]) -> Option<Stage> {
+    let first = stages.first()?;
+    let names = stages.iter().take(NAMES_MAX);
+    let names: Vec<&str> = names.map(|stage| stage.name.as_str()).collect();
+    let mut name = names.join(", ");
+    if stages.len() > NAMES_MAX {
+        name.push_str(&format!(" and {} more", stages.len() - NAMES_MAX));
+    }
+    Some(Stage {
+        name,
+        start: first.start,
+    })
+}
