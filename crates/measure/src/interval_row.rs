@@ -87,19 +87,19 @@ impl IntervalRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
     /// The least time.
-    pub min: Option<Reading>,
+    pub min: Option<SpreadTime>,
     /// The median.
-    pub p50: Option<Reading>,
+    pub p50: Option<SpreadTime>,
     /// The 90th percentile.
-    pub p90: Option<Reading>,
+    pub p90: Option<SpreadTime>,
     /// The 95th percentile.
-    pub p95: Option<Reading>,
+    pub p95: Option<SpreadTime>,
     /// The 99th percentile.
-    pub p99: Option<Reading>,
+    pub p99: Option<SpreadTime>,
     /// The 99.9th percentile.
-    pub p999: Option<Reading>,
+    pub p999: Option<SpreadTime>,
     /// The greatest time.
-    pub max: Option<Reading>,
+    pub max: Option<SpreadTime>,
 }
 
 impl Spread {
@@ -107,7 +107,7 @@ impl Spread {
     #[must_use]
     pub fn of(times: &Histogram) -> Self {
         let reading = |q| {
-            Some(Reading {
+            Some(SpreadTime {
                 time: times.quantile(q)?,
                 is_at_least: times.is_at_least(q),
             })
@@ -125,7 +125,7 @@ impl Spread {
 
     /// Each figure under its name, from the least to the greatest.
     #[must_use]
-    pub const fn named(&self) -> [(&'static str, Option<Reading>); 7] {
+    pub const fn named(&self) -> [(&'static str, Option<SpreadTime>); 7] {
         [
             ("min", self.min),
             ("p50", self.p50),
@@ -140,7 +140,7 @@ impl Spread {
 
 /// A time of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct SpreadTime {
     /// The time.
     pub time: Nanos,
     /// Whether it is known only from below.

@@ -65,7 +65,7 @@ pub use health::{GeneratorHealth, WorkerHealth};
 pub use held_back::HeldBack;
 pub use histogram::Histogram;
 pub use interval::Interval;
-pub use interval_row::{IntervalRow, Reading, Rows, Spread};
+pub use interval_row::{IntervalRow, Rows, Spread, SpreadTime};
 pub use iterations::{IterationSample, Iterations};
 pub use latency::Latency;
 pub use leniency::{Leniencies, Leniency};

@@ -6,7 +6,7 @@
 use crate::calendar::{rfc3339_millis, rfc3339_seconds};
 use crate::quantity;
 use crate::style::{Style, Unicode};
-use drumfire_measure::{IntervalRow, Model, Reading, RunInfo};
+use drumfire_measure::{IntervalRow, Model, RunInfo, SpreadTime};
 use drumfire_units::Nanos;
 
 /// After how many lines the header stands again.
@@ -191,7 +191,7 @@ impl Lines {
     }
 
     fn lag(&self, row: &IntervalRow) -> String {
-        let exact = |time| Reading {
+        let exact = |time| SpreadTime {
             time,
             is_at_least: false,
         };
@@ -199,8 +199,8 @@ impl Lines {
     }
 
     /// A time in milliseconds with three digits or more.
-    fn millis(&self, reading: Option<Reading>) -> String {
-        let Some(Reading { time, is_at_least }) = reading else {
+    fn millis(&self, reading: Option<SpreadTime>) -> String {
+        let Some(SpreadTime { time, is_at_least }) = reading else {
             return NONE.to_owned();
         };
         let millis = time.0 as f64 / 1e6;
@@ -237,7 +237,7 @@ pub fn sentence(row: &IntervalRow, style: &Style) -> String {
         said.push(format!("{:.0} % of what was due", share * 100.0));
     }
     for (name, reading) in [("p50", row.latency.p50), ("p99", row.latency.p99)] {
-        let Some(Reading { time, is_at_least }) = reading else {
+        let Some(SpreadTime { time, is_at_least }) = reading else {
             continue;
         };
         let time = match is_at_least {

@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::quantity::{count, in_letters, latency, latency_at_least, rate, share, span};
 use crate::style::Style;
 use crate::table::{Column, Table};
-use drumfire_measure::{Reading, StageRow, Summary};
+use drumfire_measure::{SpreadTime, StageRow, Summary};
 
 /// No name takes more columns.
 const NAME_MAX: usize = 40;
@@ -59,9 +59,9 @@ fn cells(stage: &StageRow<'_>, several: bool, style: &Style) -> Vec<Line> {
     let none = || Line::of(style.glyph("–", "-"), Ink::Dim);
     let goal = row.goal.filter(|goal| *goal > 0);
     let answered = row.good.saturating_add(row.bad);
-    let time = |reading: Option<Reading>| match reading {
+    let time = |reading: Option<SpreadTime>| match reading {
         None => none(),
-        Some(Reading { time, is_at_least }) => Line::plain(match is_at_least {
+        Some(SpreadTime { time, is_at_least }) => Line::plain(match is_at_least {
             true => latency_at_least(time, style.unicode),
             false => latency(time, style.unicode),
         }),
