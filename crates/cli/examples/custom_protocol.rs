@@ -20,8 +20,7 @@
 )]
 
 use drumfire_measure::{
-    GeneratorHealth, Interval, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample, Summary,
-    WindowedThresholds, WorkerHealth,
+    Interval, Leniencies, Model, Outcome, PoolInfo, Reading, RunInfo, Sample, Summary,
 };
 use drumfire_plan::{Arrivals, Growth, Sequence, Threshold, Warmup};
 use drumfire_report::style::Style;
@@ -193,18 +192,15 @@ fn fire(address: &str) -> Result<Summary, Box<dyn Error>> {
         let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);
         ended.filter_map(Result::ok).collect()
     });
-    let mut summary = Summary::new(Arc::clone(&info));
-    let mut windows = WindowedThresholds::new(&thresholds, &info);
+    let mut reading = Reading::new(Arc::clone(&info), &thresholds);
     let mut merged = Interval::of_pools(&info.pools);
     for interval in &intervals {
         merged.merge(interval);
     }
     merged.end = clock.now();
     merged.sum_up();
-    summary.absorb(&merged);
-    windows.absorb(&merged);
-    let health = GeneratorHealth::of(&merged.total, &WorkerHealth::default(), THREADS);
-    Ok(summary.finish(merged.end, health, &thresholds, &windows))
+    reading.absorb(&merged);
+    Ok(reading.close(merged.end, 0.0))
 }
 
 /// A target: answers each line, for as many connections as come.

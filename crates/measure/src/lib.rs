@@ -1,7 +1,7 @@
 //! Measurements: samples, histograms, intervals, summaries, health, thresholds.
 //!
 //! Knows how to record, merge and judge. Must not know I/O or clocks: every time is an argument.
-//! Start reading at [`Sample`], then [`Figures`] and [`Interval`], then [`Summary`].
+//! Start reading at [`Sample`], then [`Figures`] and [`Interval`], then [`Reading`] and [`Summary`].
 
 mod addresses;
 mod buckets;
@@ -30,6 +30,7 @@ mod outcome;
 mod overview;
 mod pool_series;
 mod quantile;
+mod reading;
 mod reason;
 mod run;
 mod sample;
@@ -74,6 +75,7 @@ pub use messages::{IsFirst, Messages};
 pub use outcome::{Blame, Outcome};
 pub use overview::Overview;
 pub use pool_series::PoolSeries;
+pub use reading::Reading;
 pub use reason::{Reason, Remedy};
 pub use run::{Model, PoolInfo, RunEvent, RunInfo};
 pub use sample::{Kept, Particulars, Sample};
@@ -91,4 +93,4 @@ pub use transcript::{
     Side, Transcript, Written,
 };
 pub use verdict::{Validity, Verdict};
-pub use window::WindowedThresholds;
+use window::WindowedThresholds;

@@ -2,7 +2,6 @@
 
 use crate::figures::Carried;
 use crate::stages::{StageCell, Stages};
-use crate::threshold::{Aim, View};
 use crate::verdict::Evidence;
 use crate::{
     Changed, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow,
@@ -10,7 +9,7 @@ use crate::{
     Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Verdict,
     WindowedThresholds, WorkerHealth,
 };
-use drumfire_plan::{ChangeKind, Stage, Threshold, Warmup};
+use drumfire_plan::{ChangeKind, Stage, Warmup};
 use drumfire_units::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,7 +58,7 @@ fn everything_of(info: &RunInfo) -> Option<Timeline<Interval>> {
     is_found.then(|| Timeline::new(info, Resolution::AtMost(cells)))
 }
 
-/// The merge of all intervals of a run.
+/// The merge of all intervals of a run. A [`crate::Reading`] makes it, and closes its books.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The facts known at the start.
@@ -98,23 +97,11 @@ pub struct Summary {
     pub failed_bodies: FailedBodies,
     /// The slowest requests that carried traces.
     pub slowest: Slowest,
-    /// The threshold that ended the run, if one did.
-    ended_by: Option<EndedBy>,
-}
-
-/// The threshold that ended a run.
-#[derive(Clone, Debug, PartialEq)]
-struct EndedBy {
-    /// Its place in the plan.
-    index: usize,
-    /// Its result at that moment: what is in flight then ends later, and may better it.
-    result: ThresholdResult,
 }
 
 impl Summary {
     /// A summary of nothing yet.
-    #[must_use]
-    pub fn new(info: Arc<RunInfo>) -> Self {
+    pub(crate) fn new(info: Arc<RunInfo>) -> Self {
         let (total, health, pools) = Interval::of_pools(&info.pools).into_parts();
         Self {
             total,
@@ -137,14 +124,13 @@ impl Summary {
             drift: Vec::new(),
             failed_bodies: FailedBodies::default(),
             slowest: Slowest::default(),
-            ended_by: None,
         }
     }
 
     /// Takes a change of one pool's load, or of all, before the interval within which it holds:
     /// the stages are cut anew, and where a rate changed, or stood still for a while, the plan's
     /// rate is no longer the one that was asked for.
-    pub fn note_change(&mut self, changed: &Changed) {
+    pub(crate) fn note_change(&mut self, changed: &Changed) {
         let pools = &mut Arc::make_mut(&mut self.info).pools;
         for ((index, pool), stages) in (0..).zip(pools).zip(&mut self.stages) {
             if changed.pool.is_none_or(|only| only == index) {
@@ -167,7 +153,7 @@ impl Summary {
     }
 
     /// Goes on with a further part of the run, which began at this time with these pools.
-    pub fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
+    pub(crate) fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
         self.break_off();
         if let Some(last) = self.parts.last_mut() {
             last.end = self.timeline.end();
@@ -182,7 +168,7 @@ impl Summary {
     }
 
     /// Merges one interval that is summed up, in any order.
-    pub fn absorb(&mut self, interval: &Interval) {
+    pub(crate) fn absorb(&mut self, interval: &Interval) {
         self.total.merge(&interval.total);
         self.health.merge(&interval.health);
         for (mine, theirs) in self.pools.iter_mut().zip(interval.pools()) {
@@ -249,7 +235,7 @@ impl Summary {
         self.info.pools.iter().zip(self.pool_figures())
     }
 
-    fn pool_figures(&self) -> &[Figures] {
+    pub(crate) fn pool_figures(&self) -> &[Figures] {
         if self.pools.is_empty() {
             std::slice::from_ref(&self.total)
         } else {
@@ -258,7 +244,7 @@ impl Summary {
     }
 
     /// Leaves out the time before the run settled, once, where the plan asks for that.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let Some(everything) = self.everything.take() else {
             return;
         };
@@ -296,35 +282,8 @@ impl Summary {
         }
     }
 
-    /// Closes the books, once: evaluates the thresholds and judges. `windows` must have absorbed
-    /// the same intervals.
-    #[must_use]
-    pub fn finish(
-        mut self,
-        duration: Nanos,
-        generator: GeneratorHealth,
-        thresholds: &[Threshold],
-        windows: &WindowedThresholds,
-    ) -> Self {
-        self.settle();
-        let duration = match self.info.warmup {
-            Warmup::Span(_) => duration,
-            Warmup::Auto => duration - self.left_out(),
-        };
-        self.duration = duration;
-        let results = thresholds
-            .iter()
-            .enumerate()
-            .map(|(index, threshold)| match &self.ended_by {
-                Some(ended) if ended.index == index => ended.result.clone(),
-                _ => self.evaluate(index, threshold, windows, duration),
-            })
-            .collect();
-        self.close(duration, generator, results)
-    }
-
-    /// Closes the books with the results of the thresholds.
-    fn close(
+    /// Closes the books over a measured span, with the results of the thresholds.
+    pub(crate) fn close(
         mut self,
         duration: Nanos,
         generator: GeneratorHealth,
@@ -357,24 +316,10 @@ impl Summary {
         }
     }
 
-    /// Closes the books as [`Self::finish`] did for the summary that this is the ending of. All its
-    /// intervals must have been absorbed.
-    #[must_use]
-    pub fn restore(mut self, ending: Ending) -> Self {
-        self.settle();
-        let mut generator = GeneratorHealth::of(&self.total, &self.health, self.info.threads);
-        generator.spin = self.info.spin;
-        generator.steal_share = ending.steal_share;
-        Arc::make_mut(&mut self.info).notes = ending.notes;
-        self.failed_bodies = ending.failed_bodies;
-        self.slowest = ending.slowest;
-        self.close(ending.duration, generator, ending.thresholds)
-    }
-
     /// Accounts for what was under way where the record of a run breaks off: of the requests that
     /// were due and of which nothing is recorded, those under way then are in flight, and the rest
     /// is pending. It has no times.
-    pub fn break_off(&mut self) {
+    pub(crate) fn break_off(&mut self) {
         self.settle();
         let mut pools = match self.pools.is_empty() {
             true => vec![&mut self.total],
@@ -406,57 +351,6 @@ impl Summary {
         let load = LoadAnswer::of_run(&pools, self.duration);
         let target = TargetAnswer::of_run(&pools);
         (self.verdict, self.load, self.target) = (verdict, load, target);
-    }
-
-    /// A threshold's result on what was absorbed, which spans this long.
-    fn evaluate(
-        &self,
-        index: usize,
-        threshold: &Threshold,
-        windows: &WindowedThresholds,
-        span: Nanos,
-    ) -> ThresholdResult {
-        if threshold.window.is_some() {
-            return windows.result(index, threshold);
-        }
-        let figure = Aim::of(&threshold.metric, &self.info).and_then(|aim| {
-            let view = View::of(&aim, &self.total, self.pool_figures(), span)?;
-            view.figure(&aim.metric)
-        });
-        ThresholdResult::of(threshold, figure)
-    }
-
-    /// Whether a threshold that may end the run does so now, at the end of the interval that was
-    /// absorbed last. Its result stays as it is at this moment. A rule that can't be evaluated yet
-    /// ends nothing.
-    pub fn ends_run(
-        &mut self,
-        thresholds: &[Threshold],
-        windows: &WindowedThresholds,
-        now: Nanos,
-    ) -> bool {
-        if self.ended_by.is_some() {
-            return false;
-        }
-        let span = now - self.info.warmup.span();
-        let mut thresholds = thresholds.iter().enumerate();
-        let found = thresholds.find_map(|(index, threshold)| {
-            threshold.role.ends_from().filter(|from| *from <= now)?;
-            let result = self.evaluate(index, threshold, windows, span);
-            let fails = match threshold.window {
-                Some(_) => windows.fails_now(index),
-                None => result.actual.is_some() && !result.passed,
-            };
-            fails.then_some(EndedBy {
-                index,
-                result: ThresholdResult {
-                    ended_run_at: Some(now),
-                    ..result
-                },
-            })
-        });
-        self.ended_by = found;
-        self.ended_by.is_some()
     }
 
     /// Whether every request and every iteration of every pool is accounted for, exactly, in a

@@ -12,7 +12,7 @@ use drumfire_plan::Threshold;
 /// the window. A window in which the metric cannot be evaluated (too few samples for a quantile) is
 /// passed over; a threshold of which no window could be evaluated fails.
 #[derive(Clone, Debug)]
-pub struct WindowedThresholds {
+pub(crate) struct WindowedThresholds {
     trackers: Vec<Tracker>,
 }
 
@@ -42,8 +42,7 @@ struct Worst {
 
 impl WindowedThresholds {
     /// Follows those of `thresholds` that have a window, in a run of which this is known.
-    #[must_use]
-    pub fn new(thresholds: &[Threshold], info: &RunInfo) -> Self {
+    pub(crate) fn new(thresholds: &[Threshold], info: &RunInfo) -> Self {
         let mut trackers = Vec::new();
         for (index, threshold) in thresholds.iter().enumerate() {
             if let Some(window) = threshold.window {
@@ -60,7 +59,7 @@ impl WindowedThresholds {
     }
 
     /// Takes the next interval, merged over all workers, in order of time.
-    pub fn absorb(&mut self, interval: &Interval) {
+    pub(crate) fn absorb(&mut self, interval: &Interval) {
         for tracker in &mut self.trackers {
             tracker.absorb(interval);
         }

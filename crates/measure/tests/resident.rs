@@ -9,7 +9,7 @@
 #[expect(dead_code, reason = "the other program uses all of it")]
 mod samples;
 
-use drumfire_measure::{Histogram, Interval, Model, Summary};
+use drumfire_measure::{Histogram, Interval, Model, Reading};
 use drumfire_units::Nanos;
 use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,7 +64,7 @@ fn a_week_takes_the_memory_of_an_hour() {
     info.interval = Nanos::from_secs(30);
     let info = Arc::new(info);
     let length = info.interval;
-    let mut summary = Summary::new(Arc::clone(&info));
+    let mut reading = Reading::new(Arc::clone(&info), &[]);
     let mut interval = Interval::of_pools(&info.pools);
     let mut random = 1_u64;
     let mut resident_early = 0;
@@ -81,12 +81,12 @@ fn a_week_takes_the_memory_of_an_hour() {
             interval.total.latency.response_time.record(time);
         }
         interval.sum_up();
-        summary.absorb(&interval);
+        reading.absorb(&interval);
         if index == 120 {
             resident_early = resident();
         }
     }
-    let rows = summary.intervals();
+    let rows = reading.so_far().intervals();
     assert!((150..=300).contains(&rows.len()), "{} rows", rows.len());
     let last = rows.last().map(|row| row.end);
     assert_eq!(last, Some(Nanos::from_secs(7 * 86_400)));

@@ -4,10 +4,7 @@ use crate::directory::LOG;
 use crate::frame::{Break, BreakKind};
 use crate::log::{Entries, Entry};
 use crate::{StoreError, directory};
-use drumfire_measure::{
-    Changed, Ending, GeneratorHealth, Interval, Reason, RunEvent, RunInfo, Summary,
-    WindowedThresholds,
-};
+use drumfire_measure::{Changed, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary};
 use drumfire_plan::{Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::io::{self, Read};
@@ -113,9 +110,7 @@ impl Record {
 
 /// The entries of a log that were read so far, merged.
 struct Reader {
-    summary: Summary,
-    thresholds: Vec<Threshold>,
-    windows: WindowedThresholds,
+    reading: Reading,
     parts: Vec<Part>,
     /// From the start of the run to that of the current part.
     offset: Nanos,
@@ -140,7 +135,9 @@ impl Reader {
             return Ok(None);
         };
         let mut reader = Self::new(*info);
-        show(&RunEvent::Started(Arc::clone(&reader.summary.info)));
+        show(&RunEvent::Started(Arc::clone(
+            &reader.reading.so_far().info,
+        )));
         while let Some(entry) = entries.next()? {
             match entry {
                 Entry::Part(info) => reader.begin_part(&info),
@@ -165,8 +162,6 @@ impl Reader {
         });
         let thresholds: Vec<Threshold> = thresholds.collect();
         Self {
-            windows: WindowedThresholds::new(&thresholds, &info),
-            thresholds,
             parts: vec![Part::new(&info)],
             offset: Nanos::ZERO,
             endings: Vec::new(),
@@ -175,7 +170,7 @@ impl Reader {
             other_load: false,
             intervals: 0,
             caller: String::new(),
-            summary: Summary::new(Arc::new(info)),
+            reading: Reading::new(Arc::new(info), &thresholds),
         }
     }
 
@@ -191,14 +186,13 @@ impl Reader {
         self.intervals += 1;
         interval.start += self.offset;
         interval.end += self.offset;
-        self.summary.absorb(&interval);
-        self.windows.absorb(&interval);
+        self.reading.absorb(&interval);
         Arc::new(interval)
     }
 
     fn change(&mut self, changed: Changed) {
         let changed = changed.after(self.offset);
-        self.summary.note_change(&changed);
+        self.reading.note_change(&changed);
         self.other_load |= changed.kind.is_of_load();
         self.changes.push(changed.note);
     }
@@ -214,12 +208,12 @@ impl Reader {
     fn begin_part(&mut self, info: &RunInfo) {
         let last = self.parts.last().copied();
         let last = last.unwrap_or_else(|| Part::new(info));
-        let first = self.summary.info.started_at_unix_ns;
+        let first = self.reading.so_far().info.started_at_unix_ns;
         let begins = Nanos(info.started_at_unix_ns.saturating_sub(first));
         let ended = self.offset + last.end;
         // A clock that was set back makes no time run twice.
         self.offset = begins.max(ended);
-        self.summary.begin_part(self.offset, info);
+        self.reading.begin_part(self.offset, info);
         let gap = self.offset - ended;
         let how = match last.is_whole {
             true => "ended",
@@ -241,9 +235,7 @@ impl Reader {
     fn finish<R: Read>(self, entries: &Entries<R>, directory: Option<&Path>) -> Record {
         let (broken, whole) = (entries.broken(), entries.whole());
         let Self {
-            summary,
-            thresholds,
-            windows,
+            reading,
             parts,
             mut endings,
             seams,
@@ -256,10 +248,10 @@ impl Reader {
         let is_whole = parts.last().is_some_and(|part| part.is_whole);
         let connections_max = last.as_ref().and_then(|ending| ending.connections_max);
         let mut summary = match (parts.as_slice(), endings.pop()) {
-            ([_], Some(ending)) => summary.restore(ending),
+            ([_], Some(ending)) => reading.restore(ending),
             (_, ending) => {
                 endings.extend(ending);
-                merged(summary, &parts, &endings, &thresholds, &windows)
+                merged(reading, &parts, &endings)
             }
         };
         let mut notes = seams;
@@ -301,43 +293,30 @@ impl Part {
 
 /// The summary of a run that was cut off or resumed: judged anew, for there is no ending of the
 /// whole.
-fn merged(
-    mut summary: Summary,
-    parts: &[Part],
-    endings: &[Ending],
-    thresholds: &[Threshold],
-    windows: &WindowedThresholds,
-) -> Summary {
-    summary.break_off();
-    for body in endings
-        .iter()
-        .flat_map(|ending| ending.failed_bodies.iter())
-    {
-        summary.failed_bodies.add(body.clone());
-    }
-    for slow in endings.iter().flat_map(|ending| ending.slowest.iter()) {
-        summary.slowest.add(slow.clone());
-    }
-    let warmup = summary.info.warmup;
+fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
+    reading.break_off();
+    let bodies = endings.iter().flat_map(|of| of.failed_bodies.iter());
+    bodies.for_each(|body| reading.add_failed_body(body.clone()));
+    let slowest = endings.iter().flat_map(|of| of.slowest.iter());
+    slowest.for_each(|slow| reading.add_slow(slow.clone()));
+    let warmup = reading.so_far().info.warmup;
     // What a part found and left out is in no interval: the whole finds its own.
     let is_found = warmup == Warmup::Auto;
-    let info = Arc::make_mut(&mut summary.info);
-    for note in endings.iter().flat_map(|ending| &ending.notes) {
-        if !info.notes.contains(note) {
-            info.notes.push(note.clone());
-        }
-    }
     let mut ended = endings.iter();
     let spans = parts.iter().map(|part| match part.is_whole && !is_found {
         true => ended.next().map_or(Nanos::ZERO, |ending| ending.duration),
         false => part.end - warmup.span(),
     });
     let duration = spans.fold(Nanos::ZERO, |sum, span| sum + span);
-    let mut generator = GeneratorHealth::of(&summary.total, &summary.health, summary.info.threads);
-    generator.spin = summary.info.spin;
     let steal = endings.iter().map(|ending| ending.steal_share);
-    generator.steal_share = steal.fold(0.0, f64::max);
-    summary.finish(duration, generator, thresholds, windows)
+    let mut summary = reading.close(duration, steal.fold(0.0, f64::max));
+    let info = Arc::make_mut(&mut summary.info);
+    for note in endings.iter().flat_map(|ending| &ending.notes) {
+        if !info.notes.contains(note) {
+            info.notes.push(note.clone());
+        }
+    }
+    summary
 }
 
 /// Says that the record breaks off, or that of a run that goes on is no further.

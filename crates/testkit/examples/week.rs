@@ -10,7 +10,7 @@
 
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 
-use drumfire_measure::{Interval, Rows, RunEvent, RunInfo, Summary, WindowedThresholds};
+use drumfire_measure::{Interval, Reading, Rows, RunEvent, RunInfo};
 use drumfire_net::resident_memory;
 use drumfire_plan::Threshold;
 use drumfire_testkit::{Law, Server, Simulation, World, open};
@@ -34,8 +34,7 @@ const GROWTH_MAX: u64 = 8 << 20;
 
 /// What sees the run at its full rate.
 struct Watched {
-    summary: Summary,
-    windows: WindowedThresholds,
+    reading: Reading,
     rows: Rows,
     scaled: Interval,
     half: Interval,
@@ -49,8 +48,7 @@ struct Watched {
 impl Watched {
     fn of(info: &Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
         Self {
-            summary: Summary::new(Arc::clone(info)),
-            windows: WindowedThresholds::new(thresholds, info),
+            reading: Reading::new(Arc::clone(info), thresholds),
             rows: Rows::new(info),
             scaled: Interval::of_pools(&info.pools),
             half: Interval::of_pools(&info.pools),
@@ -70,8 +68,7 @@ impl Watched {
         );
         self.next += 1;
         self.double(interval);
-        self.summary.absorb(&self.scaled);
-        self.windows.absorb(&self.scaled);
+        self.reading.absorb(&self.scaled);
         let _row = self.rows.next_row(&self.scaled);
         if interval.end.0 >= HOUR && self.next.is_multiple_of(60) {
             let resident = resident_memory().unwrap_or(0);
@@ -104,7 +101,7 @@ impl Watched {
             "| {:.1} | {} | {} | {:.1} |",
             end.0 as f64 / HOUR as f64,
             self.next,
-            self.summary.total.counts.finished(),
+            self.reading.so_far().total.counts.finished(),
             resident_memory().unwrap_or(0) as f64 / f64::from(1 << 20),
         );
     }
@@ -148,7 +145,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     watched.print(Nanos(WEEK));
-    let exchanges = watched.summary.total.counts.finished();
+    let exchanges = watched.reading.so_far().total.counts.finished();
     let grown = watched.resident_most.saturating_sub(watched.resident_first);
     println!(
         "\n{exchanges} exchanges; {:.1} MiB at most, {:.1} MiB more than after the first hour; all \

@@ -2,8 +2,8 @@
 //! `<count> <outcome> <status> <service time> <bytes received>`.
 
 use drumfire_measure::{
-    GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, Particulars, PoolInfo, RunEvent,
-    RunInfo, Sample, Summary, WindowedThresholds,
+    GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, Particulars, PoolInfo, Reading,
+    RunEvent, RunInfo, Sample, Summary,
 };
 use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
@@ -26,12 +26,10 @@ pub(crate) fn summary(lines: &str) -> Summary {
             _ => panic!("`{line}` is no line of a run"),
         }
     }
-    let windows = WindowedThresholds::new(&[], &info);
-    let mut summary = Summary::new(info);
+    let mut reading = Reading::new(info, &[]);
     interval.sum_up();
-    summary.absorb(&interval);
-    let health = GeneratorHealth::default();
-    summary.finish(span, health, &[], &windows)
+    reading.absorb(&interval);
+    reading.close_with(span, GeneratorHealth::default())
 }
 
 /// The events of the run: every exchange, each a millisecond after the last, and then the end.

@@ -4,11 +4,9 @@ use super::shard_of;
 use crate::channel::{Channel, Message, Note, Reporter, Stopped};
 use crate::id::PoolId;
 use crate::id::Shard;
-use drumfire_measure::{
-    Changed, GeneratorHealth, Interval, Kept, RunEvent, RunInfo, Summary, WindowedThresholds,
-};
+use drumfire_measure::{Changed, Interval, Kept, Reading, RunEvent, RunInfo, Summary};
 use drumfire_net::{StealTimes, resident_memory, steal_times};
-use drumfire_plan::{Plan, Spin, StopReason, Threshold};
+use drumfire_plan::{Plan, StopReason};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,9 +24,7 @@ pub(crate) struct Collector {
     workers: Vec<Peer>,
     /// The reason for the end of the load, as it was reported.
     stopped: Option<StopReason>,
-    summary: Summary,
-    windows: WindowedThresholds,
-    thresholds: Vec<Threshold>,
+    reading: Reading,
     /// A threshold ends the run now.
     ends: bool,
     end: Nanos,
@@ -96,9 +92,7 @@ impl Collector {
             sender,
             workers: Vec::new(),
             stopped: None,
-            summary: Summary::new(Arc::clone(info)),
-            windows: WindowedThresholds::new(plan.thresholds(), info),
-            thresholds: plan.thresholds().to_vec(),
+            reading: Reading::new(Arc::clone(info), plan.thresholds()),
             ends: false,
             end: Nanos::ZERO,
             machine: Some(Machine {
@@ -109,7 +103,7 @@ impl Collector {
 
     /// The facts of the run that are known before it starts.
     pub(crate) fn info(&self) -> Arc<RunInfo> {
-        Arc::clone(&self.summary.info)
+        Arc::clone(&self.reading.so_far().info)
     }
 
     /// The sender for messages to the collector.
@@ -169,10 +163,10 @@ impl Collector {
             Message::Kept(samples) => return worker.kept = samples,
             Message::Written(written) => {
                 for body in written.failed_bodies {
-                    self.summary.failed_bodies.add(body);
+                    self.reading.add_failed_body(body);
                 }
                 for slow in written.slow {
-                    self.summary.slowest.add(slow);
+                    self.reading.add_slow(slow);
                 }
                 if !written.transcripts.is_empty() {
                     observer(RunEvent::Transcripts(written.transcripts));
@@ -181,7 +175,7 @@ impl Collector {
             }
             Message::Changed(command) => {
                 // The notes are made where the run is observed.
-                self.summary
+                self.reading
                     .note_change(&Changed::by(&command, String::new()));
                 return observer(RunEvent::Changed(command));
             }
@@ -268,10 +262,8 @@ impl Collector {
             interval.health.memory = resident_memory().unwrap_or(0);
         }
         let interval = Arc::new(*interval);
-        self.summary.absorb(&interval);
-        self.windows.absorb(&interval);
-        let (thresholds, windows) = (&self.thresholds, &self.windows);
-        self.ends |= self.summary.ends_run(thresholds, windows, interval.end);
+        self.reading.absorb(&interval);
+        self.ends |= self.reading.ends_run(interval.end);
         observer(RunEvent::IntervalClosed(Arc::clone(&interval)));
         if let Ok(interval) = Arc::try_unwrap(interval) {
             self.give_back(0, Box::new(interval));
@@ -287,22 +279,23 @@ impl Collector {
 
     /// The run's summary.
     pub(crate) fn finish(self, plan: &Plan) -> Summary {
-        let mut health = GeneratorHealth::of(
-            &self.summary.total,
-            &self.summary.health,
-            u32::try_from(self.workers.len()).unwrap_or(u32::MAX),
-        );
-        health.spin = plan.generator().spin == Spin::Yes;
-        let before = self.machine.and_then(|machine| machine.steal);
-        if let (Some(before), Some(after)) = (before, before.and_then(|_| steal_times())) {
-            let total = after.total.saturating_sub(before.total).max(1);
-            health.steal_share = after.steal.saturating_sub(before.steal) as f64 / total as f64;
-        }
-        self.summary.finish(
-            self.end - plan.generator().warmup.span(),
-            health,
-            &self.thresholds,
-            &self.windows,
-        )
+        let machine = self.machine.as_ref();
+        let steal_share = machine.map_or(0.0, Machine::steal_share);
+        let duration = self.end - plan.generator().warmup.span();
+        self.reading.close(duration, steal_share)
+    }
+}
+
+impl Machine {
+    /// The share of CPU time that the hypervisor took since the start; 0 where it is not known.
+    fn steal_share(&self) -> f64 {
+        let Some(before) = self.steal else {
+            return 0.0;
+        };
+        let Some(after) = steal_times() else {
+            return 0.0;
+        };
+        let total = after.total.saturating_sub(before.total).max(1);
+        after.steal.saturating_sub(before.steal) as f64 / total as f64
     }
 }

@@ -238,10 +238,9 @@ fn a_run_is_as_its_pools_are() {
     run.pool_mut(1).record_intended(1);
     run.sum_up();
     let info = std::sync::Arc::new(info);
-    let windows = drumfire_measure::WindowedThresholds::new(&[], &info);
-    let mut summary = drumfire_measure::Summary::new(info);
-    summary.absorb(&run);
-    let summary = summary.finish(SPAN, Default::default(), &[], &windows);
+    let mut reading = drumfire_measure::Reading::new(info, &[]);
+    reading.absorb(&run);
+    let summary = reading.close_with(SPAN, Default::default());
     assert_eq!(summary.conservation(), Ok(()));
     assert_eq!(summary.target.state, TargetState::Ok);
     assert!(!summary.load.kept);

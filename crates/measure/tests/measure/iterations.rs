@@ -3,7 +3,7 @@
 use crate::samples;
 use drumfire_measure::{
     Figures, GeneratorHealth, Interval, IterationSample, Iterations, LoadAnswer, Model, Outcome,
-    PoolInfo, Summary, WindowedThresholds,
+    PoolInfo, Reading, Summary,
 };
 use drumfire_plan::Threshold;
 use drumfire_units::Nanos;
@@ -73,11 +73,9 @@ fn summary_with(interval: &Interval, thresholds: &[Threshold]) -> Summary {
     info.pools = vec![pool()];
     info.interval = SPAN;
     let info = Arc::new(info);
-    let mut summary = Summary::new(Arc::clone(&info));
-    summary.absorb(interval);
-    let mut windows = WindowedThresholds::new(thresholds, &info);
-    windows.absorb(interval);
-    summary.finish(SPAN, GeneratorHealth::default(), thresholds, &windows)
+    let mut reading = Reading::new(info, thresholds);
+    reading.absorb(interval);
+    reading.close_with(SPAN, GeneratorHealth::default())
 }
 
 #[test]
@@ -197,10 +195,9 @@ fn a_rule_may_be_about_iterations() {
 fn a_rule_about_iterations_needs_some() {
     let rule: Threshold = "iteration.p50<900ms".parse().unwrap();
     let info = samples::run(Model::Open, &["all"]);
-    let mut summary = Summary::new(Arc::clone(&info));
-    summary.absorb(&samples::healthy(&info));
-    let windows = WindowedThresholds::new(&[], &info);
-    let summary = summary.finish(SPAN, GeneratorHealth::default(), &[rule], &windows);
+    let mut reading = Reading::new(Arc::clone(&info), &[rule]);
+    reading.absorb(&samples::healthy(&info));
+    let summary = reading.close_with(SPAN, GeneratorHealth::default());
     let seen = &summary.thresholds[0];
     assert!(!seen.passed);
     let why = "an iteration is one request here; leave `iteration.` out";

@@ -1,9 +1,7 @@
 //! A warm-up that is found in the figures and left out.
 
 use crate::samples;
-use drumfire_measure::{
-    GeneratorHealth, Interval, Model, RunInfo, Settling, Summary, WindowedThresholds,
-};
+use drumfire_measure::{GeneratorHealth, Interval, Model, Reading, RunInfo, Settling, Summary};
 use drumfire_plan::Warmup;
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -55,13 +53,12 @@ fn intervals(info: &RunInfo, seconds: u64, time: impl Fn(u64) -> u64) -> Vec<Int
 }
 
 fn summary(info: &Arc<RunInfo>, intervals: &[Interval]) -> Summary {
-    let mut summary = Summary::new(Arc::clone(info));
+    let mut reading = Reading::new(Arc::clone(info), &[]);
     intervals
         .iter()
-        .for_each(|interval| summary.absorb(interval));
-    let windows = WindowedThresholds::new(&[], info);
+        .for_each(|interval| reading.absorb(interval));
     let end = Nanos(intervals.len() as u64 * SECOND);
-    summary.finish(end, GeneratorHealth::default(), &[], &windows)
+    reading.close_with(end, GeneratorHealth::default())
 }
 
 /// Slow for twenty seconds, less and less so.
@@ -100,7 +97,7 @@ fn what_is_found_is_found_again() {
     let info = info(Warmup::Auto);
     let intervals = intervals(&info, 100, slow_at_first);
     let live = summary(&info, &intervals);
-    let mut read = Summary::new(Arc::clone(&info));
+    let mut read = Reading::new(Arc::clone(&info), &[]);
     for interval in &intervals {
         let decoded = Interval::decode(&interval.encode(), &info.pools);
         read.absorb(&decoded.expect("what was encoded"));

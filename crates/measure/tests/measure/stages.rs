@@ -1,9 +1,7 @@
 //! Stages are cut by the law and by each order that held.
 
 use crate::samples::{self, ok};
-use drumfire_measure::{
-    Changed, GeneratorHealth, Interval, Model, RunInfo, Summary, WindowedThresholds,
-};
+use drumfire_measure::{Changed, Interval, Model, Reading, RunInfo, Summary};
 use drumfire_plan::{Change, Command, Stage, Users, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -62,9 +60,9 @@ fn info(law: &str) -> RunInfo {
     info
 }
 
-/// A run's summary after these events. Every request ends where it begins.
-fn summary(info: RunInfo, events: &[Event<'_>]) -> Summary {
-    let mut summary = Summary::new(Arc::new(info.clone()));
+/// The reading of a run after these events. Every request ends where it begins.
+fn reading(info: RunInfo, events: &[Event<'_>]) -> Reading {
+    let mut reading = Reading::new(Arc::new(info.clone()), &[]);
     let mut interval = Interval::of_pools(&info.pools);
     let (mut index, mut end) = (0, Nanos::ZERO);
     for event in events {
@@ -83,17 +81,17 @@ fn summary(info: RunInfo, events: &[Event<'_>]) -> Summary {
                     }
                 }
                 interval.sum_up();
-                summary.absorb(&interval);
+                reading.absorb(&interval);
                 index += 1;
             }
-            Order(at, act) => summary.note_change(&changed(at, act)),
+            Order(at, act) => reading.note_change(&changed(at, act)),
             Part(at, law) => {
                 end = Nanos::from_millis(at);
-                summary.begin_part(end, &self::info(law));
+                reading.begin_part(end, &self::info(law));
             }
         }
     }
-    summary
+    reading
 }
 
 /// The names of the stages, where each begins, in seconds, and what ended in it.
@@ -104,11 +102,12 @@ fn told(summary: &Summary) -> Vec<(String, u64, u64)> {
 }
 
 fn check(law: &str, events: &[Event<'_>], expected: &[(&str, u64, u64)]) {
-    let summary = summary(info(law), events);
+    let reading = reading(info(law), events);
+    let summary = reading.so_far();
     let expected = expected
         .iter()
         .map(|(name, start, good)| ((*name).to_owned(), *start, *good));
-    assert_eq!(told(&summary), expected.collect::<Vec<_>>(), "{law}");
+    assert_eq!(told(summary), expected.collect::<Vec<_>>(), "{law}");
 }
 
 fn second(number: u64) -> Event<'static> {
@@ -249,8 +248,8 @@ fn a_further_part_follows_its_own_law() {
         &[("50/s", 0, 10), ("80/s", 1, 10), ("50/s", 60, 10)],
     );
     // The time between the parts is not that of a stage.
-    let summary = summary(info("const(50,1s) const(70,3s)"), &part("const(70,2s)"));
-    let rates = summary.stages();
+    let reading = reading(info("const(50,1s) const(70,3s)"), &part("const(70,2s)"));
+    let rates = reading.so_far().stages();
     let rates: Vec<_> = rates.iter().map(|it| it.ended_per_s()).collect();
     assert_eq!(rates, [Some(10.0), Some(10.0)]);
 }
@@ -261,8 +260,8 @@ fn the_rate_of_a_stage_is_over_its_measured_time() {
     let mut info = info("step(50,150,50,2s)");
     info.warmup = Warmup::Span(Nanos::from_secs(3));
     let seconds = [1, 2, 3, 4, 5, 6].map(second);
-    let summary = summary(info, &seconds);
-    let stages = summary.stages();
+    let reading = reading(info, &seconds);
+    let stages = reading.so_far().stages();
     let rates: Vec<_> = stages
         .iter()
         .map(|it| (it.row.good, it.measured, it.ended_per_s()))
@@ -280,7 +279,7 @@ fn the_rate_of_a_stage_is_over_its_measured_time() {
 fn a_warm_up_that_is_found_counts_nothing_twice() {
     let mut info = info("const(50,60s) const(50,60s)");
     info.warmup = Warmup::Auto;
-    let mut summary = Summary::new(Arc::new(info.clone()));
+    let mut reading = Reading::new(Arc::new(info.clone()), &[]);
     let mut interval = Interval::of_pools(&info.pools);
     for number in 0..120 {
         interval.reset(number, Nanos(number * SECOND.0));
@@ -294,11 +293,9 @@ fn a_warm_up_that_is_found_counts_nothing_twice() {
                 .record(&ok(start, Nanos(took * 1_000_000 + n * 100)));
         }
         interval.sum_up();
-        summary.absorb(&interval);
+        reading.absorb(&interval);
     }
-    let windows = WindowedThresholds::new(&[], &info);
-    let generator = GeneratorHealth::default();
-    let summary = summary.finish(Nanos::from_secs(120), generator, &[], &windows);
+    let summary = reading.close(Nanos::from_secs(120), 0.0);
     assert!(summary.left_out() > Nanos::ZERO, "{:?}", summary.settling);
     let ended: u64 = summary.stages().iter().map(|it| it.row.good).sum();
     assert_eq!(ended, summary.total.counts.ok);
@@ -314,32 +311,32 @@ fn stages_are_bounded() {
         let rate = if number % 2 == 0 { "5/s" } else { "7/s" };
         events.extend([Order((number - 1) * 1_000, Rate(rate)), second(number)]);
     }
-    let summary = summary(info("9/s"), &events);
-    let told = told(&summary);
+    let reading = reading(info("9/s"), &events);
+    let told = told(reading.so_far());
     assert_eq!(told.len(), 200);
     assert_eq!(told[199], ("later stages".to_owned(), 199, 8_010));
-    assert_eq!(summary.orders(0).count, 1_000);
+    assert_eq!(reading.so_far().orders(0).count, 1_000);
 }
 
 /// Of a change that an earlier version stored, neither the time nor the law is known.
 #[test]
 fn a_change_without_its_time_holds_from_the_next_interval_on() {
-    let mut summary = summary(info("const(50,9s) const(60,1s)"), &[second(1), second(2)]);
+    let mut reading = reading(info("const(50,9s) const(60,1s)"), &[second(1), second(2)]);
     let timeless = Changed {
         order: None,
         ..changed(0, Rate("5/s"))
     };
-    summary.note_change(&timeless);
-    let mut interval = Interval::of_pools(&summary.info.pools);
+    reading.note_change(&timeless);
+    let mut interval = Interval::of_pools(&reading.so_far().info.pools);
     for number in 2..4 {
         interval.reset(number, Nanos(number * SECOND.0));
         interval.end = interval.start + SECOND;
         interval.sum_up();
-        summary.absorb(&interval);
+        reading.absorb(&interval);
     }
     let expected = [
         ("50/s".to_owned(), 0, 20),
         ("another rate".to_owned(), 3, 0),
     ];
-    assert_eq!(told(&summary), expected);
+    assert_eq!(told(reading.so_far()), expected);
 }

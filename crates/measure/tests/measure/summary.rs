@@ -1,22 +1,18 @@
 //! The books of a run balance, and its figures are those of its intervals.
 
 use crate::samples::{self, healthy};
-use drumfire_measure::{
-    GeneratorHealth, Interval, Model, PoolInfo, RunInfo, Summary, Validity, WindowedThresholds,
-};
+use drumfire_measure::{Interval, Model, PoolInfo, Reading, RunInfo, Summary, Validity};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
 
 /// Closes the books over these intervals.
 fn finish(info: &Arc<RunInfo>, intervals: &[Interval]) -> Summary {
-    let windows = WindowedThresholds::new(&[], info);
-    let mut summary = Summary::new(info.clone());
+    let mut reading = Reading::new(info.clone(), &[]);
     for interval in intervals {
-        summary.absorb(interval);
+        reading.absorb(interval);
     }
-    let generator = GeneratorHealth::of(&summary.total, &summary.health, 1);
-    summary.finish(Nanos::from_secs(10), generator, &[], &windows)
+    reading.close(Nanos::from_secs(10), 0.0)
 }
 
 proptest! {
@@ -105,7 +101,7 @@ fn an_ending_and_the_intervals_make_the_summary_again() {
     Arc::make_mut(&mut summary.info)
         .notes
         .push("a signal".to_owned());
-    let mut again = Summary::new(info);
+    let mut again = Reading::new(info, &[]);
     for interval in &intervals {
         again.absorb(interval);
     }
@@ -132,11 +128,12 @@ fn the_books_of_a_record_that_breaks_off_are_balanced() {
         figures.under_way = 4;
     }
     interval.sum_up();
-    let mut summary = Summary::new(Arc::clone(&info));
-    summary.absorb(&interval);
-    assert!(summary.conservation().is_err());
-    summary.break_off();
-    summary.break_off();
+    let mut reading = Reading::new(Arc::clone(&info), &[]);
+    reading.absorb(&interval);
+    assert!(reading.so_far().conservation().is_err());
+    reading.break_off();
+    reading.break_off();
+    let summary = reading.so_far();
     assert_eq!(summary.conservation(), Ok(()));
     for (_, figures) in summary.pools() {
         let counts = figures.counts;

@@ -1,10 +1,7 @@
 //! Thresholds on merged data: whole runs, steps, and every sliding window.
 
 use crate::samples;
-use drumfire_measure::{
-    GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, ThresholdResult,
-    WindowedThresholds,
-};
+use drumfire_measure::{Histogram, Interval, Model, Outcome, Reading, ThresholdResult};
 use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -27,37 +24,30 @@ fn threshold(metric: Metric, comparison: Comparison, bound: f64) -> Threshold {
 /// Runs these intervals, a second each, and returns the fate of each threshold.
 fn fates(model: Model, intervals: &[Interval], thresholds: &[Threshold]) -> Vec<ThresholdResult> {
     let info = samples::run(model, &STEPS);
-    let mut summary = Summary::new(info.clone());
-    let mut windows = WindowedThresholds::new(thresholds, &info);
+    let mut reading = Reading::new(info, thresholds);
     for mut interval in intervals.iter().cloned() {
         interval.sum_up();
-        summary.absorb(&interval);
-        windows.absorb(&interval);
+        reading.absorb(&interval);
     }
     let duration = Nanos::from_secs(intervals.len() as u64);
-    let generator = GeneratorHealth::default();
-    let summary = summary.finish(duration, generator, thresholds, &windows);
-    summary.thresholds
+    reading.close(duration, 0.0).thresholds
 }
 
 /// The seconds, from the run's start, at whose end these thresholds end a run of these intervals;
 /// and their fates, the run having gone on to the last interval.
 fn ends(intervals: &[Interval], thresholds: &[Threshold]) -> (Vec<u64>, Vec<ThresholdResult>) {
     let info = samples::run(Model::Open, &STEPS);
-    let mut summary = Summary::new(info.clone());
-    let mut windows = WindowedThresholds::new(thresholds, &info);
+    let mut reading = Reading::new(info, thresholds);
     let mut ends = Vec::new();
     for mut interval in intervals.iter().cloned() {
         interval.sum_up();
-        summary.absorb(&interval);
-        windows.absorb(&interval);
-        if summary.ends_run(thresholds, &windows, interval.end) {
+        reading.absorb(&interval);
+        if reading.ends_run(interval.end) {
             ends.push(interval.end.0 / 1_000_000_000);
         }
     }
     let duration = Nanos::from_secs(intervals.len() as u64);
-    let summary = summary.finish(duration, GeneratorHealth::default(), thresholds, &windows);
-    (ends, summary.thresholds)
+    (ends, reading.close(duration, 0.0).thresholds)
 }
 
 /// A second of ten requests, of which so many failed.
@@ -280,12 +270,9 @@ fn a_rule_may_be_about_one_of_several_pools() {
     run.pool_mut(1).record_intended(1);
     run.pool_mut(1).record(&samples::late(ms(1), ms(3), ms(7)));
     run.sum_up();
-    let mut summary = Summary::new(info.clone());
-    let mut windows = WindowedThresholds::new(&thresholds, &info);
-    summary.absorb(&run);
-    windows.absorb(&run);
-    let health = GeneratorHealth::default();
-    let summary = summary.finish(Nanos::from_secs(1), health, &thresholds, &windows);
+    let mut reading = Reading::new(info, &thresholds);
+    reading.absorb(&run);
+    let summary = reading.close(Nanos::from_secs(1), 0.0);
     for ((rule, text), seen) in rules.iter().zip(&summary.thresholds) {
         assert_eq!(seen.actual_text, *text, "{rule}");
         assert_eq!(seen.passed, seen.actual.is_some(), "{rule}");

@@ -3,7 +3,7 @@
 use crate::merge::{Seen, names, record, seen};
 use crate::samples::{self, failed, ok};
 use drumfire_measure::{
-    Interval, IntervalRow, Model, Outcome, Resolution, Rows, RunInfo, Summary, Timeline,
+    Interval, IntervalRow, Model, Outcome, Reading, Resolution, Rows, RunInfo, Timeline,
 };
 use drumfire_plan::Stage;
 use drumfire_units::Nanos;
@@ -101,15 +101,16 @@ proptest! {
         all in prop::collection::vec(prop::collection::vec(seen(3), 0..2), 290..320),
     ) {
         let info = of_steps(SECOND);
-        let mut summary = Summary::new(Arc::clone(&info));
+        let mut reading = Reading::new(Arc::clone(&info), &[]);
         let mut interval = Interval::new(&names(3));
         for (second, all) in (0..).zip(&all) {
             interval.reset(second, Nanos::from_secs(second));
             interval.end = Nanos::from_secs(second + 1);
             all.iter().for_each(|seen| record(&mut interval, seen));
             interval.sum_up();
-            summary.absorb(&interval);
+            reading.absorb(&interval);
         }
+        let summary = reading.so_far();
         let rows = summary.intervals();
         prop_assert!(rows.len() <= 300);
         let sum = |of: fn(&IntervalRow) -> u64| rows.iter().map(of).sum::<u64>();
@@ -263,8 +264,8 @@ fn stages_are_the_parts_of_a_run() {
     };
     // The second one begins within an interval, and the last one never.
     info.pools[0].stages = vec![stage("1/s", 0), stage("2/s", 1_500), stage("3/s", 9_000)];
-    let mut summary = Summary::new(Arc::new(info));
-    let mut interval = Interval::of_pools(&summary.info.pools);
+    let mut interval = Interval::of_pools(&info.pools);
+    let mut reading = Reading::new(Arc::new(info), &[]);
     for second in 0..5 {
         interval.reset(second, Nanos::from_secs(second));
         interval.end = Nanos::from_secs(second + 1);
@@ -273,9 +274,9 @@ fn stages_are_the_parts_of_a_run() {
             .total
             .record(&ok(interval.start, Nanos::from_millis(second)));
         interval.sum_up();
-        summary.absorb(&interval);
+        reading.absorb(&interval);
     }
-    let stages = summary.stages();
+    let stages = reading.so_far().stages();
     let told: Vec<_> = stages
         .iter()
         .map(|it| {

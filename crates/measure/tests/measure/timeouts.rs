@@ -1,9 +1,7 @@
 //! Requests that timed out stay in the record as "at least this long".
 
 use crate::samples;
-use drumfire_measure::{
-    GeneratorHealth, Histogram, Interval, Model, Outcome, Summary, Validity, WindowedThresholds,
-};
+use drumfire_measure::{GeneratorHealth, Histogram, Interval, Model, Outcome, Reading, Validity};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -103,10 +101,9 @@ fn a_timeout_excuses_no_lag() {
             }
             run.total.record(&sample);
         }
-        let windows = WindowedThresholds::new(&[], &info);
-        let mut summary = Summary::new(info);
-        summary.absorb(&run);
-        let summary = summary.finish(SECOND, GeneratorHealth::default(), &[], &windows);
+        let mut reading = Reading::new(info, &[]);
+        reading.absorb(&run);
+        let summary = reading.close_with(SECOND, GeneratorHealth::default());
         summary.verdict.validity
     };
     for timeouts in [0, 20, 500, 1000] {

@@ -2,8 +2,7 @@
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    GeneratorHealth, Interval, Model, Outcome, Remedy, RunInfo, Summary, Validity, Verdict,
-    WindowedThresholds,
+    GeneratorHealth, Interval, Model, Outcome, Reading, Remedy, RunInfo, Validity, Verdict,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -34,13 +33,13 @@ const fn case(name: &'static str, change: Change, validity: Validity, says: &'st
 
 /// The verdict on a run of this length.
 fn judged(info: &Arc<RunInfo>, run: &Interval, health: GeneratorHealth, span: Nanos) -> Verdict {
-    let windows = WindowedThresholds::new(&[], info);
-    let mut summary = Summary::new(Arc::clone(info));
-    summary.absorb(run);
     // Cases do not keep books of everything.
-    let counts = &mut summary.total.counts;
+    let mut run = run.clone();
+    let counts = &mut run.total.counts;
     counts.intended = counts.sent + counts.dropped + counts.pending;
-    summary.finish(span, health, &[], &windows).verdict
+    let mut reading = Reading::new(Arc::clone(info), &[]);
+    reading.absorb(&run);
+    reading.close_with(span, health).verdict
 }
 
 /// The reasons' texts, a line each.

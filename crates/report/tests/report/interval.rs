@@ -2,9 +2,7 @@
 //! schema.
 
 use crate::fixture;
-use drumfire_measure::{
-    Interval, IntervalRow, Model, Outcome, Rows, RunInfo, Summary, WindowedThresholds,
-};
+use drumfire_measure::{Interval, IntervalRow, Model, Outcome, Reading, Rows, RunInfo, Summary};
 use drumfire_plan::Stage;
 use drumfire_report::interval::{Lines, sentence};
 use drumfire_report::style::{Color, Style, Unicode};
@@ -238,9 +236,8 @@ fn staged() -> Summary {
         start: Nanos::from_secs(start),
     };
     info.pools[0].stages = vec![stage("5/s to 200/s", 0), stage("200/s", 3)];
-    let windows = WindowedThresholds::new(&[], &info);
-    let mut summary = Summary::new(Arc::new(info));
-    let mut interval = Interval::of_pools(&summary.info.pools);
+    let mut interval = Interval::of_pools(&info.pools);
+    let mut reading = Reading::new(Arc::new(info), &[]);
     for second in 0..10 {
         interval.reset(second, Nanos::from_secs(second));
         interval.end = Nanos::from_secs(second + 1);
@@ -253,10 +250,10 @@ fn staged() -> Summary {
             });
         }
         interval.sum_up();
-        summary.absorb(&interval);
+        reading.absorb(&interval);
     }
-    let health = fixture::health(&summary.total);
-    summary.finish(Nanos::from_secs(10), health, &[], &windows)
+    let health = fixture::health(&reading.so_far().total);
+    reading.close_with(Nanos::from_secs(10), health)
 }
 
 #[test]

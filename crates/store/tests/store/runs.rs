@@ -1,8 +1,7 @@
 //! Runs to store.
 
 use drumfire_measure::{
-    GeneratorHealth, Interval, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample, Summary,
-    WindowedThresholds,
+    Interval, Leniencies, Model, Outcome, PoolInfo, Reading, RunInfo, Sample, Summary,
 };
 use drumfire_plan::{Growth, Threshold, Warmup};
 use drumfire_store::{Beginning, Directory, Recording};
@@ -99,16 +98,13 @@ pub(crate) fn interval(info: &RunInfo, n: u64) -> Interval {
 /// The summary that a run of these intervals prints at its end.
 pub(crate) fn summary(info: &RunInfo, intervals: &[Interval]) -> Summary {
     let rules: Vec<Threshold> = RULES.iter().map(|rule| rule.parse().unwrap()).collect();
-    let mut summary = Summary::new(Arc::new(info.clone()));
-    let mut windows = WindowedThresholds::new(&rules, info);
+    let mut reading = Reading::new(Arc::new(info.clone()), &rules);
     for interval in intervals {
-        summary.absorb(interval);
-        windows.absorb(interval);
+        reading.absorb(interval);
     }
-    summary.break_off();
-    let generator = GeneratorHealth::of(&summary.total, &summary.health, 1);
+    reading.break_off();
     let duration = intervals.last().map_or(Nanos::ZERO, |last| last.end);
-    summary.finish(duration, generator, &rules, &windows)
+    reading.close(duration, 0.0)
 }
 
 /// Begins to store a run.
