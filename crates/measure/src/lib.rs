@@ -75,7 +75,7 @@ pub use messages::{IsFirst, Messages};
 pub use outcome::{Blame, Outcome};
 pub use overview::Overview;
 pub use pool_series::PoolSeries;
-pub use reading::Reading;
+pub use reading::{Reading, RunState};
 pub use reason::{Reason, Remedy};
 pub use run::{Model, PoolInfo, RunEvent, RunInfo};
 pub use sample::{Kept, Particulars, Sample};

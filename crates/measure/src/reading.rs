@@ -1,6 +1,9 @@
 //! The reading of a run under way: the one accumulation of its intervals, and the one place where
 //! its books are closed.
 //!
+//! A run has a reading with everything, from which its summary is made; each of its observers may
+//! have one of sums, which is small, and which [`Reading::observe`] keeps from the run's events.
+//!
 //! In order of time, a reading takes the intervals by [`Reading::absorb`], and before the interval
 //! within which they hold the changes of the load by [`Reading::note_change`] and the further parts
 //! of a run that was resumed by [`Reading::begin_part`]. Between two of these calls
@@ -9,23 +12,57 @@
 //! [`Reading::close`] for a run that was seen to its end, with what the machine adds to it, and by
 //! [`Reading::restore`] for one whose ending was stored; either consumes the reading.
 
+use crate::overview::Aspect;
 use crate::threshold::{Aim, View};
 use crate::{
-    Changed, Ending, FailedBody, GeneratorHealth, Interval, RunInfo, SlowRequest, Summary,
-    ThresholdResult, WindowedThresholds,
+    Changed, Ending, FailedBody, GeneratorHealth, Interval, IntervalRow, Outcome, Overview, Rows,
+    RunEvent, RunInfo, SlowRequest, Summary, ThresholdResult, WindowedThresholds,
 };
-use drumfire_plan::{Threshold, Warmup};
+use drumfire_plan::{StopReason, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// The reading of a run under way.
 #[derive(Clone, Debug)]
 pub struct Reading {
+    detail: Detail,
     summary: Summary,
+    /// What came since the last window was taken.
+    window: Window,
+    /// The first kind of failure.
+    failure: Option<Outcome>,
+    state: RunState,
     thresholds: Vec<Threshold>,
     windows: WindowedThresholds,
     /// The threshold that ended the run, if one did.
     ended_by: Option<EndedBy>,
+}
+
+/// How much of the intervals is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    Everything,
+    /// The sums of pools, without their steps and scenarios.
+    Sums,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Requests start.
+    Load,
+    /// No request starts any more, for this reason; a signal counts more than what came before.
+    Drain(StopReason),
+    /// The run is over.
+    Over,
+}
+
+/// The figures of a span that ends with the newest interval.
+#[derive(Clone, Debug)]
+struct Window {
+    rows: Rows,
+    cell: Overview,
+    is_empty: bool,
 }
 
 /// The threshold that ended a run.
@@ -41,11 +78,53 @@ impl Reading {
     /// The reading of a run that begins, with the thresholds of its plan.
     #[must_use]
     pub fn new(info: Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
+        let windows = WindowedThresholds::new(thresholds, &info);
         Self {
-            windows: WindowedThresholds::new(thresholds, &info),
             thresholds: thresholds.to_vec(),
-            summary: Summary::new(info),
+            windows,
+            ..Self::with(Detail::Everything, Summary::new(info))
+        }
+    }
+
+    /// The reading of a run that begins, of its sums alone: without steps, rows and thresholds.
+    #[must_use]
+    pub fn of_sums(info: Arc<RunInfo>) -> Self {
+        Self::with(Detail::Sums, Summary::of_sums(info))
+    }
+
+    fn with(detail: Detail, summary: Summary) -> Self {
+        let info = &summary.info;
+        Self {
+            detail,
+            window: Window {
+                rows: Rows::new(info),
+                cell: Overview::new(),
+                is_empty: true,
+            },
+            failure: None,
+            state: RunState::Load,
+            thresholds: Vec::new(),
+            windows: WindowedThresholds::new(&[], info),
             ended_by: None,
+            summary,
+        }
+    }
+
+    /// Takes an event of the run that is read.
+    pub fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::IntervalClosed(interval) => self.absorb(interval),
+            RunEvent::Changed(command) => {
+                self.note_change(&Changed::by(command, String::new()));
+            }
+            RunEvent::Stopping { reason } => match (self.state, reason) {
+                (RunState::Drain(_), StopReason::Signal) | (RunState::Load, _) => {
+                    self.state = RunState::Drain(*reason);
+                }
+                (RunState::Drain(_) | RunState::Over, _) => {}
+            },
+            RunEvent::Finished(_) => self.state = RunState::Over,
+            RunEvent::Started(_) | RunEvent::Kept(_) | RunEvent::Transcripts(_) => {}
         }
     }
 
@@ -57,8 +136,64 @@ impl Reading {
 
     /// Merges one interval that is summed up. Without windowed thresholds, in any order.
     pub fn absorb(&mut self, interval: &Interval) {
-        self.summary.absorb(interval);
+        match self.detail {
+            Detail::Everything => self.summary.absorb(interval),
+            Detail::Sums => self.summary.absorb_sums(interval),
+        }
         self.windows.absorb(interval);
+        self.window.add(interval, &self.summary.info);
+        let mut failures = interval.total.outcomes().failures();
+        let first = failures.find(|(outcome, _)| *outcome != Outcome::LocalCancelled);
+        self.failure = self.failure.or_else(|| first.map(|(outcome, _)| outcome));
+    }
+
+    /// How far the run has come.
+    #[must_use]
+    pub const fn state(&self) -> RunState {
+        self.state
+    }
+
+    /// The first kind of failure.
+    #[must_use]
+    pub const fn failure(&self) -> Option<Outcome> {
+        self.failure
+    }
+
+    /// The first kind of failure, where nothing has worked so far.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Outcome> {
+        let total = &self.summary.total;
+        let worked = total.counts.ok.saturating_add(total.warmup.ok);
+        self.failure.filter(|_| worked == 0)
+    }
+
+    /// Exchanges that have begun and not ended.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.summary.total.under_way.max(0).cast_unsigned()
+    }
+
+    /// Requests that were sent, those of the warm-up included.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        let total = &self.summary.total;
+        let ended = total.counts.sent.saturating_add(total.warmup.sent);
+        ended.saturating_add(self.in_flight())
+    }
+
+    /// Requests that are due and were not sent.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        let counts = &self.summary.total.counts;
+        let gone = counts.sent.saturating_add(counts.dropped);
+        let due = counts.intended.saturating_sub(gone);
+        due.saturating_sub(self.in_flight())
+    }
+
+    /// The figures of all pools together since the last call, as one row; `None` where no interval
+    /// came since.
+    pub fn take_window(&mut self) -> Option<IntervalRow> {
+        self.window.take()
     }
 
     /// Takes a change of one pool's load, or of all, before the interval within which it holds.
@@ -182,5 +317,20 @@ impl Reading {
             view.figure(&aim.metric)
         });
         ThresholdResult::of(threshold, figure)
+    }
+}
+
+impl Window {
+    fn add(&mut self, interval: &Interval, info: &RunInfo) {
+        if self.is_empty {
+            self.cell.reset(interval.start);
+        }
+        self.cell.add(interval, Aspect::of_run(info));
+        self.is_empty = false;
+    }
+
+    fn take(&mut self) -> Option<IntervalRow> {
+        let is_empty = std::mem::replace(&mut self.is_empty, true);
+        (!is_empty).then(|| self.rows.next_row_of(&self.cell))
     }
 }

@@ -5,9 +5,9 @@ use crate::stages::{StageCell, Stages};
 use crate::verdict::Evidence;
 use crate::{
     Changed, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow,
-    Iterations, LoadAnswer, LoadOrders, Model, Overview, PoolInfo, Reason, Remedy, Resolution,
-    Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult, Timeline, Verdict,
-    WindowedThresholds, WorkerHealth,
+    Iterations, LoadAnswer, LoadOrders, Model, Overview, PoolInfo, PoolSeries, Reason, Remedy,
+    Resolution, Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult, Timeline,
+    Verdict, WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, Warmup};
 use drumfire_units::Nanos;
@@ -102,12 +102,31 @@ pub struct Summary {
 impl Summary {
     /// A summary of nothing yet.
     pub(crate) fn new(info: Arc<RunInfo>) -> Self {
-        let (total, health, pools) = Interval::of_pools(&info.pools).into_parts();
+        let whole = Interval::of_pools(&info.pools);
+        Self::of_figures(whole, info, INTERVALS)
+    }
+
+    /// The same without steps and scenarios, and with a single row.
+    pub(crate) fn of_sums(info: Arc<RunInfo>) -> Self {
+        let sums = info.pools.iter().map(|pool| PoolSeries {
+            steps: &[],
+            iterations: pool.iterations,
+            scenarios: &[],
+        });
+        let sums = Interval::of_pools(sums);
+        Self {
+            everything: None,
+            ..Self::of_figures(sums, info, 1)
+        }
+    }
+
+    fn of_figures(figures: Interval, info: Arc<RunInfo>, rows: usize) -> Self {
+        let (total, health, pools) = figures.into_parts();
         Self {
             total,
             health,
             pools,
-            timeline: Timeline::of_run(&info, Resolution::AtMost(INTERVALS)),
+            timeline: Timeline::of_run(&info, Resolution::AtMost(rows)),
             stages: (0..info.pools.len())
                 .map(|number| Stages::new(&info, number))
                 .collect(),
@@ -181,6 +200,25 @@ impl Summary {
         for stages in &mut self.stages {
             stages.absorb(interval);
         }
+    }
+
+    /// The same into [`Self::of_sums`].
+    pub(crate) fn absorb_sums(&mut self, interval: &Interval) {
+        self.total.merge_sums(&interval.total);
+        self.health.merge(&interval.health);
+        for (mine, theirs) in self.pools.iter_mut().zip(interval.pools()) {
+            mine.merge_sums(theirs);
+        }
+        self.timeline.absorb(interval);
+        for stages in &mut self.stages {
+            stages.absorb(interval);
+        }
+    }
+
+    /// The end of the newest interval, from the run's start.
+    #[must_use]
+    pub fn end(&self) -> Nanos {
+        self.timeline.end()
     }
 
     /// The stages of the pools whose load had several, as far as the run came. A stage begins with

@@ -5,30 +5,25 @@ use crate::catalogue::{
 };
 use crate::{Distribution, Family, Kind, Label, Point, Snapshot, Unit, Value};
 use drumfire_measure::{
-    Closing, Figures, Histogram, Interval, Iterations, Model, Outcome, RunEvent, RunInfo,
-    WorkerHealth, status_name,
+    Closing, Figures, Histogram, Interval, Iterations, Model, Outcome, Reading, RunEvent, RunInfo,
+    RunState, status_name,
 };
-use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// The sums of a run so far.
 #[derive(Clone, Debug)]
 pub struct Books {
-    info: Arc<RunInfo>,
+    reading: Reading,
     pools: Vec<PoolBooks>,
-    health: WorkerHealth,
     /// The busiest worker's share of its time in the last interval.
     busiest: f64,
-    elapsed: Nanos,
-    is_over: bool,
 }
 
-/// The sums of a pool.
+/// What a pool's metrics have beside its sums.
 #[derive(Clone, Debug)]
 struct PoolBooks {
     label: Label,
     is_open: bool,
-    figures: Figures,
     /// What became due in the last interval, per second.
     rate: f64,
 }
@@ -40,21 +35,18 @@ impl Books {
         let pools = info.pools.iter().map(|pool| PoolBooks {
             label: Label::new("pool", &pool.name),
             is_open: pool.model == Model::Open,
-            figures: Figures::of_sums(pool),
             rate: 0.0,
         });
         Self {
             pools: pools.collect(),
-            info,
-            health: WorkerHealth::default(),
+            reading: Reading::of_sums(info),
             busiest: 0.0,
-            elapsed: Nanos::ZERO,
-            is_over: false,
         }
     }
 
     /// Takes note of an event of the run.
     pub fn observe(&mut self, event: &RunEvent) {
+        self.reading.observe(event);
         match event {
             RunEvent::IntervalClosed(interval) => self.add(interval),
             RunEvent::Finished(_) => self.end(),
@@ -64,17 +56,23 @@ impl Books {
 
     fn add(&mut self, interval: &Interval) {
         for (mine, theirs) in self.pools.iter_mut().zip(interval.pools()) {
-            mine.figures.merge_sums(theirs);
             mine.rate = rate(interval, theirs);
         }
-        self.health.merge(&interval.health);
         self.busiest = f64::from(interval.health.busiest_share_ppm) / 1e6;
-        self.elapsed = self.elapsed.max(interval.end);
+    }
+
+    /// Each pool with its sums.
+    fn pools(&self) -> impl Iterator<Item = (&PoolBooks, &Figures)> {
+        let sums = self.reading.so_far().pools();
+        self.pools.iter().zip(sums.map(|(_, figures)| figures))
+    }
+
+    fn info(&self) -> &RunInfo {
+        &self.reading.so_far().info
     }
 
     /// Nothing is asked for any longer.
     fn end(&mut self) {
-        self.is_over = true;
         self.busiest = 0.0;
         for pool in &mut self.pools {
             pool.rate = 0.0;
@@ -106,8 +104,8 @@ impl Books {
         families.retain(|family| !family.points.is_empty());
         Snapshot {
             at_unix_ns: at,
-            started_at_unix_ns: self.info.started_at_unix_ns,
-            run: self.info.id.clone(),
+            started_at_unix_ns: self.info().started_at_unix_ns,
+            run: self.info().id.clone(),
             families,
         }
     }
@@ -120,8 +118,8 @@ impl Books {
         kind: Kind,
         value: impl Fn(&Figures) -> Value,
     ) -> Family {
-        let point = |pool: &PoolBooks| pool.point(&[], value(&pool.figures));
-        let points = self.pools.iter().map(point).collect();
+        let point = |(pool, figures): (&PoolBooks, &Figures)| pool.point(&[], value(figures));
+        let points = self.pools().map(point).collect();
         Family::new(name, help, kind, points)
     }
 
@@ -135,7 +133,7 @@ impl Books {
     }
 
     fn info_family(&self) -> Family {
-        let info = &self.info;
+        let info = self.info();
         let labels = [
             ("run", &*info.id),
             ("target", &*info.target),
@@ -150,8 +148,8 @@ impl Books {
     }
 
     fn run_families(&self) -> Vec<Family> {
-        let started = self.info.started_at_unix_ns as f64 / 1e9;
-        let is_over = f64::from(u8::from(self.is_over));
+        let started = self.info().started_at_unix_ns as f64 / 1e9;
+        let is_over = f64::from(u8::from(self.reading.state() == RunState::Over));
         vec![
             Family::alone(
                 "drumfire_run_start_time_seconds",
@@ -164,7 +162,7 @@ impl Books {
                 "drumfire_run_elapsed_seconds",
                 "How far the run is: the end of the last interval in these metrics.",
                 Kind::Gauge,
-                Value::Number(self.elapsed.as_secs_f64()),
+                Value::Number(self.reading.so_far().end().as_secs_f64()),
             )
             .of(Unit::Seconds),
             Family::alone(
@@ -178,8 +176,8 @@ impl Books {
 
     /// Exchanges that ended, by how.
     fn outcomes(&self) -> Family {
-        let of_pool = |pool: &PoolBooks| {
-            let outcomes = pool.figures.outcomes();
+        let of_pool = |(pool, figures): (&PoolBooks, &Figures)| {
+            let outcomes = figures.outcomes();
             // The count of those that were ok is there from the start, so that a share of failures
             // has what it is a share of.
             let ok = std::iter::once((Outcome::Ok, outcomes.get(Outcome::Ok)));
@@ -194,14 +192,14 @@ impl Books {
             "drumfire_requests",
             "Requests that have ended, by outcome.",
             Kind::Counter,
-            self.pools.iter().flat_map(of_pool).collect(),
+            self.pools().flat_map(of_pool).collect(),
         )
     }
 
     /// Responses by status.
     fn statuses(&self) -> Family {
-        let of_pool = |pool: &PoolBooks| {
-            let points = pool.figures.status().map(|(status, count)| {
+        let of_pool = |(pool, figures): (&PoolBooks, &Figures)| {
+            let points = figures.status().map(|(status, count)| {
                 let label = Label::new("status", &status_name(status));
                 pool.point(&[label], Value::Count(count))
             });
@@ -211,15 +209,15 @@ impl Books {
             "drumfire_responses",
             "Responses, by status: of HTTP, or a call's.",
             Kind::Counter,
-            self.pools.iter().flat_map(of_pool).collect(),
+            self.pools().flat_map(of_pool).collect(),
         )
     }
 
     /// Connections that were closed, by reason.
     fn closings(&self) -> Family {
-        let of_pool = |pool: &PoolBooks| {
+        let of_pool = |(pool, figures): (&PoolBooks, &Figures)| {
             let closings = Closing::ALL.iter();
-            let closed = closings.map(|why| (why, pool.figures.connections.closed_by(*why)));
+            let closed = closings.map(|why| (why, figures.connections.closed_by(*why)));
             let points = closed.filter(|(_, count)| *count > 0);
             let points = points.map(|(why, count)| {
                 pool.point(&[Label::new("reason", why.name())], Value::Count(count))
@@ -230,7 +228,7 @@ impl Books {
             "drumfire_connections_closed",
             "Connections that were closed, by reason.",
             Kind::Counter,
-            self.pools.iter().flat_map(of_pool).collect(),
+            self.pools().flat_map(of_pool).collect(),
         )
     }
 
@@ -249,8 +247,9 @@ impl Books {
     /// The metrics of iterations, of pools in which one is more than a request.
     fn iteration_families(&self) -> Vec<Family> {
         let with = |values: &dyn Fn(&PoolBooks, &Iterations) -> Vec<Point>| {
-            let pools = self.pools.iter();
-            let pools = pools.filter_map(|pool| Some((pool, pool.figures.iterations.as_ref()?)));
+            let pools = self.pools();
+            let pools =
+                pools.filter_map(|(pool, figures)| Some((pool, figures.iterations.as_ref()?)));
             pools
                 .flat_map(|(pool, iterations)| values(pool, iterations))
                 .collect::<Vec<_>>()
@@ -298,7 +297,7 @@ impl Books {
                 "drumfire_generator_threads",
                 "Worker threads.",
                 Kind::Gauge,
-                Value::Count(u64::from(self.info.threads)),
+                Value::Count(u64::from(self.info().threads)),
             ),
             Family::alone(
                 "drumfire_generator_busiest_thread_ratio",
@@ -309,11 +308,11 @@ impl Books {
             .of(Unit::Ratio),
         ];
         families.extend(OWN_TIMES.iter().map(|own| {
-            let value = Value::Number((own.of)(&self.health));
+            let value = Value::Number((own.of)(&self.reading.so_far().health));
             Family::alone(own.name, own.help, Kind::Counter, value).of(Unit::Seconds)
         }));
         families.extend(OWN_DISTRIBUTIONS.iter().map(|own| {
-            let value = distribution((own.of)(&self.health));
+            let value = distribution((own.of)(&self.reading.so_far().health));
             Family::alone(own.name, own.help, Kind::Histogram, value).of(Unit::Seconds)
         }));
         families

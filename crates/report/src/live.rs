@@ -4,7 +4,7 @@ use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Counts, Histogram, Interval, Model, Outcome};
+use drumfire_measure::{Histogram, Interval, Reading};
 use drumfire_units::Nanos;
 
 /// The part of a run in which an interval lies.
@@ -27,71 +27,15 @@ pub struct Stops {
     pub requests: Option<u64>,
 }
 
-/// Figures since the run's start.
-#[derive(Clone, Debug, Default)]
-pub struct Since {
-    counts: Counts,
-    warmup: Counts,
-    under_way: i64,
-    latency: Histogram,
-    /// The first kind of failure.
-    failure: Option<Outcome>,
-}
-
-impl Since {
-    /// Adds the next interval.
-    pub fn absorb(&mut self, interval: &Interval, model: Model) {
-        let total = &interval.total;
-        self.counts.merge(&total.counts);
-        self.warmup.merge(&total.warmup);
-        self.under_way += total.under_way;
-        self.latency.merge(model.latency(&total.latency));
-        let mut failures = total.outcomes().failures();
-        let first = failures.find(|(outcome, _)| *outcome != Outcome::LocalCancelled);
-        if self.failure.is_none() {
-            self.failure = first.map(|(outcome, _)| outcome);
-        }
-    }
-
-    /// Exchanges that have begun and not ended.
-    #[must_use]
-    pub fn in_flight(&self) -> u64 {
-        self.under_way.max(0).cast_unsigned()
-    }
-
-    /// The first kind of failure, where nothing has worked so far.
-    #[must_use]
-    pub fn trouble(&self) -> Option<Outcome> {
-        let worked = self.counts.ok.saturating_add(self.warmup.ok);
-        self.failure.filter(|_| worked == 0)
-    }
-
-    /// Requests that were sent, those of the warm-up included.
-    fn sent(&self) -> u64 {
-        let ended = self.counts.sent.saturating_add(self.warmup.sent);
-        ended.saturating_add(self.in_flight())
-    }
-
-    /// Requests that are due and were not sent.
-    fn waiting(&self) -> u64 {
-        let counts = &self.counts;
-        let gone = counts.sent.saturating_add(counts.dropped);
-        let due = counts.intended.saturating_sub(gone);
-        due.saturating_sub(self.in_flight())
-    }
-}
-
 /// A run's progress, beside the figures of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// Which latency is *the* latency.
-    pub model: Model,
     /// The part of the run.
     pub stage: Stage,
     /// Its end.
     pub stops: Stops,
     /// Everything up to and with the interval.
-    pub since: &'a Since,
+    pub reading: &'a Reading,
     /// Requests per second of the last intervals, the oldest first; drawn as a spark.
     pub rates: &'a [f64],
 }
@@ -156,7 +100,8 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
 /// The pieces from left to right, each padded to the width that it usually takes.
 fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Piece> {
     let piece = |line, dispensable| Piece { line, dispensable };
-    let since = progress.since;
+    let (reading, total) = (progress.reading, &progress.reading.so_far().total);
+    let model = progress.reading.so_far().model();
     let seconds = (interval.end - interval.start).as_secs_f64();
     let ended = interval.total.counts.finished() + interval.total.warmup.finished();
     let per_second = match seconds {
@@ -181,23 +126,24 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     pieces.extend(stage(interval, progress, done, style).map(|line| piece(line, 0)));
     pieces.push(piece(right(&rate(per_second), 8, Ink::Bold), 1));
     pieces.push(piece(spark_piece(progress.rates, style), 9));
-    pieces.push(piece(tally(since.sent(), "sent", 10, Ink::Plain), 4));
-    let failed = since.counts.failed.saturating_add(since.warmup.failed);
+    pieces.push(piece(tally(reading.sent(), "sent", 10, Ink::Plain), 4));
+    let failed = total.counts.failed.saturating_add(total.warmup.failed);
     pieces.push(piece(tally(failed, "failed", 8, Ink::Bad), 0));
-    if let Some(failure) = since.failure {
+    if let Some(failure) = reading.failure() {
         pieces.push(piece(Line::of(failure.name(), Ink::Bad), 3));
     }
-    let in_flight = tally(since.in_flight(), "in flight", 11, Ink::Plain);
+    let in_flight = tally(reading.in_flight(), "in flight", 11, Ink::Plain);
     pieces.push(piece(in_flight, 2));
-    if progress.stage == Stage::Load && since.waiting() > 0 {
-        pieces.push(piece(tally(since.waiting(), "waiting", 0, Ink::Warn), 2));
+    if progress.stage == Stage::Load && reading.waiting() > 0 {
+        pieces.push(piece(tally(reading.waiting(), "waiting", 0, Ink::Warn), 2));
     }
-    if since.counts.dropped > 0 {
-        let dropped = tally(since.counts.dropped, "dropped", 0, Ink::Warn);
+    if total.counts.dropped > 0 {
+        let dropped = tally(total.counts.dropped, "dropped", 0, Ink::Warn);
         pieces.push(piece(dropped, 2));
     }
-    let histogram = progress.model.latency(&interval.total.latency);
-    let time = |name, q| time(name, q, histogram, &since.latency, style);
+    let histogram = model.latency(&interval.total.latency);
+    let since = model.latency(&total.latency);
+    let time = |name, q| time(name, q, histogram, since, style);
     pieces.push(piece(time("p50", 0.5), 6));
     pieces.push(piece(time("p99", 0.99), 5));
     pieces.push(piece(time("max", 1.0), 7));
@@ -243,7 +189,7 @@ fn spark_piece(rates: &[f64], style: &Style) -> Line {
 fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     let Stops { duration, requests } = progress.stops;
     let by_time = duration.map(|whole| (interval.end.0, whole.0));
-    let by_count = requests.map(|whole| (progress.since.sent(), whole));
+    let by_count = requests.map(|whole| (progress.reading.sent(), whole));
     let share = |(done, whole): (u64, u64)| match whole {
         0 => 1.0,
         whole => (done as f64 / whole as f64).min(1.0),

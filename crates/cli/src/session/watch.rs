@@ -4,12 +4,10 @@ use crate::flags::ColorChoice;
 use crate::output::{self, replace_line};
 use crate::terminal;
 use drumfire_engine::Control;
-use drumfire_measure::{
-    Interval, IntervalRow, Model, Overview, Resolution, Rows, RunEvent, RunInfo, Timeline,
-};
+use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunState};
 use drumfire_plan::{Plan, Pool, StopReason};
 use drumfire_report::interval::sentence;
-use drumfire_report::live::{Progress, Since, Stage, Stops, line};
+use drumfire_report::live::{Progress, Stage, Stops, line};
 use drumfire_report::{Naming, remedy};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -22,14 +20,13 @@ pub(crate) struct Watch {
     shown: Shown,
     /// Whether it was said that nothing works.
     is_troubled: bool,
-    model: Model,
     stops: Stops,
     warmup: Nanos,
-    since: Since,
-    heartbeat: Option<Heartbeat>,
+    /// The run, once it has begun.
+    reading: Option<Reading>,
+    /// When the next heartbeat is due.
+    next_beat: Nanos,
     rates: Vec<f64>,
-    /// The load has ended, and by what.
-    stopped: Option<StopReason>,
     color: ColorChoice,
     naming: Naming,
 }
@@ -51,7 +48,6 @@ impl Watch {
     /// A watch for a plan's run, which shows what is wanted as far as it is possible.
     pub(crate) fn new(plan: &Plan, wanted: Shown, color: ColorChoice) -> Self {
         let pools = || plan.pools().iter();
-        let is_open = |pool: &Pool| pool.load.is_open();
         // A count is that of all pools, where all have one.
         let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {
@@ -60,19 +56,14 @@ impl Watch {
                 wanted => wanted,
             },
             is_troubled: false,
-            model: match pools().any(is_open) {
-                true => Model::Open,
-                false => Model::Closed,
-            },
             stops: Stops {
                 duration: None,
                 requests: requests.map(|all| all.iter().sum()),
             },
             warmup: plan.generator().warmup.span(),
-            since: Since::default(),
-            heartbeat: None,
+            reading: None,
+            next_beat: HEARTBEAT,
             rates: Vec::new(),
-            stopped: None,
             color,
             naming: Naming::Flags,
         }
@@ -88,21 +79,20 @@ impl Watch {
         if self.shown == Shown::Nothing {
             return;
         }
+        if let Some(reading) = &mut self.reading {
+            reading.observe(event);
+        }
         match event {
             RunEvent::Started(info) => {
-                self.heartbeat = Some(Heartbeat::new(info));
+                self.reading = Some(Reading::of_sums(Arc::clone(info)));
                 self.replace("starting");
             }
             RunEvent::IntervalClosed(interval) => {
                 self.stops.duration = control.load_end();
                 self.show(interval);
             }
-            RunEvent::Stopping { reason } => {
-                self.stopped = match (self.stopped, reason) {
-                    (_, StopReason::Signal) | (None, _) => Some(*reason),
-                    (stopped, _) => stopped,
-                };
-                if self.stopped == Some(StopReason::Signal) {
+            RunEvent::Stopping { .. } => {
+                if self.state() == RunState::Drain(StopReason::Signal) {
                     self.replace(&self.stopping());
                 }
             }
@@ -113,7 +103,6 @@ impl Watch {
 
     /// Shows the figures of an interval, or how much is still under way after a signal.
     fn show(&mut self, interval: &Interval) {
-        self.since.absorb(interval, self.model);
         self.say_trouble();
         match self.shown {
             Shown::Live => self.show_live(interval),
@@ -124,7 +113,7 @@ impl Watch {
 
     /// Prints a line where one is due and more is to come: a run on a pipe never looks hung.
     fn beat(&mut self, interval: &Interval) {
-        let Some(row) = self.heartbeat.as_mut().and_then(|it| it.beat(interval)) else {
+        let Some(row) = self.heartbeat(interval.end) else {
             return;
         };
         let is_over = self.stops.duration.is_some_and(|end| interval.end >= end);
@@ -132,6 +121,15 @@ impl Watch {
             let style = terminal::stderr_style(self.color);
             output::complain(&sentence(&row, &style));
         }
+    }
+
+    /// The figures since the last heartbeat, where the next one is due.
+    fn heartbeat(&mut self, now: Nanos) -> Option<IntervalRow> {
+        if now < self.next_beat {
+            return None;
+        }
+        self.next_beat = Nanos((now.0 / HEARTBEAT.0 + 1) * HEARTBEAT.0);
+        self.reading.as_mut()?.take_window()
     }
 
     fn show_live(&mut self, interval: &Interval) {
@@ -142,17 +140,19 @@ impl Watch {
         if self.rates.len() > SPARK {
             self.rates.remove(0);
         }
-        let stage = match self.stopped {
-            Some(StopReason::Signal) => return self.replace(&self.stopping()),
-            Some(_) => Stage::Drain,
-            None if interval.end <= self.warmup => Stage::WarmUp(self.warmup),
-            None => Stage::Load,
+        let stage = match self.state() {
+            RunState::Drain(StopReason::Signal) => return self.replace(&self.stopping()),
+            RunState::Drain(_) | RunState::Over => Stage::Drain,
+            RunState::Load if interval.end <= self.warmup => Stage::WarmUp(self.warmup),
+            RunState::Load => Stage::Load,
+        };
+        let Some(reading) = &self.reading else {
+            return;
         };
         let progress = Progress {
-            model: self.model,
             stage,
             stops: self.stops,
-            since: &self.since,
+            reading,
             rates: &self.rates,
         };
         let style = terminal::stderr_style(self.color);
@@ -162,10 +162,10 @@ impl Watch {
     /// Says once, while there is load to come, that nothing has worked so far: a long run need not
     /// be sat out.
     fn say_trouble(&mut self) {
-        let Some(outcome) = self.since.trouble() else {
+        let Some(outcome) = self.reading.as_ref().and_then(Reading::trouble) else {
             return;
         };
-        if self.is_troubled || self.stopped.is_some() {
+        if self.is_troubled || self.state() != RunState::Load {
             return;
         }
         self.is_troubled = true;
@@ -188,45 +188,18 @@ impl Watch {
 
     /// The message after the signal that ended the load.
     fn stopping(&self) -> String {
-        stopping(self.since.in_flight(), usize::from(terminal::columns()))
+        let in_flight = self.reading.as_ref().map_or(0, Reading::in_flight);
+        stopping(in_flight, usize::from(terminal::columns()))
+    }
+
+    /// How far the run has come.
+    fn state(&self) -> RunState {
+        self.reading.as_ref().map_or(RunState::Load, Reading::state)
     }
 }
 
 /// How long a run says nothing on a pipe.
 const HEARTBEAT: Nanos = Nanos::from_secs(10);
-
-/// The figures of a run every ten seconds.
-struct Heartbeat {
-    info: Arc<RunInfo>,
-    rows: Rows,
-    /// What came since the last one.
-    since: Timeline<Overview>,
-    next: Nanos,
-}
-
-impl Heartbeat {
-    fn new(info: &Arc<RunInfo>) -> Self {
-        Self {
-            info: Arc::clone(info),
-            rows: Rows::new(info),
-            since: Timeline::of_run(info, Resolution::Edges(vec![Nanos::ZERO])),
-            next: HEARTBEAT,
-        }
-    }
-
-    /// The figures since the last heartbeat, where the next one is due.
-    fn beat(&mut self, interval: &Interval) -> Option<IntervalRow> {
-        self.since.absorb(interval);
-        if interval.end < self.next {
-            return None;
-        }
-        self.next = Nanos((interval.end.0 / HEARTBEAT.0 + 1) * HEARTBEAT.0);
-        let all = Timeline::of_run(&self.info, Resolution::Edges(vec![Nanos::ZERO]));
-        let since = std::mem::replace(&mut self.since, all);
-        let merged = since.cells().next()?;
-        Some(self.rows.next_row_of(&merged))
-    }
-}
 
 /// How many requests end a pool's load, where their number does.
 fn requests(pool: &Pool) -> Option<u64> {

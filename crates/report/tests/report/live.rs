@@ -1,10 +1,11 @@
 //! The line of each second.
 
 use crate::fixture;
-use drumfire_measure::{Interval, Model, Outcome};
-use drumfire_report::live::{self, Progress, Since, Stage, Stops};
+use drumfire_measure::{Interval, Model, Outcome, Reading};
+use drumfire_report::live::{self, Progress, Stage, Stops};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_units::Nanos;
+use std::sync::Arc;
 use unicode_width::UnicodeWidthStr;
 
 fn second(at: u64, requests: u64, failed: u64) -> Interval {
@@ -27,7 +28,7 @@ const RATES: [f64; 9] = [5e3, 100.0, 300.0, 500.0, 700.0, 800.0, 900.0, 1e3, 1e3
 
 /// A run of which the intervals so far are known.
 struct Shown {
-    since: Since,
+    reading: Reading,
     stage: Stage,
     stops: Stops,
 }
@@ -35,7 +36,7 @@ struct Shown {
 impl Shown {
     fn new() -> Self {
         Self {
-            since: Since::default(),
+            reading: Reading::of_sums(Arc::new(fixture::info(Model::Open))),
             stage: Stage::Load,
             stops: Stops {
                 duration: Some(Nanos::from_secs(10)),
@@ -45,12 +46,11 @@ impl Shown {
     }
 
     fn line(&mut self, interval: &Interval, style: &Style) -> String {
-        self.since.absorb(interval, Model::Open);
+        self.reading.absorb(interval);
         let progress = Progress {
-            model: Model::Open,
             stage: self.stage,
             stops: self.stops,
-            since: &self.since,
+            reading: &self.reading,
             rates: &RATES,
         };
         live::line(interval, &progress, style)
