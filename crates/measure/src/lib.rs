@@ -40,6 +40,7 @@ mod slowest;
 mod stages;
 mod status;
 mod step;
+mod step_timelines;
 mod summary;
 mod target;
 mod threshold;

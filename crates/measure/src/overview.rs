@@ -6,7 +6,7 @@
 
 use crate::codec::{CodecError, Input, put, put_signed};
 use crate::interval::hull;
-use crate::{Figures, Histogram, Interval, Model, Outcome, RunInfo};
+use crate::{Figures, Histogram, Interval, Model, Outcome, OutcomeCounts, RunInfo, Step};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -36,18 +36,33 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn of(figures: &Figures) -> Self {
         let counts = &figures.counts;
-        let bad = failures(figures, Outcome::is_answered);
+        let bad = failures(figures.outcomes(), Outcome::is_answered);
         let iterations = figures.iterations.as_ref();
         Self {
             good: counts.ok,
             bad,
             failed: counts.failed.saturating_sub(bad),
-            checks_failed: failures(figures, Outcome::is_check),
+            checks_failed: failures(figures.outcomes(), Outcome::is_check),
             warmup: figures.warmup.finished(),
             intended: counts.intended,
             iterations_intended: iterations.map_or(counts.intended, |of| of.counts.intended),
             dropped: counts.dropped,
             under_way: figures.under_way,
+        }
+    }
+
+    /// The counts of one step. Nothing is dropped by step, and it has no warm-up.
+    fn of_step(step: &Step) -> Self {
+        let counts = &step.counts;
+        let bad = failures(&step.errors, Outcome::is_answered);
+        Self {
+            good: counts.ok,
+            bad,
+            failed: counts.failed.saturating_sub(bad),
+            checks_failed: failures(&step.errors, Outcome::is_check),
+            intended: counts.intended,
+            iterations_intended: counts.intended,
+            ..Self::default()
         }
     }
 
@@ -96,18 +111,20 @@ impl Tally {
 }
 
 /// Failures of some kinds.
-fn failures(figures: &Figures, of_kind: fn(Outcome) -> bool) -> u64 {
-    let failures = figures.outcomes().failures();
-    let counted = failures.filter(|(outcome, _)| of_kind(*outcome));
+fn failures(outcomes: &OutcomeCounts, of_kind: fn(Outcome) -> bool) -> u64 {
+    let counted = outcomes.failures();
+    let counted = counted.filter(|(outcome, _)| of_kind(*outcome));
     counted.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
 }
 
-/// Whose overview it is: of all pools of a run together, or of one.
+/// Whose overview it is: of all pools of a run together, of one, or of one of its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aspect {
     pub(crate) model: Model,
     /// The pool's number; `None` of all together.
     pub(crate) pool: Option<usize>,
+    /// The step's number in a pool of several.
+    pub(crate) step: Option<usize>,
 }
 
 impl Aspect {
@@ -115,6 +132,7 @@ impl Aspect {
         Self {
             model: info.model(),
             pool: None,
+            step: None,
         }
     }
 
@@ -122,7 +140,19 @@ impl Aspect {
         Self {
             model: info.pools[number].model,
             pool: Some(number),
+            step: None,
         }
+    }
+
+    pub(crate) fn of_step(info: &RunInfo, pool: usize, step: usize) -> Self {
+        Self {
+            step: Some(step),
+            ..Self::of_pool(info, pool)
+        }
+    }
+
+    fn step(self, interval: &Interval) -> Option<&Step> {
+        self.figures(interval).steps.get(self.step?)
     }
 
     fn figures(self, interval: &Interval) -> &Figures {
@@ -148,12 +178,24 @@ pub struct Overview {
 impl Overview {
     /// Nothing, with the memory for any times.
     pub(crate) fn new() -> Self {
+        Self::with(Histogram::new)
+    }
+
+    /// Nothing; the overview of a step takes its memory as it needs it, for there may be many.
+    pub(crate) fn of(aspect: Aspect) -> Self {
+        match aspect.step {
+            Some(_) => Self::with(Histogram::small),
+            None => Self::new(),
+        }
+    }
+
+    fn with(histogram: fn() -> Histogram) -> Self {
         Self {
             start: Nanos::ZERO,
             end: Nanos::ZERO,
             tally: Tally::default(),
-            latency: Histogram::new(),
-            lag: Histogram::new(),
+            latency: histogram(),
+            lag: histogram(),
             memory: 0,
         }
     }
@@ -169,8 +211,13 @@ impl Overview {
 
     /// Adds what is read of an interval that is summed up.
     pub(crate) fn add(&mut self, interval: &Interval, aspect: Aspect) {
-        let figures = aspect.figures(interval);
         self.cover(interval.start..interval.end);
+        if let Some(step) = aspect.step(interval) {
+            self.tally.merge(&Tally::of_step(step));
+            self.latency.merge(aspect.model.step_latency(step));
+            return;
+        }
+        let figures = aspect.figures(interval);
         self.tally.merge(&Tally::of(figures));
         self.latency.merge(aspect.model.latency(&figures.latency));
         self.lag.merge(&figures.latency.lag);

@@ -2,6 +2,7 @@
 
 use crate::figures::Carried;
 use crate::stages::{StageCell, Stages};
+use crate::step_timelines::StepTimelines;
 use crate::verdict::Evidence;
 use crate::{
     Changed, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow,
@@ -75,6 +76,8 @@ pub struct Summary {
     timeline: Timeline<Overview>,
     /// Each pool over the stages of its load.
     stages: Vec<Stages>,
+    /// Each step over time, where a pool has several.
+    steps: StepTimelines,
     /// The parts in which the run ran: the last one lasts.
     parts: Vec<Range<Nanos>>,
     /// When the run settled, where its warm-up is found in its figures.
@@ -116,6 +119,7 @@ impl Summary {
         let sums = Interval::of_pools(sums);
         Self {
             everything: None,
+            steps: StepTimelines::default(),
             ..Self::of_figures(sums, info, 1)
         }
     }
@@ -130,6 +134,7 @@ impl Summary {
             stages: (0..info.pools.len())
                 .map(|number| Stages::new(&info, number))
                 .collect(),
+            steps: StepTimelines::new(&info),
             parts: vec![Nanos::ZERO..Nanos::MAX],
             settling: None,
             everything: everything_of(&info),
@@ -200,6 +205,7 @@ impl Summary {
         for stages in &mut self.stages {
             stages.absorb(interval);
         }
+        self.steps.absorb(interval);
     }
 
     /// The same into [`Self::of_sums`].
@@ -268,6 +274,14 @@ impl Summary {
             .collect()
     }
 
+    /// A step over time, by its pool's number and its own: at most 300 rows, fewer of many steps.
+    /// `None` where its pool has no other step, whose rows are the pool's, and in a run of more than
+    /// 64 steps.
+    #[must_use]
+    pub fn intervals_of_step(&self, pool: usize, step: usize) -> Option<Vec<IntervalRow>> {
+        self.steps.rows(&self.info, pool, step)
+    }
+
     /// Each pool with its figures, in the plan's order.
     pub fn pools(&self) -> impl Iterator<Item = (&PoolInfo, &Figures)> {
         self.info.pools.iter().zip(self.pool_figures())
@@ -296,6 +310,7 @@ impl Summary {
         (self.total, self.health, self.pools) = (total, health, pools);
         self.timeline = Timeline::of_run(&self.info, Resolution::AtMost(INTERVALS));
         self.stages.iter_mut().for_each(Stages::reset);
+        self.steps = StepTimelines::new(&self.info);
         let mut carried = vec![Carried::default(); self.info.pools.len()];
         for mut cell in everything.cells() {
             if cell.start < cut {

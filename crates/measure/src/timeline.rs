@@ -134,8 +134,8 @@ impl Cell for Interval {
 impl Cell for Overview {
     type Form = Aspect;
 
-    fn empty(_: &Self::Form) -> Self {
-        Self::new()
+    fn empty(aspect: &Self::Form) -> Self {
+        Self::of(*aspect)
     }
 
     fn reset(&mut self, first: &Interval) {
@@ -207,6 +207,12 @@ impl Timeline<Overview> {
     /// The same of one pool, by its number.
     pub(crate) fn of_pool(info: &RunInfo, number: usize, resolution: Resolution) -> Self {
         Self::of(Aspect::of_pool(info, number), info, resolution)
+    }
+
+    /// The same of one step of a pool, by their numbers.
+    pub(crate) fn of_step(info: &RunInfo, pool: usize, step: usize, cells: usize) -> Self {
+        let aspect = Aspect::of_step(info, pool, step);
+        Self::of(aspect, info, Resolution::AtMost(cells))
     }
 }
 

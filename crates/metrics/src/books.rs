@@ -1,4 +1,4 @@
-//! The sums of a run so far, from which its metrics are read.
+//! The metrics of a run so far, read from its sums.
 
 use crate::catalogue::{
     OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
@@ -10,7 +10,7 @@ use drumfire_measure::{
 };
 use std::sync::Arc;
 
-/// The sums of a run so far.
+/// The metrics of a run so far.
 #[derive(Clone, Debug)]
 pub struct Books {
     reading: Reading,

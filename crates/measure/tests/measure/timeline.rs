@@ -255,6 +255,39 @@ fn rows_tell_what_is_under_way_and_what_changed() {
     assert_eq!(next(-5, ms(2)), (0, "-", None));
 }
 
+/// Each of several steps has rows of its own, which add up to its figures.
+#[test]
+fn steps_have_timelines() {
+    let info = of_steps(SECOND);
+    let mut reading = Reading::new(Arc::clone(&info), &[]);
+    let mut interval = Interval::new(&names(3));
+    for second in 0..500 {
+        interval.reset(second, Nanos::from_secs(second));
+        interval.end = Nanos::from_secs(second + 1);
+        for step in 0..3 {
+            let mut sample = ok(interval.start, Nanos::from_millis(u64::from(step) + 1));
+            sample.step = step;
+            interval.total.record(&sample);
+        }
+        interval.sum_up();
+        reading.absorb(&interval);
+    }
+    let summary = reading.so_far();
+    for step in 0..3 {
+        let rows = summary.intervals_of_step(0, step).unwrap();
+        assert!((150..=300).contains(&rows.len()), "{}", rows.len());
+        let ended: u64 = rows.iter().map(|row| row.good).sum();
+        assert_eq!(ended, summary.total.steps[step].counts.ok);
+        let slowest = rows.iter().filter_map(|row| row.latency.max);
+        let slowest = slowest.map(|it| it.time).max();
+        assert_eq!(
+            slowest,
+            summary.total.steps[step].response_time.quantile(1.0)
+        );
+    }
+    assert_eq!(summary.intervals_of_step(0, 3), None);
+}
+
 #[test]
 fn stages_are_the_parts_of_a_run() {
     let mut info = Arc::unwrap_or_clone(samples::run(Model::Open, &["all"]));

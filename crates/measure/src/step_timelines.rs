@@ -1,0 +1,69 @@
+//! The steps of a run over time, each in a bounded place.
+//!
+//! A pool with a single step has none: its own timeline is that of the step.
+
+use crate::{Interval, IntervalRow, Overview, Rows, RunInfo, Timeline};
+
+/// A run of more steps has no timelines of them.
+const STEPS_MAX: usize = 64;
+/// The most cells of all steps together, and of one.
+const CELLS_MAX: usize = 2_400;
+const CELLS_OF_ONE: usize = 300;
+
+/// A timeline for each step of the pools that have several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct StepTimelines(Vec<StepTimeline>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct StepTimeline {
+    pool: usize,
+    step: usize,
+    timeline: Timeline<Overview>,
+}
+
+impl StepTimelines {
+    /// The steps of a run.
+    pub(crate) fn new(info: &RunInfo) -> Self {
+        let pools = info.pools.iter().enumerate();
+        let steps = pools.flat_map(|(pool, info)| {
+            let count = match info.steps.len() {
+                1 => 0,
+                several => several,
+            };
+            (0..count).map(move |step| (pool, step))
+        });
+        let steps: Vec<(usize, usize)> = steps.take(STEPS_MAX + 1).collect();
+        if steps.len() > STEPS_MAX {
+            return Self::default();
+        }
+        let cells = (CELLS_MAX / steps.len().max(1)).min(CELLS_OF_ONE);
+        let timelines = steps.into_iter().map(|(pool, step)| StepTimeline {
+            pool,
+            step,
+            timeline: Timeline::of_step(info, pool, step, cells),
+        });
+        Self(timelines.collect())
+    }
+
+    /// Adds an interval that is summed up.
+    pub(crate) fn absorb(&mut self, interval: &Interval) {
+        for step in &mut self.0 {
+            step.timeline.absorb(interval);
+        }
+    }
+
+    /// The rows of a step, by its pool's number and its own; `None` where it has no timeline of its
+    /// own.
+    pub(crate) fn rows(
+        &self,
+        info: &RunInfo,
+        pool: usize,
+        step: usize,
+    ) -> Option<Vec<IntervalRow>> {
+        let mut timelines = self.0.iter();
+        let found = timelines.find(|it| (it.pool, it.step) == (pool, step))?;
+        let mut rows = Rows::of_pool(info, info.pools[pool].model);
+        let cells = found.timeline.cells();
+        Some(cells.map(|cell| rows.next_row_of(&cell)).collect())
+    }
+}
