@@ -7,7 +7,7 @@
 use crate::channel::Channel;
 use crate::recorder::Recorder;
 use drumfire_net::{
-    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig, Waker,
 };
 use drumfire_units::Nanos;
 
@@ -115,6 +115,10 @@ impl<I: Io> Io for PoolIo<'_, I> {
     /// The list has the driver's slots.
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         self.io.wait(until, ready)
+    }
+
+    fn waker(&mut self) -> Result<Waker, Fault> {
+        self.io.waker()
     }
 
     fn thread_times(&mut self) -> ThreadTimes {

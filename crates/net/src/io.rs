@@ -4,7 +4,7 @@
 //! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
 //! the test kit has a simulated one under virtual time.
 
-use crate::TlsConfig;
+use crate::{TlsConfig, Waker};
 use drumfire_units::Nanos;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -219,6 +219,12 @@ pub trait Io {
     /// When the system can't wait. Nothing that follows can be on time, so the caller ends the
     /// run.
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault>;
+
+    /// A way for other threads to end this driver's waits.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left for it.
+    fn waker(&mut self) -> Result<Waker, Fault>;
 
     /// This thread's own times, for its health.
     fn thread_times(&mut self) -> ThreadTimes;

@@ -17,6 +17,7 @@ mod socket;
 mod text_server;
 mod tls;
 mod tsc;
+mod waker;
 
 pub use clock::Clock;
 pub use dns::{NameServers, in_hosts};
@@ -34,3 +35,4 @@ pub use text_server::TextServer;
 pub use tls::{
     TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,
 };
+pub use waker::Waker;

@@ -9,7 +9,7 @@ use crate::tls::{Carrier, TlsIo, TlsStream, Within};
 use crate::tsc::TscClock;
 use crate::{
     Address, Clock, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes,
-    TlsConfig, socket,
+    TlsConfig, Waker, socket,
 };
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
@@ -114,7 +114,10 @@ impl Native {
     fn look(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         for event in self.poller.wait(timeout)? {
             let (slot, generation) = (event.token as u32, (event.token >> 32) as u32);
-            let socket = &mut self.sockets[slot as usize];
+            // A wake has a slot that no connection has.
+            let Some(socket) = self.sockets.get_mut(slot as usize) else {
+                continue;
+            };
             if socket.generation != generation || socket.fd.is_none() {
                 continue;
             }
@@ -367,6 +370,10 @@ impl Io for Native {
             self.flush_ready(ready);
         }
         Ok(())
+    }
+
+    fn waker(&mut self) -> Result<Waker, Fault> {
+        self.poller.waker()
     }
 
     fn thread_times(&mut self) -> ThreadTimes {

@@ -16,6 +16,9 @@ pub(crate) use kqueue::Poller;
 use drumfire_units::Nanos;
 use rustix::time::Timespec;
 
+/// The token of the event by which another thread ends a wait; no socket has it.
+const WAKE: u64 = u64::MAX;
+
 /// How many ready sockets one wait reports: enough to share its cost, few enough that the last of
 /// them is not kept waiting.
 const BATCH: usize = 128;
@@ -110,6 +113,26 @@ mod tests {
             for span in spans.map(Some).into_iter().chain([None]) {
                 rustix::io::write(&far, b"one").unwrap();
                 assert_eq!(poller.wait(span).unwrap().count(), 1, "{span:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_waker_ends_a_wait_of_another_thread_as_often_as_it_is_used() {
+        for (mut poller, _near, _far) in watched() {
+            only(&mut poller);
+            let waker = poller.waker().unwrap();
+            for _ in 0..3 {
+                let other = waker.clone();
+                let thread = std::thread::spawn(move || other.wake());
+                let tokens: Vec<u64> = poller
+                    .wait(Some(Nanos::from_secs(60)))
+                    .unwrap()
+                    .map(|event| event.token)
+                    .collect();
+                assert_eq!(tokens, [WAKE]);
+                thread.join().unwrap();
+                assert_eq!(next(&mut poller), [], "one wake ends one wait");
             }
         }
     }

@@ -12,6 +12,7 @@ pub struct Client {
     pub(crate) ports: usize,
     pub(crate) port_rest: Nanos,
     pub(crate) waits: u64,
+    pub(crate) wake: Nanos,
 }
 
 /// A span in which the client does not run.
@@ -49,6 +50,7 @@ impl Client {
             ports: usize::MAX,
             port_rest: Nanos::ZERO,
             waits: u64::MAX,
+            wake: Nanos::ZERO,
         }
     }
 
@@ -81,6 +83,13 @@ impl Client {
     #[must_use]
     pub fn wakes_late(mut self, time: Nanos) -> Self {
         self.late = time;
+        self
+    }
+
+    /// A thread that another one wakes runs this much later.
+    #[must_use]
+    pub fn wakes_threads_in(mut self, time: Nanos) -> Self {
+        self.wake = time;
         self
     }
 

@@ -4,6 +4,7 @@ mod far;
 mod io;
 mod streams;
 
+use crate::baton::Runner;
 use crate::client::{Cause, Client};
 use crate::link::{Edge, Link, Phase};
 use crate::log::Log;
@@ -41,12 +42,31 @@ pub struct SimIo {
     pub(crate) log: Log,
     pub(crate) handed: Arc<Mutex<Log>>,
     times: ThreadTimes,
-    open: usize,
-    resting_ports: VecDeque<Nanos>,
+    sockets: Sockets,
     spins: u32,
+    /// The run's common time, from its start on.
+    pub(crate) runner: Runner,
     /// Whether a signal has stopped the client since the last wait: the system ends that with
     /// nothing, whatever is ready.
     interrupted: bool,
+}
+
+/// The descriptors and ports that the client's machine has in use.
+#[derive(Default)]
+struct Sockets {
+    open: usize,
+    /// Until when the ports of closed connections can't be used again, the earliest first.
+    resting: VecDeque<Nanos>,
+}
+
+impl Sockets {
+    /// How many ports of closed connections can't be used at a time.
+    fn resting_ports(&mut self, now: Nanos) -> usize {
+        while self.resting.front().is_some_and(|until| *until <= now) {
+            self.resting.pop_front();
+        }
+        self.resting.len()
+    }
 }
 
 /// The parts of a driver.
@@ -59,6 +79,7 @@ pub(crate) struct Parts {
     pub(crate) random: Random,
     pub(crate) keeps: bool,
     pub(crate) handed: Arc<Mutex<Log>>,
+    pub(crate) runner: Runner,
 }
 
 impl SimIo {
@@ -80,9 +101,9 @@ impl SimIo {
             log: Log::default(),
             handed: parts.handed,
             times: ThreadTimes::default(),
-            open: 0,
-            resting_ports: VecDeque::new(),
+            sockets: Sockets::default(),
             spins: 0,
+            runner: parts.runner,
             interrupted: false,
         }
     }
@@ -113,6 +134,27 @@ impl SimIo {
         }
     }
 
+    /// Lets time pass in a wait, which another thread may end before; `true` where one has. A client
+    /// that stands still then lets the others catch up.
+    fn sleep(&mut self, until: Nanos) -> bool {
+        if !self.begun {
+            self.advance(until);
+            return false;
+        }
+        let mut until = until;
+        let mut is_woken = false;
+        loop {
+            let then = self.epoch + self.runner.sleep(until - self.epoch);
+            is_woken |= then < until;
+            let before = self.now.max(then);
+            self.advance(then);
+            if self.now == before {
+                return is_woken;
+            }
+            until = self.now;
+        }
+    }
+
     /// Which host an address leads to: the one that has it, or the first.
     fn host(&self, address: &Address) -> usize {
         let Address::Tcp { peer, .. } = address else {
@@ -124,17 +166,10 @@ impl SimIo {
 
     /// The resource that the machine lacks for one more connection.
     fn lack(&mut self) -> Option<IoError> {
-        while self
-            .resting_ports
-            .front()
-            .is_some_and(|until| *until <= self.now)
-        {
-            self.resting_ports.pop_front();
-        }
-        if self.open >= self.client.descriptors {
+        if self.sockets.open >= self.client.descriptors {
             return Some(IoError::NoDescriptors);
         }
-        let ports = self.open + self.resting_ports.len();
+        let ports = self.sockets.open + self.sockets.resting_ports(self.now);
         (ports >= self.client.ports).then_some(IoError::NoPorts)
     }
 
@@ -261,5 +296,6 @@ impl Drop for SimIo {
     fn drop(&mut self) {
         let log = std::mem::take(&mut self.log);
         *self.handed.lock().unwrap_or_else(PoisonError::into_inner) = log;
+        self.runner.leave();
     }
 }

@@ -5,6 +5,7 @@
 //! [`World`]; [`SimIo`] is the driver that the engine runs on.
 
 mod answer;
+mod baton;
 mod call;
 mod client;
 mod draft;

@@ -1,5 +1,6 @@
 //! A run in a simulated world.
 
+use crate::baton::Baton;
 use crate::{Draft, Log, World};
 use drumfire_engine::{
     Control, ControlError, Prepared, PreparedPool, RunError, prepare, run_over, thread_count,
@@ -130,6 +131,7 @@ impl Simulation {
         };
         prepared.first_stream_id = self.first_stream_id;
         let prepared = Arc::new(prepared);
+        let baton = Arc::new(Baton::new(of as usize));
         let mut drivers = Vec::new();
         let mut logs = Vec::new();
         for worker in 0..of {
@@ -140,7 +142,7 @@ impl Simulation {
                     panic!("{command:?}: {error}");
                 }
             }
-            let (io, log) = self.world.driver(worker, &control);
+            let (io, log) = self.world.driver(worker, &control, &baton);
             drivers.push((io, control));
             logs.push(log);
         }

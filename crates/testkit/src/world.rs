@@ -1,5 +1,6 @@
 //! Everything around the engine, as a script.
 
+use crate::baton::{Baton, Runner};
 use crate::driver::{Parts, SimIo};
 use crate::log::Log;
 use crate::server::Host;
@@ -25,8 +26,8 @@ pub(crate) struct Hook {
     pub(crate) action: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// Servers, network, the client's machine, and what happens when. Each worker has a world of its
-/// own, for workers share nothing.
+/// Servers, network, the client's machine, and what happens when. Each worker has servers and a
+/// network of its own; time they have in common.
 #[derive(Clone)]
 pub struct World {
     servers: Vec<Server>,
@@ -84,7 +85,7 @@ impl World {
     }
 
     /// A name leads to these addresses from a time of the run on; those of before stay reachable.
-    /// For runs on one thread: workers have no common time.
+    /// For runs on one thread: each worker's world would move it once more.
     ///
     /// # Panics
     /// When a text is not an address with a port.
@@ -170,7 +171,12 @@ impl World {
     }
 
     /// One worker's driver, whose run the control stops, and where its log will be.
-    pub(crate) fn driver(&self, worker: u32, control: &Control) -> (SimIo, Arc<Mutex<Log>>) {
+    pub(crate) fn driver(
+        &self,
+        worker: u32,
+        control: &Control,
+        baton: &Arc<Baton>,
+    ) -> (SimIo, Arc<Mutex<Log>>) {
         let mut hooks = self.hooks.clone();
         if let Some(stop) = self.stop {
             let control = control.clone();
@@ -190,6 +196,7 @@ impl World {
             random: Random::new(self.seed ^ u64::from(worker) << 32),
             keeps: self.keeps,
             handed: Arc::clone(&handed),
+            runner: Runner::new(baton, worker as usize),
         });
         (io, handed)
     }

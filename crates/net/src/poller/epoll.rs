@@ -6,13 +6,13 @@
 //! which takes nanoseconds: nothing is later than it would be, and only a short wait that finds
 //! something costs one more call.
 
-use super::{BATCH, Event, timespec};
+use super::{BATCH, Event, WAKE, timespec};
 use crate::error::{fault, last_errno, local};
-use crate::{Fault, IoError};
+use crate::{Fault, IoError, Waker};
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::io::Errno;
 use std::num::NonZeroU64;
@@ -91,6 +91,20 @@ impl Poller {
             })),
             added => added.map_err(local("epoll_ctl")),
         }
+    }
+
+    /// A way for other threads to end this queue's waits, by an event whose token is [`WAKE`].
+    pub(crate) fn waker(&self) -> Result<Waker, Fault> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let counter = eventfd(0, flags).map_err(fault("eventfd2"))?;
+        let edges = EventFlags::IN | EventFlags::ET;
+        epoll::add(&self.epoll, &counter, EventData::new_u64(WAKE), edges)
+            .map_err(fault("epoll_ctl"))?;
+        Ok(Waker::new(move || {
+            // Each write is an edge, so that the counter is never read. A write fails only when
+            // the counter is full, after 2⁶⁴ - 2 wakes.
+            let _full = rustix::io::write(&counter, &1_u64.to_ne_bytes());
+        }))
     }
 
     /// Waits for events up to `timeout`; `None` waits forever. May end early without any.

@@ -4,14 +4,16 @@
 //! socket; they are made one here, for the second could otherwise reach a connection that the
 //! first one's handling has put in the place of the old.
 
-use super::{BATCH, Event, timespec};
+use super::{BATCH, Event, WAKE, timespec};
 use crate::error::{fault, local};
-use crate::{Fault, IoError};
+use crate::{Fault, IoError, Waker};
 use drumfire_units::Nanos;
 use rustix::buffer::spare_capacity;
-use rustix::event::kqueue::{self, EventFilter, EventFlags, kevent_timespec};
+use rustix::event::kqueue::{
+    self, EventFilter, EventFlags, UserDefinedFlags, UserFlags, kevent_timespec,
+};
 use rustix::fd::{AsRawFd as _, OwnedFd};
-use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use rustix::io::{Errno, FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 use std::ptr::without_provenance_mut;
 
 /// A token travels as a pointer.
@@ -61,6 +63,21 @@ impl Poller {
         added.map(|_| ()).map_err(local("kevent"))
     }
 
+    /// A way for other threads to end this queue's waits, by an event whose token is [`WAKE`].
+    pub(crate) fn waker(&self) -> Result<Waker, Fault> {
+        let kqueue = fcntl_dupfd_cloexec(&self.kqueue, 0).map_err(fault("fcntl"))?;
+        trigger(
+            &kqueue,
+            EventFlags::ADD | EventFlags::CLEAR,
+            UserFlags::empty(),
+        )
+        .map_err(fault("kevent"))?;
+        Ok(Waker::new(move || {
+            // The filter was added above, and stays as long as the queue.
+            let _gone = trigger(&kqueue, EventFlags::empty(), UserFlags::TRIGGER);
+        }))
+    }
+
     /// Waits for events up to `timeout`; `None` waits forever.
     #[expect(unsafe_code, reason = "kevent names sockets by their numbers")]
     pub(crate) fn wait(
@@ -90,6 +107,24 @@ impl Poller {
             .map(|of_one| of_one.iter().map(event).fold(event(&of_one[0]), both));
         Ok(sockets)
     }
+}
+
+/// Adds or fires the event that ends a wait.
+#[expect(unsafe_code, reason = "kevent names sockets by their numbers")]
+fn trigger(kqueue: &OwnedFd, flags: EventFlags, user: UserFlags) -> Result<(), Errno> {
+    let filter = EventFilter::User {
+        ident: 0,
+        flags: user,
+        user_flags: UserDefinedFlags::new(0),
+    };
+    let change = [kqueue::Event::new(
+        filter,
+        flags,
+        without_provenance_mut(WAKE as usize),
+    )];
+    let none: &mut [kqueue::Event] = &mut [];
+    // SAFETY: the change names no descriptor.
+    unsafe { kevent_timespec(kqueue, &change, none, None) }.map(|_| ())
 }
 
 /// The token that the socket was added with.

@@ -5,7 +5,7 @@ use crate::link::{Link, Phase};
 use crate::queue::{Ending, Event};
 use crate::server::Accepts;
 use drumfire_net::{
-    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig,
+    Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes, TlsConfig, Waker,
 };
 use drumfire_units::Nanos;
 
@@ -37,6 +37,7 @@ impl Io for SimIo {
         for (index, hook) in self.hooks.iter().enumerate() {
             self.queue.add(self.epoch + hook.at, Event::Hook(index));
         }
+        self.runner.enter();
     }
 
     fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
@@ -53,8 +54,8 @@ impl Io for SimIo {
         let link = &mut self.links[index];
         assert_eq!(link.phase, Phase::None, "the slot holds a connection");
         link.begin(host);
-        self.open += 1;
-        self.log.connections_most = self.log.connections_most.max(self.open as u64);
+        self.sockets.open += 1;
+        self.log.connections_most = self.log.connections_most.max(self.sockets.open as u64);
         if self.hosts[host].server.accepts != Accepts::Swallows {
             let way =
                 self.network.up.draw(&mut self.random) + self.network.down.draw(&mut self.random);
@@ -154,9 +155,10 @@ impl Io for SimIo {
         }
         let was_open = link.phase == Phase::Open;
         link.phase = Phase::None;
-        self.open -= 1;
+        self.sockets.open -= 1;
         if was_open && self.client.port_rest > Nanos::ZERO {
-            self.resting_ports
+            self.sockets
+                .resting
                 .push_back(self.now + self.client.port_rest);
         }
     }
@@ -186,8 +188,12 @@ impl Io for SimIo {
             } else {
                 Nanos::ZERO
             };
-            self.advance(next.min(limit) + late);
+            let is_woken = self.sleep(next.min(limit) + late);
             self.happen();
+            if is_woken {
+                self.deliver(ready);
+                break;
+            }
             if std::mem::take(&mut self.interrupted) || self.deliver(ready) {
                 break;
             }
@@ -199,6 +205,11 @@ impl Io for SimIo {
             self.now()
         );
         Ok(())
+    }
+
+    fn waker(&mut self) -> Result<Waker, Fault> {
+        let (runner, way) = (self.runner.clone(), self.client.wake);
+        Ok(Waker::new(move || runner.wake(way)))
     }
 
     fn thread_times(&mut self) -> ThreadTimes {
