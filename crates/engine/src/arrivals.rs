@@ -10,12 +10,14 @@
 //! `look` notes that time, and everything else keeps within it.
 
 mod closed;
+mod numbers;
 mod open;
 mod order;
 mod own_rates;
 mod resting;
 mod whole;
 
+pub(crate) use numbers::Numbers;
 pub(crate) use order::Order;
 pub(crate) use whole::WholeLoad;
 
@@ -36,10 +38,12 @@ pub(crate) struct Bounds {
     pub(crate) end: Nanos,
     /// The first request's number that the run does not have.
     pub(crate) limit: u64,
+    /// What is intended earlier is the warm-up's.
+    pub(crate) measure_from: Nanos,
 }
 
 impl Bounds {
-    fn of(pool: &Pool) -> Self {
+    fn of(pool: &Pool, measure_from: Nanos) -> Self {
         let stop = &pool.stop;
         let length = pool.program.round(pool.requests.len());
         let rounds = stop.iterations.map(|n| n.saturating_mul(length));
@@ -49,6 +53,7 @@ impl Bounds {
                 .requests
                 .unwrap_or(u64::MAX)
                 .min(rounds.unwrap_or(u64::MAX)),
+            measure_from,
         }
     }
 }
@@ -197,6 +202,19 @@ impl Arrivals {
             Model::Open(open) => open.still_wanted(arrival, now),
             Model::Closed(_) => true,
         }
+    }
+
+    /// Drops what is too late by now, so that [`Self::next_due`] is of an arrival that is wanted.
+    pub(crate) fn drop_late(&mut self, now: Nanos) {
+        let now = now.min(self.horizon);
+        if let Model::Open(open) = &mut self.model {
+            open.drop_all_late(now);
+        }
+    }
+
+    /// Whether late arrivals may be dropped.
+    pub(crate) const fn drops(&self) -> bool {
+        matches!(&self.model, Model::Open(open) if open.drops())
     }
 
     /// A user's iteration has ended: the user is ready, and begins the next at a later time.

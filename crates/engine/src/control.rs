@@ -8,9 +8,9 @@
 //! order yet has taken nothing that the order concerns, however long its thread was descheduled in
 //! between. Where nothing is announced, looking is one load.
 
-use crate::arrivals::{Arrivals, Order, WholeLoad};
+use crate::arrivals::{Arrivals, Numbers, Order, WholeLoad};
 use crate::channel::{Message, Note, Reporter, Stopped};
-use crate::id::PoolId;
+use crate::id::{PoolId, Shard};
 use crate::limits::{COMMAND_LEAD, COMMANDS_MAX};
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command, Plan, StopReason};
@@ -194,9 +194,14 @@ impl Control {
         self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
     }
 
-    /// One worker's share of a pool's load.
-    pub(crate) fn arrivals(&self, pool: PoolId, shard: crate::Shard) -> Arrivals {
-        self.lock().loads[pool.index()].share(shard)
+    /// One worker's share of a pool's load, with the numbers that it shares with others.
+    pub(crate) fn arrivals(
+        &self,
+        pool: PoolId,
+        shard: Shard,
+        numbers: Option<Arc<Numbers>>,
+    ) -> Arrivals {
+        self.lock().loads[pool.index()].share(shard, numbers)
     }
 
     /// The orders of a pool as a worker reads them, and where it reports.

@@ -28,23 +28,21 @@ pub(crate) use hearing::Hearing;
 use self::call::CallState;
 use self::look::{Look, seen_status};
 use self::own::OwnRequest;
-use self::redirect::{Follow, Next};
+use self::redirect::Follow;
 use self::response::{BodyUse, judge};
 use self::transcript::Records;
 use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::leniency::leniencies;
 use crate::limits::{SHOWN_BYTES, TRICKLE};
-use crate::prepare::{Message, PreparedPool, Request, TargetForm, message};
+use crate::prepare::{Message, PreparedPool, Request};
 use crate::users::{Belongings, Turn};
 use crate::wire::{Cancelled, Fields, Phase, Seen};
 use drumfire_cookies::Jar;
 use drumfire_measure::{
     FAILED_BODY_BYTES, Figures, GRPC_STATUS, Leniencies, Outcome, STATUS_ZERO, Sample,
 };
-use drumfire_plan::{
-    Compressed, Cookies, Expect, HttpVersion, Origin, Taken, Timeouts, Transcripts,
-};
+use drumfire_plan::{Compressed, Cookies, Expect, Taken, Timeouts, Transcripts};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -60,6 +58,10 @@ pub(crate) struct Task {
     pub(crate) turn: Turn,
     /// The share on which it has a seat until it is over.
     pub(crate) share: ShareId,
+    /// The worker, of the pool's, whose user that is.
+    pub(crate) home: u32,
+    /// What is owed to the next on its seat where this one needs not wait any more.
+    pub(crate) owed: Nanos,
 }
 
 /// When what happened to an exchange, from the run's start.
@@ -153,6 +155,10 @@ pub(crate) struct Finished {
 pub(crate) struct Held {
     pub(crate) share: ShareId,
     pub(crate) user: UserId,
+    /// The worker, of the pool's, whose user that is.
+    pub(crate) home: u32,
+    /// The time of its seat that the worker's stops took.
+    pub(crate) owed: Nanos,
 }
 
 /// The action on an exchange whose timer has fired.
@@ -453,13 +459,25 @@ impl Exchanges {
         exchange.generation = exchange.generation.next();
         exchange.times.deadline = Nanos::MAX;
         exchange.drop_response();
-        let Task { share, turn, .. } = exchange.task;
+        let Task {
+            share,
+            turn,
+            home,
+            owed,
+            ..
+        } = exchange.task;
         self.open -= 1;
         self.free.push(id);
         let user = turn.user;
+        let owed = owed.min(sample.sent - sample.due);
         Finished {
             sample,
-            held: Held { share, user },
+            held: Held {
+                share,
+                user,
+                home,
+                owed,
+            },
         }
     }
 
@@ -608,63 +626,13 @@ impl Exchanges {
         }
     }
 
-    /// Makes the request that an exchange's response leads to its own.
-    ///
-    /// # Errors
-    /// When the plan follows no such redirect.
-    pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
-        let next = self.get_mut(id).follow.get_or_insert_default().next.take();
-        match next {
-            Some(Next::Hop(hop)) => {
-                if self.records.wants_hops() {
-                    self.transcribe_hop(id);
-                }
-                self.get_mut(id).follow.get_or_insert_default().current = Some(hop);
-                Ok(())
-            }
-            Some(Next::Refused(failure)) => Err(failure),
-            None => Err(Failure::of(Outcome::RedirectBlocked)),
-        }
-    }
-
-    /// The origin that an exchange is on its way to.
-    pub(crate) fn heads_for(&self, id: ExchangeId) -> Option<Origin> {
-        let follow = self.get(id).follow.as_ref()?;
-        let hop = follow.current.as_ref()?;
-        Some(hop.request.url.origin.clone())
-    }
-
-    /// Makes a redirected exchange ready to be submitted, with its target in a form.
-    ///
-    /// # Errors
-    /// When its request can't be sent so.
-    pub(crate) fn prepare_hop(&mut self, id: ExchangeId, form: TargetForm) -> Result<(), Failure> {
-        let prepared = Arc::clone(&self.prepared);
-        let exchange = self.get_mut(id);
-        exchange.begin_attempt();
-        if prepared.pool().http.version == HttpVersion::Http2 {
-            exchange.resends = 0;
-        }
-        let Some(hop) = exchange
-            .follow
-            .as_mut()
-            .and_then(|follow| follow.current.as_mut())
-        else {
-            return Ok(());
-        };
-        let message = message(prepared.pool(), &hop.request, form)
-            .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
-        hop.message = Some(message);
-        Ok(())
-    }
-
     /// Prepares an exchange for another attempt; the result of the first is discarded.
     pub(crate) fn begin_again(&mut self, id: ExchangeId) {
         self.get_mut(id).begin_attempt();
     }
 
     /// The share on which an exchange has its seat.
-    pub(crate) fn home(&self, id: ExchangeId) -> ShareId {
+    pub(crate) fn share(&self, id: ExchangeId) -> ShareId {
         self.get(id).task.share
     }
 }

@@ -25,6 +25,10 @@ pub(crate) struct LaneId(pub(crate) u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserId(pub(crate) u32);
 
+/// Lanes on which something waits, or seats are free. Those from the 31st on count as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LaneSet(pub(crate) u32);
+
 impl PoolId {
     #[inline]
     pub(crate) const fn index(self) -> usize {
@@ -58,6 +62,28 @@ impl LaneId {
     #[inline]
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl LaneSet {
+    /// No lane.
+    pub(crate) const NONE: Self = Self(0);
+    /// The way of what needs no seat.
+    pub(crate) const UNSEATED: Self = Self(1 << 31);
+
+    /// With one more lane.
+    pub(crate) fn with(self, lane: LaneId) -> Self {
+        Self(self.0 | 1 << lane.0.min(30))
+    }
+
+    /// The lanes of both.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether both have a lane in common.
+    pub(crate) const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 }
 

@@ -17,7 +17,7 @@ use crate::Control;
 use crate::id::{PoolId, Shard};
 use crate::prepare::Prepared;
 use collect::Collector;
-use crew::{Post, Work, conduct, worker};
+use crew::{PoolCrew, Post, Work, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
 use drumfire_plan::{Plan, Pool, Spin};
@@ -192,13 +192,14 @@ fn run_natively(
         },
         tls: prepared.tls.clone(),
     };
+    let crews = &PoolCrew::of_pools(plan, shares).map_err(RunError::Schedule)?;
     let gate = Gate::new(shares.count);
     let work = || {
         let ticket = gate.ticket(move || clock.now());
         let work = |post: Post| {
             let io = Native::new(&options).map_err(RunError::Driver)?;
             let control = post.control.clone();
-            let mut worker = worker(io, prepared, post);
+            let mut worker = worker(io, prepared, crews, post)?;
             worker.open_connections().map_err(RunError::Driver)?;
             // All start at the same moment, which the last of them names.
             let start = ticket.pass();

@@ -15,6 +15,7 @@ pub(crate) use belongings::Belongings;
 pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 
 use crate::arrivals::Arrival;
+use crate::freed::Freed;
 use crate::id::{Generation, Shard, UserId};
 use drumfire_cookies::Jar;
 use drumfire_measure::Outcome;
@@ -119,7 +120,7 @@ struct UserLimit {
     /// Whether an arrival had to wait because all users were busy.
     blocked: bool,
     /// When a user last became free for an arrival that waited for one.
-    free_since: Nanos,
+    free_since: Freed,
 }
 
 /// Whether each worker goes through a pool's whole list by itself, so that all of the list have
@@ -171,7 +172,7 @@ impl Users {
                 changes: law.unwrap_or_else(|| UserCount::constant(u32::MAX)),
                 next: 0,
                 blocked: false,
-                free_since: Nanos::ZERO,
+                free_since: Freed::default(),
             },
         }
     }
@@ -202,7 +203,7 @@ impl Users {
     /// When a user last became free for an arrival that waited for one; of users with rates of
     /// their own, the one that began last.
     #[inline]
-    pub(crate) fn free_since(&self) -> Nanos {
+    pub(crate) fn free_since(&self) -> Freed {
         self.limit.free_since
     }
 
@@ -274,7 +275,7 @@ impl Users {
         begins.begun = arrival.intended;
         self.busy += 1;
         if self.has_own_rates {
-            self.limit.free_since = arrival.ready;
+            self.limit.free_since = Freed::at(arrival.ready);
         }
         if self.cookies == Cookies::Iteration {
             self.forget_cookies(user);
@@ -426,13 +427,13 @@ impl Users {
 
     /// An iteration of a user is over; `is_idle` where the next arrival may take the user.
     #[inline]
-    pub(crate) fn end(&mut self, user: UserId, now: Nanos, is_idle: bool) {
+    pub(crate) fn end(&mut self, user: UserId, since: Freed, is_idle: bool) {
         self.busy -= 1;
         if is_idle {
             self.idle.push_back(user);
         }
         if self.limit.blocked {
-            self.limit.free_since = now;
+            self.limit.free_since = since;
         }
     }
 
@@ -488,7 +489,7 @@ impl UserLimit {
             self.next += 1;
             let count = count.saturating_sub(self.left);
             if count > self.allowed && self.blocked {
-                self.free_since = at;
+                self.free_since = Freed::at(at);
             }
             self.allowed = count;
         }

@@ -5,8 +5,9 @@
 //! there is one lane they stay in the schedule.
 
 use crate::arrivals::Arrival;
-use crate::id::LaneId;
+use crate::id::{LaneId, LaneSet};
 use crate::users::DueRequest;
+use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
 /// What waits for seats.
@@ -63,6 +64,36 @@ impl Waiting {
     #[inline]
     pub(crate) const fn has_requests(&self) -> bool {
         self.requests > 0
+    }
+
+    /// When the request that waits longest became due; [`Nanos::MAX`] where none waits.
+    pub(crate) fn first_request(&self) -> Nanos {
+        self.requests_by_lane().1
+    }
+
+    /// The lanes for which requests wait, and when the first of them became due.
+    pub(crate) fn requests_by_lane(&self) -> (LaneSet, Nanos) {
+        if self.requests == 0 {
+            return (LaneSet::NONE, Nanos::MAX);
+        }
+        self.by_lane(|queue| Some(queue.requests.front()?.intended))
+    }
+
+    /// The lanes for which arrivals wait, and when the first of them became due.
+    pub(crate) fn arrivals_by_lane(&self) -> (LaneSet, Nanos) {
+        if self.arrivals == 0 {
+            return (LaneSet::NONE, Nanos::MAX);
+        }
+        self.by_lane(|queue| Some(queue.arrivals.front()?.intended))
+    }
+
+    fn by_lane(&self, first: impl Fn(&Queue) -> Option<Nanos>) -> (LaneSet, Nanos) {
+        let firsts = self.lanes().zip(&self.lanes);
+        let firsts = firsts.filter_map(|(lane, queue)| Some((lane, first(queue)?)));
+        firsts.fold(
+            (LaneSet::NONE, Nanos::MAX),
+            |(lanes, due), (lane, first)| (lanes.with(lane), due.min(first)),
+        )
     }
 
     pub(crate) fn push_arrival(&mut self, lane: LaneId, arrival: Arrival) {

@@ -176,10 +176,11 @@ impl<I: Io> Worker<I> {
             }
             (0..self.pools.len()).for_each(|index| self.flush(index, Output::All));
             let before = self.io.now();
-            let until = self.next_wake(before);
+            let until = self.rest(before);
             let health = self.recorder.health();
             health.loop_turn.record(before - now);
             self.io.wait(until, &mut ready)?;
+            self.resume();
             self.turn(until, before, &mut ready)?;
         }
         self.finish();
@@ -285,6 +286,29 @@ impl<I: Io> Worker<I> {
         }
         while let Some(wake) = self.pools[index].due(now) {
             self.act(index, |pool, site| pool.wake(site, wake, now));
+        }
+    }
+
+    /// When the loop must turn again by itself, or for workers that this one helps; their demands
+    /// are left to others from now on.
+    fn rest(&mut self, now: Nanos) -> Nanos {
+        let until = self.next_wake(now);
+        let pools = self
+            .pools
+            .iter_mut()
+            .filter(|pool| pool.finished().is_none());
+        pools.fold(until, |until, pool| until.min(pool.rest(now)))
+    }
+
+    /// Takes the demands of all pools back.
+    #[inline]
+    fn resume(&mut self) {
+        for index in 0..self.pools.len() {
+            let returned = self.pools[index].resume();
+            if !returned.is_empty() || self.pools[index].has_left_steps() {
+                let now = self.io.now();
+                self.act(index, |pool, site| pool.take_back(site, returned, now));
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The closed model: users that start again when they have finished, or when a law of their own
 //! says.
 
+use super::numbers::{Numbering, Numbers};
 use super::own_rates::OwnRates;
 use super::resting::{Ready, Resting};
 use super::{Arrival, Bounds, Tally};
@@ -8,6 +9,7 @@ use crate::id::{Shard, UserId};
 use drumfire_plan::{Change, Users};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// One worker's users.
 #[derive(Debug)]
@@ -38,9 +40,9 @@ pub(crate) struct Closed {
     left: u32,
     /// The law of each user, where it has one of its own.
     own: Option<OwnRates>,
-    /// The number of the next request: ours are the shard's index and every `of`-th after it.
-    next: u64,
-    bounds: Bounds,
+    numbering: Numbering,
+    /// No request starts at this time or later.
+    end: Nanos,
     shard: Shard,
     measure_from: Nanos,
     intended: u64,
@@ -67,14 +69,16 @@ struct Pending {
 
 impl Closed {
     /// The share of one worker of the run's users, all free at first, within the run's bounds.
+    /// `numbers` are those of a bounded load that it shares with other workers.
     pub(crate) fn new(
         users: &Users,
         own: Option<OwnRates>,
         shard: Shard,
         bounds: Bounds,
-        measure_from: Nanos,
+        numbers: Option<Arc<Numbers>>,
     ) -> Self {
         let users = users.share(shard.index, shard.of);
+        let own_is_none = own.is_none();
         let mut closed = Self {
             ready: Resting::with_capacity(users.most() as usize + 1),
             held: Resting::default(),
@@ -89,10 +93,14 @@ impl Closed {
             finished: 0,
             left: 0,
             own,
-            next: u64::from(shard.index),
-            bounds,
+            // What is due to users with rates of their own is a part of each worker's own number.
+            numbering: match numbers.filter(|_| own_is_none) {
+                Some(numbers) => Numbering::Shared(numbers),
+                None => Numbering::own(shard, bounds.limit),
+            },
+            end: bounds.end,
             shard,
-            measure_from,
+            measure_from: bounds.measure_from,
             intended: 0,
         };
         closed.go_on(Nanos::ZERO);
@@ -217,15 +225,17 @@ impl Closed {
         if now >= self.next_change {
             self.go_on(now);
         }
-        if self.next >= self.bounds.limit || now >= self.bounds.end {
+        if self.numbering.is_used_up() || now >= self.end {
             return None;
         }
         if self.own.is_some() {
             return self.take_own(now);
         }
+        if self.ready.first_at() > now {
+            return None;
+        }
+        let index = self.numbering.take()?;
         let Ready { at: intended, user } = self.ready.pop_ready(now)?;
-        let index = self.next;
-        self.next += u64::from(self.shard.of);
         self.intended += u64::from(intended >= self.measure_from);
         Some(Arrival {
             index,
@@ -238,14 +248,12 @@ impl Closed {
     /// [`Self::take`] where each user has a law of its own.
     #[cold]
     fn take_own(&mut self, now: Nanos) -> Option<Arrival> {
-        let of = u64::from(self.shard.of);
         let own = self.own.as_mut()?;
         loop {
             let Ready { at, user } = self.ready.pop_ready(now)?;
             own.drop_late(user, now);
             if let Some(intended) = own.take(user, now) {
-                let index = self.next;
-                self.next += of;
+                let index = self.numbering.take()?;
                 return Some(Arrival {
                     index,
                     intended,
@@ -304,7 +312,7 @@ impl Closed {
 
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
-        if self.next >= self.bounds.limit {
+        if self.numbering.is_used_up() {
             return Nanos::MAX;
         }
         let ready = self.ready.first_at();
@@ -313,13 +321,13 @@ impl Closed {
 
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.next >= self.bounds.limit || self.have_all_finished()
+        self.numbering.is_used_up() || self.have_all_finished()
     }
 
     /// Whether nothing is left to wait for: the count of requests is used up, or users have left
     /// and none will come.
     pub(crate) fn is_counted_out(&self) -> bool {
-        self.next >= self.bounds.limit || self.left > 0 && self.have_all_finished()
+        self.numbering.is_used_up() || self.left > 0 && self.have_all_finished()
     }
 
     /// Whether there were users, and none of them nor another will begin anything.
@@ -347,7 +355,7 @@ impl Closed {
 
     /// Lets no request start whose time is at `end` or later.
     pub(crate) fn end_at(&mut self, end: Nanos) {
-        self.bounds.end = self.bounds.end.min(end);
+        self.end = self.end.min(end);
         if let Some(own) = &mut self.own {
             own.end_at(end);
         }
@@ -355,7 +363,7 @@ impl Closed {
 
     /// Lets nothing start any more, of what is due before `end` neither.
     pub(crate) fn stop(&mut self, end: Nanos) {
-        self.bounds.limit = self.bounds.limit.min(self.next);
+        self.numbering.stop();
         let end = self
             .law
             .paused_at
@@ -369,7 +377,7 @@ impl Closed {
     /// dropped. Others ask for their requests themselves, so that none is due before it is taken.
     pub(crate) fn pending(&self, hand_over: impl FnMut(Arrival, u64)) {
         if let Some(own) = &self.own {
-            own.pending(self.next, u64::from(self.shard.of), hand_over);
+            own.pending(self.numbering.next(), u64::from(self.shard.of), hand_over);
         }
     }
 

@@ -15,6 +15,8 @@ pub(crate) struct Open {
     /// Runs ahead of `course` over arrivals that are due and wait, only to count them.
     ahead: Course,
     late: LatePolicy,
+    /// The arrivals of all workers, where a late one gives way to the next.
+    whole: Option<Whole>,
     end: Nanos,
     measure_from: Nanos,
     intended: u64,
@@ -30,19 +32,37 @@ pub(crate) struct Open {
     counted: u64,
 }
 
+/// The arrivals of all workers, to know which of them is the last that is due.
+#[derive(Debug)]
+struct Whole {
+    course: Course,
+    /// How many of them have been due.
+    due: u64,
+}
+
+impl Whole {
+    /// How many of all arrivals are due before `end`.
+    fn due_before(&mut self, end: Nanos) -> u64 {
+        self.due += self.course.skip_before(end);
+        self.due
+    }
+}
+
 impl Open {
     /// A worker's share within the run's bounds.
-    pub(crate) fn new(
-        schedule: &Schedule,
-        late: LatePolicy,
-        shard: Shard,
-        bounds: Bounds,
-        measure_from: Nanos,
-    ) -> Self {
-        let Bounds { end, limit } = bounds;
+    pub(crate) fn new(schedule: &Schedule, late: LatePolicy, shard: Shard, bounds: Bounds) -> Self {
+        let Bounds {
+            end,
+            limit,
+            measure_from,
+        } = bounds;
         let course = schedule.course(shard.index, shard.of).limit(limit);
         Self {
             ahead: course.clone(),
+            whole: (late == LatePolicy::Skip && shard.of > 1).then(|| Whole {
+                course: schedule.course(0, 1).limit(limit),
+                due: 0,
+            }),
             course,
             late,
             end,
@@ -61,6 +81,9 @@ impl Open {
     pub(crate) fn change(&mut self, at: Nanos, change: &CourseChange) {
         self.course.change(at, change.clone());
         self.ahead.change(at, change.clone());
+        if let Some(whole) = &mut self.whole {
+            whole.course.change(at, change.clone());
+        }
     }
 
     #[inline]
@@ -114,7 +137,7 @@ impl Open {
             LatePolicy::Drop(after) => self.course.skip_before(bound.min(now - after)),
             LatePolicy::Skip => {
                 let end = bound.min(now + Nanos(1));
-                self.course.skip_to_last_before(end, u64::MAX)
+                self.course.skip_to_last_before(end, u64::MAX) + self.give_way(end)
             }
         };
         let dropped = numbered(&mut self.following, passed, self.of, self.limit);
@@ -122,6 +145,38 @@ impl Open {
             self.dropped += dropped;
         }
         passed > 0
+    }
+
+    /// Passes this worker's arrival that is next and due before `end`, where another worker's was due
+    /// after it; how many that are.
+    fn give_way(&mut self, end: Nanos) -> u64 {
+        let Some(whole) = &mut self.whole else {
+            return 0;
+        };
+        match self.course.peek() {
+            Next::At(due) if due.at < end && due.index + 1 < whole.due_before(end) => {
+                self.course.advance();
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether late arrivals may be dropped.
+    pub(crate) const fn drops(&self) -> bool {
+        !matches!(self.late, LatePolicy::Queue)
+    }
+
+    /// Drops what is too late by now, so that the next arrival is one that is still wanted.
+    pub(crate) fn drop_all_late(&mut self, now: Nanos) {
+        if self.late == LatePolicy::Queue {
+            return;
+        }
+        while let Next::At(due) = self.course.peek()
+            && due.at <= now
+            && due.at < self.end
+            && self.drop_late(due.at, now)
+        {}
     }
 
     /// Counts a request that came too late as dropped.
@@ -133,7 +188,11 @@ impl Open {
             LatePolicy::Skip => {
                 while self.course.pass(now) {}
                 let next = self.course.peek();
-                !matches!(next, Next::At(next) if next.at <= now && next.at < self.end)
+                let is_last =
+                    !matches!(next, Next::At(next) if next.at <= now && next.at < self.end);
+                let end = self.end.min(now + Nanos(1));
+                let whole = self.whole.as_mut();
+                is_last && whole.is_none_or(|whole| whole.due_before(end) <= arrival.index + 1)
             }
         };
         self.dropped += u64::from(!wanted && arrival.intended >= self.measure_from);

@@ -50,13 +50,7 @@ struct Due {
 }
 
 impl OwnRates {
-    pub(super) fn new(
-        schedule: Schedule,
-        late: LatePolicy,
-        shard: Shard,
-        bounds: Bounds,
-        measure_from: Nanos,
-    ) -> Self {
+    pub(super) fn new(schedule: Schedule, late: LatePolicy, shard: Shard, bounds: Bounds) -> Self {
         let room = bounds.limit.saturating_sub(u64::from(shard.index));
         Self {
             schedule,
@@ -67,7 +61,7 @@ impl OwnRates {
             told_intended: 0,
             told_dropped: 0,
             end: bounds.end,
-            measure_from,
+            measure_from: bounds.measure_from,
             limit: bounds.limit,
             room: room.div_ceil(u64::from(shard.of)),
         }

@@ -3,18 +3,18 @@
 use super::closed::Closed;
 use super::open::Open;
 use super::own_rates::OwnRates;
-use super::{Arrivals, Bounds, Model, Order};
+use super::{Arrivals, Bounds, Model, Numbers, Order};
 use crate::id::{PoolId, Shard};
 use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
+use std::sync::Arc;
 
 /// A pool's load, before it is dealt out.
 #[derive(Clone, Debug)]
 pub(crate) struct WholeLoad {
     model: WholeModel,
     bounds: Bounds,
-    measure_from: Nanos,
 }
 
 #[derive(Clone, Debug)]
@@ -61,23 +61,29 @@ impl WholeLoad {
         };
         Ok(Self {
             model,
-            bounds: Bounds::of(pool),
-            measure_from: plan.generator().warmup.span(),
+            bounds: Bounds::of(pool, plan.generator().warmup.span()),
         })
     }
 
-    /// One worker's share.
-    pub(crate) fn share(&self, shard: Shard) -> Arrivals {
-        let (bounds, from) = (self.bounds, self.measure_from);
+    /// The numbers that those of its `of` workers share that are here, where the number of requests
+    /// is bounded and users ask for them.
+    pub(crate) fn numbers(&self, members: &[u32], of: u32) -> Option<Arc<Numbers>> {
+        let is_shared = !self.is_open() && self.bounds.limit < u64::MAX && members.len() > 1;
+        is_shared.then(|| Arc::new(Numbers::new(self.bounds.limit, members, of)))
+    }
+
+    /// One worker's share, with the numbers that it shares with others.
+    pub(crate) fn share(&self, shard: Shard, numbers: Option<Arc<Numbers>>) -> Arrivals {
+        let bounds = self.bounds;
         let model = match &self.model {
             WholeModel::Open { schedule, late, .. } => {
-                Model::Open(Open::new(schedule, *late, shard, bounds, from))
+                Model::Open(Open::new(schedule, *late, shard, bounds))
             }
             WholeModel::Closed { users, own } => {
                 let own = own
                     .clone()
-                    .map(|(schedule, late)| OwnRates::new(schedule, late, shard, bounds, from));
-                Model::Closed(Closed::new(users, own, shard, bounds, from))
+                    .map(|(schedule, late)| OwnRates::new(schedule, late, shard, bounds));
+                Model::Closed(Closed::new(users, own, shard, bounds, numbers))
             }
         };
         Arrivals::new(model, shard, bounds.end)

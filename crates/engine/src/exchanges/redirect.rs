@@ -3,13 +3,15 @@
 use super::Exchanges;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
-use crate::prepare::Message;
+use crate::prepare::{Message, TargetForm, message};
 use crate::wire::Fields;
 use drumfire_measure::Outcome;
 use drumfire_plan::secret::is_secret;
 use drumfire_plan::{
-    Body, Header, HttpRequest, JoinError, Method, Pool, RedirectStyle, Redirects, Scheme, Url,
+    Body, Header, HttpRequest, HttpVersion, JoinError, Method, Origin, Pool, RedirectStyle,
+    Redirects, Scheme, Url,
 };
+use std::sync::Arc;
 
 /// The redirects of an exchange, beyond its own request.
 #[derive(Debug, Default)]
@@ -85,6 +87,56 @@ impl Exchanges {
             }
             exchange.follow.get_or_insert_default().next = Some(next);
         }
+    }
+
+    /// Makes the request that an exchange's response leads to its own.
+    ///
+    /// # Errors
+    /// When the plan follows no such redirect.
+    pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
+        let next = self.get_mut(id).follow.get_or_insert_default().next.take();
+        match next {
+            Some(Next::Hop(hop)) => {
+                if self.records.wants_hops() {
+                    self.transcribe_hop(id);
+                }
+                self.get_mut(id).follow.get_or_insert_default().current = Some(hop);
+                Ok(())
+            }
+            Some(Next::Refused(failure)) => Err(failure),
+            None => Err(Failure::of(Outcome::RedirectBlocked)),
+        }
+    }
+
+    /// The origin that an exchange is on its way to.
+    pub(crate) fn heads_for(&self, id: ExchangeId) -> Option<Origin> {
+        let follow = self.get(id).follow.as_ref()?;
+        let hop = follow.current.as_ref()?;
+        Some(hop.request.url.origin.clone())
+    }
+
+    /// Makes a redirected exchange ready to be submitted, with its target in a form.
+    ///
+    /// # Errors
+    /// When its request can't be sent so.
+    pub(crate) fn prepare_hop(&mut self, id: ExchangeId, form: TargetForm) -> Result<(), Failure> {
+        let prepared = Arc::clone(&self.prepared);
+        let exchange = self.get_mut(id);
+        exchange.begin_attempt();
+        if prepared.pool().http.version == HttpVersion::Http2 {
+            exchange.resends = 0;
+        }
+        let Some(hop) = exchange
+            .follow
+            .as_mut()
+            .and_then(|follow| follow.current.as_mut())
+        else {
+            return Ok(());
+        };
+        let message = message(prepared.pool(), &hop.request, form)
+            .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
+        hop.message = Some(message);
+        Ok(())
     }
 }
 

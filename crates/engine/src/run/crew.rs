@@ -1,20 +1,25 @@
 //! The workers' threads, from the first to the last.
 
 use super::collect::Collector;
-use super::{RunError, shard_of};
+use super::{RunError, Shares, shard_of};
 use crate::Control;
+use crate::arrivals::{Numbers, WholeLoad};
 use crate::channel::Channel;
-use crate::id::Shard;
+use crate::demand::Demand;
+use crate::handover::{Handover, Member};
+use crate::id::{PoolId, Shard};
 use crate::pool_run::{Extent, PoolRun};
 use crate::prepare::{Prepared, PreparedPool};
 use crate::recorder::{Recorder, Series};
 use crate::transport::{Connections, Lane, Lanes, Transport};
 use crate::users::Users;
+use crate::waiting::Waiting;
 use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
-use drumfire_net::Io;
-use drumfire_plan::{Affinity, Growth, StopReason, Users as UserCount};
+use drumfire_net::{Io, Waker};
+use drumfire_plan::{Affinity, Growth, Plan, StopReason, Users as UserCount};
+use drumfire_schedule::ScheduleError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -23,6 +28,48 @@ pub(crate) struct Post {
     pub(crate) shard: Shard,
     pub(crate) control: Control,
     pub(crate) channel: Channel,
+}
+
+/// The workers of one pool on this machine, and the state that they share.
+pub(crate) struct PoolCrew {
+    /// Their numbers among the pool's workers on all machines, ascending.
+    members: Vec<u32>,
+    handover: Arc<Handover>,
+    numbers: Option<Arc<Numbers>>,
+}
+
+impl PoolCrew {
+    /// Those of each pool, of a run that has these shares here.
+    ///
+    /// # Errors
+    /// When a pool's schedule can't be computed.
+    pub(crate) fn of_pools(plan: &Plan, shares: Shares) -> Result<Vec<Self>, ScheduleError> {
+        let pools = (0..plan.pools().len() as u16).map(PoolId);
+        pools.map(|pool| Self::of(plan, pool, shares)).collect()
+    }
+
+    fn of(plan: &Plan, pool: PoolId, shares: Shares) -> Result<Self, ScheduleError> {
+        let shards = shares.shards();
+        let shards: Vec<Shard> = shards
+            .filter_map(|shard| shard_of(plan, pool, shard))
+            .collect();
+        let of = shards.first().map_or(1, |shard| shard.of);
+        let mut members: Vec<u32> = shards.iter().map(|shard| shard.index).collect();
+        members.sort_unstable();
+        Ok(Self {
+            handover: Arc::new(Handover::new(members.len() as u32)),
+            numbers: WholeLoad::of(plan, pool)?.numbers(&members, of),
+            members,
+        })
+    }
+
+    /// A worker's place among them, where there are others.
+    fn place(&self, shard: Shard) -> Option<u32> {
+        let place = self.members.binary_search(&shard.index).ok();
+        place
+            .filter(|_| self.members.len() > 1)
+            .map(|place| place as u32)
+    }
 }
 
 /// A thread's work: makes a driver and a worker, and runs it.
@@ -34,21 +81,42 @@ fn part(count: u32, shard: Shard) -> u32 {
 }
 
 /// A worker for a share of a run over a driver, with the pools that have a share for it.
-pub(crate) fn worker<I: Io>(io: I, prepared: &Prepared, post: Post) -> Worker<I> {
+///
+/// # Errors
+/// When the driver has no waker for the other workers.
+pub(crate) fn worker<I: Io>(
+    mut io: I,
+    prepared: &Prepared,
+    crews: &[PoolCrew],
+    post: Post,
+) -> Result<Worker<I>, RunError> {
     let Post {
         shard,
         control,
         channel,
     } = post;
+    let mut waker = None;
     let mut pools = Vec::with_capacity(prepared.pools.len());
     for pool in &prepared.pools {
         if let Some(shard) = shard_of(&prepared.plan, pool.id, shard) {
-            let orders = control.orders(pool.id, channel.reporter.clone());
+            let crew = &crews[pool.id.index()];
+            let demand = || demand(pool, shard, &control, crew.numbers.clone());
+            let member = match crew.place(shard) {
+                None => None,
+                Some(place) => {
+                    let waker = match &mut waker {
+                        Some(waker) => waker,
+                        None => waker.insert(io.waker().map_err(RunError::Driver)?),
+                    };
+                    let waker = Waker::clone(waker);
+                    Some(Member::new(&crew.handover, place, waker, demand()))
+                }
+            };
             let extent = Extent {
                 transport: transport(pool, shard, prepared.first_stream_id),
-                users: users(pool, shard),
-                arrivals: control.arrivals(pool.id, shard),
-                orders,
+                orders: control.orders(pool.id, channel.reporter.clone()),
+                demand: demand(),
+                member,
             };
             pools.push(PoolRun::new(pool, extent));
         }
@@ -56,7 +124,22 @@ pub(crate) fn worker<I: Io>(io: I, prepared: &Prepared, post: Post) -> Worker<I>
     let series = prepared.pools.iter();
     let series = series.map(|pool| Series::of(pool)).collect();
     let recorder = Recorder::new(channel, series, &prepared.plan);
-    Worker::new(io, recorder, pools)
+    Ok(Worker::new(io, recorder, pools))
+}
+
+/// One worker's part of what a pool asks for.
+fn demand(
+    prepared: &PreparedPool,
+    shard: Shard,
+    control: &Control,
+    numbers: Option<Arc<Numbers>>,
+) -> Demand {
+    Demand::new(
+        control.arrivals(prepared.id, shard, numbers),
+        users(prepared, shard),
+        Waiting::new(prepared.routes.len()),
+        prepared.pool().connections.affinity,
+    )
 }
 
 /// One worker's connections of a pool: to each origin those with the numbers `index`, `index + of`,

@@ -1,7 +1,7 @@
 //! A whole run over drivers that the caller made: under virtual time, for one.
 
 use super::collect::Collector;
-use super::crew::{Post, Work, conduct, worker};
+use super::crew::{PoolCrew, Post, Work, conduct, worker};
 use super::{RunError, Shares};
 use crate::Control;
 use crate::prepare::Prepared;
@@ -28,9 +28,10 @@ pub fn run_over<I: Io + Send>(
         count,
         of: count,
     };
+    let crews = &PoolCrew::of_pools(&prepared.plan, shares).map_err(RunError::Schedule)?;
     let work = |(io, control): (I, Control)| {
         let work = move |post: Post| {
-            let mut worker = worker(io, prepared, post);
+            let mut worker = worker(io, prepared, crews, post)?;
             worker.open_connections().map_err(RunError::Driver)?;
             worker.begin();
             worker.run().map_err(RunError::Driver)

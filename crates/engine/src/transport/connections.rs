@@ -19,6 +19,7 @@ use super::opening::{Attempt, Way};
 use super::share::{Seats, Share};
 use super::{Context, Lane, Lanes, Seat};
 use crate::blame::Failure;
+use crate::freed::Freed;
 use crate::id::{LaneId, Shard, ShareId};
 use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP, LOOK_UP_AGAIN, REDIALS_AT_START, SCAN_MIN};
 use crate::prepare::Lookup;
@@ -153,7 +154,7 @@ impl Connections {
     fn grow(&mut self, lane: LaneId) -> Seat {
         let share = self.add_planned_share(lane);
         let lane = self.lanes.get_mut(lane);
-        let (streams, since) = (lane.settings.streams, Nanos::ZERO);
+        let (streams, since) = (lane.settings.streams, Freed::default());
         for _ in 1..streams {
             lane.give(Seat { share, since });
         }
@@ -196,7 +197,7 @@ impl Connections {
     pub(super) fn give_withheld_seat(&mut self, slot: Slot, since: Nanos) {
         let (connection, lane) = self.with_lane(slot);
         if std::mem::take(&mut connection.withholds_seat) {
-            let share = connection.share;
+            let (share, since) = (connection.share, Freed::at(since));
             lane.give(Seat { share, since });
         }
     }
@@ -209,7 +210,7 @@ impl Connections {
             let lane = self.lanes.get_mut(id);
             let streams = lane.settings.streams as usize;
             lane.clear_seats(shares.len() * streams + 1);
-            let since = Nanos::ZERO;
+            let since = Freed::default();
             if !lane.settings.is_exclusive() {
                 for _ in 0..streams {
                     for share in &shares {

@@ -1,6 +1,7 @@
 //! Lanes: the way to one origin, how its connections are treated, and the seats on them.
 
 use super::names::known_for;
+use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
 use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
 use crate::prepare::{Peers, Place, Route};
@@ -14,8 +15,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
     pub(crate) share: ShareId,
-    /// When it became free.
-    pub(crate) since: Nanos,
+    pub(crate) since: Freed,
 }
 
 /// The way to one origin.
@@ -108,7 +108,11 @@ impl Lane {
     #[inline]
     fn take_last(&mut self) -> Option<Seat> {
         let first = self.free.front()?.since;
-        let since = if self.can_grow() { Nanos::ZERO } else { first };
+        let since = if self.can_grow() {
+            Freed::default()
+        } else {
+            first
+        };
         self.free.pop_back().map(|seat| Seat { since, ..seat })
     }
 
@@ -219,10 +223,6 @@ pub(crate) struct Lanes(Vec<Lane>);
 impl Lanes {
     pub(crate) fn new(lanes: Vec<Lane>) -> Self {
         Self(lanes)
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0.len()
     }
 
     #[inline]

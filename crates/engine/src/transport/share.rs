@@ -1,9 +1,9 @@
 //! Shares: one connection's worth of a lane.
 
 use super::{Lane, Seat};
+use crate::freed::Freed;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use drumfire_net::Slot;
-use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
 /// One of the plan's connections, whichever slot serves it at the moment.
@@ -83,7 +83,7 @@ impl Seats {
         self.count = count;
         let kept = more.min(self.surplus);
         self.surplus = self.surplus - kept + fewer - lane.withdraw(share, fewer);
-        let since = Nanos::ZERO;
+        let since = Freed::default();
         (kept..more).for_each(|_| lane.give(Seat { share, since }));
     }
 }

@@ -27,6 +27,7 @@ mod side_by_side;
 mod stopping;
 mod stream_redirects;
 mod streams;
+mod threads;
 mod timeouts;
 mod truth;
 mod unfinished;

@@ -68,7 +68,7 @@ impl RequestData for Kept {
     }
 }
 
-fn send(request: u32) -> Step {
+pub(crate) fn send(request: u32) -> Step {
     Step::Request {
         request,
         retry: Retry::default(),
@@ -92,7 +92,7 @@ fn set(value: impl Value + 'static) -> Step {
 }
 
 /// A plan of steps that send to `/a`, `/b` and `/c`.
-fn of_steps(plan: Draft, steps: Vec<Step>) -> Draft {
+pub(crate) fn of_steps(plan: Draft, steps: Vec<Step>) -> Draft {
     plan.to(&["http://sut/a", "http://sut/b", "http://sut/c"])
         .with(|pool| pool.program = Program::of_steps(steps))
 }

@@ -3,7 +3,8 @@
 
 use crate::{close, ms, quantile, run, secs, us};
 use drumfire_measure::{Latency, Validity};
-use drumfire_testkit::{Client, Law, Network, Server, World, closed, open};
+use drumfire_plan::Users;
+use drumfire_testkit::{Client, Http2, Law, Network, Server, World, closed, open};
 use drumfire_units::Nanos;
 
 /// A server that is fast, and stalls 1 s in every 10.
@@ -172,12 +173,67 @@ fn a_stop_of_the_client_is_lag() {
 
 #[test]
 fn a_stop_of_a_client_with_few_connections_is_found() {
-    // Fifty of the late requests find a free connection. What waits behind them is late for the
-    // same reason, yet counts as waiting; the pause itself speaks against the run.
+    // Fifty of the late requests find a free connection. Those behind them wait for connections
+    // that would have been free, had the client sent the others in time.
     let result = run(open("const(1000/s,10s)").connections(50), halted(ms(999)));
-    assert_eq!(result.summary.verdict.validity, Validity::Suspect);
-    let result = run(open("const(1000/s,10s)").connections(50), halted(ms(1100)));
     assert_eq!(result.summary.verdict.validity, Validity::Invalid);
+    let total = &result.summary.total;
+    let lag = &total.latency.lag;
+    close("p95", quantile(lag, 0.95), 0.5, 0.01);
+    close("p99", quantile(lag, 0.99), 0.9, 0.01);
+    // Each of the fifty takes twenty requests in a row, of 0.1 ms each.
+    let waiting = total.latency.waiting.max();
+    assert!(waiting <= ms(2), "{waiting}");
+}
+
+/// A client that stands still for 60 ms of every 500.
+fn halting() -> Client {
+    let stops = (1..12).map(|n| ms(500 * n));
+    stops.fold(Client::ideal(), |client, at| client.stopped(at, ms(60)))
+}
+
+/// The bound of what is open at a time does not make the generator's stops the target's: whether
+/// that is connections, streams or users.
+#[test]
+fn stops_of_the_client_are_lag_whatever_bounds_the_load() {
+    let http1 = || Server::new().takes(Law::Const(us(24)));
+    let http2 = || Server::http2(Http2::new()).takes(Law::Const(us(24)));
+    let load = || open("const(1000/s,6s)");
+    let users = |n| Users::changing(vec![(Nanos::ZERO, n)]).expect("a number");
+    let free = run(
+        load().connections(100),
+        World::of(http1()).client(halting()),
+    );
+    let expected = quantile(&free.summary.total.latency.lag, 0.99);
+    close("without a bound", expected, 0.054, 0.05);
+    for (what, plan, server) in [
+        ("two connections", load().connections(2), http1()),
+        ("one connection", load().connections(1), http1()),
+        ("two streams", load().connections(1).http2(2), http2()),
+        ("users", load().connections(50).users(users(3)), http1()),
+    ] {
+        for threads in [1, 2] {
+            let world = World::of(server.clone()).client(halting());
+            let result = run(plan.clone().threads(threads), world);
+            let total = &result.summary.total;
+            assert_eq!(total.counts.ok, 6000);
+            let lag = quantile(&total.latency.lag, 0.99);
+            close(&format!("{what}, {threads} threads"), lag, expected, 0.05);
+            assert!(total.latency.waiting.max() <= ms(2), "{what}");
+            assert_eq!(result.summary.verdict.validity, Validity::Invalid, "{what}");
+        }
+    }
+}
+
+/// What a stop costs is owed to the whole queue that it leaves, and does not grow with it.
+#[test]
+fn a_stop_before_overload_does_not_add_up() {
+    let client = Client::ideal().stopped(secs(1), ms(60)).wakes_late(us(20));
+    let world = World::of(Server::new().takes(Law::Const(ms(10)))).client(client.call_takes(us(1)));
+    let result = run(open("const(10/s,1s) const(150/s,9s)").connections(1), world);
+    let lag = &result.summary.total.latency.lag;
+    assert!(lag.max() >= ms(59) && lag.max() <= ms(61), "{}", lag.max());
+    close("p50", quantile(lag, 0.5), 0.06, 0.02);
 }
 
 #[test]

@@ -1,0 +1,325 @@
+//! What a worker's part of a pool asks for: arrivals, the users that make requests, and what of
+//! both waits for a connection.
+//!
+//! A worker holds its demand while it is awake. Where it sleeps with something due and no room, it
+//! leaves the demand in the pool's [`crate::handover`], and a worker with room calls
+//! [`Demand::lend`]: that gives an arrival, which the helper begins with a user of its own, or a
+//! request of a user that stays here, which comes back as a [`Returned`].
+
+use crate::arrivals::{Arrival, Arrivals};
+use crate::freed::Freed;
+use crate::id::{LaneId, LaneSet, UserId};
+use crate::prepare::Request;
+use crate::unsent::Unsent;
+use crate::users::{Belongings, DueRequest, Iterations, NextStep, Users};
+use crate::waiting::Waiting;
+use drumfire_cookies::Jar;
+use drumfire_measure::{Figures, Outcome};
+use drumfire_plan::{Affinity, Taken};
+use drumfire_units::Nanos;
+
+/// A worker's part of what a pool asks for.
+#[derive(Debug)]
+pub(crate) struct Demand {
+    pub(crate) arrivals: Arrivals,
+    pub(crate) users: Users,
+    pub(crate) waiting: Waiting,
+    affinity: Affinity,
+    /// Requests of its users that other workers carry out.
+    lent: u32,
+    /// Steps that followed where a helper expected a request, for the home worker.
+    steps: Vec<NextStep>,
+}
+
+/// Something that a worker does for another.
+#[derive(Debug)]
+pub(crate) enum Lent {
+    /// An arrival, whose first request takes a seat of the lane.
+    Arrival(LaneId, Arrival),
+    /// A request of a user that stays with the other worker, to which its end goes back.
+    Request(LaneId, LentRequest),
+}
+
+/// A request of another worker's user.
+#[derive(Debug)]
+pub(crate) struct LentRequest {
+    pub(crate) due: DueRequest,
+    pub(crate) belongings: Belongings,
+}
+
+/// The end of a request that another worker has carried out.
+#[derive(Debug)]
+pub(crate) struct Returned {
+    pub(crate) user: UserId,
+    pub(crate) outcome: Outcome,
+    pub(crate) jar: Option<Box<Jar>>,
+    pub(crate) taken: Option<Taken>,
+    /// When the user is ready to go on.
+    pub(crate) ready: Nanos,
+}
+
+/// The room that a worker has for what others leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Where seats are free; always with [`LaneSet::UNSEATED`].
+    pub(crate) seats: LaneSet,
+    /// Whether a user may begin an iteration.
+    pub(crate) users: bool,
+}
+
+/// What a demand has for others, and when the first of it is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// Requests of users that stay at home: a seat is all that they need.
+    pub(crate) requests: LaneSet,
+    /// Arrivals of the open model, which need a user, too.
+    pub(crate) arrivals: LaneSet,
+    pub(crate) due: Nanos,
+}
+
+impl Room {
+    /// None.
+    pub(crate) const NONE: Self = Self {
+        seats: LaneSet::NONE,
+        users: false,
+    };
+
+    /// Whether there is room for something of an offer.
+    pub(crate) const fn suits(self, offer: Offer) -> bool {
+        self.seats.meets(offer.requests) || self.users && self.seats.meets(offer.arrivals)
+    }
+}
+
+impl Offer {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self {
+        requests: LaneSet::NONE,
+        arrivals: LaneSet::NONE,
+        due: Nanos::MAX,
+    };
+
+    /// Whether there is anything.
+    pub(crate) fn is_any(self) -> bool {
+        self.requests != LaneSet::NONE || self.arrivals != LaneSet::NONE
+    }
+}
+
+impl Demand {
+    pub(crate) const fn new(
+        arrivals: Arrivals,
+        users: Users,
+        waiting: Waiting,
+        affinity: Affinity,
+    ) -> Self {
+        Self {
+            arrivals,
+            users,
+            waiting,
+            affinity,
+            lent: 0,
+            steps: Vec::new(),
+        }
+    }
+
+    /// Whether anything of it has begun and not ended: an iteration, or a request elsewhere.
+    pub(crate) fn is_under_way(&self) -> bool {
+        let iterations = self.users.iterations();
+        self.lent > 0 || iterations.is_some_and(Iterations::has_open)
+    }
+
+    /// Whether nothing of it will begin any more.
+    pub(crate) fn is_over(&self, now: Nanos) -> bool {
+        self.arrivals.is_over(now) && self.waiting.arrivals() == 0
+    }
+
+    /// Frees a user, which may begin another iteration from `ready` on.
+    #[inline(always)]
+    pub(crate) fn free_user(&mut self, user: UserId, ready: Nanos, since: Freed) {
+        let is_open = self.arrivals.is_open();
+        self.users.end(user, since, is_open);
+        if !is_open {
+            let next = self.users.next_begin(user, ready);
+            self.arrivals.ended(user, ready, next);
+        }
+    }
+
+    /// Retires a user, which begins no other iteration.
+    #[cold]
+    pub(crate) fn retire_user(&mut self, user: UserId) {
+        self.users.leave();
+        self.arrivals.left(user);
+    }
+
+    /// Records what became due and what was dropped before a time, since the last call.
+    pub(crate) fn tally(&mut self, end: Nanos, figures: &mut Figures) {
+        let tally = self.arrivals.tally(end);
+        figures.record_iterations_intended(tally.intended);
+        figures.record_iterations_dropped(tally.dropped);
+        if self.users.begins_with_request() {
+            figures.record_intended(tally.intended);
+            figures.record_dropped(tally.dropped);
+        }
+    }
+
+    /// Lets nothing more begin, and records what was due until now.
+    pub(crate) fn stop(
+        &mut self,
+        now: Nanos,
+        requests: &[Request],
+        measure_from: Nanos,
+        figures: &mut Figures,
+    ) {
+        self.arrivals.stop(now);
+        let stopped_at = self.arrivals.used_time(now);
+        let mut unsent = Unsent {
+            users: &self.users,
+            requests,
+            measure_from,
+            figures,
+        };
+        for arrival in self.waiting.drain_arrivals() {
+            unsent.arrival(arrival, stopped_at);
+        }
+        let record = |last, count| unsent.arrivals(last, count, stopped_at);
+        self.arrivals.pending(self.users.round(), record);
+    }
+
+    /// Records the iterations that have not ended, and their requests that have no seat.
+    pub(crate) fn finish(
+        &self,
+        now: Nanos,
+        requests: &[Request],
+        measure_from: Nanos,
+        figures: &mut Figures,
+    ) {
+        let mut unsent = Unsent {
+            users: &self.users,
+            requests,
+            measure_from,
+            figures,
+        };
+        unsent.iterations(self.waiting.requests(), now);
+    }
+
+    /// Whether an arrival may be begun by a worker that is not its users': not where users have
+    /// connections of their own and come with the arrival.
+    fn has_movable_arrivals(&self) -> bool {
+        self.arrivals.is_open() || self.affinity == Affinity::Shared
+    }
+
+    /// What others could do of it; its arrivals only where none can be begun here now.
+    pub(crate) fn offer(&self, is_blocked: bool) -> Offer {
+        let (requests, request) = self.waiting.requests_by_lane();
+        let (mut arrivals, mut arrival) = self.waiting.arrivals_by_lane();
+        if is_blocked && self.has_movable_arrivals() {
+            let lanes = match self.needs_seat() {
+                true => LaneSet::NONE.with(LaneId(0)),
+                false => LaneSet::UNSEATED,
+            };
+            arrivals = arrivals.and(lanes);
+            arrival = arrival.min(self.arrivals.next_due());
+        }
+        let due = request.min(arrival);
+        match self.arrivals.is_open() {
+            true => Offer {
+                requests,
+                arrivals,
+                due,
+            },
+            // Users of the closed model stay at home.
+            false => Offer {
+                requests: requests.and(arrivals),
+                arrivals: LaneSet::NONE,
+                due,
+            },
+        }
+    }
+
+    /// Whether an arrival takes a seat of its lane as it begins.
+    pub(crate) fn needs_seat(&self) -> bool {
+        self.affinity == Affinity::Shared && self.users.begins_with_request()
+    }
+
+    /// Gives the first thing that is due and that a helper can do which has such seats, and a user
+    /// for an arrival where it `admits` one.
+    pub(crate) fn lend(
+        &mut self,
+        now: Nanos,
+        admits: bool,
+        has_seat: impl Fn(LaneId) -> bool,
+        unix_time: impl Fn() -> u64,
+    ) -> Option<Lent> {
+        for lane in self.waiting.lanes().filter(|lane| has_seat(*lane)) {
+            if let Some(request) = self.waiting.pop_request(lane) {
+                return Some(self.lend_request(lane, request));
+            }
+        }
+        if !self.has_movable_arrivals() || self.arrivals.is_open() && !admits {
+            return None;
+        }
+        for lane in self.waiting.lanes().filter(|lane| has_seat(*lane)) {
+            while let Some(arrival) = self.waiting.pop_arrival(lane) {
+                if self.arrivals.still_wanted(arrival, now) {
+                    return self.lend_arrival(lane, arrival, now, unix_time);
+                }
+            }
+        }
+        if self.needs_seat() && !(self.waiting.has_one_lane() && has_seat(LaneId(0))) {
+            return None;
+        }
+        let arrival = self.arrivals.take(now)?;
+        self.lend_arrival(LaneId(0), arrival, now, unix_time)
+    }
+
+    /// Lends an arrival, or the request that its own user begins with.
+    fn lend_arrival(
+        &mut self,
+        lane: LaneId,
+        arrival: Arrival,
+        now: Nanos,
+        unix_time: impl Fn() -> u64,
+    ) -> Option<Lent> {
+        if self.arrivals.is_open() {
+            return Some(Lent::Arrival(lane, arrival));
+        }
+        let turn = self.users.begin(arrival);
+        match self.users.first_step(turn, arrival, now, unix_time) {
+            NextStep::Request(request) => Some(self.lend_request(lane, request)),
+            // It has failed before its first request.
+            step => {
+                self.steps.push(step);
+                None
+            }
+        }
+    }
+
+    fn lend_request(&mut self, lane: LaneId, request: DueRequest) -> Lent {
+        self.lent += 1;
+        let belongings = match self.users.keep_belongings() {
+            true => self.users.lend(request.turn.user),
+            false => Belongings::default(),
+        };
+        Lent::Request(
+            lane,
+            LentRequest {
+                due: request,
+                belongings,
+            },
+        )
+    }
+
+    /// Whether a step followed while this demand was away from its worker.
+    pub(crate) const fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// The next step that followed while this demand was away from its worker.
+    pub(crate) fn next_step(&mut self) -> Option<NextStep> {
+        self.steps.pop()
+    }
+
+    /// A lent request has come back.
+    pub(crate) const fn take_back(&mut self) {
+        self.lent -= 1;
+    }
+}

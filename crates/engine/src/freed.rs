@@ -1,0 +1,108 @@
+//! Since when a connection or a user is free: really, and as if its worker had never stood still.
+//!
+//! A worker that stands still finds a queue when it goes on, and sends it with as many connections
+//! as it has. The first of the queue are late by the stop, which is lag. The others find their
+//! connections busy, but only since those of the first were sent too late: on time, the connection
+//! would have been free for them earlier. So what a connection loses by a stop is owed to what
+//! follows on it, until it has been idle, and is lag there, too (docs/design/0029).
+
+use crate::limits::STOOD_STILL;
+use drumfire_units::Nanos;
+
+/// Since when something is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Freed {
+    at: Nanos,
+    /// When it would have been, had its worker always been on time; not later than `at`.
+    on_time: Nanos,
+}
+
+impl Freed {
+    /// Free since a time, and no sooner in any case.
+    pub(crate) const fn at(time: Nanos) -> Self {
+        Self {
+            at: time,
+            on_time: time,
+        }
+    }
+
+    /// Free since a time, after a worker whose stops took `owed` of it.
+    #[inline]
+    pub(crate) fn after_stop(time: Nanos, owed: Nanos) -> Self {
+        Self {
+            at: time,
+            on_time: time - owed,
+        }
+    }
+
+    /// Since when two things are free at the same time.
+    #[inline]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            at: self.at.max(other.at),
+            on_time: self.on_time.max(other.on_time),
+        }
+    }
+
+    /// When a request that was intended for a time was due: what it waits after that is lag.
+    #[inline]
+    pub(crate) fn due(self, intended: Nanos) -> Nanos {
+        intended.max(self.on_time)
+    }
+
+    /// What is owed to the next request on the same connection, where this one, intended for a
+    /// time, begins now. Lateness within a turn of the loop is lag of this request alone: it would
+    /// add up where the target is the limit.
+    #[inline]
+    pub(crate) fn owed(self, intended: Nanos, now: Nanos) -> Nanos {
+        let could = intended.max(self.at);
+        let own = now - could;
+        let inherited = could - self.due(intended);
+        if own >= STOOD_STILL {
+            inherited + own
+        } else {
+            inherited
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn ms(n: u64) -> Nanos {
+        Nanos(n * MS)
+    }
+
+    #[test]
+    fn a_queue_after_a_stop_is_late_by_the_stop() {
+        // Idle since 10 ms; the worker stands still until 70 ms. Requests every 5 ms take 2 ms.
+        let (mut free, mut now) = (Freed::at(ms(10)), ms(70));
+        for n in 0..20 {
+            let intended = ms(15 + 5 * n);
+            now = now.max(intended);
+            let (due, owed) = (free.due(intended), free.owed(intended, now));
+            assert_eq!(due, intended, "the connection would have been idle");
+            now += ms(2);
+            free = Freed::after_stop(now, owed);
+        }
+        // The queue is gone by then, and nothing is owed.
+        assert_eq!(free, Freed::at(ms(112)));
+    }
+
+    #[test]
+    fn a_slow_target_is_not_our_lateness() {
+        // Requests every 5 ms take 10 ms, and the worker needs 1 µs for each.
+        let mut free = Freed::at(Nanos::ZERO);
+        for n in 0..1000 {
+            let intended = ms(5 * n);
+            let now = free.at.max(intended) + Nanos(1_000);
+            assert_eq!(now - free.due(intended), Nanos(1_000));
+            let owed = free.owed(intended, now);
+            assert_eq!(owed, Nanos::ZERO);
+            free = Freed::after_stop(now + ms(10), owed);
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! What the workers of one pool do for each other, so that no figure depends on their number.
+//!
+//! A worker has a part of the schedule, of the users and of the connections, and shares nothing
+//! while it has room. The protocol where it has none:
+//!
+//! ```text
+//!   home worker, asleep, no room                 helper, with room
+//!     rest ── leaves its demand ──► [ Peer ] ◄── lend ── takes what is due, oldest first
+//!     resume ◄── takes it back ────    ▲  └──── watches when the next of it is due
+//!        ▲                             │
+//!        └──────── wake ───────────────┴── give_back ── the end of a request of a home user
+//! ```
+//!
+//! - Before a worker sleeps it calls [`Member::rest`], and after it [`Member::resume`]. In between
+//!   its demand may be another's to take from, one at a time, under the peer's lock.
+//! - A sleeper publishes its room, then looks for demands; one that leaves its demand publishes
+//!   that, then looks for room. Both orders are sequentially consistent, so that one of the two sees
+//!   the other, and no due arrival lies between a sleeper with room and a demand unseen.
+//! - Of the sleepers with room one watches a demand: it wakes when the next of it is due. One that
+//!   goes to sleep without room passes a demand that has no watcher on to a sleeper with room.
+//!
+//! What a hand-over takes (a wake of a thread) is lag, since a connection was free. Workers of other
+//! machines share nothing.
+
+use crate::demand::{Demand, Lent, Offer, Returned, Room};
+use crate::id::LaneSet;
+use drumfire_net::Waker;
+use drumfire_units::Nanos;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A worker's state while it sleeps; the lanes with free seats stand in the lower half.
+const ASLEEP: u64 = 1 << 33;
+/// Its users may begin iterations.
+const USERS: u64 = 1 << 32;
+
+/// No worker.
+const NONE: u32 = u32::MAX;
+
+/// The state that the workers of a pool share.
+#[derive(Debug)]
+pub(crate) struct Handover {
+    peers: Box<[Peer]>,
+    /// How many of them have left their demand.
+    offers: AtomicU32,
+    /// How many may still begin something of their own.
+    active: AtomicU32,
+}
+
+/// One worker of a pool as the others see it. Each has cache lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Peer {
+    /// Whether it sleeps, and the room that it has then.
+    state: AtomicU64,
+    /// What its demand has for others: lanes of requests, and in the upper half of arrivals.
+    lanes: AtomicU64,
+    /// When the first of that is due, in nanoseconds; [`Nanos::MAX`] where nothing is.
+    due: AtomicU64,
+    /// The sleeper that wakes then.
+    watcher: AtomicU32,
+    has_returned: AtomicBool,
+    /// Whether its users have all left for good.
+    is_deserted: AtomicBool,
+    waker: OnceLock<Waker>,
+    left: Mutex<Left>,
+}
+
+/// What a worker has left for others, and others for it.
+#[derive(Debug, Default)]
+struct Left {
+    /// The worker's demand while it is left here, in exchange for an idle twin.
+    demand: Option<Demand>,
+    is_left: bool,
+    returned: Vec<Returned>,
+}
+
+/// What a worker that goes to sleep has for others: things to do, and room.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SleepState {
+    pub(crate) offer: Offer,
+    pub(crate) room: Room,
+}
+
+/// A worker's way to the others of its pool.
+#[derive(Debug)]
+pub(crate) struct Member {
+    handover: Arc<Handover>,
+    me: u32,
+    /// Whether others may take from its demand now.
+    has_left: bool,
+    is_active: bool,
+    /// Whether late arrivals are dropped, so that the oldest may not be wanted.
+    drops: bool,
+    /// The peers whose demands it watches.
+    watched: Vec<u32>,
+    /// The peers whose demands had nothing for it in this turn.
+    declined: Vec<u32>,
+}
+
+impl Peer {
+    fn new() -> Self {
+        Self {
+            state: AtomicU64::new(0),
+            lanes: AtomicU64::new(0),
+            due: AtomicU64::new(Nanos::MAX.0),
+            watcher: AtomicU32::new(NONE),
+            has_returned: AtomicBool::new(false),
+            is_deserted: AtomicBool::new(false),
+            waker: OnceLock::new(),
+            left: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Left> {
+        // A worker that has panicked takes the run with it.
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Publishes that the worker sleeps, with this room.
+    fn sleep(&self, room: Room) {
+        let users = if room.users { USERS } else { 0 };
+        let state = ASLEEP | users | u64::from(room.seats.0);
+        self.state.swap(state, Ordering::SeqCst);
+    }
+
+    /// The room of a worker that sleeps; none of one that is awake.
+    fn room(&self) -> Room {
+        let state = self.state.load(Ordering::SeqCst);
+        Room {
+            seats: LaneSet(state as u32),
+            users: state & USERS != 0,
+        }
+    }
+
+    /// When the first thing that it offers is due.
+    fn due(&self) -> Nanos {
+        Nanos(self.due.load(Ordering::SeqCst))
+    }
+
+    /// What it offers.
+    fn offer(&self) -> Offer {
+        let lanes = self.lanes.load(Ordering::SeqCst);
+        Offer {
+            requests: LaneSet(lanes as u32),
+            arrivals: LaneSet((lanes >> 32) as u32),
+            due: self.due(),
+        }
+    }
+
+    fn publish(&self, offer: Offer) {
+        let lanes = u64::from(offer.arrivals.0) << 32 | u64::from(offer.requests.0);
+        self.lanes.store(lanes, Ordering::SeqCst);
+        self.due.store(offer.due.0, Ordering::SeqCst);
+    }
+
+    /// Makes a worker the one that watches; `false` where another does.
+    fn claim(&self, worker: u32) -> bool {
+        let watcher = &self.watcher;
+        let claimed = watcher.compare_exchange(NONE, worker, Ordering::SeqCst, Ordering::SeqCst);
+        claimed.is_ok()
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = self.waker.get() {
+            waker.wake();
+        }
+    }
+}
+
+impl Left {
+    /// The demand, where its worker has left it.
+    fn away(&mut self) -> Option<&mut Demand> {
+        let is_left = self.is_left;
+        self.demand.as_mut().filter(|_| is_left)
+    }
+}
+
+impl Handover {
+    /// For a pool with this many workers.
+    pub(crate) fn new(count: u32) -> Self {
+        Self {
+            peers: (0..count).map(|_| Peer::new()).collect(),
+            offers: AtomicU32::new(0),
+            active: AtomicU32::new(count),
+        }
+    }
+
+    /// The peers that offer something, those whose first is due earliest first.
+    fn offering(&self) -> Vec<(Nanos, u32)> {
+        let dues = (0..)
+            .zip(&self.peers)
+            .map(|(index, peer)| (peer.due(), index));
+        let mut offering: Vec<_> = dues.filter(|(due, _)| *due < Nanos::MAX).collect();
+        offering.sort_unstable();
+        offering
+    }
+
+    /// Drops what is too late of all demands that were left, so that the oldest of the others is seen.
+    #[cold]
+    fn drop_late(&self, now: Nanos) {
+        for peer in &self.peers {
+            if let Some(demand) = peer.lock().away() {
+                demand.arrivals.drop_late(now);
+                peer.publish(demand.offer(true));
+            }
+        }
+    }
+
+    /// Wakes a sleeper that has room for something of an offer, other than `me`.
+    fn wake_one(&self, offer: Offer, me: u32) {
+        let peers = (0..).zip(&self.peers).filter(|(index, _)| *index != me);
+        for (_, peer) in peers {
+            if peer.room().suits(offer) {
+                return peer.wake();
+            }
+        }
+    }
+}
+
+impl Member {
+    /// The worker's with this number, whose driver the waker wakes. `twin` takes the place of its
+    /// demand while that is left to others, and does nothing.
+    pub(crate) fn new(handover: &Arc<Handover>, me: u32, waker: Waker, twin: Demand) -> Self {
+        let peer = &handover.peers[me as usize];
+        let drops = twin.arrivals.drops();
+        // Each worker has a number of its own.
+        let _first = peer.waker.set(waker);
+        peer.lock().demand = Some(twin);
+        Self {
+            handover: Arc::clone(handover),
+            me,
+            has_left: false,
+            is_active: true,
+            drops,
+            watched: Vec::new(),
+            declined: Vec::new(),
+        }
+    }
+
+    /// Its number among the pool's workers here.
+    pub(crate) const fn number(&self) -> u32 {
+        self.me
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.handover.peers[self.me as usize]
+    }
+
+    /// Whether another worker offers anything.
+    #[inline]
+    pub(crate) fn sees_offers(&self) -> bool {
+        self.handover.offers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes what `lend` gives of the demand whose first is due earliest, before `own`; with the
+    /// number of its home.
+    pub(crate) fn take(
+        &mut self,
+        own: Nanos,
+        now: Nanos,
+        mut lend: impl FnMut(&mut Demand) -> Option<Lent>,
+    ) -> Option<(u32, Lent)> {
+        if self.drops {
+            self.handover.drop_late(now);
+        }
+        for (due, home) in self.handover.offering() {
+            if due > now || due >= own {
+                return None;
+            }
+            if self.declined.contains(&home) {
+                continue;
+            }
+            let peer = &self.handover.peers[home as usize];
+            let mut left = peer.lock();
+            let Some(demand) = left.away() else {
+                continue;
+            };
+            let lent = lend(demand);
+            peer.publish(demand.offer(true));
+            match lent {
+                Some(lent) => return Some((home, lent)),
+                None => self.declined.push(home),
+            }
+        }
+        None
+    }
+
+    /// The worker is about to sleep: leaves its demand to others where that has something due for
+    /// which there is no room here. Gives the time by which to wake for others.
+    #[inline]
+    pub(crate) fn rest(&mut self, demand: &mut Demand, state: SleepState, now: Nanos) -> Nanos {
+        let SleepState { offer, room } = state;
+        if offer.is_any() && offer.due <= now {
+            self.leave(demand, offer);
+        }
+        let peer = &self.handover.peers[self.me as usize];
+        peer.sleep(room);
+        if peer.has_returned.load(Ordering::SeqCst) {
+            return Nanos::ZERO;
+        }
+        if self.handover.offers.load(Ordering::SeqCst) == 0 {
+            return Nanos::MAX;
+        }
+        self.watch(room, now)
+    }
+
+    #[cold]
+    fn leave(&mut self, demand: &mut Demand, offer: Offer) {
+        let peer = &self.handover.peers[self.me as usize];
+        let mut left = peer.lock();
+        if let Some(twin) = &mut left.demand {
+            std::mem::swap(twin, demand);
+            left.is_left = true;
+            self.has_left = true;
+            // A watcher of before has an earlier time in mind.
+            peer.watcher.store(NONE, Ordering::SeqCst);
+            peer.publish(offer);
+            self.handover.offers.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Watches the demands that there is room for here, and passes the others on.
+    #[cold]
+    fn watch(&mut self, room: Room, now: Nanos) -> Nanos {
+        let mut wake = Nanos::MAX;
+        for (due, home) in self.handover.offering() {
+            let peer = &self.handover.peers[home as usize];
+            let offer = peer.offer();
+            // A demand that was declined had nothing for this worker as it is.
+            let is_declined = due <= now && self.declined.contains(&home);
+            if home == self.me || !room.suits(offer) || is_declined {
+                if peer.watcher.load(Ordering::SeqCst) == NONE {
+                    self.handover.wake_one(offer, self.me);
+                }
+            } else if peer.claim(self.me) {
+                self.watched.push(home);
+                wake = wake.min(due);
+            }
+        }
+        wake
+    }
+
+    /// The worker is awake again: takes its demand back, and gives the ends of its users' requests
+    /// that others have carried out.
+    #[inline]
+    pub(crate) fn resume(&mut self, demand: &mut Demand) -> Vec<Returned> {
+        let peer = &self.handover.peers[self.me as usize];
+        peer.state.store(0, Ordering::SeqCst);
+        if self.has_left || !self.watched.is_empty() || peer.has_returned.load(Ordering::SeqCst) {
+            return self.reclaim(demand);
+        }
+        if !self.declined.is_empty() {
+            self.declined.clear();
+        }
+        Vec::new()
+    }
+
+    #[cold]
+    fn reclaim(&mut self, demand: &mut Demand) -> Vec<Returned> {
+        self.declined.clear();
+        for home in self.watched.drain(..) {
+            let watcher = &self.handover.peers[home as usize].watcher;
+            // Its home may have left it anew, without a watcher.
+            let _anew = watcher.compare_exchange(self.me, NONE, Ordering::SeqCst, Ordering::SeqCst);
+        }
+        let peer = &self.handover.peers[self.me as usize];
+        let mut left = peer.lock();
+        if std::mem::take(&mut self.has_left)
+            && let Some(away) = left.away()
+        {
+            std::mem::swap(away, demand);
+            left.is_left = false;
+            peer.publish(Offer::NONE);
+            self.handover.offers.fetch_sub(1, Ordering::SeqCst);
+        }
+        peer.has_returned.store(false, Ordering::SeqCst);
+        std::mem::take(&mut left.returned)
+    }
+
+    /// Gives the end of a request back to the worker whose user made it.
+    pub(crate) fn give_back(&self, home: u32, returned: Returned) {
+        let peer = &self.handover.peers[home as usize];
+        peer.lock().returned.push(returned);
+        peer.has_returned.store(true, Ordering::SeqCst);
+        if peer.state.load(Ordering::SeqCst) & ASLEEP != 0 {
+            peer.wake();
+        }
+    }
+
+    /// Whether others may take from its demand now.
+    pub(crate) const fn has_left(&self) -> bool {
+        self.has_left
+    }
+
+    /// Notes that its worker begins nothing more of its own.
+    pub(crate) fn note_over(&mut self) {
+        if std::mem::take(&mut self.is_active)
+            && self.handover.active.fetch_sub(1, Ordering::SeqCst) == 1
+        {
+            self.handover.peers.iter().for_each(Peer::wake);
+        }
+    }
+
+    /// Whether no worker of the pool begins anything more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.handover.active.load(Ordering::SeqCst) == 0
+    }
+
+    /// Notes that all users of its worker have left for good; `true` where those of all have.
+    pub(crate) fn note_deserted(&self) -> bool {
+        self.peer().is_deserted.store(true, Ordering::SeqCst);
+        let mut peers = self.handover.peers.iter();
+        peers.all(|peer| peer.is_deserted.load(Ordering::SeqCst))
+    }
+}
